@@ -1,0 +1,15 @@
+//! The numbers under Mercer: no word of learning in here.
+//!
+//! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
+//! - [`parallel`]: sums over rows that give the same bits on one thread or many
+//! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
+//! - [`special`]: `log_sum_exp` and friends
+//! - [`random`]: portable random streams
+
+pub mod parallel;
+pub mod random;
+pub mod rows;
+pub mod simd;
+pub mod special;
+
+pub use rows::{Matrix, Rows, Sparse, SparseView};

@@ -1,0 +1,203 @@
+//! Sums over rows that give the same bits on one thread or many.
+//!
+//! Rows are cut into chunks whose size depends on the width of the data and on nothing else. Each
+//! chunk becomes one leaf, and leaves are merged in a binary tree fixed by their number: a tree over
+//! `n` leaves joins the first `2^k < n` with the rest. Threads decide only *when* a node is
+//! computed. A stream that learns the number of leaves at its end builds the same tree with
+//! [`Tree`], a binary counter of finished subtrees.
+
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Leaves computed between two looks at the clock; a power of two, so waves are whole subtrees.
+const WAVE: usize = 32;
+
+/// How many rows one leaf takes.
+///
+/// Dense: half a megabyte of numbers, so a second look at a chunk finds it in cache. Sparse: enough
+/// rows to pay for a leaf that is as wide as the data.
+pub fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+    let width = n_columns.max(1);
+    match layout {
+        Layout::Dense => prev_power_of_two(65_536 / width).clamp(64, 8_192),
+        Layout::Sparse => (width / 4).next_power_of_two().clamp(1_024, 65_536),
+    }
+}
+
+/// How the rows lie in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layout {
+    /// Every cell is stored.
+    Dense,
+    /// Zeros are not stored.
+    Sparse,
+}
+
+/// The row range of every chunk of `n_rows`.
+pub fn chunks(n_rows: usize, chunk: usize) -> impl ExactSizeIterator<Item = Range<usize>> + Clone {
+    (0..n_rows.div_ceil(chunk)).map(move |k| k * chunk..((k + 1) * chunk).min(n_rows))
+}
+
+/// Runs work on a pool of `n` threads; `0` takes every core.
+pub fn with_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
+    match rayon::ThreadPoolBuilder::new().num_threads(n).build() {
+        Ok(pool) => pool.install(work),
+        // The system refused new threads: the result is the same on the ones there are.
+        Err(_) => work(),
+    }
+}
+
+/// Merges the leaves `0..n` over the fixed tree, on all threads of the current pool.
+///
+/// `go_on` is asked between waves with the number of finished leaves; when it says no, the leaves
+/// so far are the result. Returns the merged leaves and how many they are.
+pub fn reduce<S: Send, E: Send>(
+    n: usize,
+    leaf: impl Fn(usize) -> Result<S, E> + Sync,
+    merge: impl Fn(&mut S, &S) -> Result<(), E> + Sync,
+    mut go_on: impl FnMut(usize) -> bool,
+) -> Result<(Option<S>, usize), E> {
+    let mut tree = Tree::new();
+    let mut done = 0;
+    while done < n && go_on(done) {
+        let size = prev_power_of_two(n - done).min(WAVE);
+        tree.push(subtree(done..done + size, &leaf, &merge)?, size, &merge)?;
+        done += size;
+    }
+    Ok((tree.finish(&merge)?, done))
+}
+
+/// Maps `0..n` in parallel, keeping the order.
+pub fn map<T: Send, E: Send>(
+    n: usize,
+    f: impl Fn(usize) -> Result<T, E> + Sync + Send,
+) -> Result<Vec<T>, E> {
+    (0..n).into_par_iter().map(f).collect()
+}
+
+fn subtree<S: Send, E: Send>(
+    leaves: Range<usize>,
+    leaf: &(impl Fn(usize) -> Result<S, E> + Sync),
+    merge: &(impl Fn(&mut S, &S) -> Result<(), E> + Sync),
+) -> Result<S, E> {
+    if leaves.len() == 1 {
+        return leaf(leaves.start);
+    }
+    let middle = leaves.start + leaves.len() / 2;
+    let (left, right) = rayon::join(
+        || subtree(leaves.start..middle, leaf, merge),
+        || subtree(middle..leaves.end, leaf, merge),
+    );
+    let mut left = left?;
+    merge(&mut left, &right?)?;
+    Ok(left)
+}
+
+/// A binary counter of finished subtrees: the fixed tree, grown from a stream.
+#[derive(Clone, Debug)]
+pub struct Tree<S> {
+    /// Subtrees from left to right with their number of leaves, strictly falling powers of two.
+    parts: Vec<(usize, S)>,
+}
+
+impl<S> Tree<S> {
+    /// A tree without leaves.
+    pub fn new() -> Self {
+        Tree { parts: Vec::new() }
+    }
+
+    /// Adds the next `size` leaves, already merged; `size` is a power of two that divides the
+    /// number of leaves before it.
+    pub fn push<E>(
+        &mut self,
+        mut part: S,
+        mut size: usize,
+        merge: impl Fn(&mut S, &S) -> Result<(), E>,
+    ) -> Result<(), E> {
+        while let Some((_, mut left)) = self.parts.pop_if(|(last, _)| *last == size) {
+            merge(&mut left, &part)?;
+            (part, size) = (left, 2 * size);
+        }
+        self.parts.push((size, part));
+        Ok(())
+    }
+
+    /// Merges what is there, from the right.
+    pub fn finish<E>(
+        mut self,
+        merge: impl Fn(&mut S, &S) -> Result<(), E>,
+    ) -> Result<Option<S>, E> {
+        let Some((_, mut total)) = self.parts.pop() else { return Ok(None) };
+        while let Some((_, mut left)) = self.parts.pop() {
+            merge(&mut left, &total)?;
+            total = left;
+        }
+        Ok(Some(total))
+    }
+}
+
+impl<S> Default for Tree<S> {
+    fn default() -> Self {
+        Tree::new()
+    }
+}
+
+fn prev_power_of_two(n: usize) -> usize {
+    1 << n.max(1).ilog2()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::convert::Infallible;
+
+    type Done<T> = Result<T, Infallible>;
+
+    /// Merging writes the shape of the tree down.
+    fn bracket(a: &mut String, b: &String) -> Done<()> {
+        *a = format!("({a} {b})");
+        Ok(())
+    }
+
+    #[test]
+    fn the_tree_is_fixed_by_the_number_of_leaves() {
+        let Ok((five, _)) = reduce(5, |i| Done::Ok(i.to_string()), bracket, |_| true);
+
+        assert_eq!(five.as_deref(), Some("(((0 1) (2 3)) 4)"));
+    }
+
+    #[test]
+    fn threads_and_streams_build_the_same_tree() {
+        for n in [1, 2, 3, 31, 32, 33, 63, 64, 65, 100, 257] {
+            let mut stream = Tree::new();
+            for i in 0..n {
+                let Ok(()) = stream.push(i.to_string(), 1, bracket);
+            }
+            let Ok(streamed) = stream.finish(bracket);
+            for threads in [1, 2, 3, 8] {
+                let Ok((reduced, done)) = with_threads(threads, || {
+                    reduce(n, |i| Done::Ok(i.to_string()), bracket, |_| true)
+                });
+                assert_eq!(reduced, streamed);
+                assert_eq!(done, n);
+            }
+        }
+    }
+
+    #[test]
+    fn a_stopped_sum_keeps_what_is_done() {
+        let Ok((sum, done)) =
+            reduce(1000, Done::Ok, |a, b| Done::Ok(*a += b), |done| done < 2 * WAVE);
+
+        assert_eq!(done, 2 * WAVE);
+        assert_eq!(sum, Some((0..2 * WAVE).sum()));
+    }
+
+    #[test]
+    fn chunks_cover_every_row_once() {
+        let cut: Vec<_> = chunks(10, 4).collect();
+
+        assert_eq!(cut, [0..4, 4..8, 8..10]);
+        assert_eq!(chunks(0, 4).len(), 0);
+    }
+}

@@ -1,0 +1,188 @@
+//! A feature matrix as the learners see it: rows, borrowed, dense or sparse.
+//!
+//! Loops over dense rows want contiguous `f64`. [`Rows::block`] hands out exactly that: a borrowed
+//! slice where the memory already looks so, a copy of a few rows where it does not (`f32`, Fortran
+//! order, strides). The copy stays in cache, so no caller ever converts a whole matrix.
+
+use ndarray::{Array2, ArrayView1, ArrayView2, s};
+use sprs::{CsMatI, CsMatViewI};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A dense table of numbers.
+pub type Matrix = Array2<f64>;
+/// A compressed-row matrix; 32-bit columns as scipy has them, machine-size offsets.
+pub type Sparse = CsMatI<f64, i32, usize>;
+/// A borrowed [`Sparse`].
+pub type SparseView<'a> = CsMatViewI<'a, f64, i32, usize>;
+
+/// A borrowed feature matrix. Missing values are NaN in the dense arms and absent cells are zero in
+/// the sparse one.
+#[derive(Clone, Copy, Debug)]
+pub enum Rows<'a> {
+    /// Double precision, any strides.
+    Dense(ArrayView2<'a, f64>),
+    /// Single precision, any strides; widened row block by row block.
+    Single(ArrayView2<'a, f32>),
+    /// Compressed rows.
+    Sparse(SparseView<'a>),
+}
+
+impl<'a> Rows<'a> {
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        match self {
+            Rows::Dense(x) => x.nrows(),
+            Rows::Single(x) => x.nrows(),
+            Rows::Sparse(x) => x.rows(),
+        }
+    }
+
+    /// How many columns there are.
+    pub fn n_columns(&self) -> usize {
+        match self {
+            Rows::Dense(x) => x.ncols(),
+            Rows::Single(x) => x.ncols(),
+            Rows::Sparse(x) => x.cols(),
+        }
+    }
+
+    /// The rows of a range, without copying.
+    ///
+    /// # Panics
+    /// If the range leaves the matrix.
+    pub fn slice(&self, range: Range<usize>) -> Rows<'a> {
+        match self {
+            Rows::Dense(x) => Rows::Dense(x.clone().slice_move(s![range, ..])),
+            Rows::Single(x) => Rows::Single(x.clone().slice_move(s![range, ..])),
+            Rows::Sparse(x) => Rows::Sparse(x.slice_outer_rbr(range)),
+        }
+    }
+
+    /// The dense rows of a range as one row-major slice, or `None` for sparse rows.
+    pub fn block(&self, range: Range<usize>) -> Option<Cow<'a, [f64]>> {
+        match self {
+            Rows::Dense(x) => Some(contiguous(x.clone().slice_move(s![range, ..]))),
+            Rows::Single(x) => {
+                Some(Cow::Owned(x.slice(s![range, ..]).iter().map(|v| f64::from(*v)).collect()))
+            }
+            Rows::Sparse(_) => None,
+        }
+    }
+
+    /// The cell in row `i` and column `j`.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        match self {
+            Rows::Dense(x) => x[[i, j]],
+            Rows::Single(x) => f64::from(x[[i, j]]),
+            Rows::Sparse(x) => x.get(i, j).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// Row `i` written out densely.
+    pub fn row(&self, i: usize) -> Vec<f64> {
+        match self {
+            Rows::Sparse(x) => {
+                let mut out = vec![0.0; x.cols()];
+                if let Some(row) = x.outer_view(i) {
+                    row.iter().for_each(|(j, v)| out[j] = *v);
+                }
+                out
+            }
+            _ => self.block(i..i + 1).map(Cow::into_owned).unwrap_or_default(),
+        }
+    }
+
+    /// The first cell that is infinite, or NaN where `missing` is not welcome: its row and column.
+    pub fn first_bad_cell(&self, missing: Missing) -> Option<(usize, usize)> {
+        let bad = |v: f64| v.is_infinite() || (missing == Missing::Refused && v.is_nan());
+        match self {
+            Rows::Dense(x) => x.indexed_iter().find(|(_, v)| bad(**v)).map(|(at, _)| at),
+            Rows::Single(x) => {
+                x.indexed_iter().find(|(_, v)| bad(f64::from(**v))).map(|(at, _)| at)
+            }
+            Rows::Sparse(x) => {
+                x.iter().find(|(v, _)| bad(**v)).map(|(_, (i, j))| (i as usize, j as usize))
+            }
+        }
+    }
+}
+
+/// Whether NaN stands for a missing value or is an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Missing {
+    /// NaN is a value that was not observed.
+    Allowed,
+    /// NaN is refused.
+    Refused,
+}
+
+fn contiguous(x: ArrayView2<'_, f64>) -> Cow<'_, [f64]> {
+    match x.to_slice() {
+        Some(slice) => Cow::Borrowed(slice),
+        None => Cow::Owned(x.iter().copied().collect()),
+    }
+}
+
+impl<'a> From<&'a Matrix> for Rows<'a> {
+    fn from(x: &'a Matrix) -> Self {
+        Rows::Dense(x.view())
+    }
+}
+
+impl<'a> From<&'a Sparse> for Rows<'a> {
+    fn from(x: &'a Sparse) -> Self {
+        Rows::Sparse(x.view())
+    }
+}
+
+impl<'a> From<ArrayView1<'a, f64>> for Rows<'a> {
+    fn from(x: ArrayView1<'a, f64>) -> Self {
+        Rows::Dense(x.insert_axis(ndarray::Axis(0)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::{ShapeBuilder, array};
+    use sprs::TriMatI;
+
+    #[test]
+    fn a_block_is_row_major_whatever_the_memory_order() {
+        let c_order = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+        let mut f_order = Matrix::zeros((3, 2).f());
+        f_order.assign(&c_order);
+        let single = c_order.mapv(|v| v as f32);
+
+        let expected: &[f64] = &[3.0, 4.0, 5.0, 6.0];
+        assert_eq!(&*Rows::from(&c_order).block(1..3).unwrap(), expected);
+        assert_eq!(&*Rows::from(&f_order).block(1..3).unwrap(), expected);
+        assert_eq!(&*Rows::Single(single.view()).block(1..3).unwrap(), expected);
+        assert!(matches!(Rows::from(&c_order).block(1..3), Some(Cow::Borrowed(_))));
+    }
+
+    #[test]
+    fn sparse_rows_slice_and_read_like_dense_ones() {
+        let mut cells = TriMatI::<f64, i32>::new((3, 4));
+        cells.add_triplet(0, 1, 2.0);
+        cells.add_triplet(2, 0, -1.0);
+        cells.add_triplet(2, 3, 5.0);
+        let sparse: Sparse = cells.to_csr();
+
+        let tail = Rows::from(&sparse).slice(1..3);
+
+        assert_eq!((tail.n_rows(), tail.n_columns()), (2, 4));
+        assert_eq!(tail.row(0), [0.0; 4]);
+        assert_eq!(tail.row(1), [-1.0, 0.0, 0.0, 5.0]);
+        assert_eq!((tail.get(1, 3), tail.get(1, 2)), (5.0, 0.0));
+    }
+
+    #[test]
+    fn the_first_bad_cell_is_found() {
+        let x = array![[1.0, f64::NAN], [f64::INFINITY, 2.0]];
+
+        assert_eq!(Rows::from(&x).first_bad_cell(Missing::Allowed), Some((1, 0)));
+        assert_eq!(Rows::from(&x).first_bad_cell(Missing::Refused), Some((0, 1)));
+    }
+}

@@ -1,0 +1,80 @@
+//! Functions of probability, computed so that nothing overflows.
+
+use std::f64::consts::TAU;
+
+/// `log Σ exp(xᵢ)`, exact for any magnitude; `-inf` for no terms.
+///
+/// ```
+/// let tiny = mercer_num::special::log_sum_exp(&[-1000.0, -1000.0]);
+/// assert_eq!(tiny, -1000.0 + 2f64.ln());
+/// ```
+pub fn log_sum_exp(x: &[f64]) -> f64 {
+    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest.is_infinite() {
+        return largest;
+    }
+    largest + x.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
+}
+
+/// Turns log-weights into log-probabilities and returns the log of their sum.
+///
+/// When every weight is zero nothing is known, and the answer is uniform.
+pub fn log_normalize(x: &mut [f64]) -> f64 {
+    let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    if largest == f64::NEG_INFINITY {
+        x.fill(-(x.len() as f64).ln());
+        return largest;
+    }
+    // The largest goes first: next to it, the log of the sum would lose its last digits.
+    x.iter_mut().for_each(|v| *v -= largest);
+    let rest = x.iter().map(|v| v.exp()).sum::<f64>().ln();
+    x.iter_mut().for_each(|v| *v -= rest);
+    largest + rest
+}
+
+/// `log N(x; mean, variance)`.
+pub fn log_normal(x: f64, mean: f64, variance: f64) -> f64 {
+    let d = x - mean;
+    -0.5 * ((TAU * variance).ln() + d * d / variance)
+}
+
+/// The place of the largest entry; ties go to the first.
+pub fn argmax(x: &[f64]) -> usize {
+    let mut best = 0;
+    for (i, v) in x.iter().enumerate() {
+        if *v > x[best] {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_underflows() {
+        let mut joint = [-1e6, -1e6 - 1.0];
+
+        let total = log_normalize(&mut joint);
+
+        assert!((joint[0].exp() - 1.0 / (1.0 + (-1f64).exp())).abs() < 1e-15);
+        assert!((total - (-1e6 + (-1f64).exp().ln_1p())).abs() < 1e-9);
+    }
+
+    #[test]
+    fn no_evidence_for_any_class_is_no_knowledge() {
+        let mut joint = [f64::NEG_INFINITY; 4];
+
+        log_normalize(&mut joint);
+
+        assert_eq!(joint.map(f64::exp), [0.25; 4]);
+    }
+
+    #[test]
+    fn ties_go_to_the_first() {
+        assert_eq!(argmax(&[1.0, 3.0, 3.0]), 1);
+        assert_eq!(argmax(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), 0);
+    }
+}

@@ -1,0 +1,337 @@
+//! Gaussian naive Bayes: within a class, every feature is a bell curve.
+//!
+//! `log p(c, x) = log p(c) + Σⱼ log N(xⱼ; mean_cj, variance_cj)`
+//!
+//! Fitting needs each class's weight, means and centered squares and nothing
+//! else, so any split of the rows gives the same model (Chan et al., 1979).
+//! A missing value (NaN) has no factor: it is left out of the statistics and of the product.
+
+use super::log_priors;
+use crate::prelude::*;
+use crate::stats::{ByClass, Moments};
+use mercer_num::parallel;
+use mercer_num::random::Random;
+use mercer_num::rows::Missing;
+use mercer_num::simd::weighted_sq_distances;
+use mercer_num::special::log_normal;
+use rayon::prelude::*;
+use std::f64::consts::TAU;
+
+choice! {
+    /// What a sum of squares is divided by.
+    pub enum Variance {
+        /// By the weight: maximum likelihood, as scikit-learn.
+        Population = "population",
+        /// By the weight less one: unbiased, as R and many lectures.
+        Sample = "sample",
+    }
+}
+
+params! {
+    /// Gaussian naive Bayes, for real-valued features.
+    pub struct GaussianNb {
+        /// Class priors in class order; empty takes the shares seen in the data.
+        priors: Vec<f64> = Vec::new(), Simplex;
+        /// Share of the largest feature variance added to every variance. Larger values make the
+        /// bell curves wider and more alike.
+        var_smoothing: f64 = 1e-9, AtLeast(0.0);
+        /// Whether variances are divided by the weight (`population`) or by the weight less one
+        /// (`sample`).
+        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+    }
+}
+
+/// A bell curve for every class (row) and feature (column).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GaussianNbModel {
+    /// The classes in code order.
+    pub classes: Classes,
+    /// `log P(class)`.
+    pub log_priors: Vec<f64>,
+    /// The weight of the rows of each class.
+    pub class_weights: Vec<f64>,
+    /// Where the curves stand.
+    pub means: Matrix,
+    /// How wide they are, smoothing included.
+    pub variances: Matrix,
+    /// What smoothing added to every variance.
+    pub smoothing: f64,
+}
+
+impl Accumulate for GaussianNb {
+    type Stats = ByClass<Moments>;
+    type Model = GaussianNbModel;
+
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        stats.push_rows(batch, |batch, slots, class_weights| {
+            Moments::of_rows(batch.rows(), slots, batch.weights(), class_weights)
+        })
+    }
+
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        stats.classes().check_several()?;
+        let groups = stats.groups();
+        let pooled = groups.pooled();
+        // Taken over all rows: a floor per batch would tie the model to the split.
+        let largest = pooled.variances(0.0).iter().copied().fold(0.0, f64::max);
+        let smoothing = self.var_smoothing * largest;
+        let less = match self.variance {
+            Variance::Population => 0.0,
+            Variance::Sample => 1.0,
+        };
+        let mut model = GaussianNbModel {
+            classes: stats.classes().clone(),
+            log_priors: log_priors(&self.priors, &stats.weights())?,
+            class_weights: stats.weights(),
+            variances: groups.variances(less),
+            means: groups.means,
+            smoothing,
+        };
+        model.fill_unobserved(&groups.weights, &pooled, less);
+        model.variances += smoothing;
+        model.check_curves()?;
+        Ok(model)
+    }
+
+    /// The mean log-likelihood of a row, and how far smoothing moved a variance from the one that
+    /// would make it largest.
+    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+        let groups = stats.groups();
+        let best = groups.variances(0.0);
+        let total: f64 = model.class_weights.iter().sum();
+        let mut log_likelihood = 0.0;
+        let mut moved: f64 = 0.0;
+        for (c, weight) in model.class_weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+            log_likelihood += weight * model.log_priors[c];
+            for j in 0..model.means.ncols() {
+                let (w, s, v) =
+                    (groups.weights[[c, j]], groups.squares[[c, j]], model.variances[[c, j]]);
+                log_likelihood -= 0.5 * (w * (TAU * v).ln() + s / v);
+                if w > 0.0 {
+                    moved = moved.max((v - best[[c, j]]).abs() / v);
+                }
+            }
+        }
+        Proof {
+            objective: Some(("mean log-likelihood".into(), log_likelihood / total)),
+            violation: Some(("largest relative shift of a variance by smoothing".into(), moved)),
+            ..Proof::closed_form()
+        }
+    }
+}
+
+impl GaussianNbModel {
+    /// A column nobody saw in a class takes the curve of all classes, which favors none; a column
+    /// nobody saw at all takes the standard curve, for the same reason.
+    fn fill_unobserved(&mut self, weights: &Matrix, pooled: &Moments, less: f64) {
+        let spread = pooled.variances(less);
+        for (c, j) in ndarray::indices(self.means.dim()) {
+            if weights[[c, j]] == 0.0 {
+                let known = pooled.weights[[0, j]] > 0.0;
+                self.means[[c, j]] = if known { pooled.means[[0, j]] } else { 0.0 };
+                self.variances[[c, j]] = if known { spread[[0, j]] } else { 1.0 };
+            }
+        }
+    }
+
+    /// Every curve has a finite place and a width above zero.
+    fn check_curves(&self) -> Result<()> {
+        for ((c, j), v) in self.variances.indexed_iter() {
+            if !(v.is_finite() && self.means[[c, j]].is_finite()) {
+                return Err(Error::TooLarge { column: j });
+            }
+            if !(1.0 / v).is_finite() {
+                let class = self.classes.labels()[c].to_string();
+                return Err(Error::ZeroVariance { column: j, class });
+            }
+        }
+        Ok(())
+    }
+
+    fn width(&self) -> usize {
+        self.means.ncols()
+    }
+
+    /// `log p(c) + Σⱼ log N(mean; mean, variance)`: the score at the top of every curve.
+    fn peaks(&self) -> Vec<f64> {
+        self.log_priors
+            .iter()
+            .zip(self.variances.outer_iter())
+            .map(|(prior, row)| prior - 0.5 * row.iter().map(|v| (TAU * v).ln()).sum::<f64>())
+            .collect()
+    }
+
+    /// The score of a row with gaps, past the gaps; fails on an infinite cell.
+    fn score_past_gaps(&self, row: &[f64], scores: &mut [f64]) -> std::result::Result<(), usize> {
+        scores.copy_from_slice(&self.log_priors);
+        for (j, x) in row.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+            if x.is_infinite() {
+                return Err(j);
+            }
+            for (c, score) in scores.iter_mut().enumerate() {
+                *score += log_normal(*x, self.means[[c, j]], self.variances[[c, j]]);
+            }
+        }
+        Ok(())
+    }
+
+    fn dense_scores(&self, x: &Rows<'_>, out: &mut Matrix) -> Result<()> {
+        let (width, n_classes) = (self.width(), self.classes.len());
+        let means = self.means.as_standard_layout();
+        let precisions = self.variances.mapv(|v| 1.0 / v);
+        let (Some(means), Some(precisions)) = (means.as_slice(), precisions.as_slice()) else {
+            return Ok(());
+        };
+        let peaks = self.peaks();
+        let chunk = parallel::chunk_rows(width, parallel::Layout::Dense);
+        each_chunk(out, chunk, |first, scores| {
+            let n = scores.len() / n_classes;
+            let Some(block) = x.block(first..first + n) else { return Ok(()) };
+            weighted_sq_distances(&block, width, means, precisions, scores);
+            for (i, scores) in scores.chunks_exact_mut(n_classes).enumerate() {
+                if scores.iter().all(|d| d.is_finite()) {
+                    scores.iter_mut().zip(&peaks).for_each(|(d, peak)| *d = peak - 0.5 * *d);
+                    continue;
+                }
+                let row = &block[i * width..(i + 1) * width];
+                self.score_past_gaps(row, scores).map_err(|column| Error::NotFinite {
+                    row: first + i,
+                    column,
+                    value: row[column],
+                })?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Scores of a row of zeros, then the difference each stored cell makes.
+    fn sparse_scores(&self, x: &SparseView<'_>, out: &mut Matrix) -> Result<()> {
+        let n_classes = self.classes.len();
+        let at_zero: Vec<f64> = (self.peaks().iter())
+            .zip(self.means.outer_iter().zip(self.variances.outer_iter()))
+            .map(|(peak, (m, v))| peak - 0.5 * m.iter().zip(v).map(|(m, v)| m * m / v).sum::<f64>())
+            .collect();
+        // One row a column of the data, so that a stored cell finds all classes side by side.
+        let means = self.means.t().as_standard_layout().into_owned();
+        let precisions = self.variances.t().mapv(|v| 1.0 / v).as_standard_layout().into_owned();
+        let chunk = parallel::chunk_rows(self.width(), parallel::Layout::Sparse).min(4096);
+        each_chunk(out, chunk, |first, scores| {
+            for (i, scores) in scores.chunks_exact_mut(n_classes).enumerate() {
+                scores.copy_from_slice(&at_zero);
+                let row = x.outer_view(first + i);
+                for (j, v) in row.iter().flat_map(|row| row.iter()) {
+                    if v.is_infinite() {
+                        return Err(Error::NotFinite { row: first + i, column: j, value: *v });
+                    }
+                    let curves = means.row(j).into_iter().zip(precisions.row(j));
+                    for (score, (m, p)) in scores.iter_mut().zip(curves) {
+                        *score += if v.is_nan() {
+                            // Without the factor that the row of zeros had here.
+                            0.5 * (m * m * p + (TAU / p).ln())
+                        } else {
+                            -0.5 * p * v * (v - 2.0 * m)
+                        };
+                    }
+                }
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Fills the rows of `out` chunk by chunk on all threads.
+fn each_chunk(
+    out: &mut Matrix,
+    chunk: usize,
+    fill: impl Fn(usize, &mut [f64]) -> Result<()> + Sync + Send,
+) -> Result<()> {
+    let width = out.ncols();
+    let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
+    cells.par_chunks_mut(chunk * width).enumerate().try_for_each(|(k, rows)| fill(k * chunk, rows))
+}
+
+impl Classifier for GaussianNbModel {
+    fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    fn n_columns(&self) -> usize {
+        self.width()
+    }
+
+    /// The joint log-likelihoods `log p(c, x)`.
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.check_columns(x)?;
+        let mut out = Matrix::zeros((x.n_rows(), self.classes.len()));
+        match x {
+            Rows::Sparse(x) => self.sparse_scores(x, &mut out)?,
+            _ => self.dense_scores(x, &mut out)?,
+        }
+        Ok(out)
+    }
+}
+
+impl Probabilistic for GaussianNbModel {}
+
+impl Generative for GaussianNbModel {
+    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+        let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
+        let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
+        let rows = Matrix::from_shape_fn((n, self.width()), |(i, j)| {
+            let at = [codes[i] as usize, j];
+            self.means[at] + self.variances[at].sqrt() * random.normal()
+        });
+        (rows, codes)
+    }
+}
+
+impl Factored for GaussianNbModel {
+    fn log_priors(&self) -> &[f64] {
+        &self.log_priors
+    }
+
+    fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
+        let x = ndarray::ArrayView1::from(row);
+        self.check_columns(&Rows::from(x))?;
+        crate::data::check_cells(&Rows::from(x), Missing::Allowed)?;
+        Ok(Matrix::from_shape_fn((self.width(), self.classes.len()), |(j, c)| {
+            if row[j].is_nan() {
+                0.0
+            } else {
+                log_normal(row[j], self.means[[c, j]], self.variances[[c, j]])
+            }
+        }))
+    }
+
+    fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
+        let at = [class as usize, column];
+        let density = log_normal(value, self.means[at], self.variances[at]).exp();
+        format!(
+            "N({}; mean {}, variance {}) = {}",
+            short(value),
+            short(self.means[at]),
+            short(self.variances[at]),
+            short(density)
+        )
+    }
+}
+
+impl Check for GaussianNbModel {
+    fn check(&self) -> Result<()> {
+        let (n_classes, width) = self.means.dim();
+        let total: f64 = self.log_priors.iter().map(|p| p.exp()).sum();
+        let fits = self.classes.len() == n_classes
+            && n_classes >= 2
+            && self.log_priors.len() == n_classes
+            && self.class_weights.len() == n_classes
+            && self.variances.dim() == (n_classes, width)
+            && (total - 1.0).abs() < 1e-6
+            && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && self.smoothing.is_finite()
+            && self.variances.iter().all(|v| *v > 0.0);
+        if !fits {
+            return Err(Error::File("a Gaussian naive Bayes model that no fit could make".into()));
+        }
+        self.check_curves().map_err(|e| Error::File(e.to_string()))
+    }
+}

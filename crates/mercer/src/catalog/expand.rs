@@ -1,0 +1,254 @@
+//! The macro behind the list: it writes the tagged enums and every `match` over them, so that nobody
+//! writes one by hand. A capability that the model lacks does not compile.
+
+/// Expands the list into `Estimator`, `AnyModel`, `AnyStats` and `CATALOG`.
+macro_rules! catalog {
+    (
+        by_statistics { $($S:ident $s_id:literal $s_py:literal => $SM:ident : $($s_can:ident)*, $($s_takes:ident)*;)* }
+        by_rounds { $($R:ident $r_id:literal $r_py:literal => $RM:ident : $($r_can:ident)*, $($r_takes:ident)*;)* }
+        by_solver { $($V:ident $v_id:literal $v_py:literal => $VM:ident : $($v_can:ident)*, $($v_takes:ident)*;)* }
+    ) => {
+        $crate::catalog::expand::catalog! { @models
+            $($SM : $($s_can)*;)* $($RM : $($r_can)*;)* $($VM : $($v_can)*;)*
+        }
+        $crate::catalog::expand::catalog! { @all
+            $($S $s_id $SM;)* $($R $r_id $RM;)* $($V $v_id $VM;)*
+        }
+
+        /// Every estimator there is.
+        pub const CATALOG: &[Card] = &[
+            $($crate::catalog::expand::catalog!(@card $S $s_id $s_py Statistics [$($s_can)*] [$($s_takes)*]),)*
+            $($crate::catalog::expand::catalog!(@card $R $r_id $r_py Rounds [$($r_can)*] [$($r_takes)*]),)*
+            $($crate::catalog::expand::catalog!(@card $V $v_id $v_py Solver [$($v_can)*] [$($v_takes)*]),)*
+        ];
+
+        /// The summary of any estimator that learns by statistics.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "id", content = "stats")]
+        pub enum AnyStats {
+            $(#[doc = $s_id] #[serde(rename = $s_id)] $S(<$S as Accumulate>::Stats),)*
+        }
+
+        #[allow(unreachable_patterns)]
+        impl AnyStats {
+            /// Adds the rows of another summary.
+            ///
+            /// # Errors
+            /// If the two are not of one kind and about the same columns.
+            pub fn merge(&mut self, other: &AnyStats) -> Result<()> {
+                match (self, other) {
+                    $((AnyStats::$S(mine), AnyStats::$S(theirs)) => mine.merge(theirs),)*
+                    _ => Err(Error::Merge { why: "the estimators differ".into() }),
+                }
+            }
+
+            /// Takes rows back out.
+            ///
+            /// # Errors
+            /// If they cannot have been in.
+            pub fn forget(&mut self, other: &AnyStats) -> Result<()> {
+                match (self, other) {
+                    $((AnyStats::$S(mine), AnyStats::$S(theirs)) => mine.forget(theirs),)*
+                    _ => Err(Error::Merge { why: "the estimators differ".into() }),
+                }
+            }
+
+            /// Refuses numbers that no rows could have given.
+            ///
+            /// # Errors
+            /// What does not fit.
+            pub fn check(&self) -> Result<()> {
+                match self {
+                    $(AnyStats::$S(stats) => stats.check(),)*
+                }
+            }
+        }
+
+        #[allow(unreachable_patterns)]
+        impl Estimator {
+            /// The summary of no rows, if the estimator learns by statistics.
+            pub fn no_rows(&self) -> Option<AnyStats> {
+                match self {
+                    $(Estimator::$S(_) => Some(AnyStats::$S(Default::default())),)*
+                    _ => None,
+                }
+            }
+
+            /// Adds rows to a summary.
+            ///
+            /// # Errors
+            /// If the rows are not usable or the summary is another estimator's.
+            pub fn observe(&self, stats: &mut AnyStats, batch: &Dataset<'_>) -> Result<()> {
+                match (self, stats) {
+                    $((Estimator::$S(params), AnyStats::$S(stats)) => params.observe(stats, batch),)*
+                    _ => Err(self.unable("learn from this summary")),
+                }
+            }
+
+            /// The summary of all rows, on all threads; see [`gather`](crate::model::gather).
+            ///
+            /// # Errors
+            /// If the rows are not usable or the estimator does not learn by statistics.
+            pub fn gather(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<AnyStats> {
+                match self {
+                    $(Estimator::$S(params) => {
+                        let observe = |s: &mut _, b: &Dataset<'_>| params.observe(s, b);
+                        Ok(AnyStats::$S(crate::model::gather(data, monitor, observe)?.stats))
+                    })*
+                    _ => Err(self.unable("learn by statistics")),
+                }
+            }
+
+            /// Makes the model of a summary.
+            ///
+            /// # Errors
+            /// If the summary is of too little or another estimator's.
+            pub fn finish(&self, stats: &AnyStats, rows: u64) -> Result<Fitted<AnyModel>> {
+                match (self, stats) {
+                    $((Estimator::$S(params), AnyStats::$S(stats)) => {
+                        params.check()?;
+                        let model = params.finish(stats)?;
+                        let proof = params.proof(stats, &model);
+                        let certificate =
+                            Certificate { proof, rows, rounds: 1, stopped: None, seconds: 0.0 };
+                        Ok(Fitted { model: AnyModel::$S(model), certificate })
+                    })*
+                    _ => Err(self.unable("learn from this summary")),
+                }
+            }
+        }
+    };
+
+    (@all $($P:ident $id:literal $M:ident;)*) => {
+        /// Any estimator with its parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "id", content = "params")]
+        pub enum Estimator {
+            $(#[doc = $id] #[serde(rename = $id)] $P($P),)*
+        }
+
+        /// Any fitted model.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "id", content = "model")]
+        pub enum AnyModel {
+            $(#[doc = $id] #[serde(rename = $id)] $P($M),)*
+        }
+
+        $(impl From<$P> for Estimator {
+            fn from(params: $P) -> Self {
+                Estimator::$P(params)
+            }
+        })*
+
+        impl Estimator {
+            /// The estimator of an id with its default parameters.
+            ///
+            /// # Errors
+            /// If there is none.
+            pub fn from_id(id: &str) -> Result<Estimator> {
+                match id {
+                    $($id => Ok(Estimator::$P($P::default())),)*
+                    _ => Err(Error::UnknownEstimator {
+                        id: id.to_owned(),
+                        known: [$($id),*].join(", "),
+                    }),
+                }
+            }
+
+            /// Its id.
+            pub fn id(&self) -> &'static str {
+                match self {
+                    $(Estimator::$P(_) => $id,)*
+                }
+            }
+
+            /// Its parameters.
+            pub fn params(&self) -> Value {
+                match self {
+                    $(Estimator::$P(params) => serde_json::to_value(params).unwrap_or_default(),)*
+                }
+            }
+
+            /// The same with one parameter set.
+            ///
+            /// # Errors
+            /// If there is no such parameter or the value does not fit.
+            pub fn set(&self, name: &str, value: Value) -> Result<Estimator> {
+                match self {
+                    $(Estimator::$P(params) => {
+                        Ok(Estimator::$P(crate::model::set(params, name, value)?))
+                    })*
+                }
+            }
+
+            /// Refuses parameters outside their rules.
+            ///
+            /// # Errors
+            /// The first such parameter.
+            pub fn check(&self) -> Result<()> {
+                match self {
+                    $(Estimator::$P(params) => params.check(),)*
+                }
+            }
+
+            /// Learns from all rows.
+            ///
+            /// # Errors
+            /// If parameters or data are not usable.
+            pub fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<AnyModel>> {
+                match self {
+                    $(Estimator::$P(params) => Ok(params.fit(data, monitor)?.map(AnyModel::$P)),)*
+                }
+            }
+        }
+
+        impl AnyModel {
+            /// What the model can do.
+            pub fn as_model(&self) -> &dyn Model {
+                match self {
+                    $(AnyModel::$P(model) => model,)*
+                }
+            }
+
+            /// The id of the estimator that makes such models.
+            pub fn id(&self) -> &'static str {
+                match self {
+                    $(AnyModel::$P(_) => $id,)*
+                }
+            }
+
+            /// The model's fields by name, arrays whole.
+            pub fn fields(&self) -> Tree {
+                match self {
+                    $(AnyModel::$P(model) => Tree::of(model).unwrap_or(Tree::Null),)*
+                }
+            }
+        }
+    };
+
+    (@models $($M:ident : $($can:ident)*;)*) => {
+        $(impl Model for $M {
+            $($crate::catalog::expand::catalog!(@can $can);)*
+        })*
+    };
+    (@can classifier) => { fn classifier(&self) -> Option<&dyn crate::model::Classifier> { Some(self) } };
+    (@can probabilistic) => { fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> { Some(self) } };
+    (@can generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
+    (@can factored) => { fn factored(&self) -> Option<&dyn crate::model::Factored> { Some(self) } };
+    (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
+    (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
+
+    (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {
+        Card {
+            id: $id,
+            python: $py,
+            doc: <$P as Params>::DOC,
+            specs: <$P as Params>::SPECS,
+            learns: Learns::$learns,
+            capabilities: &[$(stringify!($can)),*],
+            takes: &[$(stringify!($takes)),*],
+        }
+    };
+}
+
+pub(super) use catalog;

@@ -1,0 +1,261 @@
+//! Model files: valid safetensors with arrays as tensors and everything else as JSON in the metadata.
+//!
+//! ```text
+//! 8 bytes   length of the header, little-endian
+//! header    {"__metadata__": {"format", "version", "sha256", "description"}, tensors …}
+//! bytes     the tensors, in the order of their names
+//! ```
+//!
+//! Written in one fixed order, so the same model is the same bytes. Read with every claim checked
+//! before it is believed: sizes, then shapes and bounds, then the hash, then the rules of the kind of
+//! model inside. Nothing in a file is ever run.
+
+use super::tree::{Array, Numbers, Tree};
+use crate::error::{Error, Result};
+use safetensors::tensor::{Dtype, SafeTensors};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+/// The version of the format this build writes; it reads all up to it.
+pub const VERSION: u32 = 1;
+const MAX_HEADER: usize = 16 << 20;
+/// The one name inside a description that stands for a tensor.
+const TENSOR: &str = "$tensor";
+
+/// The tensors of a file, by name.
+type Tensors = BTreeMap<String, Array>;
+
+/// The bytes of a file around a tree.
+///
+/// # Errors
+/// If the header would be too large.
+pub fn to_bytes(tree: &Tree) -> Result<Vec<u8>> {
+    let mut tensors = Tensors::new();
+    let mut description = String::new();
+    describe(tree, "", &mut description, &mut tensors);
+    let mut body = Vec::new();
+    let mut infos = String::new();
+    for (name, array) in &tensors {
+        let start = body.len();
+        match &array.numbers {
+            Numbers::F64(v) => v.iter().for_each(|x| body.extend(x.to_le_bytes())),
+            Numbers::I64(v) => v.iter().for_each(|x| body.extend(x.to_le_bytes())),
+        }
+        infos += &format!(
+            ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{}]}}",
+            quoted(name),
+            dtype(array),
+            array.shape,
+            body.len()
+        );
+    }
+    let mut header = format!(
+        "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\"{}\",\
+         \"description\":{}}}{infos}}}",
+        hash(&description, &tensors, &body),
+        quoted(&description)
+    )
+    .into_bytes();
+    // Tensors start on a multiple of eight, as the format asks.
+    header.resize(header.len().next_multiple_of(8), b' ');
+    if header.len() > MAX_HEADER {
+        return Err(Error::File("the description is larger than 16 MB".into()));
+    }
+    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
+    bytes.extend(header);
+    bytes.extend(body);
+    Ok(bytes)
+}
+
+/// The tree inside a file's bytes.
+///
+/// # Errors
+/// The first claim that does not hold.
+pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
+    let refuse = |why: &str| Error::File(why.to_owned());
+    let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
+        return Err(refuse("it is shorter than eight bytes"));
+    };
+    let length = u64::from_le_bytes(*length);
+    if length > MAX_HEADER as u64 || length > rest.len() as u64 {
+        return Err(refuse("its header is longer than the file or than 16 MB"));
+    }
+    let (_, parsed) = SafeTensors::read_metadata(bytes)
+        .map_err(|e| Error::File(format!("it is not a safetensors file ({e})")))?;
+    let safe = SafeTensors::deserialize(bytes)
+        .map_err(|e| Error::File(format!("it is not a safetensors file ({e})")))?;
+    let entry = |name: &str| {
+        (parsed.metadata().as_ref())
+            .and_then(|m| m.get(name))
+            .ok_or_else(|| refuse("it is a safetensors file, but not one of Mercer's"))
+    };
+    let (format, version, sha256) = (entry("format")?, entry("version")?, entry("sha256")?);
+    if format != "mercer" {
+        return Err(refuse("it is a safetensors file, but not one of Mercer's"));
+    }
+    if !version.parse::<u32>().is_ok_and(|v| (1..=VERSION).contains(&v)) {
+        return Err(Error::File(format!(
+            "it has format version {version}; this build reads up to {VERSION}: update Mercer"
+        )));
+    }
+    let mut tensors = Tensors::new();
+    for (name, view) in safe.tensors() {
+        let array = array(&name, view.dtype(), view.shape(), view.data())?;
+        tensors.insert(name, array);
+    }
+    let description = entry("description")?;
+    if *sha256 != hash(description, &tensors, &rest[length as usize..]) {
+        return Err(refuse("its contents do not match its checksum; it was changed or damaged"));
+    }
+    let description: Value = serde_json::from_str(description)
+        .map_err(|e| Error::File(format!("its description cannot be read ({e})")))?;
+    let tree = rebuild(description, &mut tensors)?;
+    match tensors.keys().next() {
+        Some(name) => Err(Error::File(format!("tensor `{name}` belongs to nothing"))),
+        None => Ok(tree),
+    }
+}
+
+/// Writes a file whole or not at all: a new file beside it, synced, then renamed over it.
+///
+/// # Errors
+/// What the system said.
+pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    let refuse =
+        |e: std::io::Error| Error::System { path: path.display().to_string(), why: e.to_string() };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut file =
+        tempfile::Builder::new().prefix(".mercer-").tempfile_in(folder).map_err(refuse)?;
+    file.write_all(bytes).map_err(refuse)?;
+    file.as_file().sync_all().map_err(refuse)?;
+    share(file.as_file()).map_err(refuse)?;
+    file.persist(path).map_err(|e| refuse(e.error))?;
+    // The rename itself must survive a power cut; not every system can sync a folder.
+    if let Ok(folder) = std::fs::File::open(folder) {
+        folder.sync_all().ok();
+    }
+    Ok(())
+}
+
+/// Temporary files are private; a saved one is readable as any other new file.
+#[cfg(unix)]
+fn share(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn share(_: &std::fs::File) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Writes the tree as JSON, its arrays moved out under their paths.
+fn describe(tree: &Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
+    match tree {
+        Tree::Null => out.push_str("null"),
+        Tree::Bool(v) => *out += &v.to_string(),
+        Tree::Int(v) => *out += &v.to_string(),
+        Tree::Float(v) if v.is_finite() => *out += &json!(v).to_string(),
+        // JSON has no such numbers: they travel as a tensor of one.
+        Tree::Float(v) => {
+            let array = Array { shape: Vec::new(), numbers: Numbers::F64(vec![*v]) };
+            describe(&Tree::Array(array), path, out, tensors);
+        }
+        Tree::Text(v) => *out += &quoted(v),
+        Tree::List(items) => {
+            for (i, item) in items.iter().enumerate() {
+                out.push(if i == 0 { '[' } else { ',' });
+                describe(item, &join(path, &i.to_string()), out, tensors);
+            }
+            out.push_str(if items.is_empty() { "[]" } else { "]" });
+        }
+        Tree::Map(fields) => {
+            for (i, (name, value)) in fields.iter().enumerate() {
+                out.push(if i == 0 { '{' } else { ',' });
+                *out += &quoted(name);
+                out.push(':');
+                describe(value, &join(path, name), out, tensors);
+            }
+            out.push_str(if fields.is_empty() { "{}" } else { "}" });
+        }
+        Tree::Array(array) => {
+            tensors.insert(path.to_owned(), array.clone());
+            *out += &format!("{{\"{TENSOR}\":{}}}", quoted(path));
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The JSON as a tree, its tensors moved back in; each can be claimed once.
+fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
+    Ok(match value {
+        Value::Null => Tree::Null,
+        Value::Bool(v) => Tree::Bool(v),
+        Value::Number(n) => match n.as_i64() {
+            Some(v) => Tree::Int(v),
+            None => Tree::Float(n.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(v) => Tree::Text(v),
+        Value::Array(items) => {
+            Tree::List(items.into_iter().map(|item| rebuild(item, tensors)).collect::<Result<_>>()?)
+        }
+        Value::Object(fields) => match fields.get(TENSOR) {
+            Some(Value::String(name)) if fields.len() == 1 => {
+                let array = tensors
+                    .remove(name)
+                    .ok_or_else(|| Error::File(format!("tensor `{name}` is missing")))?;
+                match (array.shape.as_slice(), &array.numbers) {
+                    ([], Numbers::F64(v)) => Tree::Float(v[0]),
+                    _ => Tree::Array(array),
+                }
+            }
+            _ => Tree::Map(
+                fields
+                    .into_iter()
+                    .map(|(k, v)| Ok((k, rebuild(v, tensors)?)))
+                    .collect::<Result<_>>()?,
+            ),
+        },
+    })
+}
+
+fn array(name: &str, dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Result<Array> {
+    let words = bytes.as_chunks::<8>().0.iter();
+    let numbers = match dtype {
+        Dtype::F64 => Numbers::F64(words.map(|w| f64::from_le_bytes(*w)).collect()),
+        Dtype::I64 => Numbers::I64(words.map(|w| i64::from_le_bytes(*w)).collect()),
+        other => return Err(Error::File(format!("tensor `{name}` has type {other:?}"))),
+    };
+    Ok(Array { shape: shape.to_vec(), numbers })
+}
+
+fn dtype(array: &Array) -> &'static str {
+    match array.numbers {
+        Numbers::F64(_) => "F64",
+        Numbers::I64(_) => "I64",
+    }
+}
+
+/// SHA-256 over the description, the names, types and shapes of the tensors, and their bytes.
+fn hash(description: &str, tensors: &Tensors, body: &[u8]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(description);
+    for (name, array) in tensors {
+        hasher.update(format!("\n{name} {} {:?}", dtype(array), array.shape));
+    }
+    hasher.update(body);
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,104 @@
+//! The one list of estimators. Command line, Python, saved files, reference pages and the law tests
+//! all read it.
+
+mod expand;
+pub mod file;
+mod train;
+mod trained;
+pub mod tree;
+
+pub use train::{Outcome, Training, train};
+pub use trained::Trained;
+pub use tree::Tree;
+
+use crate::bayes::{GaussianNb, GaussianNbModel};
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::model::{
+    Accumulate, Certificate, Fit, Fitted, Model, Monitor, Params, Spec, Statistics,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+expand::catalog! {
+    by_statistics {
+    //  parameters  id             Python                      model             it can, it takes
+        GaussianNb  "gaussian-nb"  "naive_bayes.GaussianNB" => GaussianNbModel : classifier probabilistic generative factored, missing sparse;
+    }
+    by_rounds {}
+    by_solver {}
+}
+
+/// What is known about an estimator before it is fitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// Its name everywhere but in Python.
+    pub id: &'static str,
+    /// Its module and class in Python.
+    pub python: &'static str,
+    /// What it is.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub specs: &'static [Spec],
+    /// How it learns.
+    pub learns: Learns,
+    /// What its model can do.
+    pub capabilities: &'static [&'static str],
+    /// What its rows may have: `missing` values, `sparse` storage.
+    pub takes: &'static [&'static str],
+}
+
+/// How an estimator learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Learns {
+    /// From one mergeable summary.
+    Statistics,
+    /// From a mergeable summary a round.
+    Rounds,
+    /// From the rows themselves.
+    Solver,
+}
+
+impl Card {
+    /// Whether its model can do something.
+    pub fn can(&self, what: &str) -> bool {
+        self.capabilities.contains(&what)
+    }
+
+    /// Whether its rows may have something.
+    pub fn takes(&self, what: &str) -> bool {
+        self.takes.contains(&what)
+    }
+
+    /// The default parameters.
+    pub fn defaults(&self) -> Value {
+        Estimator::from_id(self.id).map(|e| e.params()).unwrap_or_default()
+    }
+}
+
+/// The card of an estimator.
+pub fn card(id: &str) -> Option<&'static Card> {
+    CATALOG.iter().find(|card| card.id == id)
+}
+
+impl Estimator {
+    /// What is known about it.
+    pub fn card(&self) -> &'static Card {
+        card(self.id()).expect("every estimator has a card: one macro writes both")
+    }
+
+    /// Sets a parameter from a word: JSON where it reads as JSON, else the word itself.
+    ///
+    /// # Errors
+    /// If there is no such parameter or the value does not fit.
+    pub fn set_word(&self, name: &str, word: &str) -> Result<Estimator> {
+        let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned()));
+        self.set(name, value)
+    }
+
+    /// The refusal of something the estimator cannot do.
+    pub fn unable(&self, what: &str) -> Error {
+        Error::Unable { estimator: self.id().to_owned(), what: what.to_owned() }
+    }
+}

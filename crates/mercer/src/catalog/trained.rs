@@ -1,0 +1,139 @@
+//! A model ready to use on tables, and everything it needs to be merged, saved and told about.
+
+use super::tree::Tree;
+use super::{AnyModel, AnyStats, Estimator, file};
+use crate::error::{Error, Result};
+use crate::model::Fitted;
+use crate::prepare::Features;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+
+/// An estimator, what it learned, and how tables become its rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trained {
+    /// The version of Mercer that made it.
+    pub made_by: String,
+    /// How it was asked to learn.
+    pub estimator: Estimator,
+    /// How tables become rows.
+    pub features: Features,
+    /// What it learned, and the proof.
+    pub fitted: Fitted<AnyModel>,
+    /// The summary it was made from, if it learns by statistics: what merging and forgetting need.
+    pub stats: Option<AnyStats>,
+}
+
+impl Trained {
+    /// Puts the parts together.
+    pub fn new(
+        estimator: Estimator,
+        features: Features,
+        fitted: Fitted<AnyModel>,
+        stats: Option<AnyStats>,
+    ) -> Trained {
+        let made_by = format!("mercer {}", env!("CARGO_PKG_VERSION"));
+        Trained { made_by, estimator, features, fitted, stats }
+    }
+
+    /// The model of the rows of both.
+    ///
+    /// # Errors
+    /// If the two were not trained alike, or do not learn by statistics.
+    pub fn merge(&self, other: &Trained) -> Result<Trained> {
+        let differ = |why: &str| Err(Error::Merge { why: why.to_owned() });
+        if self.estimator != other.estimator {
+            return differ("the estimators or their parameters differ");
+        }
+        if self.features != other.features {
+            return differ("the columns differ; train both with the same columns and levels");
+        }
+        let (Some(mine), Some(theirs)) = (&self.stats, &other.stats) else {
+            return Err(self.estimator.unable("be merged: it keeps no statistics"));
+        };
+        let mut stats = mine.clone();
+        stats.merge(theirs)?;
+        let rows = self.fitted.certificate.rows + other.fitted.certificate.rows;
+        self.refinished(stats, rows)
+    }
+
+    /// The model without some of its rows, given as their summary.
+    ///
+    /// # Errors
+    /// If the rows cannot have been learned.
+    pub fn forget(&self, stats: &AnyStats, rows: u64) -> Result<Trained> {
+        let Some(mine) = &self.stats else {
+            return Err(self.estimator.unable("forget: it keeps no statistics"));
+        };
+        let mut left = mine.clone();
+        left.forget(stats)?;
+        let learned = self.fitted.certificate.rows;
+        let Some(rows) = learned.checked_sub(rows) else {
+            return Err(Error::Forget { why: format!("{rows} of {learned} rows") });
+        };
+        self.refinished(left, rows)
+    }
+
+    fn refinished(&self, stats: AnyStats, rows: u64) -> Result<Trained> {
+        let fitted = self.estimator.finish(&stats, rows)?;
+        Ok(Trained { fitted, stats: Some(stats), ..self.clone() })
+    }
+
+    /// The bytes of a model file.
+    ///
+    /// # Errors
+    /// If the description would be too large.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::to_bytes(&Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
+    }
+
+    /// The model in a file's bytes.
+    ///
+    /// # Errors
+    /// The first claim that does not hold.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
+        let trained: Trained = file::from_bytes(bytes)?
+            .into_value()
+            .map_err(|e| Error::File(format!("its description does not fit ({e})")))?;
+        trained.check()?;
+        Ok(trained)
+    }
+
+    /// Writes a model file whole or not at all.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        file::save(path, &self.to_bytes()?)
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// What the system said, or the first claim that does not hold.
+    pub fn load(path: &Path) -> Result<Trained> {
+        let bytes = std::fs::read(path)
+            .map_err(|e| Error::System { path: path.display().to_string(), why: e.to_string() })?;
+        Trained::from_bytes(&bytes)
+    }
+
+    fn check(&self) -> Result<()> {
+        let refuse = |why: &str| Err(Error::File(why.to_owned()));
+        self.estimator.check().map_err(|e| Error::File(e.to_string()))?;
+        self.features.check()?;
+        self.fitted.model.as_model().check()?;
+        if self.fitted.model.id() != self.estimator.id() {
+            return refuse("the model is another estimator's");
+        }
+        let width = self.features.n_features();
+        if let Some(classifier) = self.fitted.model.as_model().classifier()
+            && classifier.n_columns() != width
+        {
+            return refuse("the model and its features differ in width");
+        }
+        match &self.stats {
+            Some(stats) => stats.check(),
+            None => Ok(()),
+        }
+    }
+}

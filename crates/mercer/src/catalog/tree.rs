@@ -1,0 +1,529 @@
+//! Any serializable model as a tree of plain values with its arrays kept whole.
+//!
+//! A list of numbers becomes one array, and a matrix one array with a shape, so that files can store
+//! them as tensors and Python can take them as numpy arrays. Everything else is what JSON has.
+
+use serde::de::value::{MapDeserializer, SeqDeserializer};
+use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
+use serde::ser::{self, Serialize};
+use serde::{Deserializer, forward_to_deserialize_any};
+use std::fmt;
+
+/// A value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Tree {
+    /// Nothing.
+    Null,
+    /// True or false.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+    /// A word.
+    Text(String),
+    /// Values in order.
+    List(Vec<Tree>),
+    /// Named values in order.
+    Map(Vec<(String, Tree)>),
+    /// Numbers of one type.
+    Array(Array),
+}
+
+/// Numbers of one type in row-major order.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// The length along each direction.
+    pub shape: Vec<usize>,
+    /// The numbers.
+    pub numbers: Numbers,
+}
+
+/// The numbers of an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Numbers {
+    /// Double precision.
+    F64(Vec<f64>),
+    /// Whole numbers.
+    I64(Vec<i64>),
+}
+
+impl Numbers {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Numbers::F64(v) => v.len(),
+            Numbers::I64(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Why a value has no tree, or a tree no value.
+#[derive(Debug)]
+pub struct TreeError(String);
+
+impl fmt::Display for TreeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for TreeError {}
+
+impl ser::Error for TreeError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        TreeError(message.to_string())
+    }
+}
+
+impl de::Error for TreeError {
+    fn custom<T: fmt::Display>(message: T) -> Self {
+        TreeError(message.to_string())
+    }
+}
+
+type Done<T> = Result<T, TreeError>;
+
+impl Tree {
+    /// The tree of a value.
+    ///
+    /// # Errors
+    /// If the value has parts that no tree has (byte strings, 128-bit numbers).
+    pub fn of<T: Serialize>(value: &T) -> Done<Tree> {
+        value.serialize(Grow)
+    }
+
+    /// The value of a tree.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn into_value<T: DeserializeOwned>(self) -> Done<T> {
+        T::deserialize(self)
+    }
+
+    /// The value under a name.
+    pub fn get(&self, name: &str) -> Option<&Tree> {
+        match self {
+            Tree::Map(fields) => fields.iter().find(|(key, _)| key == name).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+}
+
+/// Turns values into trees.
+struct Grow;
+
+/// A list, tuple, map or struct under way.
+struct Growing {
+    tag: Option<&'static str>,
+    key: String,
+    items: Vec<Tree>,
+    fields: Vec<(String, Tree)>,
+    numbers: Option<Numbers>,
+}
+
+impl Growing {
+    fn new(tag: Option<&'static str>) -> Growing {
+        Growing { tag, key: String::new(), items: Vec::new(), fields: Vec::new(), numbers: None }
+    }
+
+    /// Numbers of one type gather in an array; anything else turns what came before into a list.
+    fn push(&mut self, item: Tree) {
+        match (&mut self.numbers, item) {
+            (Some(Numbers::F64(v)), Tree::Float(x)) => v.push(x),
+            (Some(Numbers::I64(v)), Tree::Int(x)) => v.push(x),
+            (None, Tree::Float(x)) if self.items.is_empty() => {
+                self.numbers = Some(Numbers::F64(vec![x]));
+            }
+            (None, Tree::Int(x)) if self.items.is_empty() => {
+                self.numbers = Some(Numbers::I64(vec![x]));
+            }
+            (_, item) => {
+                match self.numbers.take() {
+                    Some(Numbers::F64(v)) => self.items.extend(v.into_iter().map(Tree::Float)),
+                    Some(Numbers::I64(v)) => self.items.extend(v.into_iter().map(Tree::Int)),
+                    None => {}
+                }
+                self.items.push(item);
+            }
+        }
+    }
+
+    fn list(self) -> Tree {
+        let list = match self.numbers {
+            Some(numbers) => Tree::Array(Array { shape: vec![numbers.len()], numbers }),
+            None => Tree::List(self.items),
+        };
+        tagged(self.tag, list)
+    }
+
+    fn map(self) -> Tree {
+        tagged(self.tag, matrix(&self.fields).unwrap_or(Tree::Map(self.fields)))
+    }
+}
+
+/// Recognizes how ndarray writes itself: `v`, `dim`, `data`.
+fn matrix(fields: &[(String, Tree)]) -> Option<Tree> {
+    let [(v, _), (dim, shape), (data, numbers)] = fields else { return None };
+    if (v.as_str(), dim.as_str(), data.as_str()) != ("v", "dim", "data") {
+        return None;
+    }
+    let Tree::Array(Array { numbers: Numbers::I64(shape), .. }) = shape else { return None };
+    let shape = shape.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<Vec<_>>>()?;
+    let numbers = match numbers {
+        Tree::Array(array) => array.numbers.clone(),
+        Tree::List(empty) if empty.is_empty() => Numbers::F64(Vec::new()),
+        _ => return None,
+    };
+    Some(Tree::Array(Array { shape, numbers }))
+}
+
+fn tagged(tag: Option<&'static str>, value: Tree) -> Tree {
+    match tag {
+        Some(tag) => Tree::Map(vec![(tag.to_owned(), value)]),
+        None => value,
+    }
+}
+
+macro_rules! scalars {
+    ($($method:ident $Type:ty => $make:expr;)*) => {
+        $(fn $method(self, v: $Type) -> Done<Self::Ok> { ($make)(v) })*
+    };
+}
+
+impl ser::Serializer for Grow {
+    type Ok = Tree;
+    type Error = TreeError;
+    type SerializeSeq = Growing;
+    type SerializeTuple = Growing;
+    type SerializeTupleStruct = Growing;
+    type SerializeTupleVariant = Growing;
+    type SerializeMap = Growing;
+    type SerializeStruct = Growing;
+    type SerializeStructVariant = Growing;
+
+    scalars! {
+        serialize_bool bool => |v| Ok(Tree::Bool(v));
+        serialize_i8 i8 => |v| Ok(Tree::Int(i64::from(v)));
+        serialize_i16 i16 => |v| Ok(Tree::Int(i64::from(v)));
+        serialize_i32 i32 => |v| Ok(Tree::Int(i64::from(v)));
+        serialize_i64 i64 => |v| Ok(Tree::Int(v));
+        serialize_u8 u8 => |v| Ok(Tree::Int(i64::from(v)));
+        serialize_u16 u16 => |v| Ok(Tree::Int(i64::from(v)));
+        serialize_u32 u32 => |v| Ok(Tree::Int(i64::from(v)));
+        serialize_u64 u64 => |v| i64::try_from(v).map(Tree::Int).map_err(ser::Error::custom);
+        serialize_f32 f32 => |v| Ok(Tree::Float(f64::from(v)));
+        serialize_f64 f64 => |v| Ok(Tree::Float(v));
+        serialize_char char => |v: char| Ok(Tree::Text(v.to_string()));
+        serialize_str &str => |v: &str| Ok(Tree::Text(v.to_owned()));
+        serialize_bytes &[u8] => |_| Err(TreeError("byte strings have no tree".into()));
+        serialize_unit_struct &'static str => |_| Ok(Tree::Null);
+    }
+
+    fn serialize_none(self) -> Done<Tree> {
+        Ok(Tree::Null)
+    }
+    fn serialize_unit(self) -> Done<Tree> {
+        Ok(Tree::Null)
+    }
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Done<Tree> {
+        value.serialize(self)
+    }
+    fn serialize_unit_variant(self, _: &'static str, _: u32, variant: &'static str) -> Done<Tree> {
+        Ok(Tree::Text(variant.to_owned()))
+    }
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        value: &T,
+    ) -> Done<Tree> {
+        value.serialize(self)
+    }
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Done<Tree> {
+        Ok(tagged(Some(variant), value.serialize(self)?))
+    }
+    fn serialize_seq(self, _: Option<usize>) -> Done<Growing> {
+        Ok(Growing::new(None))
+    }
+    fn serialize_tuple(self, _: usize) -> Done<Growing> {
+        Ok(Growing::new(None))
+    }
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Done<Growing> {
+        Ok(Growing::new(None))
+    }
+    fn serialize_tuple_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Done<Growing> {
+        Ok(Growing::new(Some(variant)))
+    }
+    fn serialize_map(self, _: Option<usize>) -> Done<Growing> {
+        Ok(Growing::new(None))
+    }
+    fn serialize_struct(self, _: &'static str, _: usize) -> Done<Growing> {
+        Ok(Growing::new(None))
+    }
+    fn serialize_struct_variant(
+        self,
+        _: &'static str,
+        _: u32,
+        variant: &'static str,
+        _: usize,
+    ) -> Done<Growing> {
+        Ok(Growing::new(Some(variant)))
+    }
+}
+
+macro_rules! growing_lists {
+    ($($Trait:ident $method:ident;)*) => {
+        $(impl ser::$Trait for Growing {
+            type Ok = Tree;
+            type Error = TreeError;
+            fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Done<()> {
+                self.push(value.serialize(Grow)?);
+                Ok(())
+            }
+            fn end(self) -> Done<Tree> {
+                Ok(self.list())
+            }
+        })*
+    };
+}
+
+growing_lists! {
+    SerializeSeq serialize_element;
+    SerializeTuple serialize_element;
+    SerializeTupleStruct serialize_field;
+    SerializeTupleVariant serialize_field;
+}
+
+macro_rules! growing_structs {
+    ($($Trait:ident;)*) => {
+        $(impl ser::$Trait for Growing {
+            type Ok = Tree;
+            type Error = TreeError;
+            fn serialize_field<T: Serialize + ?Sized>(
+                &mut self,
+                key: &'static str,
+                value: &T,
+            ) -> Done<()> {
+                self.fields.push((key.to_owned(), value.serialize(Grow)?));
+                Ok(())
+            }
+            fn end(self) -> Done<Tree> {
+                Ok(self.map())
+            }
+        })*
+    };
+}
+
+growing_structs! { SerializeStruct; SerializeStructVariant; }
+
+impl ser::SerializeMap for Growing {
+    type Ok = Tree;
+    type Error = TreeError;
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Done<()> {
+        match key.serialize(Grow)? {
+            Tree::Text(key) => self.key = key,
+            other => return Err(TreeError(format!("{other:?} cannot be a name"))),
+        }
+        Ok(())
+    }
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Done<()> {
+        self.fields.push((std::mem::take(&mut self.key), value.serialize(Grow)?));
+        Ok(())
+    }
+    fn end(self) -> Done<Tree> {
+        Ok(self.map())
+    }
+}
+
+/// A matrix is given back the way ndarray writes itself.
+fn unshaped(array: Array) -> Tree {
+    let shape = array.shape.iter().map(|n| Tree::Int(*n as i64)).collect();
+    let flat = Array { shape: vec![array.numbers.len()], numbers: array.numbers };
+    Tree::Map(vec![
+        ("v".into(), Tree::Int(1)),
+        ("dim".into(), Tree::List(shape)),
+        ("data".into(), Tree::Array(flat)),
+    ])
+}
+
+impl<'de> Deserializer<'de> for Tree {
+    type Error = TreeError;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Done<V::Value> {
+        match self {
+            Tree::Null => visitor.visit_unit(),
+            Tree::Bool(v) => visitor.visit_bool(v),
+            Tree::Int(v) => visitor.visit_i64(v),
+            Tree::Float(v) => visitor.visit_f64(v),
+            Tree::Text(v) => visitor.visit_string(v),
+            Tree::List(items) => visitor.visit_seq(SeqDeserializer::new(items.into_iter())),
+            Tree::Map(fields) => visitor.visit_map(MapDeserializer::new(fields.into_iter())),
+            Tree::Array(array) if array.shape.len() != 1 => {
+                unshaped(array).deserialize_any(visitor)
+            }
+            Tree::Array(Array { numbers: Numbers::F64(v), .. }) => {
+                visitor.visit_seq(SeqDeserializer::new(v.into_iter()))
+            }
+            Tree::Array(Array { numbers: Numbers::I64(v), .. }) => {
+                visitor.visit_seq(SeqDeserializer::new(v.into_iter()))
+            }
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Done<V::Value> {
+        match self {
+            Tree::Null => visitor.visit_none(),
+            some => visitor.visit_some(some),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Done<V::Value> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Done<V::Value> {
+        match self {
+            Tree::Text(variant) => visitor.visit_enum(Variant { variant, content: None }),
+            Tree::Map(mut fields) if fields.len() == 1 => {
+                let (variant, content) = fields.remove(0);
+                visitor.visit_enum(Variant { variant, content: Some(content) })
+            }
+            _ => Err(TreeError("a variant was expected".into())),
+        }
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit
+        unit_struct seq tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+impl<'de> IntoDeserializer<'de, TreeError> for Tree {
+    type Deserializer = Tree;
+
+    fn into_deserializer(self) -> Tree {
+        self
+    }
+}
+
+/// The arm of an enum and what it holds.
+struct Variant {
+    variant: String,
+    content: Option<Tree>,
+}
+
+impl<'de> de::EnumAccess<'de> for Variant {
+    type Error = TreeError;
+    type Variant = Variant;
+
+    fn variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Done<(S::Value, Variant)> {
+        let name: de::value::StrDeserializer<'_, TreeError> =
+            self.variant.as_str().into_deserializer();
+        let value = seed.deserialize(name)?;
+        Ok((value, self))
+    }
+}
+
+impl<'de> de::VariantAccess<'de> for Variant {
+    type Error = TreeError;
+
+    fn unit_variant(self) -> Done<()> {
+        match self.content {
+            None => Ok(()),
+            Some(_) => Err(TreeError(format!("`{}` holds nothing", self.variant))),
+        }
+    }
+
+    fn newtype_variant_seed<S: DeserializeSeed<'de>>(self, seed: S) -> Done<S::Value> {
+        seed.deserialize(self.content.unwrap_or(Tree::Null))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Done<V::Value> {
+        self.content.unwrap_or(Tree::Null).deserialize_any(visitor)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Done<V::Value> {
+        self.content.unwrap_or(Tree::Null).deserialize_any(visitor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::Matrix;
+    use ndarray::array;
+    use serde::Deserialize;
+
+    #[derive(Debug, PartialEq, serde::Serialize, Deserialize)]
+    struct Everything {
+        flag: bool,
+        words: Vec<String>,
+        numbers: Vec<f64>,
+        codes: Vec<u32>,
+        none: Option<f64>,
+        some: Option<(String, f64)>,
+        matrix: Matrix,
+        empty: Matrix,
+        arm: Arm,
+        arms: Vec<Arm>,
+    }
+
+    #[derive(Debug, PartialEq, serde::Serialize, Deserialize)]
+    enum Arm {
+        Bare,
+        Holding(i64),
+        Named { x: f64 },
+    }
+
+    #[test]
+    fn a_value_survives_its_tree_and_arrays_stay_whole() {
+        let value = Everything {
+            flag: true,
+            words: vec!["a".into()],
+            numbers: vec![1.0, f64::NEG_INFINITY],
+            codes: vec![0, u32::MAX],
+            none: None,
+            some: Some(("gap".into(), 0.5)),
+            matrix: array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
+            empty: Matrix::zeros((0, 3)),
+            arm: Arm::Bare,
+            arms: vec![Arm::Holding(-3), Arm::Named { x: 2.0 }],
+        };
+
+        let tree = Tree::of(&value).unwrap();
+
+        let Some(Tree::Array(matrix)) = tree.get("matrix") else { panic!("no array: {tree:?}") };
+        assert_eq!(matrix.shape, [2, 3]);
+        assert_eq!(tree.into_value::<Everything>().unwrap(), value);
+    }
+}

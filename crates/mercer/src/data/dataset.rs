@@ -1,0 +1,187 @@
+//! Rows with what is to be learned about them.
+
+use crate::data::Classes;
+use crate::error::{Error, Result};
+use mercer_num::Rows;
+use mercer_num::parallel::Layout;
+use mercer_num::rows::Missing;
+use std::ops::Range;
+
+/// Borrowed rows, their target and their weights; lengths and numbers are checked when it is made.
+#[derive(Clone, Debug)]
+pub struct Dataset<'a> {
+    rows: Rows<'a>,
+    target: Target<'a>,
+    weights: Option<&'a [f64]>,
+}
+
+/// What the rows are about.
+#[derive(Clone, Copy, Debug)]
+pub enum Target<'a> {
+    /// A class code a row.
+    Classes {
+        /// Codes into `classes`.
+        codes: &'a [u32],
+        /// What the codes stand for.
+        classes: &'a Classes,
+    },
+    /// A number a row.
+    Numbers(&'a [f64]),
+    /// Nothing is known.
+    None,
+}
+
+impl<'a> Dataset<'a> {
+    /// Rows of known classes. NaN is a missing value, for the estimators that take it.
+    ///
+    /// # Errors
+    /// If lengths differ or a code stands for no class.
+    ///
+    /// ```
+    /// use mercer::prelude::*;
+    /// let x = ndarray::array![[1.0], [2.0]];
+    /// let classes = Classes::from_names(["no", "yes"]);
+    /// let data = Dataset::classes(&x, &[0, 1], &classes)?;
+    /// assert_eq!(data.n_rows(), 2);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn classes(
+        rows: impl Into<Rows<'a>>,
+        codes: &'a [u32],
+        classes: &'a Classes,
+    ) -> Result<Dataset<'a>> {
+        let rows = rows.into();
+        check_length("the target", codes.len(), rows.n_rows())?;
+        if let Some(code) = codes.iter().find(|c| **c as usize >= classes.len()) {
+            return Err(Error::UnknownClass {
+                class: format!("code {code}"),
+                known: format!("0 to {}", classes.len().saturating_sub(1)),
+            });
+        }
+        Ok(Dataset { rows, target: Target::Classes { codes, classes }, weights: None })
+    }
+
+    /// Rows with a number each.
+    ///
+    /// # Errors
+    /// If lengths differ or a number is not finite.
+    pub fn numbers(rows: impl Into<Rows<'a>>, target: &'a [f64]) -> Result<Dataset<'a>> {
+        let rows = rows.into();
+        check_length("the target", target.len(), rows.n_rows())?;
+        if let Some(row) = target.iter().position(|y| !y.is_finite()) {
+            return Err(Error::NotFinite { row, column: rows.n_columns(), value: target[row] });
+        }
+        Ok(Dataset { rows, target: Target::Numbers(target), weights: None })
+    }
+
+    /// Rows alone.
+    pub fn unlabeled(rows: impl Into<Rows<'a>>) -> Dataset<'a> {
+        Dataset { rows: rows.into(), target: Target::None, weights: None }
+    }
+
+    /// The same rows, counted `weights[i]` times each.
+    ///
+    /// # Errors
+    /// If the length differs or a weight is negative or not finite.
+    pub fn weighted(self, weights: &'a [f64]) -> Result<Dataset<'a>> {
+        check_length("the weights", weights.len(), self.rows.n_rows())?;
+        if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
+            return Err(Error::Weight { row, value: weights[row] });
+        }
+        Ok(Dataset { weights: Some(weights), ..self })
+    }
+
+    /// The features.
+    pub fn rows(&self) -> &Rows<'a> {
+        &self.rows
+    }
+
+    /// What is to be learned.
+    pub fn target(&self) -> Target<'a> {
+        self.target
+    }
+
+    /// The weights, empty where every row counts once.
+    pub fn weights(&self) -> &'a [f64] {
+        self.weights.unwrap_or(&[])
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// How many columns there are.
+    pub fn n_columns(&self) -> usize {
+        self.rows.n_columns()
+    }
+
+    /// How the rows lie in memory.
+    pub fn layout(&self) -> Layout {
+        match self.rows {
+            Rows::Sparse(_) => Layout::Sparse,
+            _ => Layout::Dense,
+        }
+    }
+
+    /// The rows of a range.
+    ///
+    /// # Panics
+    /// If the range leaves the data.
+    pub fn slice(&self, range: Range<usize>) -> Dataset<'a> {
+        Dataset {
+            rows: self.rows.slice(range.clone()),
+            target: match self.target {
+                Target::Classes { codes, classes } => {
+                    Target::Classes { codes: &codes[range.clone()], classes }
+                }
+                Target::Numbers(y) => Target::Numbers(&y[range.clone()]),
+                Target::None => Target::None,
+            },
+            weights: self.weights.map(|w| &w[range]),
+        }
+    }
+
+    /// The class codes and the classes.
+    ///
+    /// # Errors
+    /// If the target is something else.
+    pub fn class_target(&self) -> Result<(&'a [u32], &'a Classes)> {
+        match self.target {
+            Target::Classes { codes, classes } => Ok((codes, classes)),
+            Target::Numbers(_) => Err(Error::Kind {
+                column: "target".into(),
+                found: "numeric".into(),
+                expected: "a class".into(),
+            }),
+            Target::None => Err(Error::MissingColumn { name: "target".into() }),
+        }
+    }
+
+    /// Refuses cells that cannot be computed with.
+    ///
+    /// # Errors
+    /// [`Error::NotFinite`] with the first such cell.
+    pub fn check_cells(&self, missing: Missing) -> Result<()> {
+        check_cells(&self.rows, missing)
+    }
+}
+
+/// Refuses cells that cannot be computed with.
+///
+/// # Errors
+/// [`Error::NotFinite`] with the first such cell.
+pub fn check_cells(rows: &Rows<'_>, missing: Missing) -> Result<()> {
+    match rows.first_bad_cell(missing) {
+        Some((row, column)) => Err(Error::NotFinite { row, column, value: rows.get(row, column) }),
+        None => Ok(()),
+    }
+}
+
+fn check_length(what: &str, found: usize, expected: usize) -> Result<()> {
+    if found == expected {
+        Ok(())
+    } else {
+        Err(Error::Length { what: what.to_owned(), found, expected })
+    }
+}

@@ -1,0 +1,363 @@
+//! A table as people have it: named columns of numbers, categories, truth values and text, with gaps.
+
+use crate::error::{Error, Result};
+use crate::prepare::Schema;
+use mercer_num::Sparse;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::sync::Arc;
+
+/// The code of a category that is missing.
+pub const MISSING: u32 = u32::MAX;
+/// The code of a category the levels do not know.
+pub const UNSEEN: u32 = u32::MAX - 1;
+
+/// Rows under named columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    columns: Vec<Column>,
+    n_rows: usize,
+}
+
+/// A name and its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// What the file calls it.
+    pub name: String,
+    /// One value a row.
+    pub values: Values,
+}
+
+/// The values of a column.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// NaN is missing.
+    Numbers(Vec<f64>),
+    /// Codes into sorted levels, [`MISSING`] or [`UNSEEN`].
+    Categories {
+        /// One code a row.
+        codes: Vec<u32>,
+        /// What the codes stand for.
+        levels: Arc<Levels>,
+    },
+    /// `None` is missing.
+    Booleans(Vec<Option<bool>>),
+    /// `None` is missing.
+    Text(Vec<Option<String>>),
+    /// A bundle of numeric columns in compressed rows, as svmlight files have them.
+    Sparse(Sparse),
+}
+
+/// What a column holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Numbers.
+    Numeric,
+    /// One of a few words.
+    Categorical,
+    /// True or false.
+    Boolean,
+    /// Free text.
+    Text,
+    /// Many numbers, mostly zero.
+    Sparse,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Kind::Numeric => "numeric",
+            Kind::Categorical => "categorical",
+            Kind::Boolean => "boolean",
+            Kind::Text => "text",
+            Kind::Sparse => "sparse",
+        })
+    }
+}
+
+/// The words a categorical column may hold: sorted, distinct; a word's code is its place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "Vec<String>", into = "Vec<String>")]
+pub struct Levels(Vec<String>);
+
+impl Levels {
+    /// Sorts words and drops repetitions.
+    pub fn new(mut words: Vec<String>) -> Levels {
+        words.sort();
+        words.dedup();
+        Levels(words)
+    }
+
+    /// The words in order.
+    pub fn words(&self) -> &[String] {
+        &self.0
+    }
+
+    /// How many words there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The code of a word, [`UNSEEN`] if it is not among them.
+    pub fn code(&self, word: &str) -> u32 {
+        self.0.binary_search_by(|w| w.as_str().cmp(word)).map_or(UNSEEN, |i| i as u32)
+    }
+
+    /// The word of a code, if it stands for one.
+    pub fn word(&self, code: u32) -> Option<&str> {
+        self.0.get(code as usize).map(String::as_str)
+    }
+}
+
+impl TryFrom<Vec<String>> for Levels {
+    type Error = String;
+
+    fn try_from(words: Vec<String>) -> std::result::Result<Self, String> {
+        if words.is_sorted_by(|a, b| a < b) {
+            Ok(Levels(words))
+        } else {
+            Err("levels are not sorted and distinct".to_owned())
+        }
+    }
+}
+
+impl From<Levels> for Vec<String> {
+    fn from(levels: Levels) -> Self {
+        levels.0
+    }
+}
+
+impl Values {
+    /// What these values are.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Values::Numbers(_) => Kind::Numeric,
+            Values::Categories { .. } => Kind::Categorical,
+            Values::Booleans(_) => Kind::Boolean,
+            Values::Text(_) => Kind::Text,
+            Values::Sparse(_) => Kind::Sparse,
+        }
+    }
+
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Numbers(v) => v.len(),
+            Values::Categories { codes, .. } => codes.len(),
+            Values::Booleans(v) => v.len(),
+            Values::Text(v) => v.len(),
+            Values::Sparse(v) => v.rows(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many values are missing.
+    pub fn n_missing(&self) -> usize {
+        match self {
+            Values::Numbers(v) => v.iter().filter(|x| x.is_nan()).count(),
+            Values::Categories { codes, .. } => codes.iter().filter(|c| **c == MISSING).count(),
+            Values::Booleans(v) => v.iter().filter(|x| x.is_none()).count(),
+            Values::Text(v) => v.iter().filter(|x| x.is_none()).count(),
+            Values::Sparse(_) => 0,
+        }
+    }
+
+    /// The value of row `i` as a word, `None` where it is missing or not one cell.
+    pub fn word(&self, i: usize) -> Option<String> {
+        match self {
+            Values::Numbers(v) => (!v[i].is_nan()).then(|| v[i].to_string()),
+            Values::Categories { codes, levels } => levels.word(codes[i]).map(str::to_owned),
+            Values::Booleans(v) => v[i].map(|b| b.to_string()),
+            Values::Text(v) => v[i].clone(),
+            Values::Sparse(_) => None,
+        }
+    }
+
+    /// Takes the rows of `other` to the end.
+    ///
+    /// # Errors
+    /// If the kinds or levels differ.
+    fn append(&mut self, other: Values) -> std::result::Result<(), (Kind, Kind)> {
+        let kinds = (self.kind(), other.kind());
+        match (self, other) {
+            (Values::Numbers(a), Values::Numbers(mut b)) => a.append(&mut b),
+            (
+                Values::Categories { codes: a, levels },
+                Values::Categories { codes: mut b, levels: other },
+            ) if *levels == other => a.append(&mut b),
+            (Values::Booleans(a), Values::Booleans(mut b)) => a.append(&mut b),
+            (Values::Text(a), Values::Text(mut b)) => a.append(&mut b),
+            (Values::Sparse(a), Values::Sparse(b)) if a.cols() == b.cols() => {
+                *a = sprs::vstack(&[a.view(), b.view()]);
+            }
+            _ => return Err(kinds),
+        }
+        Ok(())
+    }
+
+    /// Takes rows off the front, leaving the rest.
+    fn take_front(&mut self, n: usize) -> Values {
+        fn front<T>(v: &mut Vec<T>, n: usize) -> Vec<T> {
+            let rest = v.split_off(n);
+            std::mem::replace(v, rest)
+        }
+        match self {
+            Values::Numbers(v) => Values::Numbers(front(v, n)),
+            Values::Categories { codes, levels } => {
+                Values::Categories { codes: front(codes, n), levels: Arc::clone(levels) }
+            }
+            Values::Booleans(v) => Values::Booleans(front(v, n)),
+            Values::Text(v) => Values::Text(front(v, n)),
+            Values::Sparse(v) => {
+                let head = v.slice_outer(0..n).to_owned();
+                *v = v.slice_outer(n..v.rows()).to_owned();
+                Values::Sparse(head)
+            }
+        }
+    }
+}
+
+impl Table {
+    /// A table of columns of one length with distinct names.
+    ///
+    /// # Errors
+    /// If lengths differ or a name comes twice.
+    pub fn new(columns: Vec<Column>) -> Result<Table> {
+        let n_rows = columns.first().map_or(0, |c| c.values.len());
+        for (i, column) in columns.iter().enumerate() {
+            if column.values.len() != n_rows {
+                return Err(Error::Length {
+                    what: format!("column `{}`", column.name),
+                    found: column.values.len(),
+                    expected: n_rows,
+                });
+            }
+            if columns[..i].iter().any(|c| c.name == column.name) {
+                return Err(Error::RepeatedColumn { name: column.name.clone() });
+            }
+        }
+        Ok(Table { columns, n_rows })
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.n_rows
+    }
+
+    /// The columns in order.
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// The column of a name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|c| c.name == name)
+    }
+
+    /// The columns of a schema, by name, in its order.
+    ///
+    /// # Errors
+    /// Names the first column that is missing or of the wrong kind.
+    pub fn select(&self, schema: &Schema) -> Result<Table> {
+        let columns = schema
+            .fields
+            .iter()
+            .map(|field| {
+                self.column(&field.name)
+                    .cloned()
+                    .ok_or_else(|| Error::MissingColumn { name: field.name.clone() })
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let table = Table { columns, n_rows: self.n_rows };
+        schema.check(&table)?;
+        Ok(table)
+    }
+
+    /// Takes the rows of `other`, which has the same columns in the same order.
+    ///
+    /// # Errors
+    /// If names, kinds or levels differ.
+    pub fn append(&mut self, other: Table) -> Result<()> {
+        if self.columns.is_empty() && self.n_rows == 0 {
+            *self = other;
+            return Ok(());
+        }
+        if self.columns.len() != other.columns.len() {
+            return Err(Error::Columns {
+                found: other.columns.len(),
+                expected: self.columns.len(),
+            });
+        }
+        for (mine, theirs) in self.columns.iter_mut().zip(other.columns) {
+            if mine.name != theirs.name {
+                return Err(Error::MissingColumn { name: mine.name.clone() });
+            }
+            mine.values.append(theirs.values).map_err(|(expected, found)| Error::Kind {
+                column: mine.name.clone(),
+                found: found.to_string(),
+                expected: expected.to_string(),
+            })?;
+        }
+        self.n_rows += other.n_rows;
+        Ok(())
+    }
+
+    /// Takes the first `n` rows off, leaving the rest.
+    ///
+    /// # Panics
+    /// If there are fewer.
+    pub fn take_front(&mut self, n: usize) -> Table {
+        let columns = self
+            .columns
+            .iter_mut()
+            .map(|c| Column { name: c.name.clone(), values: c.values.take_front(n) })
+            .collect();
+        self.n_rows -= n;
+        Table { columns, n_rows: n }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(numbers: &[f64], words: &[&str]) -> Table {
+        let levels = Arc::new(Levels::new(vec!["a".into(), "b".into()]));
+        let codes = words.iter().map(|w| levels.code(w)).collect();
+        Table::new(vec![
+            Column { name: "x".into(), values: Values::Numbers(numbers.to_vec()) },
+            Column { name: "c".into(), values: Values::Categories { codes, levels } },
+        ])
+        .unwrap()
+    }
+
+    #[test]
+    fn taking_and_appending_keeps_every_row() {
+        let mut rest = table(&[1.0, 2.0, 3.0], &["a", "b", "z"]);
+        let mut head = rest.take_front(2);
+        assert_eq!(head, table(&[1.0, 2.0], &["a", "b"]));
+
+        head.append(rest).unwrap();
+
+        assert_eq!(head, table(&[1.0, 2.0, 3.0], &["a", "b", "z"]));
+        assert_eq!(head.columns()[1].values.word(2), None);
+    }
+
+    #[test]
+    fn a_name_stands_for_one_column() {
+        let twice =
+            ["x", "x"].map(|name| Column { name: name.into(), values: Values::Numbers(vec![1.0]) });
+
+        assert!(matches!(Table::new(twice.into()), Err(Error::RepeatedColumn { .. })));
+    }
+}

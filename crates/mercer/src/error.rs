@@ -1,0 +1,202 @@
+//! What can go wrong, with the facts a caller could act on.
+
+use thiserror::Error;
+
+/// The result of anything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What went wrong. Rows and columns count from one in messages, from zero in fields.
+#[derive(Clone, Debug, PartialEq, Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// No rows, or none with any weight.
+    #[error("no rows to learn from")]
+    NoRows,
+    /// No column an estimator could use.
+    #[error("no column is left to learn from; text columns need a text model")]
+    NoFeatures,
+    /// Nothing to tell apart.
+    #[error("only one class (`{class}`) is present; a classifier needs at least two classes")]
+    OneClass {
+        /// The class.
+        class: String,
+    },
+    /// A matrix of the wrong width.
+    #[error("found {found} columns where {expected} were expected")]
+    Columns {
+        /// What came.
+        found: usize,
+        /// What should have come.
+        expected: usize,
+    },
+    /// Two things that go together differ in length.
+    #[error("{what} has length {found} where {expected} was expected")]
+    Length {
+        /// Which.
+        what: String,
+        /// What came.
+        found: usize,
+        /// What should have come.
+        expected: usize,
+    },
+    /// A cell that cannot be computed with.
+    #[error("row {}, column {}: {value} is not a finite number", row + 1, column + 1)]
+    NotFinite {
+        /// Counted from zero.
+        row: usize,
+        /// Counted from zero.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// A sample weight that is negative or not finite.
+    #[error("row {}: weight {value} is not a finite number of at least zero", row + 1)]
+    Weight {
+        /// Counted from zero.
+        row: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// A bell curve without width.
+    #[error(
+        "column {} does not vary in class `{class}`, so its density is infinite; \
+         raise `var_smoothing` or leave the column out", column + 1
+    )]
+    ZeroVariance {
+        /// Counted from zero.
+        column: usize,
+        /// In which class.
+        class: String,
+    },
+    /// Numbers whose squares leave the range of a double.
+    #[error("column {} holds numbers too large to square; scale it down", column + 1)]
+    TooLarge {
+        /// Counted from zero.
+        column: usize,
+    },
+    /// A parameter outside its range.
+    #[error("parameter `{name}` is {found}; it must be {expected}")]
+    Parameter {
+        /// Its name.
+        name: String,
+        /// What came.
+        found: String,
+        /// What is allowed.
+        expected: String,
+    },
+    /// A parameter nobody declared.
+    #[error("`{estimator}` has no parameter `{name}`; it has {known}")]
+    UnknownParameter {
+        /// Whose parameter.
+        estimator: String,
+        /// What came.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// An estimator that is not in the catalog.
+    #[error("no estimator is called `{id}`; there are {known}")]
+    UnknownEstimator {
+        /// What came.
+        id: String,
+        /// What there is.
+        known: String,
+    },
+    /// Something the estimator cannot do.
+    #[error("`{estimator}` cannot {what}")]
+    Unable {
+        /// Which estimator.
+        estimator: String,
+        /// What was asked.
+        what: String,
+    },
+    /// A column the model was trained with is not there.
+    #[error("column `{name}` is missing")]
+    MissingColumn {
+        /// Its name.
+        name: String,
+    },
+    /// Two columns of one name.
+    #[error("column `{name}` appears twice")]
+    RepeatedColumn {
+        /// Its name.
+        name: String,
+    },
+    /// A column of the wrong kind.
+    #[error("column `{column}` is {found}; {expected} was expected")]
+    Kind {
+        /// Its name.
+        column: String,
+        /// What it is.
+        found: String,
+        /// What it should be.
+        expected: String,
+    },
+    /// A row without a class.
+    #[error("row {}: column `{column}` has no value, so the row has no class to learn from", row + 1)]
+    MissingTarget {
+        /// Counted from zero.
+        row: usize,
+        /// The target.
+        column: String,
+    },
+    /// A class the model does not know.
+    #[error("class `{class}` is not one of {known}")]
+    UnknownClass {
+        /// What came.
+        class: String,
+        /// What there is.
+        known: String,
+    },
+    /// Two summaries that do not fit together.
+    #[error("cannot merge: {why}")]
+    Merge {
+        /// What differs.
+        why: String,
+    },
+    /// More was taken out than had been put in.
+    #[error("cannot forget: {why}")]
+    Forget {
+        /// What is short.
+        why: String,
+    },
+    /// The memory budget does not allow it.
+    #[error("{what} needs about {needed} bytes, more than the budget of {budget}")]
+    Memory {
+        /// For what.
+        what: String,
+        /// The estimate.
+        needed: u64,
+        /// What is allowed.
+        budget: u64,
+    },
+    /// Stopped before anything was learned.
+    #[error("stopped before a single row was learned from")]
+    Stopped,
+    /// A model file that is damaged or not one.
+    #[error("not a usable model file: {0}")]
+    File(String),
+    /// The system refused to read or write.
+    #[error("{path}: {why}")]
+    System {
+        /// Which file.
+        path: String,
+        /// What the system said.
+        why: String,
+    },
+}
+
+impl Error {
+    /// The same error in a batch that comes after `n` other rows.
+    #[must_use]
+    pub fn after_rows(self, n: usize) -> Error {
+        match self {
+            Error::NotFinite { row, column, value } => {
+                Error::NotFinite { row: row + n, column, value }
+            }
+            Error::Weight { row, value } => Error::Weight { row: row + n, value },
+            Error::MissingTarget { row, column } => Error::MissingTarget { row: row + n, column },
+            other => other,
+        }
+    }
+}

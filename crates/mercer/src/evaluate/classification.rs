@@ -1,0 +1,249 @@
+//! How good a classifier is on rows whose class is known.
+//!
+//! Everything is a sum over rows, so an evaluation is gathered batch by batch and kept in room that
+//! does not grow with them.
+
+use crate::data::{Classes, Label};
+use mercer_num::Matrix;
+use mercer_num::special::argmax;
+use serde::Serialize;
+
+/// Bins of the reliability diagram.
+const BINS: usize = 10;
+/// 97.5 % of a standard normal lie below.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// Sums over judged rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Evaluation {
+    classes: Classes,
+    confusion: Matrix,
+    log_loss: f64,
+    brier: f64,
+    bins: [Bin; BINS],
+    /// Whether probabilities were judged, not only labels.
+    probabilities: bool,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Bin {
+    n: f64,
+    confidence: f64,
+    correct: f64,
+}
+
+impl Evaluation {
+    /// No rows yet.
+    pub fn new(classes: &Classes) -> Evaluation {
+        Evaluation {
+            confusion: Matrix::zeros((classes.len(), classes.len())),
+            classes: classes.clone(),
+            log_loss: 0.0,
+            brier: 0.0,
+            bins: Default::default(),
+            probabilities: true,
+        }
+    }
+
+    /// Judges rows by their log-probabilities.
+    pub fn judge(&mut self, truth: &[u32], log_proba: &Matrix) {
+        for (truth, row) in truth.iter().zip(log_proba.outer_iter()) {
+            let row = row.to_vec();
+            let (truth, guess) = (*truth as usize, argmax(&row));
+            self.confusion[[truth, guess]] += 1.0;
+            // A class called impossible that then happens costs as much as one chance in 10^15.
+            self.log_loss -= row[truth].max(1e-15f64.ln());
+            self.brier += (row.iter().enumerate())
+                .map(|(c, p)| (p.exp() - f64::from(u8::from(c == truth))).powi(2))
+                .sum::<f64>();
+            let confidence = row[guess].exp();
+            let bin = &mut self.bins[((confidence * BINS as f64) as usize).min(BINS - 1)];
+            bin.n += 1.0;
+            bin.confidence += confidence;
+            bin.correct += f64::from(u8::from(truth == guess));
+        }
+    }
+
+    /// Judges rows by their labels alone.
+    pub fn judge_labels(&mut self, truth: &[u32], guesses: &[u32]) {
+        self.probabilities = false;
+        for (truth, guess) in truth.iter().zip(guesses) {
+            self.confusion[[*truth as usize, *guess as usize]] += 1.0;
+        }
+    }
+
+    /// How many rows were judged.
+    pub fn n_rows(&self) -> u64 {
+        self.confusion.sum() as u64
+    }
+
+    /// The figures people ask for.
+    pub fn report(&self) -> ClassificationReport {
+        let n = self.confusion.sum();
+        let correct = self.confusion.diag().sum();
+        let classes: Vec<ClassReport> = (self.classes.labels().iter().enumerate())
+            .map(|(c, label)| {
+                let hit = self.confusion[[c, c]];
+                let precision = ratio(hit, self.confusion.column(c).sum());
+                let recall = ratio(hit, self.confusion.row(c).sum());
+                ClassReport {
+                    class: label.clone(),
+                    precision,
+                    recall,
+                    f1: ratio(2.0 * precision * recall, precision + recall),
+                    support: self.confusion.row(c).sum() as u64,
+                }
+            })
+            .collect();
+        let largest = classes.iter().map(|c| c.support).max().unwrap_or(0) as f64;
+        let macro_f1 = ratio(classes.iter().map(|c| c.f1).sum(), classes.len() as f64);
+        let calibration: Vec<CalibrationBin> = (self.bins.iter().enumerate())
+            .filter(|(_, bin)| bin.n > 0.0)
+            .map(|(k, bin)| CalibrationBin {
+                from: k as f64 / BINS as f64,
+                to: (k + 1) as f64 / BINS as f64,
+                n: bin.n as u64,
+                confidence: bin.confidence / bin.n,
+                accuracy: bin.correct / bin.n,
+            })
+            .collect();
+        let error = calibration
+            .iter()
+            .map(|bin| (bin.confidence - bin.accuracy).abs() * bin.n as f64)
+            .sum::<f64>();
+        ClassificationReport {
+            n_rows: n as u64,
+            accuracy: wilson(correct, n),
+            baseline_accuracy: ratio(largest, n),
+            macro_f1,
+            log_loss: self.probabilities.then(|| ratio(self.log_loss, n)),
+            brier: self.probabilities.then(|| ratio(self.brier, n)),
+            calibration_error: self.probabilities.then(|| ratio(error, n)),
+            calibration,
+            confusion: self
+                .confusion
+                .outer_iter()
+                .map(|row| row.iter().map(|v| *v as u64).collect())
+                .collect(),
+            classes,
+        }
+    }
+}
+
+/// The figures of an evaluation.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassificationReport {
+    /// Rows judged.
+    pub n_rows: u64,
+    /// Share of rows that got their class.
+    pub accuracy: Interval,
+    /// What always guessing the largest class would reach.
+    pub baseline_accuracy: f64,
+    /// The plain mean of the classes' F1.
+    pub macro_f1: f64,
+    /// Mean of `−log P(true class)`, in nats.
+    pub log_loss: Option<f64>,
+    /// Mean squared distance of the probabilities from the truth, summed over classes.
+    pub brier: Option<f64>,
+    /// Mean distance between confidence and accuracy.
+    pub calibration_error: Option<f64>,
+    /// Confidence against accuracy; bins nobody fell into are left out.
+    pub calibration: Vec<CalibrationBin>,
+    /// One row a true class, one column a guess.
+    pub confusion: Vec<Vec<u64>>,
+    /// One entry a class.
+    pub classes: Vec<ClassReport>,
+}
+
+/// A share and the 95 % interval it is known to.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// What was seen.
+    pub value: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+/// The figures of one class.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClassReport {
+    /// The class.
+    pub class: Label,
+    /// Share of the guesses for it that are right.
+    pub precision: f64,
+    /// Share of its rows that were found.
+    pub recall: f64,
+    /// The harmonic mean of both.
+    pub f1: f64,
+    /// Its rows.
+    pub support: u64,
+}
+
+/// Rows of similar confidence.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct CalibrationBin {
+    /// Confidence from here
+    pub from: f64,
+    /// to here.
+    pub to: f64,
+    /// Rows in the bin.
+    pub n: u64,
+    /// Their mean confidence.
+    pub confidence: f64,
+    /// The share of them that got their class.
+    pub accuracy: f64,
+}
+
+/// `a / b`, zero where there is nothing to share.
+fn ratio(a: f64, b: f64) -> f64 {
+    if b > 0.0 { a / b } else { 0.0 }
+}
+
+/// The 95 % score interval of a share (Wilson, 1927), honest for few rows and shares near one.
+fn wilson(hits: f64, n: f64) -> Interval {
+    if n == 0.0 {
+        return Interval { value: 0.0, low: 0.0, high: 1.0 };
+    }
+    let p = hits / n;
+    let z2 = Z * Z;
+    let center = (p + z2 / (2.0 * n)) / (1.0 + z2 / n);
+    let half = Z / (1.0 + z2 / n) * (p * (1.0 - p) / n + z2 / (4.0 * n * n)).sqrt();
+    Interval { value: p, low: (center - half).max(0.0), high: (center + half).min(1.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn figures_of_a_small_table_by_hand() {
+        let classes = Classes::from_names(["a", "b"]);
+        let mut evaluation = Evaluation::new(&classes);
+        let proba: Matrix = array![[0.8, 0.2], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]];
+
+        evaluation.judge(&[0, 0, 1, 1], &proba.mapv(f64::ln));
+        let report = evaluation.report();
+
+        assert_eq!(report.confusion, [[1, 1], [0, 2]]);
+        assert_eq!(report.accuracy.value, 0.75);
+        assert_eq!(report.baseline_accuracy, 0.5);
+        // a: precision 1, recall 1/2, F1 2/3; b: precision 2/3, recall 1, F1 4/5.
+        assert!((report.macro_f1 - (2.0 / 3.0 + 0.8) / 2.0).abs() < 1e-15);
+        let log_loss = -(0.8f64.ln() + 0.4f64.ln() + 0.7f64.ln() + 0.9f64.ln()) / 4.0;
+        assert!((report.log_loss.unwrap() - log_loss).abs() < 1e-15);
+        // 2 (0.2² + 0.6² + 0.3² + 0.1²) / 4
+        assert!((report.brier.unwrap() - 0.25).abs() < 1e-15);
+    }
+
+    #[test]
+    fn the_interval_is_wilsons() {
+        // Newcombe (1998), table I: 81 of 263 gives 0.2553 to 0.3662.
+        let interval = wilson(81.0, 263.0);
+
+        assert!((interval.low - 0.2553).abs() < 5e-5);
+        assert!((interval.high - 0.3662).abs() < 5e-5);
+    }
+}

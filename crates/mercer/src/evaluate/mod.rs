@@ -1,0 +1,9 @@
+//! How good a model is: on held-out rows, with intervals, by class, calibrated or not.
+
+mod classification;
+mod folds;
+mod information;
+
+pub use classification::{CalibrationBin, ClassReport, ClassificationReport, Evaluation, Interval};
+pub use folds::Folds;
+pub use information::Information;

@@ -1,0 +1,30 @@
+//! Predictions told step by step, as data; the faces print them.
+
+mod factors;
+
+pub use factors::{Explanation, Factor, explain};
+
+/// A number with four significant digits, as a lecture would write it.
+///
+/// ```
+/// use mercer::explain::short;
+/// assert_eq!(short(0.007205), "0.007205");
+/// assert_eq!(short(1.2151e-9), "1.215e-9");
+/// assert_eq!(short(110.0), "110");
+/// ```
+pub fn short(x: f64) -> String {
+    if x == 0.0 || !x.is_finite() {
+        return format!("{x}");
+    }
+    let size = x.abs().log10().floor() as i32;
+    if !(-4..7).contains(&size) {
+        return format!("{x:.3e}");
+    }
+    let digits = (3 - size).max(0) as usize;
+    let text = format!("{x:.digits$}");
+    if text.contains('.') {
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        text
+    }
+}

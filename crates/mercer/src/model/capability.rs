@@ -1,0 +1,153 @@
+//! What a fitted thing can do.
+
+use crate::data::Classes;
+use crate::error::{Error, Result};
+use mercer_num::random::Random;
+use mercer_num::special::{argmax, log_normalize, log_sum_exp};
+use mercer_num::{Matrix, Rows};
+
+/// Tells classes apart.
+pub trait Classifier: Send + Sync {
+    /// The classes in code order.
+    fn classes(&self) -> &Classes;
+
+    /// How many columns a row has.
+    fn n_columns(&self) -> usize;
+
+    /// One row a row, one column a class; the largest wins.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is infinite.
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix>;
+
+    /// The code of the winning class of each row; ties go to the first.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
+        Ok(winners(&self.scores(x)?))
+    }
+
+    /// Refuses rows of another width than the model's.
+    ///
+    /// # Errors
+    /// [`Error::Columns`].
+    fn check_columns(&self, x: &Rows<'_>) -> Result<()> {
+        let (found, expected) = (x.n_columns(), self.n_columns());
+        if found == expected { Ok(()) } else { Err(Error::Columns { found, expected }) }
+    }
+}
+
+/// The place of the largest score of each row.
+pub fn winners(scores: &Matrix) -> Vec<u32> {
+    scores.outer_iter().map(|row| argmax(&row.to_vec()) as u32).collect()
+}
+
+/// Says how sure it is.
+pub trait Probabilistic: Classifier {
+    /// `log P(class | row)`. For scores that are joint log-likelihoods, normalizing them is all
+    /// there is to do.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let mut scores = self.scores(x)?;
+        for mut row in scores.outer_iter_mut() {
+            if let Some(row) = row.as_slice_mut() {
+                log_normalize(row);
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// Has a density over rows: recognizes strangers and invents new rows.
+pub trait Generative: Classifier {
+    /// `log p(row)`, from scores that are joint log-likelihoods.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn log_density(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        Ok(self.scores(x)?.outer_iter().map(|row| log_sum_exp(&row.to_vec())).collect())
+    }
+
+    /// New rows and their classes.
+    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>);
+}
+
+/// Has scores that are a prior times one factor a column, so that a prediction can be told
+/// factor by factor.
+pub trait Factored: Classifier {
+    /// `log P(class)`.
+    fn log_priors(&self) -> &[f64];
+
+    /// `log p(xⱼ | class)`: one row a column of the data, one column a class; zero where `xⱼ` is
+    /// missing.
+    ///
+    /// # Errors
+    /// If the width differs.
+    fn log_factors(&self, row: &[f64]) -> Result<Matrix>;
+
+    /// How the lecture writes the factor of a column and class.
+    fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
+}
+
+/// Can tell whether a fit could have made it; asked of everything that comes from a file.
+pub trait Check {
+    /// Refuses a model that no fit could have made.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn check(&self) -> Result<()>;
+}
+
+/// What a fitted thing can do, asked at run time by the faces. Written by the catalog.
+pub trait Model: Check + Send + Sync {
+    /// As a classifier.
+    fn classifier(&self) -> Option<&dyn Classifier> {
+        None
+    }
+
+    /// As a classifier with probabilities.
+    fn probabilistic(&self) -> Option<&dyn Probabilistic> {
+        None
+    }
+
+    /// As a density.
+    fn generative(&self) -> Option<&dyn Generative> {
+        None
+    }
+
+    /// As a product of factors.
+    fn factored(&self) -> Option<&dyn Factored> {
+        None
+    }
+
+    /// As a predictor of numbers.
+    fn regressor(&self) -> Option<&dyn Regressor> {
+        None
+    }
+
+    /// As a map from rows to rows.
+    fn transformer(&self) -> Option<&dyn Transformer> {
+        None
+    }
+}
+
+/// Predicts numbers.
+pub trait Regressor: Send + Sync {
+    /// One number a row.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is infinite.
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
+}
+
+/// Maps rows to other rows.
+pub trait Transformer: Send + Sync {
+    /// The new rows.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is infinite.
+    fn transform(&self, x: &Rows<'_>) -> Result<Matrix>;
+}

@@ -1,0 +1,228 @@
+//! Three ways to learn: by statistics, by rounds of statistics, by a solver.
+
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Fitted, Monitor, Params, Proof, Stop};
+use mercer_num::parallel::{self, Layout};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::time::Instant;
+
+/// Learns a model from rows.
+pub trait Fit: Params {
+    /// What is learned.
+    type Model;
+
+    /// Learns from all rows, on all threads of the current pool.
+    ///
+    /// # Errors
+    /// If parameters or data are not usable, or it was stopped before anything was learned.
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>>;
+}
+
+/// A summary of rows that can be added to another, in any grouping.
+pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwned {
+    /// Adds the rows of another summary.
+    ///
+    /// # Errors
+    /// If the two are not about the same columns.
+    fn merge(&mut self, other: &Self) -> Result<()>;
+
+    /// Takes rows back out.
+    ///
+    /// # Errors
+    /// If they cannot have been in.
+    fn forget(&mut self, other: &Self) -> Result<()>;
+
+    /// Refuses numbers that no rows could have given; for summaries that come from a file.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn check(&self) -> Result<()>;
+}
+
+/// Learns from one summary: naive Bayes, discriminants, least squares, ridge, tf-idf, scaling.
+pub trait Accumulate: Params {
+    /// The summary.
+    type Stats: Statistics;
+    /// What is learned.
+    type Model: Send;
+
+    /// Adds rows to a summary.
+    ///
+    /// # Errors
+    /// If the rows are not usable.
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()>;
+
+    /// Makes the model.
+    ///
+    /// # Errors
+    /// If the summary is of too little.
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model>;
+
+    /// What can be said about the solution from the summary.
+    fn proof(&self, _stats: &Self::Stats, _model: &Self::Model) -> Proof {
+        Proof::closed_form()
+    }
+}
+
+/// Learns from a summary per round, taken at the current state: logistic, k-means, squared hinge.
+pub trait Rounds: Params {
+    /// Where the rounds have come to.
+    type State: Clone + Send + Sync;
+    /// What a round gathers.
+    type Stats: Statistics;
+    /// What is learned.
+    type Model: Send;
+
+    /// The state before the first round.
+    ///
+    /// # Errors
+    /// If the data cannot be learned from.
+    fn begin(&self, data: &Dataset<'_>) -> Result<Self::State>;
+
+    /// Adds rows to a summary, as seen from the state.
+    ///
+    /// # Errors
+    /// If the rows are not usable.
+    fn observe_at(
+        &self,
+        at: &Self::State,
+        stats: &mut Self::Stats,
+        batch: &Dataset<'_>,
+    ) -> Result<()>;
+
+    /// Moves on, or is done.
+    ///
+    /// # Errors
+    /// If the summary is of too little.
+    fn step(&self, at: Self::State, stats: &Self::Stats) -> Result<Step<Self::State, Self::Model>>;
+
+    /// The best model when a round was cut short, from what it had gathered.
+    ///
+    /// # Errors
+    /// If nothing usable is there yet.
+    fn interrupt(&self, at: Self::State, partial: &Self::Stats) -> Result<(Self::Model, Proof)>;
+}
+
+/// What a round leads to.
+pub enum Step<S, M> {
+    /// Another round.
+    Again(S),
+    /// The end.
+    Done(M, Proof),
+}
+
+impl<A: Accumulate> Rounds for A {
+    type State = ();
+    type Stats = A::Stats;
+    type Model = A::Model;
+
+    fn begin(&self, _data: &Dataset<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    fn observe_at(&self, _: &(), stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        self.observe(stats, batch)
+    }
+
+    fn step(&self, _: (), stats: &Self::Stats) -> Result<Step<(), Self::Model>> {
+        let (model, proof) = self.interrupt((), stats)?;
+        Ok(Step::Done(model, proof))
+    }
+
+    fn interrupt(&self, _: (), stats: &Self::Stats) -> Result<(Self::Model, Proof)> {
+        let model = self.finish(stats)?;
+        let proof = self.proof(stats, &model);
+        Ok((model, proof))
+    }
+}
+
+impl<R: Rounds> Fit for R {
+    type Model = R::Model;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<R::Model>> {
+        let start = Instant::now();
+        self.check()?;
+        if data.n_rows() == 0 {
+            return Err(Error::NoRows);
+        }
+        let mut at = self.begin(data)?;
+        let mut rounds = 0;
+        let (model, proof, rows, stopped) = loop {
+            let observe =
+                |stats: &mut R::Stats, batch: &Dataset<'_>| self.observe_at(&at, stats, batch);
+            let Gathered { stats, rows, stopped } = gather(data, monitor, observe)?;
+            rounds += 1;
+            if stopped.is_some() {
+                let (model, proof) = self.interrupt(at, &stats)?;
+                break (model, proof, rows, stopped);
+            }
+            match self.step(at, &stats)? {
+                Step::Again(next) => at = next,
+                Step::Done(model, proof) => break (model, proof, rows, None),
+            }
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Fitted { model, certificate: Certificate { proof, rows, rounds, stopped, seconds } })
+    }
+}
+
+/// The summary of all rows, or of those before a stop.
+pub struct Gathered<S> {
+    /// The summary.
+    pub stats: S,
+    /// How many rows are in it.
+    pub rows: u64,
+    /// Why it is not all of them.
+    pub stopped: Option<Stop>,
+}
+
+/// Summarizes rows over the fixed chunk plan and merge tree.
+///
+/// # Errors
+/// If rows are not usable, or it was stopped before the first chunk.
+pub fn gather<S: Statistics>(
+    data: &Dataset<'_>,
+    monitor: &Monitor<'_>,
+    observe: impl Fn(&mut S, &Dataset<'_>) -> Result<()> + Sync,
+) -> Result<Gathered<S>> {
+    let n_rows = data.n_rows();
+    let chunk = parallel::chunk_rows(data.n_columns(), data.layout());
+    let plan = parallel::chunks(n_rows, chunk);
+    let mut stopped = None;
+    let leaf = |k: usize| {
+        let range = k * chunk..((k + 1) * chunk).min(n_rows);
+        summarize(&data.slice(range), &observe).map_err(|e| e.after_rows(k * chunk))
+    };
+    let (stats, done) = parallel::reduce(plan.len(), leaf, S::merge, |done| {
+        monitor.report((done * chunk) as u64, Some(n_rows as u64));
+        stopped = monitor.stop();
+        stopped.is_none()
+    })?;
+    let rows = (done * chunk).min(n_rows) as u64;
+    monitor.report(rows, Some(n_rows as u64));
+    match stats {
+        Some(stats) => Ok(Gathered { stats, rows, stopped }),
+        None if stopped.is_some() => Err(Error::Stopped),
+        None => Ok(Gathered { stats: S::default(), rows, stopped }),
+    }
+}
+
+/// One leaf: the summary of one chunk.
+///
+/// # Errors
+/// If rows are not usable.
+pub fn summarize<S: Statistics>(
+    batch: &Dataset<'_>,
+    observe: impl Fn(&mut S, &Dataset<'_>) -> Result<()>,
+) -> Result<S> {
+    let mut stats = S::default();
+    observe(&mut stats, batch)?;
+    Ok(stats)
+}
+
+/// How many rows a leaf takes, for those who cut the rows themselves.
+pub fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+    parallel::chunk_rows(n_columns, layout)
+}

@@ -1,0 +1,122 @@
+//! What a fit may use and whom it tells: progress, a deadline, a memory budget, a cancel flag.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Handed to everything that can take long. The default allows everything and tells nobody.
+#[derive(Default)]
+pub struct Monitor<'a> {
+    progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
+    deadline: Option<Instant>,
+    memory: Option<u64>,
+    cancel: Arc<AtomicBool>,
+}
+
+/// How far a fit has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Rows or steps behind us.
+    pub done: u64,
+    /// All of them, where that is known.
+    pub total: Option<u64>,
+}
+
+/// Why a fit ended before it was finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Stop {
+    /// Its time was up.
+    Deadline,
+    /// Somebody asked it to.
+    Cancelled,
+}
+
+impl<'a> Monitor<'a> {
+    /// Allows everything, tells nobody.
+    pub fn quiet() -> Monitor<'static> {
+        Monitor::default()
+    }
+
+    /// Tells `report` about progress, from any thread.
+    pub fn on_progress(self, report: impl Fn(Progress) + Sync + 'a) -> Monitor<'a> {
+        Monitor { progress: Some(Box::new(report)), ..self }
+    }
+
+    /// Ends the fit after this long.
+    pub fn time_limit(self, limit: Duration) -> Monitor<'a> {
+        Monitor { deadline: Instant::now().checked_add(limit), ..self }
+    }
+
+    /// Refuses work that would take more bytes than this.
+    pub fn memory_limit(self, bytes: u64) -> Monitor<'a> {
+        Monitor { memory: Some(bytes), ..self }
+    }
+
+    /// Ends the fit when the flag turns true.
+    pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Monitor<'a> {
+        Monitor { cancel: flag, ..self }
+    }
+
+    /// Whether to end now, and why. Cheap enough to ask every few milliseconds.
+    pub fn stop(&self) -> Option<Stop> {
+        if self.cancel.load(Ordering::Relaxed) {
+            return Some(Stop::Cancelled);
+        }
+        self.deadline.filter(|d| Instant::now() >= *d).map(|_| Stop::Deadline)
+    }
+
+    /// Tells how far things have come.
+    pub fn report(&self, done: u64, total: Option<u64>) {
+        if let Some(report) = &self.progress {
+            report(Progress { done, total });
+        }
+    }
+
+    /// Asks for memory before it is taken.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the budget does not allow it.
+    pub fn reserve(&self, what: &str, needed: u64) -> Result<()> {
+        match self.memory {
+            Some(budget) if needed > budget => {
+                Err(Error::Memory { what: what.to_owned(), needed, budget })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_deadline_in_the_past_stops_at_once() {
+        let monitor = Monitor::quiet().time_limit(Duration::ZERO);
+
+        assert_eq!(monitor.stop(), Some(Stop::Deadline));
+        assert_eq!(Monitor::quiet().stop(), None);
+    }
+
+    #[test]
+    fn the_flag_cancels() {
+        let flag = Arc::new(AtomicBool::new(false));
+        let monitor = Monitor::quiet().cancelled_by(Arc::clone(&flag));
+        assert_eq!(monitor.stop(), None);
+
+        flag.store(true, Ordering::Relaxed);
+
+        assert_eq!(monitor.stop(), Some(Stop::Cancelled));
+    }
+
+    #[test]
+    fn memory_is_refused_before_it_is_taken() {
+        let monitor = Monitor::quiet().memory_limit(1000);
+
+        assert!(monitor.reserve("a table", 1000).is_ok());
+        assert!(matches!(monitor.reserve("a table", 1001), Err(Error::Memory { .. })));
+    }
+}

@@ -1,0 +1,419 @@
+//! How tables become rows: columns by name, numbers prepared, words as indicator columns.
+
+use super::number::{Look, NumberStep};
+use super::{Field, Recipe, Schema};
+use crate::data::{Classes, Dataset, Kind, Label, MISSING, Stream, Table, UNSEEN, Values};
+use crate::error::{Error, Result};
+use crate::model::{Monitor, Stop};
+use crate::stats::{Grouped, Moments};
+use mercer_num::parallel::Layout;
+use mercer_num::{Matrix, Rows, Sparse};
+use ndarray::{ArrayViewMut2, Axis, Slice};
+use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// Rows looked at together; any number gives the same features.
+const LOOK: usize = 4096;
+
+/// The way from a table to rows, stored in every model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Features {
+    /// The columns features are made from.
+    pub schema: Schema,
+    /// One entry a column.
+    pub steps: Vec<Step>,
+    /// The column that holds the class or number to learn, where one has a name.
+    pub target: Option<String>,
+}
+
+/// What happens to a column.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Step {
+    /// Prepared numbers.
+    Number(NumberStep),
+    /// One indicator a level; a gap or an unknown word is missing in all of them.
+    OneHot,
+    /// A bundle of numbers as it is.
+    Bundle,
+    /// Not used; the reason is for people.
+    Ignore(String),
+}
+
+/// Rows made from a table.
+pub struct Encoded {
+    rows: OwnedRows,
+    /// Class codes; empty without a target.
+    pub codes: Vec<u32>,
+    /// Cells whose word the model had never seen.
+    pub n_unseen: u64,
+}
+
+enum OwnedRows {
+    Dense(Matrix),
+    Sparse(Sparse),
+}
+
+impl Encoded {
+    /// The features.
+    pub fn rows(&self) -> Rows<'_> {
+        match &self.rows {
+            OwnedRows::Dense(x) => Rows::from(x),
+            OwnedRows::Sparse(x) => Rows::from(x),
+        }
+    }
+
+    /// The features with their classes.
+    ///
+    /// # Errors
+    /// If there are no classes for them.
+    pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
+        Dataset::classes(self.rows(), &self.codes, classes)
+    }
+
+    /// The rows at some places, copied.
+    pub fn select(&self, places: &[usize]) -> Encoded {
+        let rows = match &self.rows {
+            OwnedRows::Dense(x) => OwnedRows::Dense(x.select(Axis(0), places)),
+            OwnedRows::Sparse(x) => {
+                let mut out = Sparse::empty(sprs::CompressedStorage::CSR, x.cols());
+                for i in places {
+                    if let Some(row) = x.outer_view(*i) {
+                        out = out.append_outer_csvec(row);
+                    }
+                }
+                OwnedRows::Sparse(out)
+            }
+        };
+        let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
+        Encoded { rows, codes, n_unseen: 0 }
+    }
+}
+
+impl Features {
+    /// Numeric columns as they are, as a matrix without a table has them.
+    pub fn plain(names: impl IntoIterator<Item = String>) -> Features {
+        let fields: Vec<Field> = names.into_iter().map(Field::numeric).collect();
+        let steps = vec![Step::Number(NumberStep::default()); fields.len()];
+        Features { schema: Schema { fields }, steps, target: None }
+    }
+
+    /// The features of a schema's columns, all but the target; a recipe that depends on the data
+    /// needs [`Features::look`] next.
+    ///
+    /// # Errors
+    /// If nothing is left to learn from.
+    pub fn plan(schema: &Schema, target: Option<&str>) -> Result<Features> {
+        let schema = target.map_or_else(|| schema.clone(), |name| schema.without(name));
+        let bundles = schema.fields.iter().any(|f| f.kind == Kind::Sparse);
+        if bundles && schema.fields.len() > 1 {
+            return Err(Error::Kind {
+                column: schema.fields[0].name.clone(),
+                found: "beside a sparse bundle".into(),
+                expected: "a sparse bundle alone".into(),
+            });
+        }
+        let steps: Vec<Step> = schema
+            .fields
+            .iter()
+            .map(|field| match field.kind {
+                Kind::Numeric | Kind::Boolean => Step::Number(NumberStep::default()),
+                Kind::Categorical if field.levels.is_empty() => Step::Ignore("no values".into()),
+                Kind::Categorical => Step::OneHot,
+                Kind::Sparse => Step::Bundle,
+                Kind::Text => Step::Ignore("text".into()),
+            })
+            .collect();
+        let features = Features { schema, steps, target: target.map(str::to_owned) };
+        if features.n_features() == 0 {
+            return Err(Error::NoFeatures);
+        }
+        Ok(features)
+    }
+
+    /// Looks at the numeric columns and settles what the recipe does to them.
+    ///
+    /// # Errors
+    /// What reading failed with, or [`Error::Stopped`].
+    pub fn look<S: Stream>(
+        mut self,
+        recipe: &Recipe,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Features, S::Error> {
+        if !recipe.needs_a_look() {
+            return Ok(self);
+        }
+        let numeric: Vec<usize> =
+            (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Number(_))).collect();
+        let mut looks = Looks::new(numeric.len(), recipe.needs_values());
+        let mut stopped: Option<Stop> = None;
+        stream.stream(&self.schema, LOOK, &mut |tables| {
+            for table in &tables {
+                looks.take(table, &numeric, monitor)?;
+            }
+            stopped = monitor.stop();
+            Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        if stopped.is_some() {
+            return Err(Error::Stopped.into());
+        }
+        for (k, look) in numeric.into_iter().zip(looks.finish()) {
+            self.steps[k] = Step::Number(look.steps(recipe));
+        }
+        Ok(self)
+    }
+
+    /// How many features a row has.
+    pub fn n_features(&self) -> usize {
+        self.widths().sum()
+    }
+
+    fn widths(&self) -> impl Iterator<Item = usize> {
+        self.schema.fields.iter().zip(&self.steps).map(|(field, step)| match step {
+            Step::Number(step) => step.width(),
+            Step::OneHot => field.levels.len(),
+            Step::Bundle => field.width,
+            Step::Ignore(_) => 0,
+        })
+    }
+
+    /// The names of the features.
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for (field, step) in self.schema.fields.iter().zip(&self.steps) {
+            match step {
+                Step::Number(step) => names.extend(step.names(&field.name)),
+                Step::OneHot => {
+                    names.extend(field.levels.words().iter().map(|w| format!("{}={w}", field.name)))
+                }
+                Step::Bundle => names.extend((1..=field.width).map(|j| format!("f{j}"))),
+                Step::Ignore(_) => {}
+            }
+        }
+        names
+    }
+
+    /// For every feature the place of the column it was made from; every number of a bundle stands
+    /// for itself.
+    pub fn origins(&self) -> Vec<usize> {
+        let widths: Vec<usize> = self.widths().collect();
+        widths.iter().enumerate().flat_map(|(k, w)| std::iter::repeat_n(k, *w)).collect()
+    }
+
+    /// How the rows will lie in memory.
+    pub fn layout(&self) -> Layout {
+        if self.steps.contains(&Step::Bundle) { Layout::Sparse } else { Layout::Dense }
+    }
+
+    /// The columns to read: those of the features, and the target as words if it is wanted.
+    pub fn reading(&self, classes: Option<&Classes>) -> Schema {
+        let mut schema = self.schema.clone();
+        if let (Some(target), Some(classes)) = (&self.target, classes) {
+            let words = classes.labels().iter().map(Label::to_string).collect();
+            let levels = std::sync::Arc::new(crate::data::Levels::new(words));
+            schema.fields.push(Field::categorical(target.clone(), levels));
+        }
+        schema
+    }
+
+    /// Makes rows of a table read with [`Features::reading`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has no class or an unknown one.
+    pub fn encode(&self, table: &Table, classes: Option<&Classes>) -> Result<Encoded> {
+        let codes = match (&self.target, classes) {
+            (Some(target), Some(classes)) => class_codes(table, target, classes)?,
+            _ => Vec::new(),
+        };
+        let columns = table.select(&self.schema)?;
+        let mut n_unseen = 0;
+        if let [column] = columns.columns()
+            && let Values::Sparse(x) = &column.values
+        {
+            return Ok(Encoded { rows: OwnedRows::Sparse(x.clone()), codes, n_unseen });
+        }
+        let mut rows = Matrix::zeros((table.n_rows(), self.n_features()));
+        let mut at = 0;
+        for ((column, field), (step, width)) in columns
+            .columns()
+            .iter()
+            .zip(&self.schema.fields)
+            .zip(self.steps.iter().zip(self.widths()))
+        {
+            if width > 0 {
+                let mut out = rows.slice_axis_mut(Axis(1), Slice::from(at..at + width));
+                n_unseen += write_column(&column.values, field, step, &mut out);
+            }
+            at += width;
+        }
+        Ok(Encoded { rows: OwnedRows::Dense(rows), codes, n_unseen })
+    }
+
+    /// Refuses features that no plan could have made; for those that come from a file.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self) -> Result<()> {
+        let fits = self.schema.fields.len() == self.steps.len()
+            && self.schema.fields.iter().zip(&self.steps).all(|(field, step)| match step {
+                Step::Number(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
+                Step::OneHot => field.kind == Kind::Categorical,
+                Step::Bundle => field.kind == Kind::Sparse && self.steps.len() == 1,
+                Step::Ignore(_) => true,
+            })
+            && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
+        if !fits {
+            return Err(Error::File("features that no table could have".into()));
+        }
+        self.steps.iter().try_for_each(|step| match step {
+            Step::Number(step) => step.check(),
+            _ => Ok(()),
+        })
+    }
+}
+
+/// Writes a column's features and counts the cells with unknown words.
+fn write_column(
+    values: &Values,
+    field: &Field,
+    step: &Step,
+    out: &mut ArrayViewMut2<'_, f64>,
+) -> u64 {
+    let mut cells = vec![0.0; out.ncols()];
+    let mut n_unseen = 0;
+    for (i, mut row) in out.outer_iter_mut().enumerate() {
+        match (values, step) {
+            (Values::Numbers(x), Step::Number(step)) => step.write(x[i], &mut cells),
+            (Values::Booleans(x), Step::Number(step)) => {
+                step.write(x[i].map_or(f64::NAN, f64::from), &mut cells);
+            }
+            (Values::Categories { codes, levels }, Step::OneHot) => {
+                let code = match levels.word(codes[i]) {
+                    Some(word) if !std::sync::Arc::ptr_eq(levels, &field.levels) => {
+                        field.levels.code(word)
+                    }
+                    _ => codes[i],
+                };
+                n_unseen += u64::from(code == UNSEEN);
+                match cells.get_mut(code as usize) {
+                    Some(_) => {
+                        cells.fill(0.0);
+                        cells[code as usize] = 1.0;
+                    }
+                    None => cells.fill(f64::NAN),
+                }
+            }
+            _ => cells.fill(f64::NAN),
+        }
+        row.iter_mut().zip(&cells).for_each(|(to, from)| *to = *from);
+    }
+    n_unseen
+}
+
+/// The class of every row.
+fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32>> {
+    let column =
+        table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
+    let Values::Categories { codes, levels } = &column.values else {
+        return Err(Error::Kind {
+            column: target.to_owned(),
+            found: column.values.kind().to_string(),
+            expected: "a class".into(),
+        });
+    };
+    let of_level: Vec<Option<u32>> =
+        levels.words().iter().map(|word| classes.code(&Label::parse(word))).collect();
+    codes
+        .iter()
+        .enumerate()
+        .map(|(row, code)| match of_level.get(*code as usize) {
+            Some(Some(class)) => Ok(*class),
+            None if *code == MISSING => {
+                Err(Error::MissingTarget { row, column: target.to_owned() })
+            }
+            _ => Err(Error::UnknownClass {
+                class: levels
+                    .word(*code)
+                    .map_or_else(|| format!("in row {}", row + 1), str::to_owned),
+                known: known(classes),
+            }),
+        })
+        .collect()
+}
+
+fn known(classes: &Classes) -> String {
+    classes.labels().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What is gathered about numeric columns.
+struct Looks {
+    moments: Moments,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    values: Option<Vec<Vec<f64>>>,
+}
+
+impl Looks {
+    fn new(n_columns: usize, keep_values: bool) -> Looks {
+        Looks {
+            moments: Moments::empty(1, n_columns),
+            low: vec![f64::INFINITY; n_columns],
+            high: vec![f64::NEG_INFINITY; n_columns],
+            values: keep_values.then(|| vec![Vec::new(); n_columns]),
+        }
+    }
+
+    fn take(&mut self, table: &Table, numeric: &[usize], monitor: &Monitor<'_>) -> Result<()> {
+        let mut x = Matrix::zeros((table.n_rows(), numeric.len()));
+        for (j, k) in numeric.iter().enumerate() {
+            match &table.columns()[*k].values {
+                Values::Numbers(v) => {
+                    x.column_mut(j).iter_mut().zip(v).for_each(|(to, v)| *to = *v)
+                }
+                Values::Booleans(v) => x
+                    .column_mut(j)
+                    .iter_mut()
+                    .zip(v)
+                    .for_each(|(to, v)| *to = v.map_or(f64::NAN, f64::from)),
+                _ => x.column_mut(j).fill(f64::NAN),
+            }
+        }
+        let n = x.nrows();
+        let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], &[], &[n as f64])?;
+        self.moments.merge_group(0, &part, 0);
+        for (j, column) in x.columns().into_iter().enumerate() {
+            let present = column.iter().copied().filter(|v| !v.is_nan());
+            self.low[j] = present.clone().fold(self.low[j], f64::min);
+            self.high[j] = present.clone().fold(self.high[j], f64::max);
+            if let Some(values) = &mut self.values {
+                values[j].extend(present);
+            }
+        }
+        if let Some(values) = &self.values {
+            let kept: usize = values.iter().map(Vec::capacity).sum();
+            monitor.reserve("finding medians and quantiles", 8 * kept as u64)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Vec<Look> {
+        let variances = self.moments.variances(0.0);
+        let mut values = self.values.unwrap_or_default();
+        values.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));
+        let mut sorted = values.into_iter();
+        (0..self.low.len())
+            .map(|j| {
+                let seen = self.low[j] <= self.high[j];
+                Look {
+                    mean: self.moments.means[[0, j]],
+                    variance: variances[[0, j]],
+                    low: if seen { self.low[j] } else { 0.0 },
+                    high: if seen { self.high[j] } else { 0.0 },
+                    sorted: sorted.next().unwrap_or_default(),
+                }
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,12 @@
+//! From a table to features: columns matched by name, gaps filled, numbers scaled or cut into bins,
+//! words turned into indicators.
+
+mod features;
+mod number;
+mod recipe;
+mod schema;
+
+pub use features::{Encoded, Features, Step};
+pub use number::NumberStep;
+pub use recipe::{Discretize, Impute, Recipe, Scale};
+pub use schema::{Field, Schema};

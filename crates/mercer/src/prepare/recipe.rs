@@ -1,0 +1,113 @@
+//! What is done to a column before an estimator sees it, by the user's wish.
+
+use crate::error::{Error, Result};
+use serde::{Deserialize, Serialize};
+
+/// What is done to every numeric column, in this order: fill gaps, cut into bins, scale.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Recipe {
+    /// What stands in for a missing number.
+    pub impute: Impute,
+    /// Whether numbers become bins.
+    pub discretize: Discretize,
+    /// How numbers are scaled.
+    pub scale: Scale,
+}
+
+/// What stands in for a missing number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Impute {
+    /// It stays missing.
+    #[default]
+    Keep,
+    /// The mean of the column.
+    Mean,
+    /// The middle value of the column.
+    Median,
+    /// A number of the user's.
+    Constant(f64),
+}
+
+/// How numbers are scaled.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// As they are.
+    #[default]
+    Keep,
+    /// To mean zero and variance one.
+    Standard,
+    /// To the range from zero to one.
+    MinMax,
+}
+
+/// Whether numbers become bins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Discretize {
+    /// They stay numbers.
+    #[default]
+    Keep,
+    /// This many bins of equal width.
+    EqualWidth(usize),
+    /// This many bins of equal weight.
+    EqualFrequency(usize),
+}
+
+impl Recipe {
+    /// Adds a step written as `impute=mean`, `impute=median`, `impute=0`, `scale=standard`,
+    /// `scale=min-max`, `bins=equal-width:10` or `bins=equal-frequency:10`.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with what is allowed.
+    pub fn with(mut self, step: &str) -> Result<Recipe> {
+        let refuse = |name: &str, expected: &str| Error::Parameter {
+            name: name.to_owned(),
+            found: format!("`{step}`"),
+            expected: expected.to_owned(),
+        };
+        let (name, value) = step.split_once('=').unwrap_or((step, ""));
+        match name {
+            "impute" => {
+                self.impute = match value {
+                    "mean" => Impute::Mean,
+                    "median" => Impute::Median,
+                    number => match number.parse::<f64>() {
+                        Ok(x) if x.is_finite() => Impute::Constant(x),
+                        _ => return Err(refuse("impute", "mean, median or a number")),
+                    },
+                }
+            }
+            "scale" => {
+                self.scale = match value {
+                    "standard" => Scale::Standard,
+                    "min-max" => Scale::MinMax,
+                    _ => return Err(refuse("scale", "standard or min-max")),
+                }
+            }
+            "bins" => {
+                let expected = "equal-width:N or equal-frequency:N with N from 2 to 1000";
+                let (rule, n) = value.split_once(':').unwrap_or((value, "10"));
+                let n = n.parse().ok().filter(|n| (2..=1000).contains(n));
+                self.discretize = match (rule, n) {
+                    ("equal-width", Some(n)) => Discretize::EqualWidth(n),
+                    ("equal-frequency", Some(n)) => Discretize::EqualFrequency(n),
+                    _ => return Err(refuse("bins", expected)),
+                }
+            }
+            _ => return Err(refuse("prepare", "impute=…, scale=… or bins=…")),
+        }
+        Ok(self)
+    }
+
+    /// Whether columns must be looked at before they can be prepared.
+    pub fn needs_a_look(&self) -> bool {
+        *self != Recipe::default()
+    }
+
+    /// Whether whole columns must be kept to find their middle or their bins.
+    pub(super) fn needs_values(&self) -> bool {
+        self.impute == Impute::Median || matches!(self.discretize, Discretize::EqualFrequency(_))
+    }
+}

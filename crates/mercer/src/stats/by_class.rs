@@ -1,0 +1,226 @@
+//! A summary a class, kept by the class's name: two parts that saw different labels merge without
+//! being told the classes first.
+
+use crate::data::{Classes, Dataset};
+use crate::error::{Error, Result};
+use crate::model::Statistics;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A summary of several groups of rows at once, one row a group.
+pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
+    /// Groups that saw nothing.
+    fn empty(n_groups: usize, n_columns: usize) -> Self;
+
+    /// How many groups and columns there are.
+    fn shape(&self) -> (usize, usize);
+
+    /// Adds a group of `other` to one of mine.
+    fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize);
+
+    /// Takes a group of `other` out of one of mine.
+    ///
+    /// # Errors
+    /// If it cannot have been in.
+    fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()>;
+
+    /// Refuses numbers that no rows could have given.
+    ///
+    /// # Errors
+    /// What does not fit.
+    fn check(&self) -> Result<()>;
+}
+
+/// Groups by class. Only classes that were seen take room, so a chunk of a problem with thousands
+/// of classes stays small.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ByClass<G> {
+    /// The classes that may occur.
+    classes: Classes,
+    /// How many columns the rows have; zero until rows were seen.
+    n_columns: usize,
+    /// Codes of the classes that did occur, rising.
+    codes: Vec<u32>,
+    /// Their weights.
+    weights: Vec<f64>,
+    /// Their summaries.
+    groups: G,
+}
+
+impl<G: Grouped> ByClass<G> {
+    /// No rows yet, of known classes.
+    pub fn new(classes: Classes) -> Self {
+        ByClass { classes, ..Default::default() }
+    }
+
+    /// Adds rows. `summarize` gets the group of each row and the weight of each group.
+    ///
+    /// # Errors
+    /// If the rows are not of classes, or not of the columns before.
+    pub fn push_rows(
+        &mut self,
+        batch: &Dataset<'_>,
+        summarize: impl FnOnce(&Dataset<'_>, &[u32], &[f64]) -> Result<G>,
+    ) -> Result<()> {
+        let (row_codes, classes) = batch.class_target()?;
+        let mut weights = vec![0.0; classes.len()];
+        let mut seen = vec![false; classes.len()];
+        for (i, c) in row_codes.iter().enumerate() {
+            weights[*c as usize] += batch.weights().get(i).copied().unwrap_or(1.0);
+            seen[*c as usize] = true;
+        }
+        let codes: Vec<u32> = (0..classes.len() as u32).filter(|c| seen[*c as usize]).collect();
+        let mut slot_of = vec![0; classes.len()];
+        for (slot, c) in codes.iter().enumerate() {
+            slot_of[*c as usize] = slot as u32;
+        }
+        let slots: Vec<u32> = row_codes.iter().map(|c| slot_of[*c as usize]).collect();
+        let weights: Vec<f64> = codes.iter().map(|c| weights[*c as usize]).collect();
+        let groups = summarize(batch, &slots, &weights)?;
+        let n_columns = batch.n_columns();
+        let part = ByClass { classes: classes.clone(), n_columns, codes, weights, groups };
+        if self.is_blank() {
+            *self = part;
+            return Ok(());
+        }
+        self.merge(&part)
+    }
+
+    /// The classes that may occur.
+    pub fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    /// How many columns the rows have.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// The weight of every class, seen or not.
+    pub fn weights(&self) -> Vec<f64> {
+        let mut all = vec![0.0; self.classes.len()];
+        self.codes.iter().zip(&self.weights).for_each(|(c, w)| all[*c as usize] = *w);
+        all
+    }
+
+    /// The summary of every class, seen or not.
+    pub fn groups(&self) -> G {
+        let mut all = G::empty(self.classes.len(), self.n_columns);
+        for (slot, c) in self.codes.iter().enumerate() {
+            all.merge_group(*c as usize, &self.groups, slot);
+        }
+        all
+    }
+
+    /// Whether neither classes nor rows were seen.
+    fn is_blank(&self) -> bool {
+        self.classes.is_empty() && self.codes.is_empty()
+    }
+
+    /// Renames codes into a larger list of classes.
+    fn adopt(&mut self, classes: &Classes) {
+        let (all, places) = classes.union(&self.classes);
+        debug_assert_eq!(&all, classes, "the new list holds the old one");
+        self.codes.iter_mut().for_each(|c| *c = places[*c as usize]);
+        self.classes = classes.clone();
+    }
+
+    /// Brings `other` under my classes, enlarging mine where needed.
+    fn align(&mut self, other: &Self) -> Result<Self> {
+        if self.n_columns == 0 {
+            self.n_columns = other.n_columns;
+        }
+        if other.n_columns != self.n_columns && other.n_columns != 0 {
+            return Err(Error::Columns { found: other.n_columns, expected: self.n_columns });
+        }
+        let mut other = other.clone();
+        let (all, _) = self.classes.union(&other.classes);
+        if all != self.classes {
+            self.adopt(&all);
+        }
+        other.adopt(&all);
+        Ok(other)
+    }
+
+    /// Adds rows whose codes mean the same as mine.
+    fn merge_aligned(&mut self, other: &Self) {
+        if self.codes == other.codes {
+            for slot in 0..self.codes.len() {
+                self.weights[slot] += other.weights[slot];
+                self.groups.merge_group(slot, &other.groups, slot);
+            }
+            return;
+        }
+        let mut codes: Vec<u32> = self.codes.iter().chain(&other.codes).copied().collect();
+        codes.sort_unstable();
+        codes.dedup();
+        let mut weights = vec![0.0; codes.len()];
+        let mut groups = G::empty(codes.len(), self.n_columns);
+        for part in [&*self, other] {
+            for (theirs, c) in part.codes.iter().enumerate() {
+                let slot = codes.partition_point(|code| code < c);
+                weights[slot] += part.weights[theirs];
+                groups.merge_group(slot, &part.groups, theirs);
+            }
+        }
+        (self.codes, self.weights, self.groups) = (codes, weights, groups);
+    }
+}
+
+impl<G: Grouped> Statistics for ByClass<G> {
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        if self.is_blank() {
+            *self = other.clone();
+            return Ok(());
+        }
+        if self.classes.same_list(&other.classes) && self.n_columns == other.n_columns {
+            self.merge_aligned(other);
+        } else {
+            let other = self.align(other)?;
+            self.merge_aligned(&other);
+        }
+        Ok(())
+    }
+
+    fn forget(&mut self, other: &Self) -> Result<()> {
+        let mut left = self.clone();
+        let other = left.align(other)?;
+        if left.classes != self.classes {
+            return Err(Error::Forget { why: "it has classes that were never learned".into() });
+        }
+        for (theirs, c) in other.codes.iter().enumerate() {
+            let Some(slot) = left.codes.iter().position(|code| code == c) else {
+                let class = left.classes.label(*c);
+                return Err(Error::Forget { why: format!("class `{class}` was never learned") });
+            };
+            let weight = left.weights[slot] - other.weights[theirs];
+            if weight < -1e-9 * left.weights[slot].max(1.0) {
+                return Err(Error::Forget {
+                    why: format!(
+                        "class `{}` has weight {}, asked to lose {}",
+                        left.classes.label(*c),
+                        left.weights[slot],
+                        other.weights[theirs]
+                    ),
+                });
+            }
+            left.weights[slot] = weight.max(0.0);
+            left.groups.forget_group(slot, &other.groups, theirs)?;
+        }
+        *self = left;
+        Ok(())
+    }
+
+    fn check(&self) -> Result<()> {
+        let n = self.codes.len();
+        let fits = self.codes.is_sorted_by(|a, b| a < b)
+            && self.codes.iter().all(|c| (*c as usize) < self.classes.len())
+            && self.weights.len() == n
+            && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && (n == 0 || self.groups.shape() == (n, self.n_columns));
+        if !fits {
+            return Err(Error::File("statistics by class that do not fit together".into()));
+        }
+        self.groups.check()
+    }
+}
