@@ -1,1 +1,43 @@
-//! Under construction.
+//! Mercer for Python: one class over the catalog, wrapped by the package `mercer`.
+//!
+//! The classes users see are Python, generated from the same catalog; they check and convert, and
+//! hand arrays to [`fitted::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
+
+mod array;
+mod error;
+mod fitted;
+mod work;
+
+use mercer::catalog::CATALOG;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+/// Every estimator there is: its id, its place in the package, and what it can do.
+#[pyfunction]
+fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    CATALOG
+        .iter()
+        .map(|card| {
+            let entry = PyDict::new(py);
+            entry.set_item("id", card.id)?;
+            entry.set_item("python", card.python)?;
+            entry.set_item("doc", card.doc.trim())?;
+            entry.set_item("capabilities", card.capabilities)?;
+            entry.set_item("takes", card.takes)?;
+            Ok(entry)
+        })
+        .collect()
+}
+
+#[pymodule]
+fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    m.add_class::<fitted::Fitted>()?;
+    m.add_function(wrap_pyfunction!(catalog, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::load, m)?)?;
+    m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
+    m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
+    Ok(())
+}

@@ -4,7 +4,7 @@ mod factors;
 
 pub use factors::{Explanation, Factor, explain};
 
-/// A number with four significant digits, as a lecture would write it.
+/// A number with four significant digits and at least two decimals, as a lecture would write it.
 ///
 /// ```
 /// use mercer::explain::short;
@@ -20,7 +20,7 @@ pub fn short(x: f64) -> String {
     if !(-4..7).contains(&size) {
         return format!("{x:.3e}");
     }
-    let digits = (3 - size).max(0) as usize;
+    let digits = (3 - size).max(2) as usize;
     let text = format!("{x:.digits$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()

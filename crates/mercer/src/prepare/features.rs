@@ -1,7 +1,7 @@
 //! How tables become rows: columns by name, numbers prepared, words as indicator columns.
 
 use super::number::{Look, NumberStep};
-use super::{Field, Recipe, Schema};
+use super::{Field, Recipe, Schema, Words};
 use crate::data::{Classes, Dataset, Kind, Label, MISSING, Stream, Table, UNSEEN, Values};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
@@ -37,8 +37,17 @@ pub enum Step {
     OneHot,
     /// A bundle of numbers as it is.
     Bundle,
-    /// Not used; the reason is for people.
-    Ignore(String),
+}
+
+/// Why a column is not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LeftOut {
+    /// It has no values.
+    Empty,
+    /// It holds words, and a bell curve says little about words.
+    Words,
+    /// It holds free text, which needs a text model.
+    Text,
 }
 
 /// Rows made from a table.
@@ -99,37 +108,54 @@ impl Features {
         Features { schema: Schema { fields }, steps, target: None }
     }
 
-    /// The features of a schema's columns, all but the target; a recipe that depends on the data
-    /// needs [`Features::look`] next.
+    /// The features of a schema's columns, all but the target, and the columns left out with the
+    /// reason. [`Words::Auto`] keeps words out of the way of numbers. A recipe that depends on the
+    /// data needs [`Features::look`] next.
     ///
     /// # Errors
     /// If nothing is left to learn from.
-    pub fn plan(schema: &Schema, target: Option<&str>) -> Result<Features> {
-        let schema = target.map_or_else(|| schema.clone(), |name| schema.without(name));
-        let bundles = schema.fields.iter().any(|f| f.kind == Kind::Sparse);
-        if bundles && schema.fields.len() > 1 {
+    pub fn plan(
+        schema: &Schema,
+        target: Option<&str>,
+        words: Words,
+    ) -> Result<(Features, Vec<(String, LeftOut)>)> {
+        let columns = schema.fields.iter().filter(|f| Some(f.name.as_str()) != target);
+        let numbers = columns.clone().any(|f| matches!(f.kind, Kind::Numeric | Kind::Boolean));
+        let indicators = words == Words::Indicators || (words == Words::Auto && !numbers);
+        let mut features = Features {
+            schema: Schema::default(),
+            steps: Vec::new(),
+            target: target.map(str::to_owned),
+        };
+        let mut left_out = Vec::new();
+        for field in columns {
+            let step = match field.kind {
+                Kind::Numeric | Kind::Boolean => Ok(Step::Number(NumberStep::default())),
+                Kind::Categorical if field.levels.is_empty() => Err(LeftOut::Empty),
+                Kind::Categorical if indicators => Ok(Step::OneHot),
+                Kind::Categorical => Err(LeftOut::Words),
+                Kind::Sparse => Ok(Step::Bundle),
+                Kind::Text => Err(LeftOut::Text),
+            };
+            match step {
+                Ok(step) => {
+                    features.schema.fields.push(field.clone());
+                    features.steps.push(step);
+                }
+                Err(why) => left_out.push((field.name.clone(), why)),
+            }
+        }
+        if features.steps.contains(&Step::Bundle) && features.steps.len() > 1 {
             return Err(Error::Kind {
-                column: schema.fields[0].name.clone(),
+                column: features.schema.fields[0].name.clone(),
                 found: "beside a sparse bundle".into(),
                 expected: "a sparse bundle alone".into(),
             });
         }
-        let steps: Vec<Step> = schema
-            .fields
-            .iter()
-            .map(|field| match field.kind {
-                Kind::Numeric | Kind::Boolean => Step::Number(NumberStep::default()),
-                Kind::Categorical if field.levels.is_empty() => Step::Ignore("no values".into()),
-                Kind::Categorical => Step::OneHot,
-                Kind::Sparse => Step::Bundle,
-                Kind::Text => Step::Ignore("text".into()),
-            })
-            .collect();
-        let features = Features { schema, steps, target: target.map(str::to_owned) };
         if features.n_features() == 0 {
             return Err(Error::NoFeatures);
         }
-        Ok(features)
+        Ok((features, left_out))
     }
 
     /// Looks at the numeric columns and settles what the recipe does to them.
@@ -175,7 +201,6 @@ impl Features {
             Step::Number(step) => step.width(),
             Step::OneHot => field.levels.len(),
             Step::Bundle => field.width,
-            Step::Ignore(_) => 0,
         })
     }
 
@@ -189,7 +214,6 @@ impl Features {
                     names.extend(field.levels.words().iter().map(|w| format!("{}={w}", field.name)))
                 }
                 Step::Bundle => names.extend((1..=field.width).map(|j| format!("f{j}"))),
-                Step::Ignore(_) => {}
             }
         }
         names
@@ -261,7 +285,6 @@ impl Features {
                 Step::Number(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
                 Step::OneHot => field.kind == Kind::Categorical,
                 Step::Bundle => field.kind == Kind::Sparse && self.steps.len() == 1,
-                Step::Ignore(_) => true,
             })
             && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
         if !fits {

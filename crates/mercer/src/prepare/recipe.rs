@@ -3,15 +3,31 @@
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What is done to every numeric column, in this order: fill gaps, cut into bins, scale.
+/// What is done to the columns: words first, then every numeric column in this order: fill gaps,
+/// cut into bins, scale.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
+    /// What columns of words become.
+    pub words: Words,
     /// What stands in for a missing number.
     pub impute: Impute,
     /// Whether numbers become bins.
     pub discretize: Discretize,
     /// How numbers are scaled.
     pub scale: Scale,
+}
+
+/// What columns of words become.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Words {
+    /// Indicators where the estimator can make sense of them, nothing elsewhere.
+    #[default]
+    Auto,
+    /// One zero-or-one column a word.
+    Indicators,
+    /// Nothing.
+    Ignore,
 }
 
 /// What stands in for a missing number.
@@ -57,7 +73,8 @@ pub enum Discretize {
 
 impl Recipe {
     /// Adds a step written as `impute=mean`, `impute=median`, `impute=0`, `scale=standard`,
-    /// `scale=min-max`, `bins=equal-width:10` or `bins=equal-frequency:10`.
+    /// `scale=min-max`, `bins=equal-width:10`, `bins=equal-frequency:10`, `words=indicators` or
+    /// `words=ignore`.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
@@ -96,14 +113,21 @@ impl Recipe {
                     _ => return Err(refuse("bins", expected)),
                 }
             }
-            _ => return Err(refuse("prepare", "impute=…, scale=… or bins=…")),
+            "words" => {
+                self.words = match value {
+                    "indicators" => Words::Indicators,
+                    "ignore" => Words::Ignore,
+                    _ => return Err(refuse("words", "indicators or ignore")),
+                }
+            }
+            _ => return Err(refuse("prepare", "impute=…, scale=…, bins=… or words=…")),
         }
         Ok(self)
     }
 
     /// Whether columns must be looked at before they can be prepared.
     pub fn needs_a_look(&self) -> bool {
-        *self != Recipe::default()
+        *self != Recipe { words: self.words, ..Recipe::default() }
     }
 
     /// Whether whole columns must be kept to find their middle or their bins.

@@ -1,0 +1,374 @@
+//! The command line, declared.
+
+use clap::{Args as Group, Parser, Subcommand, ValueHint};
+use mercer::data::Kind;
+use mercer_io::Format;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Learn from a table, predict, and show the work.
+///
+/// Probabilistic and maximum-margin learners with a certificate for every fit.
+#[derive(Parser)]
+#[command(
+    version,
+    max_term_width = 100,
+    after_help = "\
+Example:
+  mercer train examples/data/penguins.csv --target species
+  mercer predict penguins.mercer new.csv --proba > predictions.csv
+
+Exit codes: 0 done, 2 usage, 3 data, 4 model file, 5 resources, 6 not converged (--strict),
+130 interrupted."
+)]
+pub struct Args {
+    #[command(flatten)]
+    pub common: Common,
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What every command understands.
+#[derive(Group)]
+pub struct Common {
+    /// Print results as JSON on standard output
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Say nothing but errors
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// Threads to use; 0 takes every core. The results are the same bits either way
+    #[arg(long, global = true, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+    /// Refuse work that would take more memory than this (e.g. 500M, 4G)
+    #[arg(long, global = true, value_parser = bytes, value_name = "SIZE")]
+    pub memory: Option<u64>,
+    /// Stop after this long (e.g. 30s, 5m) and keep what was learned, marked as cut short
+    #[arg(long, global = true, value_parser = duration, value_name = "TIME")]
+    pub time_limit: Option<Duration>,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    Train(Train),
+    Predict(Predict),
+    Evaluate(Evaluate),
+    Explain(Explain),
+    Inspect(Inspect),
+    Models(Models),
+    Merge(Merge),
+    Forget(Forget),
+    Completions(Completions),
+    #[command(hide = true)]
+    Generate(Generate),
+}
+
+/// How to read a table.
+#[derive(Group)]
+pub struct Reading {
+    /// The format, if its name and contents do not tell: csv, jsonl, svmlight, parquet, arrow
+    #[arg(long, value_parser = format, value_name = "FORMAT")]
+    pub format: Option<Format>,
+    /// What separates fields; guessed and said aloud if not given
+    #[arg(long, value_parser = delimiter, value_name = "CHAR")]
+    pub delimiter: Option<u8>,
+    /// The first line is data; columns are called column_1, column_2, …
+    #[arg(long)]
+    pub no_header: bool,
+    /// A word that stands for a missing value, besides the usual ones (may repeat)
+    #[arg(long, value_name = "WORD")]
+    pub missing: Vec<String>,
+    /// What a column holds: numeric, categorical, boolean or text (may repeat)
+    #[arg(long = "column", value_parser = column, value_name = "NAME=KIND")]
+    pub columns: Vec<(String, Kind)>,
+}
+
+/// Learn from a table and save the model.
+///
+/// Prints what was read, the certificate of the fit and a cross-validated report, and saves the
+/// model and a page with pictures.
+#[derive(Group)]
+#[command(after_help = "\
+Examples:
+  mercer train penguins.csv --target species
+  mercer train penguins.csv --target species --model gaussian-nb --set var_smoothing=1e-6
+  mercer train data.svm                       # svmlight files carry their labels
+  zcat big.csv.gz | mercer train - --target y --out big.mercer")]
+pub struct Train {
+    /// The table: CSV, TSV, Parquet, Arrow, JSON lines or svmlight, plain or compressed; `-` is
+    /// standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub data: String,
+    /// The column to learn
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Option<String>,
+    /// The estimator; see `mercer models`. Without it one is chosen and the reason told
+    #[arg(long, value_name = "ID")]
+    pub model: Option<String>,
+    /// A parameter of the estimator (may repeat)
+    #[arg(long = "set", value_parser = key_value, value_name = "KEY=VALUE")]
+    pub settings: Vec<(String, String)>,
+    /// Prepare columns: impute=mean|median|NUMBER, scale=standard|min-max,
+    /// bins=equal-width:N|equal-frequency:N, words=indicators|ignore (may repeat)
+    #[arg(long, value_name = "STEP")]
+    pub prepare: Vec<String>,
+    /// Leave a column out (may repeat)
+    #[arg(long, value_name = "COLUMN")]
+    pub ignore: Vec<String>,
+    /// Use the columns, levels and classes of another model, so that the two can be merged
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    pub like: Option<PathBuf>,
+    /// Folds of the cross-validation; 0 skips it
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=100), value_name = "N")]
+    pub folds: u16,
+    /// What the folds are drawn by
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Where to save the model [default: the table's name with .mercer]
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    /// Where to save the page with pictures [default: beside the model, with .html]
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub report: Option<PathBuf>,
+    /// Do not write the page
+    #[arg(long, conflicts_with = "report")]
+    pub no_report: bool,
+    /// Fail with exit code 6 if the fit was cut short
+    #[arg(long)]
+    pub strict: bool,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Predict the rows of a table with a saved model.
+///
+/// Writes CSV: one line a row, in order. Columns are matched by name.
+#[derive(Group)]
+#[command(after_help = "\
+Examples:
+  mercer predict penguins.mercer new.csv --proba > predictions.csv
+  cat new.csv | mercer predict penguins.mercer - --density")]
+pub struct Predict {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The table; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub data: String,
+    /// Add the probability of every class
+    #[arg(long)]
+    pub proba: bool,
+    /// Add log p(row): rows unlike anything learned have very small values
+    #[arg(long)]
+    pub density: bool,
+    /// Write here instead of standard output
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Judge a saved model on a table that has the target.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer evaluate penguins.mercer test.csv --json")]
+pub struct Evaluate {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The table; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub data: String,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Tell why a row gets its class, factor by factor.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer explain penguins.mercer penguins.csv --row 3")]
+pub struct Explain {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The table; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub data: String,
+    /// Which row, counted from 1
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
+    pub row: u64,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Show what is inside a model file.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer inspect penguins.mercer")]
+pub struct Inspect {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+}
+
+/// List the estimators, or show one with its parameters.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer models gaussian-nb")]
+pub struct Models {
+    /// The estimator
+    pub id: Option<String>,
+}
+
+/// Make one model of several, as if it had learned all their rows.
+#[derive(Group)]
+#[command(after_help = "\
+Example:
+  mercer train monday.csv --target y --out monday.mercer
+  mercer train tuesday.csv --target y --like monday.mercer --out tuesday.mercer
+  mercer merge monday.mercer tuesday.mercer --out week.mercer")]
+pub struct Merge {
+    /// The model files
+    #[arg(required = true, num_args = 2.., value_hint = ValueHint::FilePath)]
+    pub models: Vec<PathBuf>,
+    /// Where to save the merged model
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+}
+
+/// Take rows back out of a model, as if it had never learned them.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer forget week.mercer withdrawn.csv --out week.mercer")]
+pub struct Forget {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// The rows to forget, with the target; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub data: String,
+    /// Where to save the model without them
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Print a completion script for a shell.
+#[derive(Group)]
+#[command(
+    after_help = "Example:\n  mercer completions bash > ~/.local/share/bash-completion/completions/mercer"
+)]
+pub struct Completions {
+    /// bash, zsh, fish, elvish or powershell
+    pub shell: clap_complete::Shell,
+}
+
+/// Write the files that are made from the catalog.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer generate --check")]
+pub struct Generate {
+    /// Write nothing; fail if a file is not what it would be
+    #[arg(long)]
+    pub check: bool,
+}
+
+fn key_value(word: &str) -> Result<(String, String), String> {
+    match word.split_once('=') {
+        Some((key, value)) if !key.is_empty() => {
+            Ok((key.trim().to_owned(), value.trim().to_owned()))
+        }
+        _ => Err("write it as KEY=VALUE".into()),
+    }
+}
+
+fn column(word: &str) -> Result<(String, Kind), String> {
+    // The name may hold an equals sign, the kind cannot.
+    let (name, kind) = word.rsplit_once('=').ok_or("write it as NAME=KIND")?;
+    let kind = match kind {
+        "numeric" => Kind::Numeric,
+        "categorical" => Kind::Categorical,
+        "boolean" => Kind::Boolean,
+        "text" => Kind::Text,
+        _ => return Err("the kinds are numeric, categorical, boolean and text".into()),
+    };
+    Ok((name.to_owned(), kind))
+}
+
+fn format(word: &str) -> Result<Format, String> {
+    match word {
+        "csv" | "tsv" => Ok(Format::Csv),
+        "jsonl" | "ndjson" => Ok(Format::JsonLines),
+        "svmlight" | "libsvm" => Ok(Format::Svmlight),
+        "parquet" => Ok(Format::Parquet),
+        "arrow" | "feather" => Ok(Format::Arrow),
+        _ => Err("the formats are csv, jsonl, svmlight, parquet and arrow".into()),
+    }
+}
+
+fn delimiter(word: &str) -> Result<u8, String> {
+    match word.as_bytes() {
+        [byte] => Ok(*byte),
+        _ if word == "\\t" || word == "tab" => Ok(b'\t'),
+        _ => Err("it is one character, or `tab`".into()),
+    }
+}
+
+/// `4G`, `500M`, `64k`, `1000`.
+fn bytes(word: &str) -> Result<u64, String> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit: u64 = match word[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "k" | "kb" => 1 << 10,
+        "m" | "mb" => 1 << 20,
+        "g" | "gb" => 1 << 30,
+        "t" | "tb" => 1 << 40,
+        _ => return Err("write it like 500M or 4G".into()),
+    };
+    let number: f64 = digits.parse().map_err(|_| "write it like 500M or 4G")?;
+    let bytes = number * unit as f64;
+    if bytes.is_finite() && bytes >= 1.0 {
+        Ok(bytes as u64)
+    } else {
+        Err("it must be above zero".into())
+    }
+}
+
+/// `90`, `90s`, `5m`, `1.5h`, `200ms`.
+fn duration(word: &str) -> Result<Duration, String> {
+    let digits = word.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &word[digits.len()..] {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("write it like 30s, 5m or 2h".into()),
+    };
+    let number: f64 = digits.parse().map_err(|_| "write it like 30s, 5m or 2h")?;
+    Duration::try_from_secs_f64(number * unit).map_err(|_| "it must be zero or more".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_declaration_is_sound() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_shows_an_example() {
+        for command in Args::command().get_subcommands_mut() {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example"), "{} shows no example", command.get_name());
+        }
+    }
+
+    #[test]
+    fn sizes_and_times_read_as_people_write_them() {
+        assert_eq!(bytes("1.5k"), Ok(1536));
+        assert_eq!(bytes("300M"), Ok(300 << 20));
+        assert!(bytes("lots").is_err() && bytes("-1G").is_err());
+        assert_eq!(duration("200ms"), Ok(Duration::from_millis(200)));
+        assert_eq!(duration("2m"), Ok(Duration::from_secs(120)));
+        assert!(duration("soon").is_err() && duration("-1").is_err());
+    }
+}

@@ -1,0 +1,43 @@
+//! `mercer explain`: a prediction, line by line.
+
+use crate::args::Explain;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::report::terminal;
+use crate::session::Session;
+use mercer::data::Stream;
+use mercer::explain::explain;
+use std::ops::ControlFlow;
+
+/// Rows read at a time on the way to the one asked for.
+const STEP: usize = 1024;
+
+pub fn run(args: Explain, session: &Session) -> Result<()> {
+    let model = input::load(&args.model)?;
+    let Some(factored) = model.fitted.model.as_model().factored() else {
+        return Err(model.estimator.unable("explain a prediction factor by factor").into());
+    };
+    let source = input::open(&args.data, &args.reading, None, session)?;
+    let wanted = args.row as usize - 1;
+    let (mut found, mut seen) = (None, 0);
+    source.stream(&model.features.reading(None), STEP, &mut |tables| {
+        for table in tables {
+            if wanted < seen + table.n_rows() {
+                let rows = model.features.encode(&table, None)?;
+                found = Some(rows.rows().row(wanted - seen));
+                return Ok(ControlFlow::Break(()));
+            }
+            seen += table.n_rows();
+        }
+        Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    session.check_interrupt()?;
+    let row = found.ok_or_else(|| {
+        Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
+    })?;
+    let explanation = explain(factored, &row, &model.features.names())?;
+    if session.json {
+        return session.print_json(&explanation);
+    }
+    terminal::explanation(&explanation)
+}

@@ -1,0 +1,39 @@
+//! `mercer forget`: a model without some of its rows.
+
+use crate::args::Forget;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::session::Session;
+use mercer::catalog::{Training, train};
+use serde_json::json;
+
+pub fn run(args: Forget, session: &Session) -> Result<()> {
+    let model = input::load(&args.model)?;
+    let classes = input::classes(&model)?;
+    let source = input::open(&args.data, &args.reading, model.features.target.as_deref(), session)?;
+    let bar = session.bar("reading");
+    let training = Training {
+        estimator: model.estimator.clone(),
+        features: model.features.clone(),
+        classes: &classes,
+        n_rows: None,
+        n_folds: 0,
+        seed: 0,
+    };
+    let gone = train(training, &source, &session.monitor(&bar))?.trained;
+    bar.finish_and_clear();
+    session.check_interrupt()?;
+    let rows = gone.fitted.certificate.rows;
+    let stats = gone.stats.ok_or_else(|| Failure::from(model.estimator.unable("forget")))?;
+    let left = model.forget(&stats, rows)?;
+    left.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
+    let certificate = &left.fitted.certificate;
+    session.say(&format!("forgot {rows} rows: {certificate}"));
+    session.say(&format!("saved {}", args.out.display()));
+    if session.json {
+        session.print_json(
+            &json!({"model": args.out, "forgotten": rows, "certificate": certificate}),
+        )?;
+    }
+    Ok(())
+}

@@ -1,0 +1,4 @@
+//! x
+pub fn python_files() -> Vec<(String, String)> {
+    Vec::new()
+}

@@ -1,0 +1,53 @@
+//! `mercer inspect`: what is inside a model file.
+
+use crate::args::Inspect;
+use crate::failure::Result;
+use crate::input;
+use crate::report::terminal::table;
+use crate::session::Session;
+use mercer::data::Label;
+use mercer::prepare::Step;
+use serde_json::json;
+use std::io::{self, Write};
+
+pub fn run(args: Inspect, session: &Session) -> Result<()> {
+    let model = input::load(&args.model)?;
+    let classes = input::classes(&model)?;
+    let params = model.estimator.params();
+    let certificate = &model.fitted.certificate;
+    if session.json {
+        return session.print_json(&json!({
+            "made_by": model.made_by, "estimator": model.estimator.id(), "params": params,
+            "target": model.features.target, "classes": classes.labels(),
+            "columns": model.features.schema.fields, "steps": model.features.steps,
+            "features": model.features.names(), "certificate": certificate,
+            "mergeable": model.stats.is_some(), "holds_training_rows": false,
+        }));
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "{}: {} by {}", args.model.display(), model.estimator.id(), model.made_by)?;
+    for (name, value) in params.as_object().into_iter().flatten() {
+        writeln!(out, "  {name} = {value}")?;
+    }
+    let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
+    let target = model.features.target.as_deref().unwrap_or("target");
+    writeln!(out, "\n{target}: {} classes ({})", names.len(), names.join(", "))?;
+    let mut rows = table(&["column", "kind", "becomes"]);
+    for (field, step) in model.features.schema.fields.iter().zip(&model.features.steps) {
+        let becomes = match step {
+            Step::Number(step) => step.names(&field.name).join(", "),
+            Step::OneHot => format!("one indicator each for {}", field.levels.words().join(", ")),
+            Step::Bundle => format!("{} numbers", field.width),
+        };
+        rows.add_row([field.name.clone(), field.kind.to_string(), becomes]);
+    }
+    writeln!(out, "{rows}")?;
+    writeln!(out, "certificate: {certificate}")?;
+    let keeps = if model.stats.is_some() {
+        "summaries by class: it can be merged and can forget"
+    } else {
+        "no summaries"
+    };
+    writeln!(out, "keeps {keeps}; no training rows are inside")?;
+    Ok(())
+}

@@ -1,0 +1,26 @@
+//! `mercer merge`: several models as one.
+
+use crate::args::Merge;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::session::Session;
+use serde_json::json;
+
+pub fn run(args: Merge, session: &Session) -> Result<()> {
+    let mut models = args.models.iter();
+    let first = models.next().ok_or_else(|| Failure::Usage("name at least two models".into()))?;
+    let mut merged = input::load(first)?;
+    for path in models {
+        merged = merged.merge(&input::load(path)?).map_err(|e| {
+            Failure::Data(format!("{} and {}: {e}", first.display(), path.display()))
+        })?;
+    }
+    merged.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
+    let certificate = &merged.fitted.certificate;
+    session.say(&format!("merged {} models: {certificate}", args.models.len()));
+    session.say(&format!("saved {}", args.out.display()));
+    if session.json {
+        session.print_json(&json!({"model": args.out, "certificate": certificate}))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,33 @@
+//! The commands, a file each.
+
+mod completions;
+mod evaluate;
+mod explain;
+mod files;
+mod forget;
+mod generate;
+mod inspect;
+mod merge;
+mod models;
+mod predict;
+mod train;
+
+use crate::args::Command;
+use crate::failure::Result;
+use crate::session::Session;
+
+/// Runs a command.
+pub fn run(command: Command, session: &Session) -> Result<()> {
+    match command {
+        Command::Train(args) => train::run(args, session),
+        Command::Predict(args) => predict::run(args, session),
+        Command::Evaluate(args) => evaluate::run(args, session),
+        Command::Explain(args) => explain::run(args, session),
+        Command::Inspect(args) => inspect::run(args, session),
+        Command::Models(args) => models::run(args, session),
+        Command::Merge(args) => merge::run(args, session),
+        Command::Forget(args) => forget::run(args, session),
+        Command::Completions(args) => completions::run(args),
+        Command::Generate(args) => files::run(args, session),
+    }
+}

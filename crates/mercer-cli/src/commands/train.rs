@@ -1,0 +1,239 @@
+//! `mercer train`: from a table to a saved model, judged and told about.
+
+use crate::args::Train;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::report::{Paths, TrainReport, html, terminal};
+use crate::session::Session;
+use mercer::catalog::{Estimator, Outcome, Trained, Training, train};
+use mercer::data::{Classes, Kind, Label};
+use mercer::prepare::{Features, LeftOut, Recipe, Schema, Words};
+use mercer_io::{ColumnProfile, Profile, Source};
+use std::path::{Path, PathBuf};
+
+/// A numeric target with more different values than this is something to measure, not to name.
+const MOST_NUMERIC_CLASSES: usize = 100;
+/// What an svmlight file calls its labels.
+const SVMLIGHT_TARGET: &str = "label";
+
+pub fn run(args: Train, session: &Session) -> Result<()> {
+    let like = args.like.as_deref().map(input::load).transpose()?;
+    let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
+    let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
+    let profile = input::profile(&source, session)?;
+    let target = find_target(target, &source, &profile)?;
+    if !session.json {
+        session.say(&terminal::profile(&profile, &target.name));
+    }
+    let classes = find_classes(target, &source, like.as_ref())?;
+    let (estimator, reason) = choose(&args, &profile, &target.name)?;
+    session.say(&format!("{}: {reason}", estimator.id()));
+    let recipe =
+        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
+    let features = plan(&args, &profile, &target.name, recipe.words, like.as_ref(), session)?;
+    let bar = session.bar("training");
+    let monitor = session.monitor(&bar);
+    let features = match &like {
+        Some(like) => like.features.clone(),
+        None => features.look(&recipe, &source, &monitor)?,
+    };
+    let training = Training {
+        estimator,
+        features,
+        classes: &classes,
+        n_rows: Some(profile.n_rows),
+        n_folds: args.folds.into(),
+        seed: args.seed,
+    };
+    let outcome = train(training, &source, &monitor);
+    bar.finish_and_clear();
+    let outcome = match outcome {
+        Err(mercer_io::Error::Core(mercer::Error::Stopped)) if session.interrupted() => {
+            return Err(Failure::Interrupted);
+        }
+        outcome => outcome?,
+    };
+    let paths = Paths { model: model_path(&args), page: page_path(&args) };
+    finish(&args, session, &profile, &reason, outcome, paths)
+}
+
+/// Saves and tells.
+fn finish(
+    args: &Train,
+    session: &Session,
+    profile: &Profile,
+    reason: &str,
+    outcome: Outcome,
+    paths: Paths,
+) -> Result<()> {
+    let Outcome { trained, evaluation, bits } = outcome;
+    let report = TrainReport::new(&args.data, profile, &trained, reason, evaluation, bits, &paths);
+    trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;
+    if let Some(page) = &paths.page {
+        let text = html::page(&report, &trained)?;
+        mercer::catalog::file::save(page, text.as_bytes())
+            .map_err(Failure::model(&page.display().to_string()))?;
+    }
+    if session.json {
+        session.print_json(&report)?;
+    } else {
+        terminal::train(&report)?;
+    }
+    if args.strict && trained.fitted.certificate.stopped.is_some() {
+        return Err(Failure::NotConverged(format!("the fit was {}", trained.fitted.certificate)));
+    }
+    Ok(())
+}
+
+/// The column to learn.
+fn find_target<'a>(
+    name: Option<String>,
+    source: &Source,
+    profile: &'a Profile,
+) -> Result<&'a ColumnProfile> {
+    let present = || profile.columns.iter().map(|c| c.name.as_str()).collect::<Vec<_>>().join(", ");
+    let sparse = profile.columns.iter().any(|c| c.kind == Kind::Sparse);
+    let name = match name {
+        Some(name) => name,
+        None if sparse => SVMLIGHT_TARGET.to_owned(),
+        None => {
+            return Err(Failure::Usage(format!(
+                "name the column to learn with --target; {} has {}",
+                source.name(),
+                present()
+            )));
+        }
+    };
+    profile.columns.iter().find(|c| c.name == name).ok_or_else(|| {
+        Failure::Data(format!(
+            "{} has no column `{name}` to learn; it has {}",
+            source.name(),
+            present()
+        ))
+    })
+}
+
+/// The classes of the target: its words, exactly as the file has them.
+fn find_classes(
+    target: &ColumnProfile,
+    source: &Source,
+    like: Option<&Trained>,
+) -> Result<Classes> {
+    let place = || format!("{}, column `{}`", source.name(), target.name);
+    if let Some(line) = target.first_missing_line {
+        return Err(Failure::Data(format!(
+            "{}: {} rows have no value, the first in line {line}, so there is no class to learn \
+             from; fill them in or remove the rows",
+            place(),
+            target.n_missing
+        )));
+    }
+    let n = target.levels.len();
+    let measured = target.kind == Kind::Numeric && (!target.integers || n > MOST_NUMERIC_CLASSES);
+    if n == 0 || (measured && n > 20) {
+        return Err(Failure::Data(format!(
+            "{}: it holds {} different numbers, a quantity and not a class; no estimator for \
+             quantities is in the catalog yet. If they are names, say `--column {}=categorical`",
+            place(),
+            if target.distinct_capped {
+                format!("more than {}", target.n_distinct)
+            } else {
+                target.n_distinct.to_string()
+            },
+            target.name
+        )));
+    }
+    let classes = Classes::new(target.levels.words().iter().map(|w| Label::parse(w)).collect());
+    if classes.len() == 1 {
+        return Err(Failure::Data(format!(
+            "{}: every row has the same class, `{}`; a classifier needs at least two",
+            place(),
+            classes.labels()[0]
+        )));
+    }
+    Ok(match like {
+        Some(like) => input::classes(like)?.union(&classes).0,
+        None => classes,
+    })
+}
+
+/// The estimator the user named, or a sensible one for the table, and why.
+fn choose(args: &Train, profile: &Profile, target: &str) -> Result<(Estimator, String)> {
+    let (id, reason) = match &args.model {
+        Some(id) => (id.as_str(), "as asked".to_owned()),
+        None => ("gaussian-nb", why_gaussian(profile, target)),
+    };
+    let mut estimator = Estimator::from_id(id)?;
+    for (key, value) in &args.settings {
+        estimator = estimator.set_word(key, value)?;
+    }
+    Ok((estimator, reason))
+}
+
+fn why_gaussian(profile: &Profile, target: &str) -> String {
+    let count =
+        |kind: Kind| profile.columns.iter().filter(|c| c.kind == kind && c.name != target).count();
+    let (numbers, words) = (count(Kind::Numeric) + count(Kind::Boolean), count(Kind::Categorical));
+    let gaps = profile.columns.iter().any(|c| c.name != target && c.n_missing > 0);
+    let mut reason = if count(Kind::Sparse) > 0 {
+        "chosen because the features are sparse numbers and it reads them in one pass without \
+         filling in the zeros"
+            .to_owned()
+    } else {
+        format!("chosen because {numbers} of {} columns are numbers", numbers + words)
+    };
+    if gaps {
+        reason += "; it skips missing values exactly";
+    }
+    reason
+}
+
+/// How the columns become features, and which have no say.
+fn plan(
+    args: &Train,
+    profile: &Profile,
+    target: &str,
+    words: Words,
+    like: Option<&Trained>,
+    session: &Session,
+) -> Result<Features> {
+    if let Some(like) = like {
+        return Ok(like.features.clone());
+    }
+    let mut schema: Schema = profile.schema();
+    for name in &args.ignore {
+        if schema.field(name).is_none() {
+            return Err(Failure::Usage(format!("--ignore {name}: there is no such column")));
+        }
+        schema = schema.without(name);
+    }
+    let (features, left_out) = Features::plan(&schema, Some(target), words)?;
+    for (name, why) in left_out {
+        let why = match why {
+            LeftOut::Empty => "it has no values",
+            LeftOut::Text => "it holds text, which needs a text model",
+            LeftOut::Words => {
+                "a bell curve says little about words; `--prepare words=indicators` uses it all the \
+                 same"
+            }
+        };
+        session.say(&format!("column `{name}` is not used: {why}"));
+    }
+    Ok(features)
+}
+
+/// Where the model goes: the table's name without its endings, in this folder.
+fn model_path(args: &Train) -> PathBuf {
+    args.out.clone().unwrap_or_else(|| {
+        let name = Path::new(&args.data).file_name().and_then(|n| n.to_str()).unwrap_or("model");
+        let stem = name.split('.').next().filter(|s| !s.is_empty() && *s != "-");
+        PathBuf::from(stem.unwrap_or("model")).with_extension("mercer")
+    })
+}
+
+fn page_path(args: &Train) -> Option<PathBuf> {
+    if args.no_report {
+        return None;
+    }
+    Some(args.report.clone().unwrap_or_else(|| model_path(args).with_extension("html")))
+}

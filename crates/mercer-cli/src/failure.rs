@@ -1,0 +1,104 @@
+//! What a command can fail with, and the exit code that says so.
+
+use mercer::Error;
+use std::fmt;
+use std::io;
+
+/// Why a command failed.
+#[derive(Debug)]
+pub enum Failure {
+    /// The command itself does not make sense: 2.
+    Usage(String),
+    /// The data is not usable: 3.
+    Data(String),
+    /// The model file is not usable: 4.
+    Model(String),
+    /// Memory, time, disk: 5.
+    Resources(String),
+    /// The fit did not converge and `--strict` asked for that to count: 6.
+    NotConverged(String),
+    /// Ctrl-C: 130.
+    Interrupted,
+    /// Nobody reads our output any more.
+    ClosedPipe,
+}
+
+pub type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Failure::Usage(_) => 2,
+            Failure::Data(_) => 3,
+            Failure::Model(_) => 4,
+            Failure::Resources(_) => 5,
+            Failure::NotConverged(_) => 6,
+            Failure::Interrupted => 130,
+            Failure::ClosedPipe => 0,
+        }
+    }
+
+    /// The failure of reading or writing a model file.
+    pub fn model(path: &str) -> impl Fn(Error) -> Failure + '_ {
+        move |error| match error {
+            Error::System { .. } => Failure::Model(error.to_string()),
+            Error::Memory { .. } => Failure::Resources(error.to_string()),
+            other => Failure::Model(format!("{path}: {other}")),
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Usage(why)
+            | Failure::Data(why)
+            | Failure::Model(why)
+            | Failure::Resources(why)
+            | Failure::NotConverged(why) => f.write_str(why),
+            Failure::Interrupted => f.write_str("interrupted; nothing was changed"),
+            Failure::ClosedPipe => f.write_str("the output was closed"),
+        }
+    }
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        let why = error.to_string();
+        match error {
+            Error::Parameter { .. }
+            | Error::UnknownParameter { .. }
+            | Error::UnknownEstimator { .. }
+            | Error::Unable { .. } => Failure::Usage(why),
+            Error::File(_) => Failure::Model(why),
+            Error::Memory { .. } | Error::System { .. } => Failure::Resources(why),
+            Error::Stopped => Failure::Resources(format!("{why}; raise --time-limit")),
+            _ => Failure::Data(why),
+        }
+    }
+}
+
+impl From<mercer_io::Error> for Failure {
+    fn from(error: mercer_io::Error) -> Self {
+        match error {
+            mercer_io::Error::Core(error) => error.into(),
+            error if error.is_resource() => Failure::Resources(error.to_string()),
+            error => Failure::Data(error.to_string()),
+        }
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Failure::ClosedPipe,
+            _ => Failure::Resources(error.to_string()),
+        }
+    }
+}
+
+impl From<serde_json::Error> for Failure {
+    fn from(error: serde_json::Error) -> Self {
+        io::Error::from(error).into()
+    }
+}

@@ -1,0 +1,85 @@
+//! The report as one page with pictures, nothing to fetch.
+
+use super::{TrainReport, plot};
+use crate::failure::{Failure, Result};
+use mercer::catalog::Trained;
+use minijinja::value::Serde;
+use minijinja::{AutoEscape, Environment, context};
+
+/// Classes that still fit a picture of counts.
+const MOST_CLASSES: usize = 30;
+/// Columns that get a picture of their curves.
+const MOST_CURVES: usize = 6;
+const CURVE_POINTS: usize = 200;
+
+/// The page of a training run.
+pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
+    let mut environment = Environment::new();
+    // Names come from the data: they are text, never markup.
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let judged = report.cross_validation.as_ref();
+    let digits = |x: f64| format!("{x:.4}");
+    let classes: Vec<_> = judged
+        .iter()
+        .flat_map(|j| &j.classes)
+        .map(|c| {
+            context! { name => c.class.to_string(), precision => digits(c.precision),
+            recall => digits(c.recall), f1 => digits(c.f1), rows => c.support }
+        })
+        .collect();
+    environment
+        .render_str(
+            include_str!("page.html"),
+            context! {
+                r => Serde(report),
+                certificate => report.certificate.to_string(),
+                accuracy => judged.map(|j| digits(j.accuracy.value)),
+                interval => judged.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
+                baseline => judged.map(|j| digits(j.baseline_accuracy)),
+                macro_f1 => judged.map(|j| digits(j.macro_f1)),
+                log_loss => judged.and_then(|j| j.log_loss).map(digits),
+                calibration => judged.and_then(|j| j.calibration_error).map(digits),
+                classes,
+                pictures => pictures(report, trained),
+                params => report.params.to_string(),
+                made_by => trained.made_by.as_str(),
+            },
+        )
+        .map_err(|e| Failure::Resources(format!("the report page: {e}")))
+}
+
+fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
+    let mut pictures = Vec::new();
+    if let Some(judged) = &report.cross_validation {
+        if judged.classes.len() <= MOST_CLASSES {
+            pictures.push(plot::confusion(judged));
+        }
+        pictures.push(plot::calibration(judged));
+    }
+    if !report.telling.is_empty() {
+        pictures.push(plot::telling(&report.telling));
+    }
+    pictures.extend(curves(report, trained));
+    pictures
+}
+
+/// The densities of the most telling numeric columns: one factor at a time, the others missing.
+fn curves(report: &TrainReport, trained: &Trained) -> Vec<String> {
+    let Some(model) = trained.fitted.model.as_model().factored() else { return Vec::new() };
+    let names = trained.features.names();
+    let classes: Vec<String> = model.classes().labels().iter().map(ToString::to_string).collect();
+    let draw = |column: &str| {
+        let j = names.iter().position(|name| name == column)?;
+        let (low, high) = report.columns.iter().find(|c| c.name == column)?.range?;
+        let margin = 0.1 * (high - low);
+        let mut row = vec![f64::NAN; names.len()];
+        let mut points = vec![Vec::new(); classes.len()];
+        for k in 0..=CURVE_POINTS {
+            row[j] = low - margin + (high - low + 2.0 * margin) * k as f64 / CURVE_POINTS as f64;
+            let factors = model.log_factors(&row).ok()?;
+            points.iter_mut().zip(factors.row(j)).for_each(|(p, f)| p.push((row[j], f.exp())));
+        }
+        Some(plot::curves(column, classes.iter().cloned().zip(points).collect()))
+    };
+    report.telling.iter().filter_map(|t| draw(&t.column)).take(MOST_CURVES).collect()
+}

@@ -1,0 +1,116 @@
+//! What a run has to tell: as data here, as words, JSON and a page below.
+
+pub mod html;
+mod plot;
+pub mod terminal;
+
+use mercer::catalog::Trained;
+use mercer::evaluate::{ClassificationReport, Evaluation};
+use mercer::model::Certificate;
+use mercer_io::Profile;
+use serde::Serialize;
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// Where things were saved.
+#[derive(Clone, Debug, Serialize)]
+pub struct Paths {
+    pub model: PathBuf,
+    pub page: Option<PathBuf>,
+}
+
+/// Everything `mercer train` tells.
+#[derive(Serialize)]
+pub struct TrainReport {
+    pub data: String,
+    pub rows: u64,
+    pub columns: Vec<ColumnReport>,
+    pub target: String,
+    pub estimator: &'static str,
+    pub reason: String,
+    pub params: Value,
+    pub certificate: Certificate,
+    pub seconds: f64,
+    /// On rows the judging model had not seen.
+    pub cross_validation: Option<ClassificationReport>,
+    /// The most telling columns first, with the bits they tell about the class.
+    pub telling: Vec<Telling>,
+    #[serde(flatten)]
+    pub saved: Paths,
+}
+
+#[derive(Serialize)]
+pub struct ColumnReport {
+    pub name: String,
+    pub kind: String,
+    pub missing: u64,
+    /// Smallest and largest number.
+    pub range: Option<(f64, f64)>,
+}
+
+#[derive(Serialize)]
+pub struct Telling {
+    pub column: String,
+    pub bits: f64,
+}
+
+impl TrainReport {
+    pub fn new(
+        data: &str,
+        profile: &Profile,
+        trained: &Trained,
+        reason: &str,
+        evaluation: Option<Evaluation>,
+        bits: Option<Vec<f64>>,
+        paths: &Paths,
+    ) -> TrainReport {
+        let certificate = trained.fitted.certificate.clone();
+        TrainReport {
+            data: data.to_owned(),
+            rows: profile.n_rows,
+            columns: profile
+                .columns
+                .iter()
+                .map(|c| ColumnReport {
+                    name: c.name.clone(),
+                    kind: c.kind.to_string(),
+                    missing: c.n_missing,
+                    range: c.min.zip(c.max),
+                })
+                .collect(),
+            target: trained.features.target.clone().unwrap_or_default(),
+            estimator: trained.estimator.id(),
+            reason: reason.to_owned(),
+            params: trained.estimator.params(),
+            seconds: certificate.seconds,
+            certificate,
+            cross_validation: evaluation.filter(|e| e.n_rows() > 0).map(|e| e.report()),
+            telling: telling(trained, bits),
+            saved: paths.clone(),
+        }
+    }
+}
+
+/// Bits by column, indicators of one column together; a sparse bundle's numbers by themselves.
+fn telling(trained: &Trained, bits: Option<Vec<f64>>) -> Vec<Telling> {
+    let Some(bits) = bits else { return Vec::new() };
+    let features = &trained.features;
+    let mut columns: Vec<Telling> = if features.schema.fields.len() == 1 {
+        features
+            .names()
+            .into_iter()
+            .zip(bits)
+            .map(|(column, bits)| Telling { column, bits })
+            .collect()
+    } else {
+        let mut sums = vec![0.0; features.schema.fields.len()];
+        features.origins().iter().zip(bits).for_each(|(k, b)| sums[*k] += b);
+        (features.schema.fields.iter().zip(sums))
+            .map(|(field, bits)| Telling { column: field.name.clone(), bits })
+            .collect()
+    };
+    columns.retain(|t| t.bits > 0.0);
+    columns.sort_by(|a, b| b.bits.total_cmp(&a.bits));
+    columns.truncate(20);
+    columns
+}

@@ -1,0 +1,89 @@
+//! Pictures as SVG.
+
+use kuva::backend::svg::SvgBackend;
+use kuva::plot::{BarPlot, ColorMap, Heatmap, LinePlot, ScatterPlot};
+use kuva::render::layout::Layout;
+use kuva::render::plots::Plot;
+use kuva::render::render::render_multiple;
+use mercer::evaluate::ClassificationReport;
+
+use super::Telling;
+
+const COLORS: [&str; 8] =
+    ["#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#64b5cd"];
+
+fn svg(plots: Vec<Plot>, layout: Layout) -> String {
+    SvgBackend.render_scene(&render_multiple(plots, layout))
+}
+
+/// Counts of truth against prediction, the first class on top.
+pub fn confusion(report: &ClassificationReport) -> String {
+    let names: Vec<String> = report.classes.iter().map(|c| c.class.to_string()).collect();
+    let cells: Vec<Vec<f64>> =
+        report.confusion.iter().map(|row| row.iter().map(|n| *n as f64).collect()).collect();
+    let heatmap = Heatmap::new()
+        .with_data(cells)
+        .with_labels(names.clone(), names.clone())
+        .with_color_map(ColorMap::Viridis)
+        .with_values();
+    let plots = vec![Plot::Heatmap(heatmap)];
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Truth (rows) against prediction (columns)")
+        .with_x_categories(names.clone())
+        .with_y_categories(names)
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
+}
+
+/// Confidence against accuracy; the dashed line is perfect calibration.
+pub fn calibration(report: &ClassificationReport) -> String {
+    let points: Vec<(f64, f64)> =
+        report.calibration.iter().map(|bin| (bin.confidence, bin.accuracy)).collect();
+    let plots = vec![
+        Plot::Line(
+            LinePlot::new()
+                .with_data(vec![(0.0, 0.0), (1.0, 1.0)])
+                .with_color("#888")
+                .with_dashed(),
+        ),
+        Plot::Line(LinePlot::new().with_data(points.clone()).with_color(COLORS[0])),
+        Plot::Scatter(ScatterPlot::new().with_data(points).with_color(COLORS[0])),
+    ];
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Calibration")
+        .with_x_label("confidence")
+        .with_y_label("accuracy")
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
+}
+
+/// What each column tells about the class.
+pub fn telling(columns: &[Telling]) -> String {
+    let bars: Vec<(String, f64)> =
+        columns.iter().rev().map(|t| (t.column.clone(), t.bits)).collect();
+    let plots =
+        vec![Plot::Bar(BarPlot::new().with_bars(bars).with_color(COLORS[2]).with_horizontal(true))];
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Bits a column tells about the class")
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
+}
+
+/// One curve a class.
+pub fn curves(name: &str, classes: Vec<(String, Vec<(f64, f64)>)>) -> String {
+    let plots: Vec<Plot> = classes
+        .into_iter()
+        .zip(COLORS.iter().cycle())
+        .map(|((class, points), color)| {
+            Plot::Line(LinePlot::new().with_data(points).with_color(*color).with_legend(class))
+        })
+        .collect();
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title(format!("p({name} | class)"))
+        .with_width(520.0)
+        .with_height(360.0);
+    svg(plots, layout)
+}

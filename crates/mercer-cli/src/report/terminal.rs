@@ -1,0 +1,205 @@
+//! Reports as words and tables.
+
+use super::TrainReport;
+use crate::failure::Result;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use mercer::evaluate::ClassificationReport;
+use mercer::explain::{Explanation, short};
+use mercer_io::Profile;
+use std::io::{self, Write};
+
+/// Classes shown in a confusion matrix; more do not fit a screen.
+const MOST_CLASSES: usize = 12;
+/// Columns shown in a profile.
+const MOST_COLUMNS: usize = 40;
+
+/// A table with headings, plain enough for a pipe.
+pub fn table(headings: &[&str]) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Disabled)
+        .set_header(headings.iter().map(|h| (*h).to_owned()).collect::<Vec<_>>());
+    table
+}
+
+/// A doc comment on one line.
+pub fn one_line(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What was read.
+pub fn profile(profile: &Profile, target: &str) -> String {
+    let mut rows = table(&["column", "kind", "missing", "values"]);
+    align_right(&mut rows, &[2]);
+    for column in profile.columns.iter().take(MOST_COLUMNS) {
+        let values = match column.kind {
+            mercer::data::Kind::Numeric => {
+                format!(
+                    "{} to {}",
+                    short(column.min.unwrap_or(f64::NAN)),
+                    short(column.max.unwrap_or(f64::NAN))
+                )
+            }
+            mercer::data::Kind::Categorical => few(column.levels.words()),
+            mercer::data::Kind::Sparse => format!("{} columns", column.width),
+            _ => String::new(),
+        };
+        let mut name = column.name.clone();
+        if name == target {
+            name += " (target)";
+        }
+        let note = column.note.as_ref().map(|n| format!("  [{n}]")).unwrap_or_default();
+        rows.add_row([name, column.kind.to_string(), column.n_missing.to_string(), values + &note]);
+    }
+    let rest = profile.columns.len().saturating_sub(MOST_COLUMNS);
+    if rest > 0 {
+        rows.add_row([format!("… {rest} more")]);
+    }
+    let missing: u64 = profile.columns.iter().map(|c| c.n_missing).sum();
+    format!(
+        "{} rows, {} columns, {missing} missing values\n\n{rows}\n",
+        profile.n_rows,
+        profile.columns.len()
+    )
+}
+
+fn few(words: &[String]) -> String {
+    let mut shown = words.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+    if words.len() > 5 {
+        shown += &format!(", … ({} in all)", words.len());
+    }
+    shown
+}
+
+/// The report of `mercer train`.
+pub fn train(report: &TrainReport) -> Result<()> {
+    {
+        let mut out = io::stdout().lock();
+        writeln!(out, "\n{} learned in {:.3} s", report.estimator, report.seconds)?;
+        writeln!(out, "certificate: {}", report.certificate)?;
+    }
+    if let Some(judged) = &report.cross_validation {
+        writeln!(io::stdout(), "\nOn rows held out by cross-validation:")?;
+        classification(judged)?;
+    }
+    let mut out = io::stdout().lock();
+    if !report.telling.is_empty() {
+        let mut rows = table(&["most telling columns", "bits about the class", ""]);
+        align_right(&mut rows, &[1]);
+        let most = report.telling[0].bits;
+        for t in report.telling.iter().take(10) {
+            let bar = "#".repeat((20.0 * t.bits / most).ceil() as usize);
+            rows.add_row([t.column.clone(), format!("{:.3}", t.bits), bar]);
+        }
+        writeln!(out, "\n{rows}")?;
+    }
+    writeln!(out, "\nsaved {}", report.saved.model.display())?;
+    if let Some(page) = &report.saved.page {
+        writeln!(out, "saved {}", page.display())?;
+    }
+    Ok(())
+}
+
+/// The figures of a classifier.
+pub fn classification(report: &ClassificationReport) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let accuracy = report.accuracy;
+    writeln!(
+        out,
+        "accuracy    {:.4}  (95 % interval {:.4} to {:.4}; the largest class alone: {:.4})",
+        accuracy.value, accuracy.low, accuracy.high, report.baseline_accuracy
+    )?;
+    writeln!(out, "macro F1    {:.4}", report.macro_f1)?;
+    if let (Some(log_loss), Some(brier), Some(calibration)) =
+        (report.log_loss, report.brier, report.calibration_error)
+    {
+        writeln!(out, "log loss    {log_loss:.4} nats\nBrier score {brier:.4}")?;
+        writeln!(out, "calibration {calibration:.4} mean distance of confidence from accuracy")?;
+    }
+    let mut rows = table(&["class", "precision", "recall", "F1", "rows"]);
+    align_right(&mut rows, &[1, 2, 3, 4]);
+    for class in &report.classes {
+        rows.add_row([
+            class.class.to_string(),
+            format!("{:.4}", class.precision),
+            format!("{:.4}", class.recall),
+            format!("{:.4}", class.f1),
+            class.support.to_string(),
+        ]);
+    }
+    writeln!(out, "\n{rows}")?;
+    if report.classes.len() <= MOST_CLASSES {
+        writeln!(out, "\n{}", confusion(report))?;
+    }
+    Ok(())
+}
+
+fn confusion(report: &ClassificationReport) -> Table {
+    let names: Vec<String> = report.classes.iter().map(|c| c.class.to_string()).collect();
+    let mut headings = vec!["truth \\ predicted"];
+    headings.extend(names.iter().map(String::as_str));
+    let mut rows = table(&headings);
+    align_right(&mut rows, &(1..=names.len()).collect::<Vec<_>>());
+    for (name, counts) in names.iter().zip(&report.confusion) {
+        let mut cells = vec![name.clone()];
+        cells.extend(counts.iter().map(u64::to_string));
+        rows.add_row(cells);
+    }
+    rows
+}
+
+/// A prediction, line by line.
+pub fn explanation(e: &Explanation) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
+    writeln!(out, "Class {}: P = {}\n", names[e.winner], short(e.posterior[e.winner]))?;
+    for c in [e.winner, e.runner_up] {
+        writeln!(out, "P({} | row) is proportional to", names[c])?;
+        writeln!(out, "    P({}) = {}", names[c], short(e.log_priors[c].exp()))?;
+        for factor in &e.factors {
+            match factor.formulas.get(c) {
+                Some(formula) => {
+                    writeln!(out, "  x p({} | {}) = {formula}", factor.column, names[c])?
+                }
+                None => writeln!(out, "    {} is missing: no factor", factor.column)?,
+            }
+        }
+        writeln!(out, "  = exp({}) = {}\n", short(e.log_joint[c]), short(e.log_joint[c].exp()))?;
+    }
+    writeln!(out, "Normalized over all classes:")?;
+    for (name, p) in names.iter().zip(&e.posterior) {
+        writeln!(out, "    P({name} | row) = {}", short(*p))?;
+    }
+    writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
+    let mut rows = table(&["", "log-odds", ""]);
+    align_right(&mut rows, &[1]);
+    rows.add_row(["prior".to_owned(), format!("{:+.3}", e.prior_log_odds()), String::new()]);
+    let mut total = e.prior_log_odds();
+    for factor in e.ladder() {
+        let value = short(factor.value.unwrap_or(f64::NAN));
+        rows.add_row([
+            format!("{} = {value}", factor.column),
+            format!("{:+.3}", factor.log_odds),
+            bar(factor.log_odds),
+        ]);
+        total += factor.log_odds;
+    }
+    rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// Ten signs are a factor of e^10.
+fn bar(log_odds: f64) -> String {
+    let sign = if log_odds < 0.0 { "-" } else { "+" };
+    sign.repeat((log_odds.abs().ceil() as usize).min(30))
+}
+
+fn align_right(table: &mut Table, columns: &[usize]) {
+    for k in columns {
+        if let Some(column) = table.column_mut(*k) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Columns while they grow: decoded cells, and tables of exact length made from them.
+
+use crate::error::{Error, Result, shown};
+use crate::number::{self, Number};
+use crate::plan::{Plan, PlannedField};
+use crate::tally::{Fallible, Fault, truth};
+use mercer::data::{Column, Kind, MISSING, Table, Values};
+use mercer::prepare::Field;
+use mercer_num::Sparse;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The decoded cells of a column; mirrors [`Values`], with sparse rows that can grow.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Cells {
+    Numbers(Vec<f64>),
+    Codes(Vec<u32>),
+    Booleans(Vec<Option<bool>>),
+    Text(Vec<Option<String>>),
+    Sparse(SparseRows),
+}
+
+/// Compressed rows without their width.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct SparseRows {
+    /// Where each row ends in the other two.
+    pub ends: Vec<usize>,
+    pub indices: Vec<i32>,
+    pub values: Vec<f64>,
+}
+
+impl Cells {
+    /// No cells of a kind, with room for some.
+    pub fn new(kind: Kind, n_rows: usize) -> Cells {
+        match kind {
+            Kind::Numeric => Cells::Numbers(Vec::with_capacity(n_rows)),
+            Kind::Categorical => Cells::Codes(Vec::with_capacity(n_rows)),
+            Kind::Boolean => Cells::Booleans(Vec::with_capacity(n_rows)),
+            Kind::Text => Cells::Text(Vec::with_capacity(n_rows)),
+            Kind::Sparse => Cells::Sparse(SparseRows::default()),
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        match self {
+            Cells::Numbers(v) => v.len(),
+            Cells::Codes(v) => v.len(),
+            Cells::Booleans(v) => v.len(),
+            Cells::Text(v) => v.len(),
+            Cells::Sparse(v) => v.ends.len(),
+        }
+    }
+
+    /// Adds a missing cell.
+    #[inline]
+    pub fn push_missing(&mut self) {
+        match self {
+            Cells::Numbers(v) => v.push(f64::NAN),
+            Cells::Codes(v) => v.push(MISSING),
+            Cells::Booleans(v) => v.push(None),
+            Cells::Text(v) => v.push(None),
+            Cells::Sparse(v) => v.ends.push(v.indices.len()),
+        }
+    }
+
+    /// Adds the cell a trimmed text stands for; `raw` is the text with the spaces its quotes kept.
+    #[inline]
+    pub fn push(&mut self, text: &[u8], raw: &[u8], line: u64, to: &PlannedField) -> Fallible {
+        match self {
+            Cells::Numbers(v) => match number::parse(text) {
+                Some(value) => v.push(value),
+                None => return refuse(text, line, Kind::Numeric),
+            },
+            Cells::Codes(v) => v.push(to.code(text)),
+            Cells::Booleans(v) => match truth(text) {
+                Some(value) => v.push(Some(value)),
+                None => return refuse(text, line, Kind::Boolean),
+            },
+            Cells::Text(v) => match String::from_utf8(raw.to_vec()) {
+                Ok(value) => v.push(Some(value)),
+                Err(_) => return Err(Fault::NotUtf8 { line }),
+            },
+            Cells::Sparse(_) => return refuse(text, line, Kind::Sparse),
+        }
+        Ok(())
+    }
+
+    /// Adds a number that was scanned; `text` is how it is written.
+    #[inline]
+    pub fn push_number(
+        &mut self,
+        number: &Number,
+        text: &[u8],
+        line: u64,
+        to: &PlannedField,
+    ) -> Fallible {
+        let Cells::Numbers(v) = self else { return self.push(text, text, line, to) };
+        let value = number.value(text);
+        if !value.is_finite() {
+            return refuse(text, line, Kind::Numeric);
+        }
+        v.push(value);
+        Ok(())
+    }
+
+    /// Moves the cells from `from` on, at most `n`, to the end of this column.
+    fn take(&mut self, source: &mut Cells, from: usize, n: usize) {
+        let to = source.len().min(from.saturating_add(n));
+        match (self, source) {
+            (Cells::Numbers(a), Cells::Numbers(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Codes(a), Cells::Codes(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Booleans(a), Cells::Booleans(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Text(a), Cells::Text(b)) => a.extend(b[from..to].iter_mut().map(Option::take)),
+            (Cells::Sparse(a), Cells::Sparse(b)) => a.take(b, from, to),
+            // Blocks of one plan have the same kinds.
+            _ => {}
+        }
+    }
+
+    fn into_values(self, field: &Field, file: &str) -> Result<Values> {
+        Ok(match self {
+            Cells::Numbers(v) => Values::Numbers(v),
+            Cells::Codes(codes) => Values::Categories { codes, levels: Arc::clone(&field.levels) },
+            Cells::Booleans(v) => Values::Booleans(v),
+            Cells::Text(v) => Values::Text(v),
+            Cells::Sparse(v) => Values::Sparse(v.into_matrix(field.width, file)?),
+        })
+    }
+}
+
+#[cold]
+fn refuse(text: &[u8], line: u64, expected: Kind) -> Fallible {
+    Err(Fault::Cell { line, found: shown(text), expected })
+}
+
+impl SparseRows {
+    fn take(&mut self, source: &SparseRows, from: usize, to: usize) {
+        if from >= to {
+            return;
+        }
+        let begin = if from == 0 { 0 } else { source.ends[from - 1] };
+        let base = self.indices.len();
+        self.ends.extend(source.ends[from..to].iter().map(|end| end - begin + base));
+        self.indices.extend_from_slice(&source.indices[begin..source.ends[to - 1]]);
+        self.values.extend_from_slice(&source.values[begin..source.ends[to - 1]]);
+    }
+
+    fn into_matrix(self, width: usize, file: &str) -> Result<Sparse> {
+        let n_rows = self.ends.len();
+        let mut offsets = self.ends;
+        offsets.insert(0, 0);
+        Sparse::try_new((n_rows, width), offsets, self.indices, self.values).map_err(
+            |(_, _, _, e)| Error::Damaged {
+                file: file.to_owned(),
+                format: "svmlight".to_owned(),
+                why: e.to_string(),
+            },
+        )
+    }
+}
+
+/// Gathers blocks of any length and hands out tables of `chunk` rows.
+#[derive(Debug)]
+pub(crate) struct Chunker<'a> {
+    plan: &'a Plan<'a>,
+    chunk: usize,
+    n_pending: usize,
+    pending: Vec<Cells>,
+}
+
+impl<'a> Chunker<'a> {
+    pub fn new(plan: &'a Plan<'a>, chunk: usize) -> Chunker<'a> {
+        let pending = plan.fields.iter().map(|f| Cells::new(f.field.kind, 0)).collect();
+        Chunker { plan, chunk: chunk.max(1), n_pending: 0, pending }
+    }
+
+    /// Takes a wave of blocks, gives the tables that are full. Columns do not know of each other, so
+    /// each is cut on its own, in parallel.
+    pub fn push(&mut self, blocks: Vec<Vec<Cells>>) -> Result<Vec<Table>> {
+        let mut columns: Vec<Vec<Cells>> = self.pending.iter().map(|_| Vec::new()).collect();
+        for block in blocks {
+            self.n_pending += block.first().map_or(0, Cells::len);
+            columns.iter_mut().zip(block).for_each(|(column, cells)| column.push(cells));
+        }
+        let chunk = self.chunk;
+        let full: Vec<Vec<Cells>> = self
+            .pending
+            .par_iter_mut()
+            .zip(columns)
+            .zip(&self.plan.fields)
+            .map(|((pending, parts), f)| cut(pending, parts, chunk, f.field.kind))
+            .collect();
+        let n_full = full.first().map_or(0, Vec::len);
+        self.n_pending -= n_full * chunk.min(self.n_pending);
+        self.tables(full, n_full)
+    }
+
+    /// The rows that are left.
+    pub fn finish(&mut self) -> Result<Option<Table>> {
+        if self.n_pending == 0 {
+            return Ok(None);
+        }
+        self.n_pending = 0;
+        let rest = std::mem::take(&mut self.pending).into_iter().map(|cells| vec![cells]).collect();
+        Ok(self.tables(rest, 1)?.pop())
+    }
+
+    fn tables(&self, columns: Vec<Vec<Cells>>, n: usize) -> Result<Vec<Table>> {
+        let mut tables: Vec<Vec<Column>> = (0..n).map(|_| Vec::new()).collect();
+        for (cells, planned) in columns.into_iter().zip(&self.plan.fields) {
+            for (table, cells) in tables.iter_mut().zip(cells) {
+                let values = cells.into_values(&planned.field, self.plan.file)?;
+                table.push(Column { name: planned.field.name.clone(), values });
+            }
+        }
+        tables.into_iter().map(|columns| Ok(Table::new(columns)?)).collect()
+    }
+}
+
+/// Moves the parts of a column behind what is pending; gives what is full.
+fn cut(pending: &mut Cells, parts: Vec<Cells>, chunk: usize, kind: Kind) -> Vec<Cells> {
+    let mut full = Vec::new();
+    for mut part in parts {
+        let mut from = 0;
+        while from < part.len() {
+            let room = chunk - pending.len();
+            pending.take(&mut part, from, room);
+            from = from.saturating_add(room);
+            if pending.len() == chunk {
+                full.push(std::mem::replace(pending, Cells::new(kind, chunk)));
+            }
+        }
+    }
+    full
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_of_any_length_are_cut_to_one() {
+        let numbers = |range: std::ops::Range<i32>| Cells::Numbers(range.map(f64::from).collect());
+        let mut pending = Cells::new(Kind::Numeric, 0);
+
+        let full =
+            cut(&mut pending, vec![numbers(0..5), numbers(5..6), numbers(6..11)], 3, Kind::Numeric);
+
+        assert_eq!(full, [numbers(0..3), numbers(3..6), numbers(6..9)]);
+        assert_eq!(pending, numbers(9..11));
+    }
+
+    #[test]
+    fn sparse_rows_keep_their_offsets() {
+        let rows =
+            SparseRows { ends: vec![1, 1, 3], indices: vec![4, 0, 2], values: vec![1., 2., 3.] };
+        let mut pending = Cells::new(Kind::Sparse, 0);
+
+        let full = cut(
+            &mut pending,
+            vec![Cells::Sparse(rows.clone()), Cells::Sparse(rows)],
+            2,
+            Kind::Sparse,
+        );
+
+        let second =
+            SparseRows { ends: vec![2, 3], indices: vec![0, 2, 4], values: vec![2., 3., 1.] };
+        assert_eq!(full[1], Cells::Sparse(second));
+        assert_eq!(full.len(), 3);
+    }
+}

@@ -1,0 +1,346 @@
+//! Arrow record batches as blocks: what Parquet and Arrow IPC share once their bytes are decoded.
+//!
+//! Here the format says what is a number and what a word, and `null` is the only missing value
+//! besides NaN. Dates become days and times become seconds, which the profile notes. Words of
+//! numbers, for class labels, are spelled from the integer itself, never through a float.
+
+use crate::cells::Cells;
+use crate::drive::Decoded;
+use crate::error::{At, Error, Result, shown};
+use crate::number;
+use crate::plan::{Plan, PlannedField};
+use crate::tally::{Ask, Fallible, Fault, Tallies, Tally};
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
+use arrow_array::{Array, ArrayRef, RecordBatch};
+use arrow_cast::cast;
+use arrow_cast::display::{ArrayFormatter, FormatOptions};
+use arrow_schema::{DataType, SchemaRef, TimeUnit};
+use mercer::data::Kind;
+use std::fmt::Write;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What the values of a type mean to us.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Class {
+    Integer,
+    Float,
+    Decimal,
+    /// A count of units, so many to the day or second.
+    Time {
+        per_unit: f64,
+        note: &'static str,
+    },
+    Boolean,
+    Word,
+    Null,
+}
+
+const DAYS: &str = "dates are read as days since 1970-01-01";
+const SECONDS: &str = "times are read as seconds";
+
+fn class(of: &DataType) -> Option<Class> {
+    use DataType::*;
+    let seconds = |unit: &TimeUnit| Class::Time {
+        per_unit: match unit {
+            TimeUnit::Second => 1.0,
+            TimeUnit::Millisecond => 1e3,
+            TimeUnit::Microsecond => 1e6,
+            TimeUnit::Nanosecond => 1e9,
+        },
+        note: SECONDS,
+    };
+    Some(match of {
+        Int8 | Int16 | Int32 | Int64 | UInt8 | UInt16 | UInt32 | UInt64 => Class::Integer,
+        Float16 | Float32 | Float64 => Class::Float,
+        Decimal32(..) | Decimal64(..) | Decimal128(..) | Decimal256(..) => Class::Decimal,
+        Date32 => Class::Time { per_unit: 1.0, note: DAYS },
+        Date64 => Class::Time { per_unit: 86_400_000.0, note: DAYS },
+        Timestamp(unit, _) | Time32(unit) | Time64(unit) | Duration(unit) => seconds(unit),
+        Boolean => Class::Boolean,
+        Utf8 | LargeUtf8 | Utf8View => Class::Word,
+        Null => Class::Null,
+        Dictionary(_, values) if !matches!(**values, Dictionary(..)) => class(values)?,
+        _ => return None,
+    })
+}
+
+/// The column names of a schema.
+pub(crate) fn names(file: &str, schema: &SchemaRef, limit: usize) -> Result<Vec<String>> {
+    if schema.fields().len() > limit {
+        return Err(Error::Limit {
+            file: file.to_owned(),
+            at: None,
+            what: format!("a table of {} columns", schema.fields().len()),
+            limit: limit as u64,
+            name: "columns",
+        });
+    }
+    let names: Vec<String> = schema.fields().iter().map(|f| f.name().clone()).collect();
+    crate::csv::check_distinct(&names, file)?;
+    Ok(names)
+}
+
+/// Where in the file the columns of a plan are; all columns without a plan.
+pub(crate) fn projection(names: &[String], plan: Option<&Plan>) -> Vec<usize> {
+    let wanted = |name: &String| plan.is_none_or(|p| p.place(name).is_some());
+    names.iter().enumerate().filter(|(_, name)| wanted(name)).map(|(j, _)| j).collect()
+}
+
+/// Turns a panic of a decoder on damaged input into an error.
+pub(crate) fn guarded<T>(file: &str, format: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
+        let why = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
+            .unwrap_or_else(|| "its decoder gave up".to_owned());
+        Err(Error::Damaged { file: file.to_owned(), format: format.to_owned(), why })
+    })
+}
+
+/// What the cells of a batch look like.
+pub(crate) fn tally(batch: &RecordBatch, ask: &Ask) -> Result<Tallies> {
+    let schema = batch.schema();
+    let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
+        let column = ColumnOf::new(array, ask.file, field.name())?;
+        let mut tally = ask.tally(field.name());
+        column.count(&mut tally, ask).map_err(|f| f.error(ask.file, field.name(), At::Row))?;
+        Ok(tally)
+    });
+    let n_rows = batch.num_rows() as u64;
+    Ok(Tallies {
+        n_rows,
+        first_line: 1,
+        columns: columns.collect::<Result<_>>()?,
+        ..Tallies::default()
+    })
+}
+
+/// The cells of a batch in the columns of a plan.
+pub(crate) fn decode(batch: &RecordBatch, plan: &Plan) -> Result<Decoded> {
+    let columns = plan.fields.iter().map(|planned| {
+        let name = &planned.field.name;
+        let Some(array) = batch.column_by_name(name) else {
+            let schema = batch.schema();
+            let present = schema.fields().iter().map(|f| f.name().as_str());
+            return Err(Error::missing_column(plan.file, name, present));
+        };
+        let column = ColumnOf::new(array, plan.file, name)?;
+        let wrong = || Error::WrongKind {
+            file: plan.file.to_owned(),
+            column: name.clone(),
+            found: array.data_type().to_string(),
+            expected: planned.field.kind,
+        };
+        let cells = column.cells(planned).ok_or_else(wrong)?;
+        cells.map_err(|f| f.error(plan.file, name, At::Row))
+    });
+    let columns = columns.collect::<Result<_>>()?;
+    Ok(Decoded { columns, n_rows: batch.num_rows(), seen: Vec::new() })
+}
+
+/// A column with its dictionary, if it has one, kept apart: expanding it could take any space.
+struct ColumnOf<'a> {
+    array: &'a ArrayRef,
+    values: &'a ArrayRef,
+    keys: Option<Vec<usize>>,
+    class: Class,
+}
+
+impl<'a> ColumnOf<'a> {
+    fn new(array: &'a ArrayRef, file: &str, name: &str) -> Result<ColumnOf<'a>> {
+        let Some(class) = class(array.data_type()) else {
+            return Err(Error::Unsupported {
+                file: file.to_owned(),
+                column: name.to_owned(),
+                found: array.data_type().to_string(),
+            });
+        };
+        let Some(dictionary) = array.as_any_dictionary_opt() else {
+            return Ok(ColumnOf { array, values: array, keys: None, class });
+        };
+        let values = dictionary.values();
+        // Without values every key is null, and there is nothing to look up.
+        let class = if values.is_empty() { Class::Null } else { class };
+        let keys = (!values.is_empty()).then(|| dictionary.normalized_keys());
+        Ok(ColumnOf { array, values, keys, class })
+    }
+
+    /// Where the value of row `i` is, if it has one.
+    fn place(&self, i: usize) -> Option<usize> {
+        if self.class == Class::Null || self.array.is_null(i) {
+            return None;
+        }
+        let place = self.keys.as_ref().map_or(i, |keys| keys[i]);
+        (!self.values.is_null(place)).then_some(place)
+    }
+
+    fn count(&self, tally: &mut Tally, ask: &Ask) -> Fallible {
+        tally.declared = match self.class {
+            Class::Word => None,
+            Class::Boolean => Some(Kind::Boolean),
+            // A batch of nulls says nothing about the others.
+            Class::Null => None,
+            _ => Some(Kind::Numeric),
+        };
+        if let Class::Time { note, .. } = self.class {
+            tally.note = Some(note.to_owned());
+        }
+        let numbers = self.numbers();
+        let speller = Speller::new(self.values, self.class);
+        let mut word = String::new();
+        for i in 0..self.array.len() {
+            let row = i as u64 + 1;
+            let Some(place) = self.place(i) else {
+                tally.missing(row);
+                continue;
+            };
+            match numbers.as_ref().map(|n| n[place]) {
+                Some(x) if x.is_nan() => {
+                    tally.missing(row);
+                    continue;
+                }
+                Some(x) => tally.value(finite(x, row)?, false),
+                None => {}
+            }
+            if numbers.is_none() || tally.wants_spelling() {
+                word.clear();
+                speller.spell(place, &mut word);
+            }
+            match self.class {
+                Class::Boolean => tally.boolean(word.as_bytes(), row, ask)?,
+                Class::Word => tally.other(word.as_bytes(), row, ask)?,
+                _ => tally.spelled(word.as_bytes(), row, ask)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The cells of this column as a field wants them, if it can be read so at all.
+    fn cells(&self, to: &PlannedField) -> Option<std::result::Result<Cells, Fault>> {
+        let fits = match (to.field.kind, self.class) {
+            (Kind::Sparse, _) => false,
+            (_, Class::Null) | (Kind::Categorical | Kind::Text, _) => true,
+            (Kind::Boolean, class) => class == Class::Boolean,
+            (Kind::Numeric, class) => !matches!(class, Class::Boolean | Class::Word),
+        };
+        fits.then(|| self.fill(to))
+    }
+
+    fn fill(&self, to: &PlannedField) -> std::result::Result<Cells, Fault> {
+        let n = self.array.len();
+        let mut cells = Cells::new(to.field.kind, n);
+        let numbers = if to.field.kind == Kind::Numeric { self.numbers() } else { None };
+        let speller = Speller::new(self.values, self.class);
+        let mut word = String::new();
+        for i in 0..n {
+            let Some(place) = self.place(i) else {
+                cells.push_missing();
+                continue;
+            };
+            if let (Cells::Numbers(v), Some(numbers)) = (&mut cells, &numbers) {
+                let x = numbers[place];
+                v.push(if x.is_nan() { x } else { finite(x, i as u64 + 1)? });
+                continue;
+            }
+            word.clear();
+            speller.spell(place, &mut word);
+            if self.class == Class::Float && word == "NaN" {
+                cells.push_missing();
+                continue;
+            }
+            cells.push(word.as_bytes(), word.as_bytes(), i as u64 + 1, to)?;
+        }
+        Ok(cells)
+    }
+
+    /// The values as doubles, NaN where there is none; nothing for words and truth values.
+    fn numbers(&self) -> Option<Vec<f64>> {
+        let doubles = |array: &ArrayRef| -> Option<Vec<f64>> {
+            let cast = cast(array, &DataType::Float64).ok()?;
+            let cast = cast.as_primitive::<Float64Type>();
+            Some(cast.iter().map(|x| x.unwrap_or(f64::NAN)).collect())
+        };
+        match self.class {
+            Class::Integer | Class::Float => doubles(self.values),
+            Class::Time { per_unit, .. } => {
+                let counts = match self.values.data_type() {
+                    DataType::Date32 | DataType::Time32(_) => {
+                        cast(self.values, &DataType::Int32).ok()?
+                    }
+                    _ => cast(self.values, &DataType::Int64).ok()?,
+                };
+                Some(doubles(&counts)?.into_iter().map(|x| x / per_unit).collect())
+            }
+            // Through its digits: dividing a rounded mantissa would round twice.
+            Class::Decimal => {
+                let speller = Speller::new(self.values, self.class);
+                let mut word = String::new();
+                let mut read = |i: usize| {
+                    word.clear();
+                    speller.spell(i, &mut word);
+                    number::parse(word.as_bytes()).unwrap_or(f64::NAN)
+                };
+                let value = |i| if self.values.is_null(i) { f64::NAN } else { read(i) };
+                Some((0..self.values.len()).map(value).collect())
+            }
+            Class::Boolean | Class::Word | Class::Null => None,
+        }
+    }
+}
+
+fn finite(x: f64, row: u64) -> std::result::Result<f64, Fault> {
+    if x.is_finite() {
+        return Ok(x);
+    }
+    Err(Fault::Cell { line: row, found: shown(x.to_string().as_bytes()), expected: Kind::Numeric })
+}
+
+/// Writes values as words.
+enum Speller<'a> {
+    Small(&'a arrow_array::StringArray),
+    Large(&'a arrow_array::LargeStringArray),
+    View(&'a arrow_array::StringViewArray),
+    Integers(ArrayRef),
+    Naturals(ArrayRef),
+    Singles(ArrayRef),
+    Doubles(ArrayRef),
+    Any(ArrayFormatter<'a>),
+    None,
+}
+
+impl<'a> Speller<'a> {
+    fn new(values: &'a ArrayRef, class: Class) -> Speller<'a> {
+        let as_type = |to: &DataType| cast(values, to).ok();
+        let made = match (class, values.data_type()) {
+            (_, DataType::Utf8) => Some(Speller::Small(values.as_string())),
+            (_, DataType::LargeUtf8) => Some(Speller::Large(values.as_string())),
+            (_, DataType::Utf8View) => Some(Speller::View(values.as_string_view())),
+            (Class::Integer, DataType::UInt64) => as_type(&DataType::UInt64).map(Speller::Naturals),
+            (Class::Integer, _) => as_type(&DataType::Int64).map(Speller::Integers),
+            (Class::Float, DataType::Float64) => as_type(&DataType::Float64).map(Speller::Doubles),
+            (Class::Float, _) => as_type(&DataType::Float32).map(Speller::Singles),
+            (Class::Null, _) => None,
+            _ => ArrayFormatter::try_new(values.as_ref(), &FORMAT).ok().map(Speller::Any),
+        };
+        made.unwrap_or(Speller::None)
+    }
+
+    fn spell(&self, i: usize, into: &mut String) {
+        // Writing to a string cannot fail; a value that has no spelling gives an empty word.
+        let _ = match self {
+            Speller::Small(v) => into.write_str(v.value(i)),
+            Speller::Large(v) => into.write_str(v.value(i)),
+            Speller::View(v) => into.write_str(v.value(i)),
+            Speller::Integers(v) => write!(into, "{}", v.as_primitive::<Int64Type>().value(i)),
+            Speller::Naturals(v) => write!(into, "{}", v.as_primitive::<UInt64Type>().value(i)),
+            Speller::Singles(v) => write!(into, "{}", v.as_primitive::<Float32Type>().value(i)),
+            Speller::Doubles(v) => write!(into, "{}", v.as_primitive::<Float64Type>().value(i)),
+            Speller::Any(formatter) => write!(into, "{}", formatter.value(i)),
+            Speller::None => Ok(()),
+        };
+    }
+}
+
+const FORMAT: FormatOptions<'static> = FormatOptions::new().with_display_error(true);

@@ -1,0 +1,38 @@
+//! Bytes to tables: CSV, JSON lines, svmlight, Parquet and Arrow, compressed or piped.
+//!
+//! [`Source::open`] decides format, delimiter and compression. [`Source::profile`] reads everything
+//! once to find what each column holds. [`Source::read`] and the [`mercer::data::Stream`] of a source
+//! decode it under a schema, which comes from that profile or from a saved model.
+//!
+//! In the order of the data: `open` (files, stdin, gzip, zstd), `sniff` (format and delimiter), one
+//! file a format, each giving blocks of whole records; `drive` reads blocks ahead and works on a
+//! wave of them with all threads; `tally` sums up what columns hold and `profile` decides;
+//! `plan` and `cells` make tables of exact length.
+
+#![forbid(unsafe_code)]
+
+mod arrow;
+mod arrow_check;
+mod block;
+mod cells;
+mod columnar;
+mod csv;
+mod drive;
+mod error;
+mod jsonl;
+mod missing;
+mod number;
+mod open;
+mod options;
+mod parquet;
+mod plan;
+mod profile;
+mod sniff;
+mod source;
+mod svmlight;
+mod tally;
+
+pub use error::{At, Error, Result};
+pub use options::{Format, Limits, Options};
+pub use profile::{ColumnProfile, Profile};
+pub use source::Source;

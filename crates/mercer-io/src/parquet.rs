@@ -1,0 +1,136 @@
+//! Apache Parquet. Its decoder may panic on damaged files, so every call into it is guarded.
+
+use crate::columnar::{self, guarded};
+use crate::drive::{Blocks, Decoded, Pass, Reader};
+use crate::error::{At, Error, Result};
+use crate::open::Input;
+use crate::options::Limits;
+use crate::plan::Plan;
+use crate::tally::{Ask, Tallies};
+use arrow_array::RecordBatch;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
+use parquet::file::metadata::ParquetMetaData;
+use std::fs::File;
+use std::sync::atomic::Ordering;
+use std::sync::{Mutex, PoisonError};
+
+/// Rows of a batch at most; wide tables have fewer.
+const MAX_BATCH: usize = 1 << 16;
+/// As in `open`: small files may well repeat themselves.
+const EXPANSION_GRACE: u64 = 64 << 20;
+
+/// A Parquet file whose footer is read.
+#[derive(Debug)]
+pub(crate) struct Parquet {
+    input: Input,
+    names: Vec<String>,
+    metadata: ArrowReaderMetadata,
+    /// The decoder moves the one position the open file has, so passes take turns.
+    turn: Mutex<()>,
+}
+
+impl Parquet {
+    pub fn open(input: Input, limits: &Limits) -> Result<Parquet> {
+        let metadata = guarded(&input.name, "Parquet", || {
+            let file = clone(&input)?;
+            ArrowReaderMetadata::load(&file, Default::default()).map_err(|e| damaged(&input, e))
+        })?;
+        check_sizes(&input, metadata.metadata(), limits)?;
+        let names = columnar::names(&input.name, metadata.schema(), limits.columns)?;
+        Ok(Parquet { input, names, metadata, turn: Mutex::new(()) })
+    }
+}
+
+/// Refuses sizes the file cannot justify before anything is allocated for them.
+fn check_sizes(input: &Input, metadata: &ParquetMetaData, limits: &Limits) -> Result<()> {
+    let lie = |why: &str| Error::Damaged {
+        file: input.name.clone(),
+        format: "Parquet".to_owned(),
+        why: why.to_owned(),
+    };
+    for chunk in metadata.row_groups().iter().flat_map(|g| g.columns()) {
+        let packed = u64::try_from(chunk.compressed_size()).map_err(|_| lie("a negative size"))?;
+        let plain = u64::try_from(chunk.uncompressed_size()).map_err(|_| lie("a negative size"))?;
+        if packed > input.size {
+            return Err(lie("a column is larger than the file"));
+        }
+        if plain > EXPANSION_GRACE && plain / packed.max(1) > limits.expansion {
+            return Err(Error::Limit {
+                file: input.name.clone(),
+                at: None,
+                what: format!("{plain} bytes from {packed} compressed ones"),
+                limit: limits.expansion,
+                name: "expansion",
+            });
+        }
+    }
+    Ok(())
+}
+
+fn clone(input: &Input) -> Result<File> {
+    input.file.try_clone().map_err(|e| input.failed(e))
+}
+
+fn damaged(input: &Input, error: impl std::fmt::Display) -> Error {
+    let file = input.name.clone();
+    Error::Damaged { file, format: "Parquet".to_owned(), why: error.to_string() }
+}
+
+impl Reader for Parquet {
+    type Block = RecordBatch;
+
+    fn names(&self) -> Option<&[String]> {
+        Some(&self.names)
+    }
+
+    fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, RecordBatch>> {
+        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let columns = columnar::projection(&self.names, pass.plan);
+        let n_rows = (pass.block_size / (8 * columns.len().max(1))).clamp(1, MAX_BATCH);
+        let mut batches = guarded(&self.input.name, "Parquet", || {
+            let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
+                clone(&self.input)?,
+                self.metadata.clone(),
+            );
+            let mask = ProjectionMask::roots(builder.parquet_schema(), columns);
+            let reader = builder.with_projection(mask).with_batch_size(n_rows).build();
+            reader.map_err(|e| damaged(&self.input, e))
+        })?;
+        let total = self.metadata.metadata().file_metadata().num_rows().max(1) as u64;
+        let mut n_read = 0;
+        let mut failed = false;
+        Ok(Box::new(std::iter::from_fn(move || {
+            let _turn = &turn;
+            if failed {
+                return None;
+            }
+            let batch = guarded(&self.input.name, "Parquet", || {
+                batches.next().transpose().map_err(|e| damaged(&self.input, e))
+            });
+            failed = batch.is_err();
+            if let Ok(Some(batch)) = &batch {
+                n_read += batch.num_rows() as u64;
+                let share = n_read as f64 / total as f64;
+                pass.progress.store((self.input.size as f64 * share) as u64, Ordering::Relaxed);
+            }
+            batch.transpose()
+        })))
+    }
+
+    fn n_lines(&self, block: &RecordBatch) -> u64 {
+        block.num_rows() as u64
+    }
+
+    fn at(&self) -> fn(u64) -> At {
+        At::Row
+    }
+
+    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<Tallies> {
+        guarded(ask.file, "Parquet", || columnar::tally(block, ask))
+    }
+
+    fn decode(&self, block: &RecordBatch, plan: &Plan) -> Result<Decoded> {
+        guarded(plan.file, "Parquet", || columnar::decode(block, plan))
+    }
+}

@@ -1,0 +1,112 @@
+//! Bytes changed, cut and repeated at random: an answer or an error, never a panic.
+
+use crate::columnar::{arrow_bytes, batch, parquet_bytes, stream_bytes};
+use crate::file;
+use mercer_io::{Format, Options};
+use std::io::Write;
+
+/// Pseudo-random numbers (SplitMix64, Steele et al., 2014): the same damage in every run.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) % n.max(1) as u64) as usize
+    }
+}
+
+fn damage(bytes: &[u8], dice: &mut Dice) -> Vec<u8> {
+    const TROUBLE: &[u8] = b"\"\n\r,;:{}[]\\\x00\xff\x7f\x80-.e0#?u";
+    let mut bytes = bytes.to_vec();
+    for _ in 0..1 + dice.roll(4) {
+        let at = dice.roll(bytes.len());
+        match dice.roll(6) {
+            0 => bytes.truncate(at),
+            1 if !bytes.is_empty() => bytes[at] ^= 1 << dice.roll(8),
+            2 if !bytes.is_empty() => bytes[at] = TROUBLE[dice.roll(TROUBLE.len())],
+            3 => bytes.insert(at, TROUBLE[dice.roll(TROUBLE.len())]),
+            4 if !bytes.is_empty() => drop(bytes.remove(at)),
+            _ => {
+                let end = (at + dice.roll(20)).min(bytes.len());
+                let part = bytes[at..end].to_vec();
+                bytes.splice(at..at, part);
+            }
+        }
+    }
+    bytes
+}
+
+/// Opens, profiles and reads damaged bytes; whatever comes is fine if it comes at all.
+fn survive(format: Format, bytes: &[u8], times: usize, seed: u64) {
+    let mut dice = Dice(seed);
+    let options = Options { format: Some(format), ..Options::default() };
+    for _ in 0..times {
+        let damaged = damage(bytes, &mut dice);
+        let file = file("", &damaged);
+        let path = file.path().to_str().unwrap();
+        let Ok(source) = mercer_io::Source::open(path, &options) else { continue };
+        let source = source.with_block_size(1 + dice.roll(300));
+        let Ok(profile) = source.profile(&|_, _| true) else { continue };
+        if let Ok(table) = source.read(&profile.schema()) {
+            assert_eq!(table.n_rows() as u64, profile.n_rows);
+        }
+    }
+}
+
+#[test]
+fn damaged_csv_never_panics() {
+    let text = b"a,b,\"c\"\n1,\"x\n\"\"y\",true\n2.5e3,z,false\r\n,NA,\n-4,\"w\",TRUE\n";
+    survive(Format::Csv, text, 2000, 1);
+}
+
+#[test]
+fn damaged_json_never_panics() {
+    let text = "{\"a\":1,\"b\":\"x\\u00e9\\ud83d\\ude00\"}\n{\"a\":-2.5e3,\"c\":null,\"b\":\"é\"}\n{}\n{\"c\":true}\n";
+    survive(Format::JsonLines, text.as_bytes(), 2000, 2);
+}
+
+#[test]
+fn damaged_svmlight_never_panics() {
+    survive(Format::Svmlight, b"+1 1:0.5 3:2 # c\n-1 qid:4 2:1e3 7:-1\n3 1:1\n", 2000, 3);
+}
+
+#[test]
+fn damaged_parquet_never_panics() {
+    quietly(|| survive(Format::Parquet, &parquet_bytes(&batch()), 1000, 4));
+}
+
+#[test]
+fn damaged_arrow_files_never_panic() {
+    quietly(|| survive(Format::Arrow, &arrow_bytes(&batch()), 1000, 5));
+}
+
+#[test]
+fn damaged_arrow_streams_never_panic() {
+    quietly(|| survive(Format::Arrow, &stream_bytes(&batch()), 1000, 6));
+}
+
+/// The decoders we call do panic, guarded; their messages would drown those of the tests.
+fn quietly(work: impl FnOnce() + std::panic::UnwindSafe) {
+    static SILENCE: std::sync::Once = std::sync::Once::new();
+    SILENCE.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if info.location().is_some_and(|l| l.file().contains("mercer-io")) {
+                usual(info);
+            }
+        }));
+    });
+    work();
+}
+
+#[test]
+fn damaged_compression_never_panics() {
+    let text = "a,b\n".to_owned() + &"1,x\n".repeat(50);
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    survive(Format::Csv, &encoder.finish().unwrap(), 500, 7);
+    survive(Format::Csv, &zstd::encode_all(text.as_bytes(), 1).unwrap(), 500, 8);
+}

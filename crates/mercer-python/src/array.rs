@@ -1,0 +1,177 @@
+//! Arrays on their way in, borrowed, and on their way out, handed over.
+
+use mercer::catalog::Tree;
+use mercer::catalog::tree::Numbers;
+use mercer::data::{Classes, Dataset, Label};
+use mercer_num::{Rows, SparseView};
+use numpy::ndarray::{ArrayD, IxDyn};
+use numpy::{
+    Element, IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+};
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+
+/// A feature matrix that stays borrowed from Python for as long as its rows are looked at.
+pub enum Table<'py> {
+    Dense(PyReadonlyArray2<'py, f64>),
+    Single(PyReadonlyArray2<'py, f32>),
+    Sparse(Compressed<'py>),
+}
+
+/// The parts of a scipy CSR matrix.
+pub struct Compressed<'py> {
+    data: PyReadonlyArray1<'py, f64>,
+    indices: PyReadonlyArray1<'py, i32>,
+    offsets: Vec<usize>,
+    n_columns: usize,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Table<'py> {
+    type Error = PyErr;
+
+    fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if x.is_instance_of::<PyTuple>() {
+            return Compressed::from_parts(x.extract()?).map(Table::Sparse);
+        }
+        if let Ok(x) = x.extract::<PyReadonlyArray2<'py, f32>>() {
+            return whole_steps(&x).map(|()| Table::Single(x));
+        }
+        let x: PyReadonlyArray2<'py, f64> = x.extract()?;
+        whole_steps(&x).map(|()| Table::Dense(x))
+    }
+}
+
+/// Refuses memory that cannot be walked number by number, as a field of a packed record.
+fn whole_steps<T: Element>(x: &PyReadonlyArray2<'_, T>) -> PyResult<()> {
+    let size = size_of::<T>();
+    let aligned = x.data() as usize % align_of::<T>() == 0;
+    if aligned && x.strides().iter().all(|step| step.unsigned_abs() % size == 0) {
+        Ok(())
+    } else {
+        Err(PyValueError::new_err("the matrix is not aligned in memory; pass a copy of it"))
+    }
+}
+
+impl Table<'_> {
+    pub fn rows(&self) -> PyResult<Rows<'_>> {
+        Ok(match self {
+            Table::Dense(x) => Rows::Dense(x.as_array()),
+            Table::Single(x) => Rows::Single(x.as_array()),
+            Table::Sparse(x) => Rows::Sparse(x.view()?),
+        })
+    }
+
+    pub fn is_sparse(&self) -> bool {
+        matches!(self, Table::Sparse(_))
+    }
+}
+
+/// Numbers, columns, offsets of the rows, and the width.
+type Parts<'py> =
+    (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, i64>, usize);
+
+impl<'py> Compressed<'py> {
+    fn from_parts((data, indices, offsets, n_columns): Parts<'py>) -> PyResult<Self> {
+        let offsets = offsets.as_array().iter().map(|at| usize::try_from(*at));
+        let offsets = offsets.collect::<Result<_, _>>();
+        let offsets =
+            offsets.map_err(|_| PyValueError::new_err("a row starts before the first"))?;
+        Ok(Compressed { data, indices, offsets, n_columns })
+    }
+
+    fn view(&self) -> PyResult<SparseView<'_>> {
+        let shape = (self.offsets.len().saturating_sub(1), self.n_columns);
+        SparseView::try_new(shape, &self.offsets, self.indices.as_slice()?, self.data.as_slice()?)
+            .map_err(|(.., why)| PyValueError::new_err(format!("not a CSR matrix: {why}")))
+    }
+}
+
+/// Rows with their classes and weights, borrowed from Python.
+pub struct Batch<'py> {
+    pub x: Table<'py>,
+    pub codes: PyReadonlyArray1<'py, u32>,
+    pub classes: Classes,
+    pub weights: Option<PyReadonlyArray1<'py, f64>>,
+}
+
+impl Batch<'_> {
+    pub fn dataset(&self) -> PyResult<Dataset<'_>> {
+        let data = Dataset::classes(self.x.rows()?, self.codes.as_slice()?, &self.classes)
+            .map_err(crate::error::raised)?;
+        match &self.weights {
+            Some(weights) => data.weighted(weights.as_slice()?).map_err(crate::error::raised),
+            None => Ok(data),
+        }
+    }
+}
+
+/// The classes in the order of their codes.
+pub fn classes(labels: &Bound<'_, PyList>) -> PyResult<Classes> {
+    let labels = labels.iter().map(|l| label(&l)).collect::<PyResult<Vec<_>>>()?;
+    Classes::try_from(labels).map_err(PyValueError::new_err)
+}
+
+fn label(value: &Bound<'_, PyAny>) -> PyResult<Label> {
+    // Truth values are whole numbers in Python, so they are asked first.
+    if value.is_instance_of::<PyBool>() {
+        Ok(Label::Bool(value.extract()?))
+    } else if value.is_instance_of::<PyInt>() {
+        Ok(Label::Int(value.extract()?))
+    } else if value.is_instance_of::<PyFloat>() {
+        Ok(Label::Float(value.extract()?))
+    } else if value.is_instance_of::<PyString>() {
+        Ok(Label::Text(value.extract()?))
+    } else {
+        let kind = value.get_type().qualname()?;
+        Err(PyTypeError::new_err(format!(
+            "class label {value} is of type {kind}; labels are truth values, numbers or strings"
+        )))
+    }
+}
+
+/// A label as Python's own value.
+pub fn label_object<'py>(py: Python<'py>, label: &Label) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match label {
+        Label::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
+        Label::Int(v) => v.into_pyobject(py)?.into_any(),
+        Label::Float(v) => v.into_pyobject(py)?.into_any(),
+        Label::Text(v) => v.into_pyobject(py)?.into_any(),
+    })
+}
+
+/// A tree as dictionaries, lists and numpy arrays.
+pub fn tree_object<'py>(py: Python<'py>, tree: Tree) -> PyResult<Bound<'py, PyAny>> {
+    Ok(match tree {
+        Tree::Null => py.None().into_bound(py),
+        Tree::Bool(v) => PyBool::new(py, v).to_owned().into_any(),
+        Tree::Int(v) => v.into_pyobject(py)?.into_any(),
+        Tree::Float(v) => v.into_pyobject(py)?.into_any(),
+        Tree::Text(v) => v.into_pyobject(py)?.into_any(),
+        Tree::List(items) => {
+            let items = items.into_iter().map(|item| tree_object(py, item));
+            PyList::new(py, items.collect::<PyResult<Vec<_>>>()?)?.into_any()
+        }
+        Tree::Map(fields) => {
+            let map = PyDict::new(py);
+            for (name, value) in fields {
+                map.set_item(name, tree_object(py, value)?)?;
+            }
+            map.into_any()
+        }
+        Tree::Array(array) => match array.numbers {
+            Numbers::F64(v) => shaped(py, &array.shape, v)?,
+            Numbers::I64(v) => shaped(py, &array.shape, v)?,
+        },
+    })
+}
+
+fn shaped<'py, T: Element>(
+    py: Python<'py>,
+    shape: &[usize],
+    numbers: Vec<T>,
+) -> PyResult<Bound<'py, PyAny>> {
+    ArrayD::from_shape_vec(IxDyn(shape), numbers)
+        .map(|array| array.into_pyarray(py).into_any())
+        .map_err(|e| PyValueError::new_err(e.to_string()))
+}

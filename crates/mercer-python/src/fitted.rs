@@ -1,0 +1,452 @@
+//! Any fitted model of the catalog. It never changes: learning more rows gives another one, so
+//! threads may share it and an interrupted call leaves nothing half done.
+
+use crate::array::{self, Batch, Table};
+use crate::error::raised;
+use crate::work;
+use mercer::catalog::{AnyModel, AnyStats, Estimator, Trained, Tree};
+use mercer::data::{Dataset, Kind};
+use mercer::explain::explain;
+use mercer::model::{Classifier, Monitor, Stop, chunk_rows};
+use mercer::prepare::{Features, Field, NumberStep, Schema, Step};
+use mercer::{Error, Result};
+use mercer_num::parallel::Layout;
+use mercer_num::random::Random;
+use mercer_num::{Matrix, Rows};
+use ndarray::ShapeError;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PyList};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Dense chunks predicted between two looks at the cancel flag: tens of milliseconds.
+const CHUNKS_AT_ONCE: usize = 256;
+
+/// A fitted model with all it needs to predict, learn on, and be saved.
+#[pyclass(frozen, module = "mercer._mercer")]
+pub struct Fitted {
+    trained: Trained,
+}
+
+/// Learns from rows. `params` is a JSON object; `labels` are the classes the codes stand for.
+#[pyfunction]
+#[pyo3(signature = (id, params, x, codes, labels, weights=None, names=None, seconds=None))]
+#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+pub fn fit<'py>(
+    py: Python<'py>,
+    id: &str,
+    params: &str,
+    x: Table<'py>,
+    codes: PyReadonlyArray1<'py, u32>,
+    labels: &Bound<'py, PyList>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    names: Option<Vec<String>>,
+    seconds: Option<f64>,
+) -> PyResult<Fitted> {
+    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
+    let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
+    let data = batch.dataset()?;
+    let features = features(names, data.n_columns(), batch.x.is_sparse())?;
+    let limit = limit(seconds)?;
+    let trained = work::run(py, |cancel| {
+        let start = Instant::now();
+        let monitor = monitor(limit, cancel);
+        let (mut fitted, stats) = if estimator.no_rows().is_some() {
+            let part = gather(&estimator, &data, monitor)?;
+            let mut fitted = estimator.finish(&part.stats, part.rows)?;
+            fitted.certificate.stopped = part.stopped;
+            (fitted, Some(part.stats))
+        } else {
+            (estimator.fit(&data, &monitor)?, None)
+        };
+        fitted.certificate.seconds = start.elapsed().as_secs_f64();
+        Ok(Trained::new(estimator, features, fitted, stats))
+    })?;
+    Ok(Fitted { trained })
+}
+
+/// The model in the bytes of a model file.
+#[pyfunction]
+pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
+    let trained = work::run(py, |_| Trained::from_bytes(bytes))?;
+    Ok(Fitted { trained })
+}
+
+/// The model in a file.
+#[pyfunction]
+pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
+    let trained = work::run(py, |_| Trained::load(&path))?;
+    Ok(Fitted { trained })
+}
+
+#[pymethods]
+impl Fitted {
+    /// The id of the estimator.
+    #[getter]
+    fn id(&self) -> &'static str {
+        self.trained.estimator.id()
+    }
+
+    /// The parameters as JSON.
+    #[getter]
+    fn params(&self) -> String {
+        self.trained.estimator.params().to_string()
+    }
+
+    /// The classes in the order of the columns of `scores`.
+    #[getter]
+    fn labels<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let labels = self.classifier()?.classes().labels();
+        let labels = labels.iter().map(|label| array::label_object(py, label));
+        PyList::new(py, labels.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    /// How many columns a row has.
+    #[getter]
+    fn n_columns(&self) -> usize {
+        self.trained.features.n_features()
+    }
+
+    /// The names of the columns, or `None` where they had none.
+    #[getter]
+    fn names(&self) -> Option<Vec<String>> {
+        let features = &self.trained.features;
+        let names = features.names();
+        let bundle = features.steps.contains(&Step::Bundle);
+        let invented = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
+        (!bundle && !invented).then_some(names)
+    }
+
+    /// The columns that the model prepares before use, which a plain matrix does not do.
+    #[getter]
+    fn prepared(&self) -> Vec<&str> {
+        let features = &self.trained.features;
+        let plain = Step::Number(NumberStep::default());
+        (features.schema.fields.iter().zip(&features.steps))
+            .filter(|(_, step)| {
+                !(**step == plain || matches!(step, Step::Bundle | Step::Ignore(_)))
+            })
+            .map(|(field, _)| field.name.as_str())
+            .collect()
+    }
+
+    /// How the fit ended: method, rows, objective, violation, seconds, and what cut it short.
+    #[getter]
+    fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let certificate = &self.trained.fitted.certificate;
+        let out = PyDict::new(py);
+        let told = array::tree_object(py, tree(certificate)?)?.cast_into::<PyDict>()?;
+        for (name, value) in told.iter() {
+            match value.cast_into::<PyDict>() {
+                Ok(proof) => out.update(proof.as_mapping())?,
+                Err(e) => out.set_item(name, e.into_inner())?,
+            }
+        }
+        out.set_item("seconds", certificate.seconds)?;
+        out.set_item("text", certificate.to_string())?;
+        Ok(out)
+    }
+
+    /// The names of the model's fields.
+    fn fields(&self) -> Vec<String> {
+        match self.trained.fitted.model.fields() {
+            Tree::Map(fields) => fields.into_iter().map(|(name, _)| name).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// A field of the model, as an array where it is one.
+    fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
+        let field = self.trained.fitted.model.fields().get(name).cloned();
+        array::tree_object(py, field.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+    }
+
+    /// The model of these rows and those before, with the parameters as they are now.
+    #[pyo3(signature = (params, x, codes, labels, weights=None, seconds=None))]
+    #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+    fn observe<'py>(
+        &self,
+        py: Python<'py>,
+        params: &str,
+        x: Table<'py>,
+        codes: PyReadonlyArray1<'py, u32>,
+        labels: &Bound<'py, PyList>,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+        seconds: Option<f64>,
+    ) -> PyResult<Fitted> {
+        let estimator = with_params(self.trained.estimator.clone(), params)?;
+        let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
+        let data = batch.dataset()?;
+        let limit = limit(seconds)?;
+        let trained = work::run(py, |cancel| {
+            let start = Instant::now();
+            let mut stats = self.stats("learn on: it keeps no statistics")?.clone();
+            let part = gather(&estimator, &data, monitor(limit, cancel))?;
+            stats.merge(&part.stats)?;
+            let rows = self.trained.fitted.certificate.rows + part.rows;
+            let mut fitted = estimator.finish(&stats, rows)?;
+            fitted.certificate.stopped = part.stopped;
+            fitted.certificate.seconds = start.elapsed().as_secs_f64();
+            Ok(Trained { estimator, fitted, stats: Some(stats), ..self.trained.clone() })
+        })?;
+        Ok(Fitted { trained })
+    }
+
+    /// The model of the rows of both.
+    fn merge(&self, py: Python<'_>, other: &Bound<'_, Fitted>) -> PyResult<Fitted> {
+        let other = &other.get().trained;
+        let trained = work::run(py, |_| self.trained.merge(other))?;
+        Ok(Fitted { trained })
+    }
+
+    /// The model without these rows.
+    #[pyo3(signature = (x, codes, labels, weights=None))]
+    fn forget<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+        codes: PyReadonlyArray1<'py, u32>,
+        labels: &Bound<'py, PyList>,
+        weights: Option<PyReadonlyArray1<'py, f64>>,
+    ) -> PyResult<Fitted> {
+        let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
+        let data = batch.dataset()?;
+        let trained = work::run(py, |cancel| {
+            self.stats("forget: it keeps no statistics")?;
+            let part = gather(&self.trained.estimator, &data, monitor(None, cancel))?;
+            self.trained.forget(&part.stats, part.rows)
+        })?;
+        Ok(Fitted { trained })
+    }
+
+    /// One row a row, one column a class.
+    fn scores<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.classifier()?;
+        self.table(py, x, model.classes().len(), |rows| model.scores(rows))
+    }
+
+    /// The code of the class of each row.
+    fn predict<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let model = self.classifier()?;
+        let rows = x.rows()?;
+        let codes = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
+        Ok(codes.into_pyarray(py))
+    }
+
+    /// `log P(class | row)`.
+    fn log_proba<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.model().probabilistic();
+        let model = model.ok_or_else(|| self.unable("give probabilities"))?;
+        self.table(py, x, model.classes().len(), |rows| model.log_proba(rows))
+    }
+
+    /// `log p(row)`.
+    fn log_density<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let model = self.model().generative();
+        let model = model.ok_or_else(|| self.unable("give a density"))?;
+        let rows = x.rows()?;
+        let density =
+            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.log_density(part)))?;
+        Ok(density.into_pyarray(py))
+    }
+
+    /// New rows and the codes of their classes.
+    #[expect(clippy::type_complexity, reason = "two arrays, as numpy names them")]
+    fn sample<'py>(
+        &self,
+        py: Python<'py>,
+        n: usize,
+        seed: u64,
+    ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<u32>>)> {
+        let model = self.model().generative();
+        let model = model.ok_or_else(|| self.unable("make new rows"))?;
+        let (rows, codes) = work::run(py, |_| Ok(model.sample(n, &mut Random::new(seed))))?;
+        Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
+    }
+
+    /// The prediction of one row, factor by factor.
+    fn explain<'py>(
+        &self,
+        py: Python<'py>,
+        row: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model().factored();
+        let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
+        let names = self.names().unwrap_or_default();
+        let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
+        array::tree_object(py, tree(&told)?)
+    }
+
+    /// The bytes of a model file; the same model is the same bytes.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = work::run(py, |_| self.trained.to_bytes())?;
+        Ok(PyBytes::new(py, &bytes))
+    }
+
+    /// Writes a model file whole or not at all.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        work::run(py, |_| self.trained.save(&path))
+    }
+
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let rebuild = py.import("mercer._mercer")?.getattr("from_bytes")?;
+        Ok((rebuild, (self.to_bytes(py)?,)))
+    }
+
+    fn __copy__(slf: Bound<'_, Self>) -> Bound<'_, Self> {
+        slf
+    }
+
+    fn __deepcopy__<'py>(slf: Bound<'py, Self>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Self> {
+        slf
+    }
+}
+
+impl Fitted {
+    fn model(&self) -> &dyn mercer::model::Model {
+        let model: &AnyModel = &self.trained.fitted.model;
+        model.as_model()
+    }
+
+    fn classifier(&self) -> PyResult<&dyn Classifier> {
+        self.model().classifier().ok_or_else(|| self.unable("tell classes apart"))
+    }
+
+    fn unable(&self, what: &str) -> PyErr {
+        PyTypeError::new_err(self.trained.estimator.unable(what).to_string())
+    }
+
+    fn stats(&self, what: &str) -> Result<&AnyStats> {
+        self.trained.stats.as_ref().ok_or_else(|| self.trained.estimator.unable(what))
+    }
+
+    /// One row of numbers a row.
+    fn table<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+        width: usize,
+        part: impl Fn(&Rows<'_>) -> Result<Matrix> + Sync,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = x.rows()?;
+        let n_rows = rows.n_rows();
+        let cells = work::run(py, |cancel| {
+            by_slices(&rows, cancel, |rows| Ok(part(rows)?.into_raw_vec_and_offset().0))
+        })?;
+        let refuse = |e: ShapeError| PyRuntimeError::new_err(e.to_string());
+        Ok(Matrix::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
+    }
+}
+
+/// Answers for all rows, some at a time, so that the work can be given up between.
+fn by_slices<T>(
+    rows: &Rows<'_>,
+    cancel: &AtomicBool,
+    answer: impl Fn(&Rows<'_>) -> Result<Vec<T>>,
+) -> Result<Vec<T>> {
+    let n_rows = rows.n_rows();
+    let size = match rows {
+        // Preparing a sparse slice costs as much as the data is wide.
+        Rows::Sparse(_) => rows.n_columns().max(65_536),
+        _ => CHUNKS_AT_ONCE * chunk_rows(rows.n_columns(), Layout::Dense),
+    };
+    if n_rows <= size {
+        return answer(rows);
+    }
+    let mut out = Vec::new();
+    for first in (0..n_rows).step_by(size) {
+        if cancel.load(Ordering::Relaxed) {
+            return Err(Error::Stopped);
+        }
+        let slice = rows.slice(first..(first + size).min(n_rows));
+        let part = answer(&slice).map_err(|e| e.after_rows(first))?;
+        if first == 0 {
+            out.reserve_exact(part.len() / size * n_rows);
+        }
+        out.extend(part);
+    }
+    Ok(out)
+}
+
+/// A summary of rows, and whether it is of all of them.
+struct Part {
+    stats: AnyStats,
+    rows: u64,
+    stopped: Option<Stop>,
+}
+
+fn gather(estimator: &Estimator, data: &Dataset<'_>, monitor: Monitor<'_>) -> Result<Part> {
+    let done = AtomicU64::new(0);
+    let monitor = monitor.on_progress(|at| done.store(at.done, Ordering::Relaxed));
+    let stats = estimator.gather(data, &monitor)?;
+    // The last report counts the rows that are in the summary.
+    let rows = done.load(Ordering::Relaxed);
+    let stopped = if rows < data.n_rows() as u64 { monitor.stop() } else { None };
+    Ok(Part { stats, rows, stopped })
+}
+
+fn monitor(limit: Option<Duration>, cancel: &Arc<AtomicBool>) -> Monitor<'static> {
+    let monitor = Monitor::quiet().cancelled_by(Arc::clone(cancel));
+    match limit {
+        Some(limit) => monitor.time_limit(limit),
+        None => monitor,
+    }
+}
+
+fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    seconds
+        .map(Duration::try_from_secs_f64)
+        .transpose()
+        .map_err(|_| PyValueError::new_err("a time limit is a number of seconds of at least zero"))
+}
+
+fn with_params(estimator: Estimator, params: &str) -> PyResult<Estimator> {
+    let params: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    params
+        .into_iter()
+        .try_fold(estimator, |estimator, (name, value)| estimator.set(&name, value))
+        .map_err(raised)
+}
+
+/// How columns are called in a model file. A sparse matrix without names stays one bundle: a name
+/// for each of a million columns would outweigh the model.
+fn features(names: Option<Vec<String>>, n_columns: usize, sparse: bool) -> PyResult<Features> {
+    match names {
+        Some(names) if names.len() == n_columns => Ok(Features::plain(names)),
+        Some(names) => Err(raised(Error::Length {
+            what: "the names".into(),
+            found: names.len(),
+            expected: n_columns,
+        })),
+        None if sparse => {
+            let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
+            let schema = Schema { fields: vec![field] };
+            Ok(Features { schema, steps: vec![Step::Bundle], target: None })
+        }
+        None => Ok(Features::plain((0..n_columns).map(default_name))),
+    }
+}
+
+fn default_name(j: usize) -> String {
+    format!("x{j}")
+}
+
+fn tree<T: serde::Serialize>(value: &T) -> PyResult<Tree> {
+    Tree::of(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}

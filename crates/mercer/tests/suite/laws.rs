@@ -1,0 +1,982 @@
+//! What holds of every estimator in the catalog, by what its card says it can and takes. The next
+//! estimator is covered by its line in the catalog.
+
+use crate::cases::*;
+use mercer::catalog::{CATALOG, Card, Estimator, Learns, Trained, Training, train};
+use mercer::data::Stream;
+use mercer::explain::explain;
+use mercer::model::{Progress, Rule, Stop};
+use mercer::prelude::*;
+use mercer::prepare::Schema;
+use mercer_num::parallel::with_threads;
+use mercer_num::random::Random;
+use ndarray::{Axis, ShapeBuilder, concatenate};
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use serde_json::{Value, json};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// Summation in another order may move a number this much.
+const ROUNDING: f64 = 1e-12;
+/// The same through longer ways: forgetting, another storage, another order of columns.
+const LONG_WAY: f64 = 1e-9;
+
+fn few() -> Config {
+    Config { cases: 24, failure_persistence: None, ..Config::default() }
+}
+
+fn those_that_can(what: &str) -> impl Iterator<Item = &'static Card> {
+    CATALOG.iter().filter(move |card| card.can(what))
+}
+
+fn those_that_take(what: &str) -> impl Iterator<Item = &'static Card> {
+    CATALOG.iter().filter(move |card| card.takes(what))
+}
+
+/// Those that keep a summary.
+fn mergeable() -> impl Iterator<Item = &'static Card> {
+    CATALOG.iter().filter(|card| card.learns == Learns::Statistics)
+}
+
+/// Densities over real numbers: a change of units multiplies all of them alike.
+fn real_densities() -> impl Iterator<Item = &'static Card> {
+    those_that_can("generative").filter(|card| cells(card) == Cells::Real)
+}
+
+/// Forty rows of three classes.
+fn ordinary() -> Shape {
+    Shape { n_rows: 40, n_columns: 4, n_classes: 3, gaps: false, weighted: false, seed: 11 }
+}
+
+// ---------------------------------------------------------------------------------- to the bit
+
+proptest! {
+    #![proptest_config(few())]
+
+    #[test]
+    fn the_same_rows_give_the_same_bits(shape in shapes()) {
+        for card in CATALOG {
+            let case = Case::new(card, shape);
+
+            prop_assert_eq!(bytes(card, &case.data(card)), bytes(card, &case.clone().data(card)));
+        }
+    }
+
+    #[test]
+    fn a_loaded_model_is_the_saved_one(shape in shapes()) {
+        for card in CATALOG {
+            let case = Case::new(card, shape);
+            let Ok(trained) = trained(card, &case.data(card)) else { continue };
+            let bytes = trained.to_bytes().unwrap();
+
+            let loaded = Trained::from_bytes(&bytes).unwrap();
+
+            prop_assert_eq!(loaded.to_bytes().unwrap(), bytes);
+            prop_assert_eq!(&loaded, &trained);
+            prop_assert_eq!(
+                answers(&loaded.fitted.model, &case.x),
+                answers(&trained.fitted.model, &case.x)
+            );
+        }
+    }
+
+    #[test]
+    fn memory_order_changes_no_bit(shape in shapes()) {
+        for card in CATALOG {
+            let case = Case::new(card, shape);
+            let mut fortran = Matrix::zeros(case.x.raw_dim().f());
+            fortran.assign(&case.x);
+            let every_other = concatenate![Axis(1), case.x, case.x];
+            let strided = every_other.slice(ndarray::s![.., ..case.x.ncols()]);
+
+            let expected = bytes(card, &case.data(card));
+
+            prop_assert_eq!(&bytes(card, &case.data_of(card, &fortran)), &expected);
+            prop_assert_eq!(&bytes(card, &case.data_of(card, Rows::Dense(strided))), &expected);
+            if let Ok(fitted) = fit(card, &case) {
+                prop_assert_eq!(answers(&fitted, &fortran), answers(&fitted, &case.x));
+            }
+        }
+    }
+
+    #[test]
+    fn single_precision_rows_are_their_widened_selves(shape in shapes()) {
+        for card in CATALOG {
+            let case = Case::new(card, shape);
+            let single = case.x.mapv(|v| v as f32);
+            let widened = single.mapv(f64::from);
+
+            let narrow = case.data_of(card, Rows::Single(single.view()));
+
+            prop_assert_eq!(bytes(card, &narrow), bytes(card, &case.data_of(card, &widened)));
+            if let Ok(fitted) = fit_data(card, &narrow) {
+                let narrow = Rows::Single(single.view());
+                prop_assert_eq!(answers(&fitted, narrow), answers(&fitted, &widened));
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    for card in CATALOG {
+        for (gaps, weighted) in [(false, false), (true, true)] {
+            let case = Case::new(card, Shape { gaps, weighted, ..many_chunks(35, 5) });
+            let run = || {
+                let bytes = bytes(card, &case.data(card)).unwrap();
+                let model = Trained::from_bytes(&bytes).unwrap().fitted.model;
+                (bytes, answers(&model, &case.x))
+            };
+            let alone = with_threads(1, run);
+            for threads in [2, 3, 8] {
+                assert_eq!(with_threads(threads, run), alone, "{}, {threads} threads", card.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
+    for card in those_that_take("sparse") {
+        let shape = Shape { n_rows: 5000, n_columns: 6, gaps: true, ..ordinary() };
+        let case = Case::new(card, shape).thinned();
+        let x = sparse(&case.x);
+        let run = || bytes(card, &case.data_of(card, &x)).unwrap();
+        let alone = with_threads(1, run);
+
+        for threads in [2, 3, 8] {
+            assert_eq!(with_threads(threads, run), alone, "{}, {threads} threads", card.id);
+        }
+    }
+}
+
+#[test]
+fn a_split_along_the_chunk_plan_changes_no_bit() {
+    for card in mergeable() {
+        // Seven leaves make the tree (((0 1) (2 3)) ((4 5) 6)).
+        let case = Case::new(card, Shape { weighted: true, ..many_chunks(7, 6) });
+        let data = case.data(card);
+        let whole = trained(card, &data).unwrap();
+        let n = data.n_rows();
+
+        let split = [4 * WIDE_CHUNK..6 * WIDE_CHUNK, 6 * WIDE_CHUNK..n]
+            .map(|range| trained(card, &data.slice(range)).unwrap());
+        let left = trained(card, &data.slice(0..4 * WIDE_CHUNK)).unwrap();
+        let mut merged = left.merge(&split[0].merge(&split[1]).unwrap()).unwrap();
+        // Names of columns are the same; only the time it took may differ.
+        merged.fitted.certificate.seconds = whole.fitted.certificate.seconds;
+
+        assert_eq!(merged.to_bytes().unwrap(), whole.to_bytes().unwrap(), "{}", card.id);
+    }
+}
+
+/// A table that comes in waves of several batches, as files do.
+struct Waves<'a>(&'a Table, usize);
+
+impl Stream for Waves<'_> {
+    type Error = Error;
+
+    fn stream(
+        &self,
+        schema: &Schema,
+        chunk: usize,
+        take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut rest = self.0.select(schema)?;
+        while rest.n_rows() > 0 {
+            let mut wave = Vec::new();
+            while rest.n_rows() > 0 && wave.len() < self.1 {
+                wave.push(rest.take_front(chunk.min(rest.n_rows())));
+            }
+            if take(wave)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn training<'a>(card: &Card, case: &'a Case, n_folds: usize) -> Training<'a> {
+    Training {
+        estimator: estimator(card),
+        features: case.features(),
+        classes: &case.classes,
+        n_rows: Some(case.x.nrows() as u64),
+        n_folds,
+        seed: 3,
+    }
+}
+
+#[test]
+fn streamed_tables_give_the_bits_of_rows_in_memory() {
+    for card in mergeable().filter(|card| card.can("classifier")) {
+        for shape in [many_chunks(7, 8), Shape { gaps: true, ..ordinary() }] {
+            let case = Case::new(card, shape);
+            let table = case.table();
+            let data = case.data(card);
+            let fitted = estimator(card).fit(&data, &Monitor::quiet()).unwrap();
+            let stats = estimator(card).gather(&data, &Monitor::quiet()).unwrap();
+            let memory = Trained::new(estimator(card), case.features(), fitted, Some(stats));
+            let expected = memory.to_bytes().unwrap();
+
+            for n_folds in [0, 3] {
+                let run = |wave| {
+                    let stream = Waves(&table, wave);
+                    train(training(card, &case, n_folds), &stream, &Monitor::quiet()).unwrap()
+                };
+                let plain = train(training(card, &case, n_folds), &table, &Monitor::quiet());
+
+                assert_eq!(plain.unwrap().trained.to_bytes().unwrap(), expected, "{}", card.id);
+                for wave in [1, 2, 5] {
+                    assert_eq!(run(wave).trained.to_bytes().unwrap(), expected, "{}", card.id);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn held_out_figures_do_not_depend_on_waves_or_threads() {
+    for card in mergeable().filter(|card| card.can("probabilistic")) {
+        let case = Case::new(card, many_chunks(5, 9));
+        let table = case.table();
+        let run = |threads, wave| {
+            let outcome = with_threads(threads, || {
+                train(training(card, &case, 4), &Waves(&table, wave), &Monitor::quiet()).unwrap()
+            });
+            (outcome.evaluation.unwrap(), outcome.bits)
+        };
+
+        let alone = run(1, 1);
+
+        assert_eq!(alone.0.n_rows(), case.x.nrows() as u64);
+        assert_eq!(run(3, 2), alone);
+        assert_eq!(run(8, 5), alone);
+    }
+}
+
+// ---------------------------------------------------------------------------- to rounding
+
+proptest! {
+    #![proptest_config(few())]
+
+    #[test]
+    fn dense_and_sparse_rows_agree(shape in shapes()) {
+        for card in those_that_take("sparse") {
+            let case = Case::new(card, shape).thinned();
+            let x = sparse(&case.x);
+
+            let dense = fit(card, &case);
+            let thin = fit_data(card, &case.data_of(card, &x));
+
+            let (Ok(dense), Ok(thin)) = (&dense, &thin) else {
+                prop_assert_eq!(dense.err(), thin.err());
+                continue;
+            };
+            assert_models_near(dense, thin, 1e-10);
+            assert_near(&answers(dense, &case.x), &answers(dense, &x), 1e-10);
+        }
+    }
+
+    #[test]
+    fn any_split_of_the_rows_merges_to_the_whole(shape in shapes(), cuts in prop::array::uniform2(0usize..200)) {
+        for card in mergeable() {
+            let case = Case::new(card, shape);
+            let data = case.data(card);
+            let n = data.n_rows();
+            let (a, b) = (cuts[0].min(cuts[1]).min(n), cuts[0].max(cuts[1]).min(n));
+            let estimator = estimator(card);
+
+            let mut merged = estimator.no_rows().unwrap();
+            for range in [b..n, 0..a, a..b] {
+                let part = estimator.gather(&data.slice(range), &Monitor::quiet()).unwrap();
+                merged.merge(&part).unwrap();
+            }
+
+            let whole = fit_data(card, &data);
+            let merged = estimator.finish(&merged, n as u64);
+            let (Ok(whole), Ok(merged)) = (&whole, &merged) else {
+                prop_assert_eq!(whole.err(), merged.err());
+                continue;
+            };
+            assert_models_near(whole, merged, ROUNDING);
+        }
+    }
+
+    #[test]
+    fn one_row_at_a_time_is_one_batch(shape in shapes()) {
+        for card in mergeable() {
+            let case = Case::new(card, shape);
+            let data = case.data(card);
+            let estimator = estimator(card);
+
+            let mut stats = estimator.no_rows().unwrap();
+            for i in 0..data.n_rows() {
+                estimator.observe(&mut stats, &data.slice(i..i + 1)).unwrap();
+            }
+
+            let whole = fit_data(card, &data);
+            let grown = estimator.finish(&stats, data.n_rows() as u64);
+            let (Ok(whole), Ok(grown)) = (&whole, &grown) else {
+                prop_assert_eq!(whole.err(), grown.err());
+                continue;
+            };
+            assert_models_near(whole, grown, ROUNDING);
+        }
+    }
+
+    #[test]
+    fn forgetting_undoes_observing(shape in shapes(), share in 0.0..0.9f64) {
+        for card in mergeable() {
+            let case = Case::new(card, shape);
+            let data = case.data(card);
+            let n = data.n_rows();
+            // The first rows stay: they hold every class.
+            let kept = ((n as f64 * (1.0 - share)) as usize).max(shape.n_classes.min(n));
+            let Ok(before) = trained(card, &data.slice(0..kept)) else { continue };
+            let added = estimator(card).gather(&data.slice(kept..n), &Monitor::quiet()).unwrap();
+
+            let all = trained(card, &data).unwrap();
+            let after = all.forget(&added, (n - kept) as u64).unwrap();
+
+            prop_assert_eq!(after.fitted.certificate.rows, kept as u64);
+            assert_models_near(&before.fitted.model, &after.fitted.model, LONG_WAY);
+        }
+    }
+
+    #[test]
+    fn weight_two_is_the_row_twice_and_weight_zero_its_absence(
+        shape in shapes(),
+        times in prop::collection::vec(0usize..=2, 200),
+    ) {
+        for card in CATALOG {
+            let mut case = Case::new(card, Shape { weighted: false, ..shape });
+            let n = case.x.nrows();
+            let repeated: Vec<usize> =
+                (0..n).flat_map(|i| std::iter::repeat_n(i, times[i])).collect();
+            let copies = case.select(&repeated);
+            case.weights = Some(times[..n].iter().map(|t| *t as f64).collect());
+
+            let weighted = fit(card, &case);
+            let copied = fit(card, &copies);
+
+            let (Ok(weighted), Ok(copied)) = (&weighted, &copied) else {
+                prop_assert_eq!(weighted.err(), copied.err());
+                continue;
+            };
+            assert_models_near(weighted, copied, ROUNDING);
+        }
+    }
+
+    #[test]
+    fn the_order_of_rows_does_not_matter(shape in shapes()) {
+        for card in CATALOG {
+            let case = Case::new(card, shape);
+            let mut places: Vec<usize> = (0..case.x.nrows()).collect();
+            Random::new(shape.seed).shuffle(&mut places);
+
+            let (a, b) = (fit(card, &case), fit(card, &case.select(&places)));
+
+            let (Ok(a), Ok(b)) = (&a, &b) else {
+                prop_assert_eq!(a.err(), b.err());
+                continue;
+            };
+            assert_near(&answers(a, &case.x), &answers(b, &case.x), LONG_WAY);
+        }
+    }
+
+    #[test]
+    fn the_order_of_columns_does_not_matter(shape in shapes()) {
+        for card in CATALOG.iter().filter(|card| card.can("classifier") || card.can("regressor")) {
+            let case = Case::new(card, shape);
+            let mut places: Vec<usize> = (0..case.x.ncols()).collect();
+            Random::new(shape.seed).shuffle(&mut places);
+            let shuffled = Case { x: case.x.select(Axis(1), &places), ..case.clone() };
+
+            let (Ok(a), Ok(b)) = (fit(card, &case), fit(card, &shuffled)) else { continue };
+
+            assert_near(&answers(&a, &case.x), &answers(&b, &shuffled.x), LONG_WAY);
+        }
+    }
+
+    #[test]
+    fn the_names_of_classes_do_not_matter(shape in shapes()) {
+        for card in those_that_can("classifier") {
+            let case = Case::new(card, shape);
+            let last = case.classes.len() as u32 - 1;
+            let renamed = Case {
+                codes: case.codes.iter().map(|c| last - c).collect(),
+                classes: Classes::new((0..=last).map(|c| Label::Int(i64::from(c))).collect()),
+                ..case.clone()
+            };
+
+            let (a, b) = (fit(card, &case), fit(card, &renamed));
+
+            let (Ok(a), Ok(b)) = (&a, &b) else {
+                prop_assert_eq!(a.is_err(), b.is_err());
+                continue;
+            };
+            let mut turned = answers(b, &case.x);
+            turned.invert_axis(Axis(1));
+            assert_near(&answers(a, &case.x), &turned, LONG_WAY);
+        }
+    }
+
+    #[test]
+    fn a_change_of_units_by_a_power_of_two_keeps_predictions(shape in shapes(), power in -60i32..60) {
+        for card in real_densities() {
+            let case = Case::new(card, shape);
+            let scaled = Case { x: &case.x * 2f64.powi(power), ..case.clone() };
+
+            let (Ok(a), Ok(b)) = (fit(card, &case), fit(card, &scaled)) else { continue };
+
+            let (a, b) = (answers(&a, &case.x), answers(&b, &scaled.x));
+            assert_near(&a, &b, LONG_WAY);
+            prop_assert_eq!(mercer::model::winners(&a), mercer::model::winners(&b));
+        }
+    }
+
+    #[test]
+    fn a_constant_column_tells_nothing(shape in shapes(), value in -9.0..9.0f64) {
+        for card in real_densities() {
+            let case = Case::new(card, shape);
+            let constant = Matrix::from_elem((case.x.nrows(), 1), value);
+            let wider = Case { x: concatenate![Axis(1), case.x, constant], ..case.clone() };
+
+            let (Ok(a), Ok(b)) = (fit(card, &case), fit(card, &wider)) else { continue };
+
+            assert_near(&answers(&a, &case.x), &answers(&b, &wider.x), LONG_WAY);
+        }
+    }
+
+    // ------------------------------------------------------------------------ probabilities
+
+    #[test]
+    fn probabilities_sum_to_one_and_agree_with_predict(shape in shapes(), far in 0.0..1e6f64) {
+        for card in those_that_can("probabilistic") {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().probabilistic().unwrap();
+            for x in [case.x.clone(), &case.x * far, case.x.mapv(|v| v.abs() + far)] {
+                let rows = Rows::from(&x);
+                let log_proba = model.log_proba(&rows).unwrap();
+                let predicted = model.predict(&rows).unwrap();
+                for (row, winner) in log_proba.outer_iter().zip(predicted) {
+                    let p: Vec<f64> = row.iter().map(|p| p.exp()).collect();
+                    prop_assert!(p.iter().all(|p| (0.0..=1.0).contains(p)), "{:?}", p);
+                    prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{:?}", p);
+                    let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    prop_assert_eq!(row[winner as usize], best);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn prior_and_factors_multiply_to_the_score(shape in shapes()) {
+        for card in those_that_can("factored") {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().factored().unwrap();
+            let scores = model.scores(&Rows::from(&case.x)).unwrap();
+            let predicted = model.predict(&Rows::from(&case.x)).unwrap();
+            for (i, row) in case.x.outer_iter().enumerate() {
+                let told = explain(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+
+                let joint = Matrix::from_shape_vec((1, told.log_joint.len()), told.log_joint.clone());
+                assert_near(&joint.unwrap(), &scores.slice(ndarray::s![i..=i, ..]).to_owned(), LONG_WAY);
+                prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                let (winner, predicted) = (told.winner, predicted[i] as usize);
+                prop_assert!(winner == predicted || near(scores[[i, winner]], scores[[i, predicted]], LONG_WAY));
+                prop_assert_eq!(told.ladder().len(), row.iter().filter(|v| !v.is_nan()).count());
+            }
+        }
+    }
+}
+
+#[test]
+fn sampled_rows_are_likely_and_repeatable() {
+    for card in those_that_can("generative") {
+        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+        let model = fitted.as_model().generative().unwrap();
+
+        let (x, codes) = model.sample(200, &mut Random::new(4));
+
+        assert_eq!(x.dim(), (200, model.n_columns()));
+        assert!(codes.iter().all(|c| (*c as usize) < model.classes().len()));
+        assert!(model.log_density(&Rows::from(&x)).unwrap().iter().all(|p| p.is_finite()));
+        let again = model.sample(200, &mut Random::new(4));
+        assert_eq!((x, codes), again);
+    }
+}
+
+#[test]
+fn a_row_with_a_gap_is_the_product_without_that_factor() {
+    for card in CATALOG.iter().filter(|card| card.can("factored") && card.takes("missing")) {
+        let case = Case::new(card, ordinary());
+        let fitted = fit(card, &case).unwrap();
+        let model = fitted.as_model().factored().unwrap();
+        let mut row = case.x.row(0).to_vec();
+        let whole = model.log_factors(&row).unwrap();
+        row[1] = f64::NAN;
+
+        let factors = model.log_factors(&row).unwrap();
+
+        assert!(factors.row(1).iter().all(|f| *f == 0.0));
+        assert_eq!(factors.row(0), whole.row(0));
+        let scores = model.scores(&Rows::from(ndarray::ArrayView1::from(&row))).unwrap();
+        for c in 0..model.classes().len() {
+            let product: f64 = model.log_priors()[c] + factors.column(c).sum();
+            assert!(near(scores[[0, c]], product, ROUNDING));
+        }
+    }
+}
+
+#[test]
+fn a_class_nobody_showed_is_never_predicted() {
+    for card in those_that_can("probabilistic") {
+        let mut case = Case::new(card, ordinary());
+        case.classes = Classes::from_names(["class 0", "class 1", "class 2", "class 3"]);
+
+        let Ok(fitted) = fit(card, &case) else { continue };
+
+        let log_proba = answers(&fitted, &case.x);
+        assert!(log_proba.column(3).iter().all(|p| p.exp() == 0.0), "{}", card.id);
+    }
+}
+
+#[test]
+fn no_rows_get_no_answers() {
+    for card in CATALOG {
+        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+
+        assert_eq!(answers(&fitted, &Matrix::zeros((0, 4))).nrows(), 0);
+    }
+}
+
+// ---------------------------------------------------------------------------------- refusals
+
+#[test]
+fn rows_of_another_width_are_refused() {
+    for card in CATALOG {
+        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+        let model = fitted.as_model();
+        for width in [0, 3, 5] {
+            let x = Matrix::zeros((2, width));
+            let thin = sparse(&x);
+            for rows in [Rows::from(&x), Rows::from(&thin)] {
+                let refused = Some(Error::Columns { found: width, expected: 4 });
+                if let Some(model) = model.classifier() {
+                    assert_eq!(model.scores(&rows).err(), refused);
+                    assert_eq!(model.predict(&rows).err(), refused);
+                }
+                if let Some(model) = model.probabilistic() {
+                    assert_eq!(model.log_proba(&rows).err(), refused);
+                }
+                if let Some(model) = model.generative() {
+                    assert_eq!(model.log_density(&rows).err(), refused);
+                }
+                if let Some(model) = model.factored() {
+                    assert_eq!(model.log_factors(&vec![0.0; width]).err(), refused);
+                }
+                if let Some(model) = model.regressor() {
+                    assert_eq!(model.predict(&rows).err(), refused);
+                }
+                if let Some(model) = model.transformer() {
+                    assert_eq!(model.transform(&rows).err(), refused);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn summaries_of_another_width_do_not_merge() {
+    for card in mergeable() {
+        let estimator = estimator(card);
+        let narrow = Case::new(card, ordinary());
+        let wide = Case::new(card, Shape { n_columns: 5, ..ordinary() });
+        let gather = |case: &Case| estimator.gather(&case.data(card), &Monitor::quiet()).unwrap();
+
+        let mut stats = gather(&narrow);
+
+        assert_eq!(stats.merge(&gather(&wide)), Err(Error::Columns { found: 5, expected: 4 }));
+        assert!(stats.forget(&gather(&wide)).is_err());
+        assert!(estimator.observe(&mut stats, &wide.data(card)).is_err());
+        assert_eq!(stats, gather(&narrow));
+    }
+}
+
+#[test]
+fn rows_that_were_never_learned_are_not_forgotten() {
+    for card in mergeable() {
+        let case = Case::new(card, ordinary());
+        let some = trained(card, &case.data(card).slice(0..20)).unwrap();
+        let all = estimator(card).gather(&case.data(card), &Monitor::quiet()).unwrap();
+
+        let error = some.forget(&all, 40).unwrap_err();
+
+        assert!(matches!(error, Error::Forget { .. }), "{}: {error}", card.id);
+    }
+}
+
+#[test]
+fn a_gap_is_refused_where_it_means_nothing() {
+    for card in CATALOG.iter().filter(|card| !card.takes("missing")) {
+        let mut case = Case::new(card, many_chunks(3, 4));
+        case.x[[WIDE_CHUNK + 3, 5]] = f64::NAN;
+
+        let error = fit(card, &case).unwrap_err();
+
+        assert!(
+            matches!(error, Error::NotFinite { row, column: 5, value } if row == WIDE_CHUNK + 3 && value.is_nan()),
+            "{}: {error}",
+            card.id
+        );
+    }
+}
+
+#[test]
+fn a_column_without_a_single_value_still_learns_where_gaps_are_taken() {
+    for card in those_that_take("missing") {
+        let mut case = Case::new(card, ordinary());
+        case.x.column_mut(2).fill(f64::NAN);
+        let without = Case { x: case.x.select(Axis(1), &[0, 1, 3]), ..case.clone() };
+
+        let (a, b) = (fit(card, &case).unwrap(), fit(card, &without).unwrap());
+
+        assert_near(&answers(&a, &case.x), &answers(&b, &without.x), LONG_WAY);
+    }
+}
+
+#[test]
+fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads() {
+    for card in CATALOG {
+        let clean = Case::new(card, many_chunks(6, 2));
+        let fitted = fit(card, &clean).unwrap();
+        for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
+            let mut case = clean.clone();
+            // Every chunk from the third on has one, so whoever finishes first finds another.
+            for chunk in 2..6 {
+                case.x[[chunk * WIDE_CHUNK + 9, 700]] = infinity;
+            }
+            let first = 2 * WIDE_CHUNK + 9;
+            let expected = Error::NotFinite { row: first, column: 700, value: infinity };
+            let single = case.x.mapv(|v| v as f32);
+            let thin = sparse(&case.x);
+            let mut rows = vec![Rows::from(&case.x), Rows::Single(single.view())];
+            if card.takes("sparse") {
+                rows.push(Rows::from(&thin));
+            }
+            for rows in rows {
+                for threads in [1, 3, 8] {
+                    let (learning, predicting) = with_threads(threads, || {
+                        let predicting = fitted.as_model().classifier().map(|m| m.scores(&rows));
+                        (fit_data(card, &case.data_of(card, rows)), predicting)
+                    });
+                    assert_eq!(learning.unwrap_err(), expected, "{}", card.id);
+                    if let Some(predicting) = predicting {
+                        assert_eq!(predicting.unwrap_err(), expected, "{}", card.id);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_infinite_cell_of_a_stream_is_named_by_its_row_in_the_whole() {
+    for card in mergeable().filter(|card| card.can("classifier")) {
+        let mut case = Case::new(card, many_chunks(6, 2));
+        let row = 4 * WIDE_CHUNK + 9;
+        for later in [row, row + WIDE_CHUNK] {
+            case.x[[later, 700]] = f64::INFINITY;
+        }
+        let table = case.table();
+
+        for wave in [1, 2, 3, 6] {
+            let stream = Waves(&table, wave);
+            let outcome = train(training(card, &case, 3), &stream, &Monitor::quiet());
+
+            let expected = Error::NotFinite { row, column: 700, value: f64::INFINITY };
+            assert_eq!(outcome.err(), Some(expected), "{}, waves of {wave}", card.id);
+        }
+    }
+}
+
+#[test]
+fn no_rows_are_refused() {
+    for card in CATALOG {
+        let case = Case::new(card, ordinary()).select(&[]);
+        let thin = sparse(&case.x);
+
+        assert_eq!(fit(card, &case).err(), Some(Error::NoRows), "{}", card.id);
+        assert_eq!(fit_data(card, &case.data_of(card, &thin)).err(), Some(Error::NoRows));
+        if card.learns == Learns::Statistics {
+            let none = estimator(card).no_rows().unwrap();
+            assert_eq!(estimator(card).finish(&none, 0).err(), Some(Error::NoRows));
+        }
+    }
+}
+
+#[test]
+fn an_empty_table_is_refused() {
+    for card in mergeable().filter(|card| card.can("classifier")) {
+        let case = Case::new(card, ordinary()).select(&[]);
+
+        let outcome = train(training(card, &case, 3), &case.table(), &Monitor::quiet());
+
+        assert_eq!(outcome.err(), Some(Error::NoRows), "{}", card.id);
+    }
+}
+
+#[test]
+fn rows_without_columns_are_refused() {
+    for card in CATALOG {
+        let case = Case { x: Matrix::zeros((40, 0)), ..Case::new(card, ordinary()) };
+        let thin = sparse(&case.x);
+
+        assert_eq!(fit(card, &case).err(), Some(Error::NoFeatures), "{}", card.id);
+        let refused = fit_data(card, &case.data_of(card, &thin)).err();
+        assert_eq!(refused, Some(Error::NoFeatures), "{}", card.id);
+    }
+}
+
+#[test]
+fn rows_that_weigh_nothing_are_refused() {
+    for card in CATALOG {
+        let case = Case { weights: Some(vec![0.0; 40]), ..Case::new(card, ordinary()) };
+
+        assert_eq!(fit(card, &case).err(), Some(Error::NoRows), "{}", card.id);
+    }
+}
+
+#[test]
+fn one_class_is_refused() {
+    for card in those_that_can("classifier") {
+        let mut case = Case::new(card, ordinary());
+        case.codes.fill(0);
+        case.classes = Classes::from_names(["only"]);
+
+        let refused = Some(Error::OneClass { class: "only".into() });
+
+        assert_eq!(fit(card, &case).err(), refused, "{}", card.id);
+        if card.learns == Learns::Statistics {
+            let outcome = train(training(card, &case, 0), &case.table(), &Monitor::quiet());
+            assert_eq!(outcome.err(), refused, "{}", card.id);
+        }
+    }
+}
+
+#[test]
+fn targets_of_the_wrong_kind_are_refused() {
+    for card in those_that_can("classifier") {
+        let case = Case::new(card, ordinary());
+
+        let numbers = Dataset::numbers(&case.x, &case.numbers).unwrap();
+        let nothing = Dataset::unlabeled(&case.x);
+
+        assert!(matches!(fit_data(card, &numbers), Err(Error::Kind { .. })), "{}", card.id);
+        assert!(matches!(fit_data(card, &nothing), Err(Error::MissingColumn { .. })), "{}", card.id);
+    }
+}
+
+#[test]
+fn weights_that_are_none_are_refused_with_their_row() {
+    let x = Matrix::zeros((3, 1));
+    let classes = Classes::from_names(["a", "b"]);
+    let data = Dataset::classes(&x, &[0, 1, 0], &classes).unwrap();
+    for bad in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+        let error = data.clone().weighted(&[1.0, bad, bad]).unwrap_err();
+
+        assert!(matches!(error, Error::Weight { row: 1, .. }), "{error}");
+    }
+    assert!(matches!(data.weighted(&[1.0]), Err(Error::Length { found: 1, expected: 3, .. })));
+}
+
+#[test]
+fn targets_that_fit_no_row_or_class_are_refused() {
+    let x = Matrix::zeros((3, 1));
+    let classes = Classes::from_names(["a", "b"]);
+
+    let short = Dataset::classes(&x, &[0, 1], &classes);
+    let unknown = Dataset::classes(&x, &[0, 1, 2], &classes);
+    let number = Dataset::numbers(&x, &[0.0, f64::NAN, 1.0]);
+
+    assert!(matches!(short, Err(Error::Length { found: 2, expected: 3, .. })));
+    assert!(matches!(unknown, Err(Error::UnknownClass { .. })));
+    assert!(matches!(number, Err(Error::NotFinite { row: 1, .. })));
+}
+
+/// Values that break a rule.
+fn breaking(rule: Rule) -> Vec<Value> {
+    match rule {
+        Rule::Any => vec![],
+        Rule::AtLeast(low) => vec![json!(low - 1.0), json!(low - 1e-3)],
+        Rule::Above(low) => vec![json!(low), json!(low - 1.0)],
+        Rule::Between(low, high) => vec![json!(low - 1.0), json!(high + 1.0)],
+        Rule::Simplex => vec![json!([0.5, 0.6]), json!([-0.5, 1.5]), json!([0.0])],
+        Rule::OneOf(_) => vec![json!("no such word"), json!(1)],
+    }
+}
+
+#[test]
+fn bad_parameters_are_refused_by_name() {
+    for card in CATALOG {
+        let case = Case::new(card, ordinary());
+        for spec in card.specs {
+            let mut bad = breaking(spec.rule);
+            bad.extend([json!({}), Value::Null]);
+            for value in bad {
+                let refused = |error: Error| match error {
+                    Error::Parameter { name, .. } => assert_eq!(name, spec.name),
+                    other => panic!("`{}` {}={value}: {other}", card.id, spec.name),
+                };
+                refused(estimator(card).set(spec.name, value.clone()).unwrap_err());
+                // A description may come from anywhere: a fit looks again.
+                let described = json!({"id": card.id, "params": {spec.name: value}});
+                if let Ok(estimator) = serde_json::from_value::<Estimator>(described) {
+                    refused(estimator.fit(&case.data(card), &Monitor::quiet()).unwrap_err());
+                }
+            }
+        }
+        let unknown = estimator(card).set("no_such_parameter", json!(1)).unwrap_err();
+        assert!(matches!(unknown, Error::UnknownParameter { .. }));
+        let described = json!({"id": card.id, "params": {"no_such_parameter": 1}});
+        assert!(serde_json::from_value::<Estimator>(described).is_err());
+    }
+    assert!(matches!(Estimator::from_id("no-such-id"), Err(Error::UnknownEstimator { .. })));
+}
+
+#[test]
+fn defaults_are_allowed_and_can_be_set_again_as_words() {
+    for card in CATALOG {
+        let defaults = card.defaults();
+        for spec in card.specs {
+            let value = &defaults[spec.name];
+            let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+
+            let set = estimator(card).set_word(spec.name, &word).unwrap();
+
+            assert_eq!(set, estimator(card), "{} {}", card.id, spec.name);
+            assert!(!spec.doc.trim().is_empty());
+        }
+        assert_eq!(estimator(card).check(), Ok(()));
+    }
+}
+
+// ------------------------------------------------------------------------------ the monitor
+
+#[test]
+fn a_fit_that_may_not_begin_says_so() {
+    for card in CATALOG {
+        let case = Case::new(card, ordinary());
+        let cancelled = Monitor::quiet().cancelled_by(Arc::new(AtomicBool::new(true)));
+        let late = Monitor::quiet().time_limit(Duration::ZERO);
+        for (monitor, why) in [(cancelled, Stop::Cancelled), (late, Stop::Deadline)] {
+            match estimator(card).fit(&case.data(card), &monitor) {
+                Err(error) => assert_eq!(error, Error::Stopped, "{}", card.id),
+                Ok(fitted) => assert_eq!(fitted.certificate.stopped, Some(why), "{}", card.id),
+            }
+            if card.learns == Learns::Statistics && card.can("classifier") {
+                let outcome = train(training(card, &case, 3), &case.table(), &monitor);
+                assert_eq!(outcome.err(), Some(Error::Stopped), "{}", card.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
+    for card in mergeable() {
+        // More chunks than one look at the clock apart.
+        let case = Case::new(card, many_chunks(40, 3));
+        let data = case.data(card);
+        let flag = Arc::new(AtomicBool::new(false));
+        let raise = |at: Progress| flag.store(at.done > 0, Ordering::Relaxed);
+        let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
+
+        let fitted = estimator(card).fit(&data, &monitor).unwrap();
+
+        let rows = fitted.certificate.rows as usize;
+        assert_eq!(fitted.certificate.stopped, Some(Stop::Cancelled), "{}", card.id);
+        assert!(0 < rows && rows < data.n_rows());
+        assert!(fitted.certificate.to_string().contains("CUT SHORT"));
+        assert_eq!(fitted.model, fit_data(card, &data.slice(0..rows)).unwrap().model);
+    }
+}
+
+#[test]
+fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
+    for card in mergeable().filter(|card| card.can("classifier")) {
+        let case = Case::new(card, many_chunks(6, 3));
+        let flag = Arc::new(AtomicBool::new(false));
+        let raise = |at: Progress| flag.store(at.done >= 2 * 64, Ordering::Relaxed);
+        let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
+
+        let outcome = train(training(card, &case, 3), &case.table(), &monitor).unwrap();
+
+        let certificate = &outcome.trained.fitted.certificate;
+        assert_eq!(certificate.stopped, Some(Stop::Cancelled));
+        assert_eq!(certificate.rows, 2 * WIDE_CHUNK as u64);
+        assert!(outcome.evaluation.is_none());
+        let loaded = Trained::from_bytes(&outcome.trained.to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded.fitted.certificate.stopped, Some(Stop::Cancelled));
+    }
+}
+
+#[test]
+fn progress_rises_to_its_total() {
+    for card in CATALOG {
+        let case = Case::new(card, many_chunks(40, 3));
+        let seen = Mutex::new(Vec::new());
+        let monitor = Monitor::quiet().on_progress(|at| seen.lock().unwrap().push(at));
+
+        estimator(card).fit(&case.data(card), &monitor).unwrap();
+
+        let seen = seen.lock().unwrap();
+        let last = seen.last().unwrap();
+        assert_eq!(Some(last.done), last.total, "{}", card.id);
+        assert!(seen.iter().all(|at| at.done <= last.done));
+        if card.learns == Learns::Statistics {
+            assert!(seen.is_sorted_by_key(|at| at.done));
+            assert_eq!(last.done, case.x.nrows() as u64);
+        }
+    }
+}
+
+#[test]
+fn the_progress_of_training_rises_to_its_total() {
+    for card in mergeable().filter(|card| card.can("classifier")) {
+        let case = Case::new(card, many_chunks(6, 3));
+        for (n_folds, passes) in [(0, 1), (3, 2)] {
+            let seen = Mutex::new(Vec::new());
+            let monitor = Monitor::quiet().on_progress(|at| seen.lock().unwrap().push(at));
+
+            train(training(card, &case, n_folds), &Waves(&case.table(), 2), &monitor).unwrap();
+
+            let seen = seen.lock().unwrap();
+            let total = passes * case.x.nrows() as u64;
+            assert!(seen.is_sorted_by_key(|at| at.done));
+            assert!(seen.iter().all(|at| at.total == Some(total)));
+            assert_eq!(seen.last().unwrap().done, total);
+        }
+    }
+}
+
+#[test]
+fn training_obeys_a_memory_budget() {
+    for card in mergeable().filter(|card| card.can("classifier")) {
+        let case = Case::new(card, ordinary());
+        let run = |bytes| {
+            let monitor = Monitor::quiet().memory_limit(bytes);
+            train(training(card, &case, 3), &case.table(), &monitor)
+        };
+
+        assert!(run(1 << 20).is_ok());
+        assert!(matches!(run(100).err(), Some(Error::Memory { budget: 100, .. })), "{}", card.id);
+    }
+}

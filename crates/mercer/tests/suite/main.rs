@@ -1,0 +1,12 @@
+//! What holds of Mercer's core, one file a topic.
+
+#![allow(clippy::unwrap_used)]
+
+mod cases;
+mod formats;
+mod golden;
+mod laws;
+mod lectures;
+mod numerics;
+mod prepare;
+mod rounds;

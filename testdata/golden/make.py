@@ -1,0 +1,87 @@
+"""Writes the golden numbers: what scikit-learn makes of the same rows.
+
+Run from the root of the repository, in any environment with the versions below:
+
+    python -m venv golden && golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
+    golden/bin/python testdata/golden/make.py
+
+The files are small and kept in the repository, so nobody needs scikit-learn to run the tests.
+"""
+
+import json
+import pathlib
+
+import numpy as np
+import sklearn
+from sklearn.datasets import load_iris, load_wine
+from sklearn.naive_bayes import GaussianNB
+
+HERE = pathlib.Path(__file__).parent
+
+
+def mixed_scales():
+    """Columns whose spreads lie twelve powers of ten apart."""
+    random = np.random.default_rng(20240)
+    y = random.integers(0, 4, 60)
+    scales = 10.0 ** np.array([-6, -3, 0, 2, 6])
+    x = (random.normal(size=(60, 5)) + 0.7 * y[:, None]) * scales + 5 * scales
+    return x, y
+
+
+def gaussian_case(rows, params, weighted=False):
+    x, y, weights = rows["x"], rows["y"], rows["weights"] if weighted else None
+    model = GaussianNB(**params).fit(x, y, sample_weight=weights)
+    some = list(range(0, len(x), len(x) // 20))
+    return {
+        "rows": rows["name"],
+        "params": params,
+        "weighted": weighted,
+        "theta": model.theta_.tolist(),
+        "var": model.var_.tolist(),
+        "class_prior": model.class_prior_.tolist(),
+        "predict": model.predict(x).tolist(),
+        "some": some,
+        "joint_log_likelihood": model.predict_joint_log_proba(x[some]).tolist(),
+        "log_proba": model.predict_log_proba(x[some]).tolist(),
+    }
+
+
+def gaussian_cases(rows):
+    n_classes = rows["y"].max() + 1
+    priors = (np.arange(1, n_classes + 1) / np.arange(1, n_classes + 1).sum()).tolist()
+    yield gaussian_case(rows, {})
+    yield gaussian_case(rows, {"var_smoothing": 1e-3})
+    yield gaussian_case(rows, {"priors": priors})
+    # scikit-learn smooths by the unweighted variance, so weighted cases go without.
+    yield gaussian_case(rows, {"var_smoothing": 0.0}, weighted=True)
+    yield gaussian_case(rows, {"var_smoothing": 0.0, "priors": priors}, weighted=True)
+
+
+def real_rows():
+    """Rows of real numbers, each set with weights of its own."""
+    sets = {
+        "iris": load_iris(return_X_y=True),
+        "wine": load_wine(return_X_y=True),
+        "mixed scales": mixed_scales(),
+    }
+    for name, (x, y) in sets.items():
+        weights = np.random.default_rng(7).integers(0, 5, len(x)) / 2 + 0.25
+        yield {"name": name, "x": x, "y": y, "weights": weights}
+
+
+def write(name, rows, cases):
+    rows = list(rows)
+    golden = {
+        "source": f"scikit-learn {sklearn.__version__}, numpy {np.__version__}",
+        "tolerance": 1e-9,
+        "rows": rows,
+        "cases": [case for some in rows for case in cases(some)],
+    }
+    text = json.dumps(golden, separators=(",", ":"), default=np.ndarray.tolist)
+    # A line a case, so that a difference can be read.
+    for key in ('"rows":', '"name":'):
+        text = text.replace("{" + key, "\n{" + key)
+    (HERE / name).write_text(text + "\n")
+
+
+write("gaussian-nb.json", real_rows(), gaussian_cases)
