@@ -134,6 +134,9 @@ pub struct Train {
     /// Do not write the page
     #[arg(long, conflicts_with = "report")]
     pub no_report: bool,
+    /// On Ctrl-C, save what was learned until then, marked as cut short
+    #[arg(long)]
+    pub keep_best: bool,
     /// Fail with exit code 6 if the fit was cut short
     #[arg(long)]
     pub strict: bool,

@@ -18,7 +18,10 @@ pub enum Failure {
     /// The fit did not converge and `--strict` asked for that to count: 6.
     NotConverged(String),
     /// Ctrl-C: 130.
-    Interrupted,
+    Interrupted {
+        /// Whether what was learned until then was kept.
+        saved: bool,
+    },
     /// Nobody reads our output any more.
     ClosedPipe,
 }
@@ -33,7 +36,7 @@ impl Failure {
             Failure::Model(_) => 4,
             Failure::Resources(_) => 5,
             Failure::NotConverged(_) => 6,
-            Failure::Interrupted => 130,
+            Failure::Interrupted { .. } => 130,
             Failure::ClosedPipe => 0,
         }
     }
@@ -56,7 +59,12 @@ impl fmt::Display for Failure {
             | Failure::Model(why)
             | Failure::Resources(why)
             | Failure::NotConverged(why) => f.write_str(why),
-            Failure::Interrupted => f.write_str("interrupted; nothing was changed"),
+            Failure::Interrupted { saved: true } => {
+                f.write_str("interrupted; the model is of the rows until then")
+            }
+            Failure::Interrupted { saved: false } => {
+                f.write_str("interrupted; nothing was changed")
+            }
             Failure::ClosedPipe => f.write_str("the output was closed"),
         }
     }

@@ -11,6 +11,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+/// How long a run may take to end after Ctrl-C,
+const ENDING: Duration = Duration::from_millis(900);
+/// and how long if it is to save what it has.
+const KEEPING: Duration = Duration::from_secs(20);
+
 /// One run.
 pub struct Session {
     pub json: bool,
@@ -18,17 +23,20 @@ pub struct Session {
     memory: Option<u64>,
     time_limit: Option<Duration>,
     cancel: Arc<AtomicBool>,
+    patient: Arc<AtomicBool>,
 }
 
 impl Session {
     pub fn start(common: &Common) -> Session {
         let cancel = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&cancel);
-        // The first Ctrl-C asks nicely; the second does not wait for an answer.
+        let patient = Arc::new(AtomicBool::new(false));
+        let (flag, wait) = (Arc::clone(&cancel), Arc::clone(&patient));
+        // Asks nicely, and does not wait for whoever is stuck reading a pipe. Files appear whole or
+        // not at all, so ending here leaves nothing half written.
         let installed = ctrlc::set_handler(move || {
-            if flag.swap(true, Ordering::Relaxed) {
-                std::process::exit(130);
-            }
+            flag.store(true, Ordering::Relaxed);
+            std::thread::sleep(if wait.load(Ordering::Relaxed) { KEEPING } else { ENDING });
+            std::process::exit(130);
         });
         let session = Session {
             json: common.json,
@@ -36,6 +44,7 @@ impl Session {
             memory: common.memory,
             time_limit: common.time_limit,
             cancel,
+            patient,
         };
         if let Err(error) = installed {
             session.say(&format!("note: Ctrl-C will end at once ({error})"));
@@ -71,7 +80,12 @@ impl Session {
 
     /// Fails if Ctrl-C was pressed.
     pub fn check_interrupt(&self) -> Result<()> {
-        if self.interrupted() { Err(Failure::Interrupted) } else { Ok(()) }
+        if self.interrupted() { Err(Failure::Interrupted { saved: false }) } else { Ok(()) }
+    }
+
+    /// After Ctrl-C, waits for what was learned to be saved.
+    pub fn be_patient(&self) {
+        self.patient.store(true, Ordering::Relaxed);
     }
 
     /// A bar on a terminal, nothing elsewhere.

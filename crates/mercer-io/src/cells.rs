@@ -78,7 +78,7 @@ impl Cells {
             },
             Cells::Text(v) => match String::from_utf8(raw.to_vec()) {
                 Ok(value) => v.push(Some(value)),
-                Err(_) => return Err(Fault::NotUtf8 { line }),
+                Err(_) => return Err(Fault::NotUtf8 { line }.into()),
             },
             Cells::Sparse(_) => return refuse(text, line, Kind::Sparse),
         }
@@ -130,7 +130,7 @@ impl Cells {
 
 #[cold]
 fn refuse(text: &[u8], line: u64, expected: Kind) -> Fallible {
-    Err(Fault::Cell { line, found: shown(text), expected })
+    Err(Fault::Cell { line, found: shown(text), expected }.into())
 }
 
 impl SparseRows {

@@ -218,7 +218,7 @@ impl<'a> ColumnOf<'a> {
     }
 
     /// The cells of this column as a field wants them, if it can be read so at all.
-    fn cells(&self, to: &PlannedField) -> Option<std::result::Result<Cells, Fault>> {
+    fn cells(&self, to: &PlannedField) -> Option<std::result::Result<Cells, Box<Fault>>> {
         let fits = match (to.field.kind, self.class) {
             (Kind::Sparse, _) => false,
             (_, Class::Null) | (Kind::Categorical | Kind::Text, _) => true,
@@ -228,7 +228,7 @@ impl<'a> ColumnOf<'a> {
         fits.then(|| self.fill(to))
     }
 
-    fn fill(&self, to: &PlannedField) -> std::result::Result<Cells, Fault> {
+    fn fill(&self, to: &PlannedField) -> std::result::Result<Cells, Box<Fault>> {
         let n = self.array.len();
         let mut cells = Cells::new(to.field.kind, n);
         let numbers = if to.field.kind == Kind::Numeric { self.numbers() } else { None };
@@ -290,11 +290,12 @@ impl<'a> ColumnOf<'a> {
     }
 }
 
-fn finite(x: f64, row: u64) -> std::result::Result<f64, Fault> {
+fn finite(x: f64, row: u64) -> std::result::Result<f64, Box<Fault>> {
     if x.is_finite() {
         return Ok(x);
     }
-    Err(Fault::Cell { line: row, found: shown(x.to_string().as_bytes()), expected: Kind::Numeric })
+    let found = shown(x.to_string().as_bytes());
+    Err(Fault::Cell { line: row, found, expected: Kind::Numeric }.into())
 }
 
 /// Writes values as words.

@@ -261,7 +261,7 @@ impl Value<'_> {
         };
         let expected = plan.fields[k].field.kind;
         if matches!(self, Value::Text(_)) && matches!(expected, Kind::Numeric | Kind::Boolean) {
-            return Err(Fault::Cell { line, found: shown(text.as_bytes()), expected });
+            return Err(Fault::Cell { line, found: shown(text.as_bytes()), expected }.into());
         }
         cells.push(text.as_bytes(), text.as_bytes(), line, &plan.fields[k])
     }

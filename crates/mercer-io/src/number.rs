@@ -33,7 +33,7 @@ pub(crate) struct Number {
 }
 
 /// Reads the number that begins at `start`, if one does.
-#[inline]
+#[inline(always)]
 pub(crate) fn scan(bytes: &[u8], start: usize) -> Option<Number> {
     let rest = bytes.get(start..)?;
     let short = rest.first_chunk().and_then(scan_short);
@@ -44,7 +44,7 @@ pub(crate) fn scan(bytes: &[u8], start: usize) -> Option<Number> {
 
 /// Reads a number with fewer than eight digits on either side of its point, and no power, without a
 /// loop: most numbers of most files. `None` leaves the decision to [`scan_any`].
-#[inline]
+#[inline(always)]
 fn scan_short(window: &[u8; 32]) -> Option<Number> {
     let negative = window[0] == b'-';
     let begin = usize::from(negative | (window[0] == b'+'));
@@ -87,6 +87,7 @@ fn scan_short(window: &[u8; 32]) -> Option<Number> {
 }
 
 /// Reads any number.
+#[inline(never)]
 fn scan_any(bytes: &[u8]) -> Option<Number> {
     let mut at = 0;
     let sign = *bytes.first()?;

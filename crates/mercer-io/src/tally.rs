@@ -293,8 +293,8 @@ impl Tally {
     }
 }
 
-/// A cell that could not be counted: its text is not UTF-8, or a limit is reached.
-pub(crate) type Fallible = std::result::Result<(), Fault>;
+/// A cell is taken or refused. Boxed, since this is returned once a cell: one register, not five.
+pub(crate) type Fallible = std::result::Result<(), Box<Fault>>;
 
 /// Why a cell is refused; the caller knows the column.
 #[derive(Debug)]
@@ -349,7 +349,7 @@ impl Words {
             return Ok(());
         }
         if std::str::from_utf8(word).is_err() {
-            return Err(Fault::NotUtf8 { line });
+            return Err(Fault::NotUtf8 { line }.into());
         }
         self.insert(word.into(), 1, &ask.limits);
         Ok(())

@@ -127,9 +127,7 @@ impl Fitted {
         let features = &self.trained.features;
         let plain = Step::Number(NumberStep::default());
         (features.schema.fields.iter().zip(&features.steps))
-            .filter(|(_, step)| {
-                !(**step == plain || matches!(step, Step::Bundle | Step::Ignore(_)))
-            })
+            .filter(|(_, step)| **step != plain && **step != Step::Bundle)
             .map(|(field, _)| field.name.as_str())
             .collect()
     }

@@ -1,4 +1,329 @@
-//! x
+//! Files written from the catalog: a Python class and its type stub for every estimator.
+//!
+//! A class is its card in Python's words: the signature from the defaults, the docstring from the
+//! doc comments and rules, the base classes from what the model can do. What it does stands in the
+//! hand-written `base.py`.
+
+use mercer::catalog::{CATALOG, Card, Learns};
+use mercer::model::{Rule, Spec};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const PACKAGE: &str = "crates/mercer-python/python/mercer";
+/// How long a line of a docstring may be, and of code before its arguments get a line each.
+const WIDTH: usize = 100;
+
+/// Every Python file there is to write: its path from the root of the repository, and its text.
 pub fn python_files() -> Vec<(String, String)> {
-    Vec::new()
+    let mut modules: BTreeMap<&str, Vec<&Card>> = BTreeMap::new();
+    for card in CATALOG {
+        modules.entry(place(card).0).or_default().push(card);
+    }
+    modules
+        .iter()
+        .flat_map(|(module, cards)| {
+            [
+                (format!("{PACKAGE}/{module}.py"), source(module, cards)),
+                (format!("{PACKAGE}/{module}.pyi"), stub(cards)),
+            ]
+        })
+        .collect()
+}
+
+/// The module and the class of a card.
+fn place(card: &Card) -> (&'static str, &'static str) {
+    card.python.split_once('.').unwrap_or(("models", card.python))
+}
+
+fn source(module: &str, cards: &[&Card]) -> String {
+    let names: Vec<String> = cards.iter().map(|card| format!("\"{}\"", place(card).1)).collect();
+    let mut out = format!(
+        "\"\"\"The estimators of ``{module}``.\n\n\
+         Written by ``mercer generate`` from the catalog; changes belong there.\n\
+         \"\"\"\n\n\
+         {}\n\n\
+         __all__ = [{}]\n",
+        import_bases(cards),
+        names.join(", ")
+    );
+    for card in cards {
+        out += &class(card);
+    }
+    out
+}
+
+fn import_bases(cards: &[&Card]) -> String {
+    let mut all: Vec<&str> = cards.iter().flat_map(|card| bases(card)).collect();
+    all.sort_unstable();
+    all.dedup();
+    format!("from .base import {}", all.join(", "))
+}
+
+/// The parts of `base.py` that a card's model can do, the most particular first.
+fn bases(card: &Card) -> Vec<&'static str> {
+    const PARTS: [(&str, &str); 6] = [
+        ("factored", "Factored"),
+        ("generative", "Generative"),
+        ("probabilistic", "Probabilistic"),
+        ("classifier", "Classifier"),
+        ("regressor", "Regressor"),
+        ("transformer", "Transformer"),
+    ];
+    let mergeable = (card.learns == Learns::Statistics).then_some("Mergeable");
+    let parts = PARTS.iter().filter(|(can, _)| card.can(can)).map(|(_, part)| *part);
+    mergeable.into_iter().chain(parts).collect()
+}
+
+fn class(card: &Card) -> String {
+    let name = place(card).1;
+    let takes: String = card.takes.iter().map(|what| format!("\"{what}\", ")).collect();
+    let arguments: Vec<String> =
+        params(card).iter().map(|p| format!("{}={}", p.spec.name, p.default)).collect();
+    let mut out = format!(
+        "\n\nclass {name}({}):\n{}\n    _id = \"{}\"\n    _takes = ({})\n\n{}:\n",
+        bases(card).join(", "),
+        docstring(card),
+        card.id,
+        takes.trim_end_matches(' '),
+        init(&arguments, "")
+    );
+    if card.specs.is_empty() {
+        out += "        pass\n";
+    }
+    for spec in card.specs {
+        out += &format!("        self.{0} = {0}\n", spec.name);
+    }
+    out
+}
+
+/// The head of `__init__`, on one line where it fits.
+fn init(arguments: &[String], returns: &str) -> String {
+    if arguments.is_empty() {
+        return format!("    def __init__(self){returns}");
+    }
+    let line = format!("    def __init__(self, *, {}){returns}", arguments.join(", "));
+    if line.chars().count() < WIDTH {
+        return line;
+    }
+    let lines: String = arguments.iter().map(|a| format!("        {a},\n")).collect();
+    format!("    def __init__(\n        self,\n        *,\n{lines}    ){returns}")
+}
+
+/// A parameter as Python has it.
+struct Param<'a> {
+    spec: &'a Spec,
+    default: String,
+    /// The type in words, for the docstring.
+    words: String,
+    /// The type, for the stub.
+    hint: String,
+}
+
+fn params(card: &Card) -> Vec<Param<'static>> {
+    let defaults = card.defaults();
+    card.specs
+        .iter()
+        .map(|spec| {
+            let value = &defaults[spec.name];
+            let (mut words, mut hint) = kind(spec);
+            let default = literal(value);
+            if default == "None" {
+                words += " or None";
+                hint += " | None";
+            }
+            Param { spec, default, words, hint }
+        })
+        .collect()
+}
+
+fn kind(spec: &Spec) -> (String, String) {
+    let (words, hint) = match (spec.rule, spec.kind) {
+        (Rule::OneOf(choices), _) => {
+            let quoted = choices.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
+            return (format!("{{{quoted}}}"), format!("Literal[{quoted}]"));
+        }
+        (_, "number") => ("float", "float"),
+        (_, "whole number") => ("int", "int"),
+        (_, "true or false") => ("bool", "bool"),
+        (_, "list of numbers") => ("array of float", "Sequence[float]"),
+        (_, "word") => ("str", "str"),
+        (_, other) => (other, "Any"),
+    };
+    (words.to_owned(), hint.to_owned())
+}
+
+/// A value as Python writes it. An empty list is `None`: a default must not be changeable.
+fn literal(value: &Value) -> String {
+    match value {
+        Value::Null => "None".to_owned(),
+        Value::Array(items) if items.is_empty() => "None".to_owned(),
+        Value::Bool(true) => "True".to_owned(),
+        Value::Bool(false) => "False".to_owned(),
+        Value::Number(n) if n.is_f64() => float(n.as_f64().unwrap_or(f64::NAN)),
+        Value::Array(items) => {
+            let items: String = items.iter().map(|item| format!("{}, ", literal(item))).collect();
+            format!("({})", items.trim_end_matches(' '))
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A number as Python's `repr` has it: `0.5`, `1e-09`.
+fn float(x: f64) -> String {
+    let text = format!("{x:e}");
+    let Some((digits, power)) = text.split_once('e') else { return text };
+    let power: i32 = power.parse().unwrap_or(0);
+    if (-4..16).contains(&power) {
+        return format!("{x:?}");
+    }
+    let sign = if power < 0 { '-' } else { '+' };
+    format!("{digits}e{sign}{:02}", power.abs())
+}
+
+fn docstring(card: &Card) -> String {
+    let mut out = format!("    \"\"\"{}\n", sentences(card.doc));
+    if !card.specs.is_empty() {
+        out += "\n    Parameters\n    ----------\n";
+    }
+    for param in params(card) {
+        out += &format!("    {} : {}, default={}\n", param.spec.name, param.words, param.default);
+        out += &wrapped(&sentences(param.spec.doc), 8);
+        if let Some(rule) = rule_words(param.spec.rule) {
+            out += &wrapped(&rule, 8);
+        }
+    }
+    out += &attributes(card);
+    out += &example(card);
+    out + "    \"\"\"\n"
+}
+
+/// What the rule adds to the type; the choices of a word are its type already.
+fn rule_words(rule: Rule) -> Option<String> {
+    match rule {
+        Rule::Any | Rule::OneOf(_) => None,
+        rule => Some(format!("It must be {rule}.")),
+    }
+}
+
+fn attributes(card: &Card) -> String {
+    let mut out = "\n    Attributes\n    ----------\n".to_owned();
+    if card.can("classifier") {
+        out += "    classes_ : ndarray of shape (n_classes,)\n        The classes, sorted.\n";
+    }
+    out += "    n_features_in_ : int\n        How many columns a row has.\n";
+    out += "    feature_names_in_ : ndarray of shape (n_features_in_,)\n";
+    out += "        Their names, where the rows came with names.\n";
+    out += "    certificate_ : dict\n";
+    out += &wrapped("How the fit ended and how far from the best it can be.", 8);
+    out += "\n    Notes\n    -----\n";
+    out += &wrapped(
+        "Every field of the fitted model is an attribute whose name ends in an underscore, and \
+         scikit-learn's names for them work too; ``dir(model)`` lists both.",
+        4,
+    );
+    if card.takes("missing") {
+        out += &wrapped("NaN is a missing value: it is left out, not filled in.", 4);
+    }
+    out
+}
+
+fn example(card: &Card) -> String {
+    if !card.can("classifier") {
+        return String::new();
+    }
+    let (module, name) = place(card);
+    // Counts of a kind every classifier can learn from.
+    format!(
+        "\n    Examples\n    --------\n\
+         \x20   >>> from mercer.{module} import {name}\n\
+         \x20   >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]\n\
+         \x20   >>> y = [\"a\", \"a\", \"a\", \"b\", \"b\", \"b\"]\n\
+         \x20   >>> model = {name}().fit(X, y)\n\
+         \x20   >>> print(*model.predict([[3, 1], [1, 3]]))\n\
+         \x20   a b\n"
+    )
+}
+
+/// The lines of a doc comment as running text, its code in Python's marks.
+fn sentences(doc: &str) -> String {
+    doc.split_whitespace().collect::<Vec<_>>().join(" ").replace('`', "``")
+}
+
+/// Text broken into lines that fit, each indented.
+fn wrapped(text: &str, indent: usize) -> String {
+    let mut out = String::new();
+    let mut line = String::new();
+    for word in text.split(' ') {
+        if !line.is_empty() && indent + line.chars().count() + 1 + word.chars().count() > WIDTH {
+            out += &format!("{:indent$}{line}\n", "");
+            line.clear();
+        }
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        line += word;
+    }
+    out + &format!("{:indent$}{line}\n", "")
+}
+
+fn stub(cards: &[&Card]) -> String {
+    let classes: String = cards.iter().map(|card| stub_class(card)).collect();
+    let mut out = String::new();
+    if classes.contains("Sequence[") {
+        out += "from collections.abc import Sequence\n";
+    }
+    let typing: Vec<&str> = [("Any", ": Any"), ("Literal", "Literal[")]
+        .iter()
+        .filter(|(_, used)| classes.contains(used))
+        .map(|(name, _)| *name)
+        .collect();
+    if !typing.is_empty() {
+        out += &format!("from typing import {}\n", typing.join(", "));
+    }
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    let names: Vec<String> = cards.iter().map(|card| format!("\"{}\"", place(card).1)).collect();
+    out + &format!("{}\n\n__all__ = [{}]\n{classes}", import_bases(cards), names.join(", "))
+}
+
+fn stub_class(card: &Card) -> String {
+    let params = params(card);
+    let arguments: Vec<String> =
+        params.iter().map(|p| format!("{}: {} = {}", p.spec.name, p.hint, p.default)).collect();
+    let mut out = format!("\nclass {}({}):\n", place(card).1, bases(card).join(", "));
+    for p in &params {
+        out += &format!("    {}: {}\n", p.spec.name, p.hint);
+    }
+    out + &format!("{}: ...\n", init(&arguments, " -> None"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn defaults_are_written_as_python_writes_them() {
+        let written = [json!(1e-9), json!(0.5), json!(1.0), json!(1e16), json!(3), json!([])];
+
+        let expected = ["1e-09", "0.5", "1.0", "1e+16", "3", "None"];
+        assert_eq!(written.map(|value| literal(&value)), expected);
+        assert_eq!(literal(&json!("sample")), "\"sample\"");
+        assert_eq!(literal(&json!([0.5, 0.5])), "(0.5, 0.5,)");
+    }
+
+    #[test]
+    fn every_estimator_has_its_class_and_its_stub() {
+        let files: BTreeMap<String, String> = python_files().into_iter().collect();
+
+        for card in CATALOG {
+            let (module, name) = place(card);
+            for ending in ["py", "pyi"] {
+                let text = &files[&format!("{PACKAGE}/{module}.{ending}")];
+                assert!(text.contains(&format!("\nclass {name}(")));
+                assert!(text.lines().all(|line| line.chars().count() <= WIDTH));
+            }
+        }
+    }
 }

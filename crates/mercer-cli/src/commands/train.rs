@@ -17,6 +17,9 @@ const MOST_NUMERIC_CLASSES: usize = 100;
 const SVMLIGHT_TARGET: &str = "label";
 
 pub fn run(args: Train, session: &Session) -> Result<()> {
+    if args.keep_best {
+        session.be_patient();
+    }
     let like = args.like.as_deref().map(input::load).transpose()?;
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
     let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
@@ -47,12 +50,10 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
     };
     let outcome = train(training, &source, &monitor);
     bar.finish_and_clear();
-    let outcome = match outcome {
-        Err(mercer_io::Error::Core(mercer::Error::Stopped)) if session.interrupted() => {
-            return Err(Failure::Interrupted);
-        }
-        outcome => outcome?,
-    };
+    if outcome.is_err() || !args.keep_best {
+        session.check_interrupt()?;
+    }
+    let outcome = outcome?;
     let paths = Paths { model: model_path(&args), page: page_path(&args) };
     finish(&args, session, &profile, &reason, outcome, paths)
 }
@@ -78,6 +79,9 @@ fn finish(
         session.print_json(&report)?;
     } else {
         terminal::train(&report)?;
+    }
+    if session.interrupted() {
+        return Err(Failure::Interrupted { saved: true });
     }
     if args.strict && trained.fitted.certificate.stopped.is_some() {
         return Err(Failure::NotConverged(format!("the fit was {}", trained.fitted.certificate)));

@@ -1,0 +1,31 @@
+"""Classical probabilistic and maximum-margin learners: certified, deterministic, explained.
+
+The estimators have scikit-learn's manners and stand in modules of scikit-learn's names::
+
+    from mercer.naive_bayes import GaussianNB
+
+    model = GaussianNB().fit(X, y)
+    print(model.explain(X[0]))
+    model.save("model.mercer")
+"""
+
+import importlib
+from types import ModuleType
+
+from ._mercer import __version__, catalog, get_threads, set_threads
+from .base import load
+from .limits import time_limit
+
+__all__ = ["__version__", "catalog", "get_threads", "load", "set_threads", "time_limit"]
+
+_MODULES = sorted({card["python"].partition(".")[0] for card in catalog()})
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _MODULES:
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULES])

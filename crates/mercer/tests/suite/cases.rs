@@ -242,7 +242,9 @@ pub fn answers<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
 
 /// Whether two numbers agree: relative where they are large, absolute where they are small.
 pub fn near(a: f64, b: f64, tolerance: f64) -> bool {
-    a == b || (a.is_nan() && b.is_nan()) || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
+    a == b
+        || (a.is_nan() && b.is_nan())
+        || (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0)
 }
 
 /// Fails where two tables of numbers differ by more than the tolerance.

@@ -780,7 +780,11 @@ fn targets_of_the_wrong_kind_are_refused() {
         let nothing = Dataset::unlabeled(&case.x);
 
         assert!(matches!(fit_data(card, &numbers), Err(Error::Kind { .. })), "{}", card.id);
-        assert!(matches!(fit_data(card, &nothing), Err(Error::MissingColumn { .. })), "{}", card.id);
+        assert!(
+            matches!(fit_data(card, &nothing), Err(Error::MissingColumn { .. })),
+            "{}",
+            card.id
+        );
     }
 }
 

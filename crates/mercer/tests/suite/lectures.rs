@@ -65,10 +65,7 @@ fn the_explanation_multiplies_out_as_on_the_board() {
     assert_eq!(factor.value, Some(120.0));
     assert_eq!(
         factor.formulas,
-        [
-            "N(120; mean 110, variance 2975) = 0.007192",
-            "N(120; mean 90, variance 25) = 1.215e-9"
-        ]
+        ["N(120; mean 110, variance 2975) = 0.007192", "N(120; mean 90, variance 25) = 1.215e-9"]
     );
     // 0.7 · 0.0072 against 0.3 · 1.2e-9.
     let (no, yes) = (0.7 * factor.log_factors[0].exp(), 0.3 * factor.log_factors[1].exp());

@@ -325,8 +325,7 @@ fn a_row_of_weight_zero_says_nothing_however_large() {
 
 #[test]
 fn labels_of_several_types_are_one_list_of_classes() {
-    let labels =
-        ["true", "10", "2", "2.5", "x", "-1", "9007199254740993", "9007199254740992"];
+    let labels = ["true", "10", "2", "2.5", "x", "-1", "9007199254740993", "9007199254740992"];
     let classes = Classes::new(labels.iter().map(|l| Label::parse(l)).collect());
     let x = Matrix::from_shape_fn((16, 1), |(i, _)| i as f64);
     let codes: Vec<u32> = (0..16).map(|i| i / 2).collect();

@@ -1,0 +1,229 @@
+//! From a table to a model and back to predictions.
+
+use super::{Folder, example};
+
+#[test]
+fn the_main_job_trains_judges_explains_itself_and_saves() {
+    let folder = Folder::new();
+
+    let done = folder
+        .mercer(&["train", &example("penguins.csv"), "--target", "species"])
+        .assert()
+        .success();
+
+    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    for said in
+        ["delimiter `,`", "344 rows, 8 columns, 19 missing values", "gaussian-nb: chosen because"]
+    {
+        assert!(words.contains(said), "`{said}` is not in {words}");
+    }
+    for told in [
+        "certificate: closed form",
+        "95 % interval",
+        "log loss",
+        "calibration",
+        "Gentoo",
+        "truth \\ predicted",
+        "most telling columns",
+        "flipper_length_mm",
+        "saved penguins.mercer",
+        "saved penguins.html",
+    ] {
+        assert!(report.contains(told), "`{told}` is not in {report}");
+    }
+    assert_eq!(folder.names(), ["penguins.html", "penguins.mercer"]);
+    let page = std::fs::read_to_string(folder.path("penguins.html")).unwrap();
+    assert!(page.matches("<svg").count() >= 4);
+    assert!(!page.contains("http://") || !page.contains("<script"), "the page fetches things");
+}
+
+#[test]
+fn a_saved_model_predicts_with_probabilities_that_sum_to_one() {
+    let folder = Folder::new();
+    folder.output(&["train", &example("iris.csv"), "--target", "species"]);
+
+    let text =
+        folder.output(&["predict", "iris.mercer", &example("iris.csv"), "--proba", "--density"]);
+
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some("species,P(setosa),P(versicolor),P(virginica),log_density"));
+    let mut n = 0;
+    for line in lines {
+        let cells: Vec<&str> = line.split(',').collect();
+        let total: f64 = cells[1..4].iter().map(|p| p.parse::<f64>().unwrap()).sum();
+        assert!((total - 1.0).abs() < 1e-12);
+        assert!(cells[4].parse::<f64>().unwrap().is_finite());
+        n += 1;
+    }
+    assert_eq!(n, 150);
+}
+
+#[test]
+fn the_same_data_gives_the_same_bytes_on_any_number_of_threads() {
+    let folder = Folder::new();
+    for threads in ["1", "2", "3", "8"] {
+        let out = format!("{threads}.mercer");
+        folder.output(&[
+            "train",
+            &example("wine.csv"),
+            "--target",
+            "cultivar",
+            "--threads",
+            threads,
+            "--out",
+            &out,
+        ]);
+    }
+
+    let first = std::fs::read(folder.path("1.mercer")).unwrap();
+
+    for threads in ["2", "3", "8"] {
+        assert_eq!(std::fs::read(folder.path(&format!("{threads}.mercer"))).unwrap(), first);
+    }
+}
+
+#[test]
+fn the_income_column_of_the_lecture_comes_out_to_its_digits() {
+    let folder = Folder::new();
+    folder.output(&[
+        "train",
+        &example("tax.csv"),
+        "--target",
+        "evade",
+        "--set",
+        "variance=sample",
+        "--set",
+        "var_smoothing=0",
+        "--prepare",
+        "words=ignore",
+        "--folds",
+        "0",
+    ]);
+    folder.write("test.csv", "refund,marital_status,taxable_income\nNo,Married,120\n");
+
+    let told = folder.output(&["explain", "tax.mercer", "test.csv"]);
+
+    assert!(told.contains("N(120; mean 110, variance 2975) = 0.007192"), "{told}");
+    assert!(told.contains("N(120; mean 90, variance 25) = 1.215e-9"), "{told}");
+    assert!(told.starts_with("Class No"), "{told}");
+}
+
+#[test]
+fn evaluate_judges_a_model_on_a_table() {
+    let folder = Folder::new();
+    folder.output(&["train", &example("iris.csv"), "--target", "species"]);
+
+    let report = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
+
+    // scikit-learn 1.9's GaussianNB gets 144 of the 150 rows it was trained on.
+    assert_eq!(report["accuracy"]["value"], 0.96);
+    assert_eq!(report["n_rows"], 150);
+}
+
+#[test]
+fn merging_two_halves_gives_the_model_of_the_whole() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(example("iris.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    folder.write("a.csv", &format!("{header}\n{}\n", rows[..80].join("\n")));
+    folder.write("b.csv", &format!("{header}\n{}\n", rows[80..].join("\n")));
+    folder.write("all.csv", &format!("{header}\n{}\n", rows.join("\n")));
+
+    folder.output(&["train", "all.csv", "--target", "species"]);
+    folder.output(&["train", "a.csv", "--target", "species"]);
+    folder.output(&["train", "b.csv", "--like", "a.mercer"]);
+    folder.output(&["merge", "a.mercer", "b.mercer", "--out", "both.mercer"]);
+
+    let whole = folder.json(&["evaluate", "all.mercer", "all.csv", "--json"]);
+    let both = folder.json(&["evaluate", "both.mercer", "all.csv", "--json"]);
+    assert_eq!(whole["confusion"], both["confusion"]);
+    let close = |name: &str| {
+        let of = |report: &serde_json::Value| report[name].as_f64().unwrap();
+        assert!((of(&whole) - of(&both)).abs() < 1e-10, "{name}");
+    };
+    close("log_loss");
+    close("brier");
+}
+
+#[test]
+fn forgetting_rows_undoes_learning_them() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(example("iris.csv")).unwrap();
+    let (header, rows) = text.split_once('\n').unwrap();
+    let rows: Vec<&str> = rows.lines().collect();
+    folder.write("most.csv", &format!("{header}\n{}\n", rows[..140].join("\n")));
+    folder.write("few.csv", &format!("{header}\n{}\n", rows[140..].join("\n")));
+    folder.write("all.csv", &text);
+    folder.output(&["train", "most.csv", "--target", "species"]);
+    folder.output(&["train", "all.csv", "--target", "species"]);
+
+    folder.output(&["forget", "all.mercer", "few.csv", "--out", "left.mercer"]);
+
+    let expected = folder.json(&["evaluate", "most.mercer", "all.csv", "--json"]);
+    let left = folder.json(&["evaluate", "left.mercer", "all.csv", "--json"]);
+    assert_eq!(expected["confusion"], left["confusion"]);
+    let gap = expected["log_loss"].as_f64().unwrap() - left["log_loss"].as_f64().unwrap();
+    assert!(gap.abs() < 1e-9);
+    let inside = folder.json(&["inspect", "left.mercer", "--json"]);
+    assert_eq!(inside["certificate"]["rows"], 140);
+}
+
+#[test]
+fn columns_are_matched_by_name_whatever_their_order() {
+    let folder = Folder::new();
+    folder.write("train.csv", "a,b,y\n1,10,p\n2,11,p\n8,30,q\n9,31,q\n");
+    folder.output(&["train", "train.csv", "--target", "y", "--folds", "0"]);
+    folder.write("shuffled.csv", "extra,b,a\nx,30,9\nx,10,1\n");
+
+    let text = folder.output(&["predict", "train.mercer", "shuffled.csv"]);
+
+    assert_eq!(text, "y\nq\np\n");
+}
+
+#[test]
+fn labels_are_exact_words() {
+    let folder = Folder::new();
+    folder.write("ids.csv", "x,y\n1,9007199254740993\n2,9007199254740993\n8,007\n9,007\n");
+    folder.output(&["train", "ids.csv", "--target", "y", "--folds", "0"]);
+
+    let text = folder.output(&["predict", "ids.mercer", "ids.csv"]);
+
+    assert_eq!(text, "y\n9007199254740993\n9007199254740993\n007\n007\n");
+}
+
+#[test]
+fn sparse_files_carry_their_labels() {
+    let folder = Folder::new();
+    folder.write("d.svm", "+1 1:1 3:2\n+1 1:2 3:3\n-1 2:1\n-1 2:2 3:0.1\n");
+
+    folder.output(&["train", "d.svm", "--folds", "0"]);
+
+    assert_eq!(folder.output(&["predict", "d.mercer", "d.svm"]), "label\n+1\n+1\n-1\n-1\n");
+}
+
+#[test]
+fn prepared_columns_are_prepared_again_at_prediction() {
+    let folder = Folder::new();
+    let train = ["train", &example("penguins.csv"), "--target", "species"];
+    for (k, steps) in [
+        vec!["impute=mean", "scale=standard"],
+        vec!["impute=median", "bins=equal-frequency:5"],
+        vec!["bins=equal-width:4", "words=indicators"],
+        vec!["impute=0", "scale=min-max"],
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let out = format!("{k}.mercer");
+        let mut args = train.to_vec();
+        args.extend(["--out", &out, "--json"]);
+        args.extend(steps.iter().flat_map(|step| ["--prepare", *step]));
+
+        let report = folder.json(&args);
+
+        assert!(report["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.6);
+        folder.output(&["predict", &out, &example("penguins.csv")]);
+    }
+}

@@ -1,0 +1,68 @@
+//! The binary, run as a user would: in an empty folder, with files, pipes and mistakes.
+
+mod errors;
+mod journey;
+mod shell;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// An empty folder to run in.
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        Folder(TempDir::new().unwrap())
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, content: &str) {
+        std::fs::write(self.path(name), content).unwrap();
+    }
+
+    fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = std::fs::read_dir(self.0.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .collect();
+        names.sort();
+        names
+    }
+
+    /// `mercer` in this folder.
+    fn mercer(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("mercer"));
+        command.current_dir(self.0.path()).args(args);
+        command
+    }
+
+    /// Runs and gives back standard output.
+    fn output(&self, args: &[&str]) -> String {
+        let done = self.mercer(args).assert().success();
+        String::from_utf8(done.get_output().stdout.clone()).unwrap()
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.output(args)).unwrap()
+    }
+
+    /// Runs a command that must fail with this code and gives back standard error.
+    fn failure(&self, args: &[&str], code: i32) -> String {
+        let done = self.mercer(args).assert().failure().code(code);
+        let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+        assert!(words.contains("error:"), "no error in {words}");
+        assert!(!words.contains("panicked"), "{words}");
+        words
+    }
+}
+
+/// A table that comes with the project.
+fn example(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/data").join(name);
+    path.to_str().unwrap().to_owned()
+}

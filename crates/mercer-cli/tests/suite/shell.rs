@@ -1,0 +1,86 @@
+//! Manners of the shell: pipes, JSON, colors, completions.
+
+use super::{Folder, example};
+
+#[test]
+fn data_comes_through_pipes() {
+    let folder = Folder::new();
+    let table = std::fs::read_to_string(example("iris.csv")).unwrap();
+    folder
+        .mercer(&["train", "-", "--target", "species", "--out", "m.mercer"])
+        .write_stdin(table.clone())
+        .assert()
+        .success();
+
+    let done = folder.mercer(&["predict", "m.mercer", "-"]).write_stdin(table).assert().success();
+
+    let text = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    assert_eq!(text.lines().count(), 151);
+}
+
+#[test]
+fn json_is_all_there_is_on_standard_output() {
+    let folder = Folder::new();
+
+    let report = folder.json(&["train", &example("penguins.csv"), "--target", "species", "--json"]);
+
+    assert_eq!(report["rows"], 344);
+    assert_eq!(report["estimator"], "gaussian-nb");
+    assert_eq!(report["certificate"]["proof"]["method"], "closed-form");
+    assert!(report["telling"][0]["bits"].as_f64().unwrap() > 0.5);
+    let cards = folder.json(&["models", "--json"]);
+    assert_eq!(cards[0]["id"], "gaussian-nb");
+    let why = folder.json(&["explain", "penguins.mercer", &example("penguins.csv"), "--json"]);
+    assert_eq!(why["factors"][0]["column"], "bill_length_mm");
+    let lines = folder.output(&["predict", "penguins.mercer", &example("penguins.csv"), "--json"]);
+    assert_eq!(lines.lines().count(), 344);
+    assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+}
+
+#[test]
+fn no_color_where_nobody_sees_it() {
+    let folder = Folder::new();
+
+    let words = folder.failure(&["inspect", "nothing.mercer"], 4);
+
+    assert!(!words.contains('\x1b'), "{words:?}");
+}
+
+#[test]
+fn quiet_means_quiet() {
+    let folder = Folder::new();
+
+    let done = folder
+        .mercer(&["train", &example("iris.csv"), "--target", "species", "--quiet"])
+        .assert()
+        .success();
+
+    assert!(done.get_output().stderr.is_empty());
+}
+
+#[test]
+fn every_shell_gets_a_script() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(folder.output(&["completions", shell]).contains("mercer"));
+    }
+}
+
+#[test]
+fn output_goes_to_a_file_whole_or_not_at_all() {
+    let folder = Folder::new();
+    folder.write("train.csv", "a,y\n1,p\n2,p\n8,q\n9,q\n");
+    folder.output(&["train", "train.csv", "--target", "y", "--folds", "0"]);
+    folder.write("bad.csv", "a\n1\nx\n");
+
+    folder.output(&["predict", "train.mercer", "train.csv", "--out", "good.out"]);
+    folder.failure(&["predict", "train.mercer", "bad.csv", "--out", "bad.out"], 3);
+
+    assert_eq!(std::fs::read_to_string(folder.path("good.out")).unwrap(), "y\np\np\nq\nq\n");
+    assert!(!folder.path("bad.out").exists());
+    assert!(
+        folder.names().iter().all(|name| !name.starts_with('.')),
+        "litter: {:?}",
+        folder.names()
+    );
+}

@@ -1,0 +1,421 @@
+"""Scikit-learn's manners around the one compiled class.
+
+The classes users see are generated from the catalog; each puts together the parts below that its
+model can do. What is learned lives in ``_fitted``, a compiled object that never changes.
+"""
+
+import importlib
+import json
+import math
+import os
+import warnings
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from . import _mercer, labels, rows
+from .exceptions import CutShortWarning
+from .explanation import Explanation
+from .limits import seconds_left
+
+__all__ = [
+    "Classifier",
+    "Estimator",
+    "Factored",
+    "Generative",
+    "Mergeable",
+    "Probabilistic",
+    "load",
+]
+
+#: What scikit-learn calls the fields of a model, and how its numbers follow from ours.
+ALIASES = {
+    "class_count_": ("class_weights", None),
+    "class_log_prior_": ("log_priors", None),
+    "class_prior_": ("log_priors", np.exp),
+    "epsilon_": ("smoothing", None),
+    "theta_": ("means", None),
+    "var_": ("variances", None),
+}
+
+
+class Estimator(BaseEstimator):
+    """What every estimator has: parameters, rows checked at the door, a model file."""
+
+    #: Its id in the catalog.
+    _id = ""
+    #: What its rows may have: ``missing`` values, ``sparse`` storage.
+    _takes: tuple[str, ...] = ()
+
+    @property
+    def certificate_(self) -> dict[str, Any]:
+        """How the fit ended: method, rows, objective, violation, seconds, what cut it short."""
+        check_is_fitted(self)
+        return self._fitted.certificate
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a ``.mercer`` model file, whole or not at all."""
+        check_is_fitted(self)
+        self._fitted.save(Path(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Self:
+        """Reads a model file of this class."""
+        model = load(path)
+        if not isinstance(model, cls):
+            raise ValueError(f"{path} holds a {type(model).__name__}, not a {cls.__name__}")
+        return model
+
+    def __getattr__(self, name: str) -> Any:
+        """The fields of the fitted model: under their own names, and under scikit-learn's."""
+        fitted = self.__dict__.get("_fitted")
+        if fitted is not None and name.endswith("_") and not name.startswith("_"):
+            field, derive = ALIASES.get(name, (name[:-1], None))
+            try:
+                value = fitted.field(field)
+            except KeyError:
+                pass
+            else:
+                return value if derive is None else derive(value)
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def __dir__(self) -> list[str]:
+        fitted = self.__dict__.get("_fitted")
+        fields = set(fitted.fields()) if fitted is not None else set()
+        names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
+        return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_fitted" in self.__dict__
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = "missing" in self._takes
+        tags.input_tags.sparse = "sparse" in self._takes
+        return tags
+
+    def _params(self) -> str:
+        """The parameters as the core reads them; ``None`` leaves one at its default."""
+        params = self.get_params(deep=False)
+        return json.dumps({k: _plain(v) for k, v in params.items() if v is not None})
+
+    def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Compressed:
+        """Checks rows and remembers their columns, or compares them with those remembered.
+
+        Whether numbers are finite is left to the core, which looks at every one of them anyway.
+        """
+        table = rows.table(X)
+        if table is not None:
+            return self._named(*table, reset=reset)
+        X = validate_data(
+            self,
+            X,
+            reset=reset,
+            accept_sparse="csr" if "sparse" in self._takes else False,
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,
+        )
+        return rows.matrix(X)
+
+    def _named(self, X: np.ndarray, names: list[str], *, reset: bool) -> np.ndarray:
+        if len(X) == 0:
+            raise ValueError("the table has 0 sample(s), at least 1 is required")
+        if reset:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            return X
+        known = getattr(self, "feature_names_in_", None)
+        if known is not None and list(known) != names:
+            raise ValueError(
+                f"The feature names should match those that were passed during fit: "
+                f"{list(known)}, not {names}"
+            )
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"X has {len(names)} features, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features as input"
+            )
+        return X
+
+    def _known_rows(self, X: Any) -> np.ndarray | rows.Compressed:
+        check_is_fitted(self)
+        return self._rows(X, reset=False)
+
+    def _names(self) -> list[str] | None:
+        names = getattr(self, "feature_names_in_", None)
+        return None if names is None else list(names)
+
+    def _keep(self, fitted: _mercer.Fitted, n_rows: int) -> Self:
+        self._fitted = fitted
+        certificate = fitted.certificate
+        if certificate["stopped"] is not None:
+            warnings.warn(
+                f"the time limit ended the fit before all of {n_rows} rows were learned: "
+                f"{certificate['text']}",
+                CutShortWarning,
+                stacklevel=3,
+            )
+        return self
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """Tells classes apart."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns from rows and their classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows. NaN and null are missing values, where the estimator takes them.
+        y : array of shape (n_samples,)
+            Their classes: truth values, whole numbers, numbers or strings.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        matrix = self._rows(X, reset=True)
+        codes, classes, weights = self._target(matrix, y, sample_weight)
+        fitted = _mercer.fit(
+            self._id,
+            self._params(),
+            matrix,
+            codes,
+            labels.natives(classes),
+            weights,
+            self._names(),
+            seconds_left(),
+        )
+        self.classes_ = classes
+        self._classes_grow = False
+        return self._keep(fitted, len(codes))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The class of each row."""
+        codes = self._fitted_codes(X)
+        return self.classes_[codes]
+
+    def _fitted_codes(self, X: Any) -> np.ndarray:
+        matrix = self._known_rows(X)
+        return self._fitted.predict(matrix)
+
+    def _target(
+        self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        codes, classes = labels.encode(y)
+        n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
+        if len(codes) != n_rows:
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: "
+                f"X has {n_rows}, y has {len(codes)}"
+            )
+        if sample_weight is None:
+            return codes, classes, None
+        weights = _check_sample_weight(sample_weight, codes, dtype=np.float64)
+        return codes, classes, np.ascontiguousarray(weights)
+
+
+class Mergeable:
+    """Learns by statistics: rows can be added, taken back out, and learned in parts."""
+
+    def partial_fit(
+        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
+    ) -> Self:
+        """Learns more rows. Any split of the rows gives the model of all of them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (n_classes,), default=None
+            All classes that will ever occur. Given in the first call, others are refused later;
+            without it, classes are added as they come.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        first = not self.__sklearn_is_fitted__()
+        matrix = self._rows(X, reset=first)
+        codes, seen, weights = self._target(matrix, y, sample_weight)
+        known = self._known_classes(seen, classes, first=first)
+        codes = labels.recode(codes, seen, known)
+        names, params, limit = labels.natives(known), self._params(), seconds_left()
+        if first:
+            columns = self._names()
+            fitted = _mercer.fit(
+                self._id, params, matrix, codes, names, weights, columns, limit
+            )
+            self._classes_grow = classes is None
+        else:
+            fitted = self._fitted.observe(params, matrix, codes, names, weights, limit)
+        self.classes_ = known
+        return self._keep(fitted, len(codes))
+
+    def _known_classes(self, seen: np.ndarray, classes: Any, *, first: bool) -> np.ndarray:
+        given = None if classes is None else labels.encode(classes)[1]
+        if first:
+            if given is None and len(seen) < 2:
+                raise ValueError(
+                    "the first rows are of only one class; pass all classes as `classes`"
+                )
+            return seen if given is None else given
+        if given is not None and not np.array_equal(given, self.classes_):
+            raise ValueError(
+                f"`classes={given!r}` is not the same as on last call to partial_fit, "
+                f"was: {self.classes_!r}"
+            )
+        if not self._classes_grow:
+            return self.classes_
+        kinds = {type(label) for label in labels.natives(np.concatenate([self.classes_, seen]))}
+        if len(kinds) > 1:
+            words = ", ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"y changes its labels' type: {words}")
+        return np.unique(np.concatenate([self.classes_, seen]))
+
+    def merge(self, other: Self) -> Self:
+        """The model of the rows of both, as a new estimator.
+
+        Both must have the same parameters and columns; classes may differ.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        merged = _with(self, self._fitted.merge(other._fitted))
+        merged.classes_ = np.unique(np.concatenate([self.classes_, other.classes_]))
+        merged._classes_grow = self._classes_grow or other._classes_grow
+        return merged
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Takes rows back out, as if they had never been learned."""
+        matrix = self._known_rows(X)
+        codes, seen, weights = self._target(matrix, y, sample_weight)
+        codes = labels.recode(codes, seen, self.classes_)
+        names = labels.natives(self.classes_)
+        self._fitted = self._fitted.forget(matrix, codes, names, weights)
+        return self
+
+
+class Probabilistic:
+    """Says how sure it is."""
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """``log P(class | row)``, a column for each of ``classes_``."""
+        return self._log_proba(X)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """``P(class | row)``, a column for each of ``classes_``."""
+        shares = self._log_proba(X)
+        return np.exp(shares, out=shares)
+
+    def _log_proba(self, X: Any) -> np.ndarray:
+        matrix = self._known_rows(X)
+        return self._fitted.log_proba(matrix)
+
+
+class Generative:
+    """Has a density over rows: recognizes strangers and invents new rows."""
+
+    def predict_joint_log_proba(self, X: Any) -> np.ndarray:
+        """``log P(class, row)``, a column for each of ``classes_``."""
+        matrix = self._known_rows(X)
+        return self._fitted.scores(matrix)
+
+    def log_density(self, X: Any) -> np.ndarray:
+        """``log p(row)``: the lower, the stranger the row."""
+        matrix = self._known_rows(X)
+        return self._fitted.log_density(matrix)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The same as ``log_density``, by scikit-learn's name."""
+        return self.log_density(X)
+
+    def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """New rows and their classes, drawn from the model."""
+        check_is_fitted(self)
+        if n_samples < 1:
+            raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
+        if isinstance(random_state, int | np.integer) and random_state >= 0:
+            seed = int(random_state)
+        else:
+            seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+        X, codes = self._fitted.sample(n_samples, seed)
+        return X, self.classes_[codes]
+
+
+class Factored:
+    """Has scores that are a prior times one factor a column."""
+
+    def explain(self, x: Any) -> Explanation:
+        """Why a row gets its class: every factor with its numbers put in.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), or anything of one row
+            The row.
+        """
+        check_is_fitted(self)
+        if hasattr(x, "columns") or hasattr(x, "column_names") or hasattr(x, "tocsr"):
+            row = self._rows(x, reset=False)
+        else:
+            row = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        if isinstance(row, tuple):
+            data, places, offsets, width = row
+            row = np.zeros((len(offsets) - 1, width))
+            if len(row) == 1:
+                row[0, places] = data
+        if len(row) != 1:
+            raise ValueError(f"explain takes one row, not {len(row)}")
+        told = self._fitted.explain(np.ascontiguousarray(row[0], dtype=np.float64))
+        return Explanation(told, self.classes_)
+
+
+def load(path: str | os.PathLike) -> Any:
+    """Reads a ``.mercer`` model file as an estimator of the right class."""
+    fitted = _mercer.load(Path(path))
+    prepared = fitted.prepared
+    if prepared:
+        raise ValueError(
+            f"{path} prepares columns before it uses them ({', '.join(prepared)}); "
+            "predict with it from the command line: mercer predict"
+        )
+    place = next(card["python"] for card in _mercer.catalog() if card["id"] == fitted.id)
+    module, _, name = place.rpartition(".")
+    found = getattr(importlib.import_module(f"{__package__}.{module}"), name)
+    params = {k: None if v == [] else v for k, v in json.loads(fitted.params).items()}
+    model = _with(found(**params), fitted)
+    model.n_features_in_ = fitted.n_columns
+    if fitted.names is not None:
+        model.feature_names_in_ = np.array(fitted.names, dtype=object)
+    model.classes_ = labels.array(fitted.labels)
+    model._classes_grow = False
+    return model
+
+
+def _with(model: Any, fitted: _mercer.Fitted) -> Any:
+    """A copy of an estimator around another fitted model."""
+    other = type(model)(**model.get_params(deep=False))
+    other.__dict__.update(model.__dict__)
+    other._fitted = fitted
+    return other
+
+
+def _plain(value: Any) -> Any:
+    """A parameter as JSON has it; what JSON lacks becomes a word that the core refuses by name."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(v) for v in value]
+    if isinstance(value, str | bool | int | float) or value is None:
+        return value
+    if hasattr(value, "__array__"):
+        return _plain(np.asarray(value))
+    return repr(value)

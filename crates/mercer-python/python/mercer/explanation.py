@@ -1,0 +1,119 @@
+"""A prediction told step by step, as the lecture writes it."""
+
+import math
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Explanation"]
+
+
+class Explanation:
+    """Why a row got its class: the prior, one factor a column, their product, the posterior.
+
+    ``print`` it to read it; the numbers are attributes.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The classes, in the order of every list of numbers below.
+    log_priors : ndarray
+        ``log P(class)``.
+    factors : list of dict
+        One a column: ``column``, ``value`` (``None`` where missing), ``log_factors``,
+        ``formulas`` and ``log_odds``, which is how much the column speaks for the winner against
+        the runner-up.
+    log_joint : ndarray
+        ``log P(class) + sum of log factors``.
+    posterior : ndarray
+        ``P(class | row)``.
+    """
+
+    def __init__(self, told: dict[str, Any], classes: np.ndarray) -> None:
+        self.classes = classes
+        self.log_priors: np.ndarray = told["log_priors"]
+        self.factors: list[dict[str, Any]] = told["factors"]
+        self.log_joint: np.ndarray = told["log_joint"]
+        self.posterior: np.ndarray = told["posterior"]
+        self._winner: int = told["winner"]
+        self._runner_up: int = told["runner_up"]
+
+    @property
+    def winner(self) -> Any:
+        """The class that wins."""
+        return self.classes[self._winner]
+
+    @property
+    def runner_up(self) -> Any:
+        """The class that comes second."""
+        return self.classes[self._runner_up]
+
+    def ladder(self) -> list[tuple[str, float]]:
+        """The log-odds of winner against runner-up: the prior's, then the strongest column's first."""
+        prior = _difference(self.log_priors, self._winner, self._runner_up)
+        rungs = [(f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None]
+        return [("prior", prior), *sorted(rungs, key=lambda rung: -abs(rung[1]))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+        factors = [{**f, "log_factors": f["log_factors"].tolist()} for f in self.factors]
+        return {
+            "classes": self.classes.tolist(),
+            "log_priors": self.log_priors.tolist(),
+            "factors": factors,
+            "log_joint": self.log_joint.tolist(),
+            "posterior": self.posterior.tolist(),
+            "winner": self.classes.tolist()[self._winner],
+            "runner_up": self.classes.tolist()[self._runner_up],
+            "ladder": [list(rung) for rung in self.ladder()],
+        }
+
+    def __repr__(self) -> str:
+        share = self.posterior[self._winner]
+        return f"<Explanation: class {self.winner} with probability {_short(share)}>"
+
+    def __str__(self) -> str:
+        blocks = [self._class_block(c) for c in range(len(self.classes))]
+        return "\n\n".join([*blocks, self._posterior_block(), self._ladder_block()])
+
+    def _class_block(self, c: int) -> str:
+        lines = [("prior", _power(self.log_priors[c]))]
+        for factor in self.factors:
+            missing = factor["value"] is None
+            formula = "missing, no factor" if missing else factor["formulas"][c]
+            lines.append((factor["column"], formula))
+        lines.append(("product", _power(self.log_joint[c])))
+        return _block(f"class {self.classes[c]}", lines)
+
+    def _posterior_block(self) -> str:
+        shares = zip(self.classes, self.posterior, strict=True)
+        return _block("posterior", [(f"P({label} | row)", _short(p)) for label, p in shares])
+
+    def _ladder_block(self) -> str:
+        total = _difference(self.log_joint, self._winner, self._runner_up)
+        rungs = [(name, _signed(odds)) for name, odds in [*self.ladder(), ("total", total)]]
+        return _block(f"log-odds of {self.winner} against {self.runner_up}", rungs)
+
+
+def _block(title: str, lines: list[tuple[str, str]]) -> str:
+    width = max(len(name) for name, _ in lines)
+    return "\n".join([title, *(f"  {name:<{width}}  {text}" for name, text in lines)])
+
+
+def _difference(numbers: np.ndarray, winner: int, loser: int) -> float:
+    """Zero where both are impossible."""
+    same = numbers[winner] == numbers[loser]
+    return 0.0 if same else float(numbers[winner] - numbers[loser])
+
+
+def _short(x: float) -> str:
+    return f"{x:.4g}"
+
+
+def _signed(x: float) -> str:
+    return f"{x:+.4g}"
+
+
+def _power(log: float) -> str:
+    """``exp(log)``, written as a power where a double would show nothing."""
+    return _short(math.exp(log)) if -700 < log < 700 or log == -math.inf else f"exp({_short(log)})"

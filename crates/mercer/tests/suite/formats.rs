@@ -1,0 +1,758 @@
+//! Model files: what is written can be read by others, and what was not written by us is refused.
+
+use crate::cases::{answers, estimator, names};
+use mercer::catalog::{CATALOG, Card, Estimator, Trained, Training, file, train};
+use mercer::data::{Column, Kind, Levels, Values};
+use mercer::prelude::*;
+use mercer::prepare::{Features, Field, Recipe, Schema, Step};
+use mercer_num::random::Random;
+use ndarray::array;
+use safetensors::SafeTensors;
+use serde_json::{Map, Value, json};
+use sha2::{Digest, Sha256};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Remembers the largest piece of memory the current thread asked for.
+struct Watched;
+
+thread_local! {
+    static LARGEST: Cell<usize> = const { Cell::new(0) };
+}
+
+#[global_allocator]
+static ALLOCATOR: Watched = Watched;
+
+// SAFETY: every call goes to the system's allocator unchanged; the note taken beside it neither
+// allocates nor fails.
+unsafe impl GlobalAlloc for Watched {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let _ = LARGEST.try_with(|largest| largest.set(largest.get().max(layout.size())));
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+/// Rows of a number, a word and a truth value, with gaps.
+fn rows() -> Table {
+    let levels = Arc::new(Levels::new(vec!["blue".into(), "red".into()]));
+    let number = vec![1.0, 2.0, f64::NAN, 7.0, 8.0, 9.5];
+    let flag = [Some(true), None, Some(false), Some(true), Some(true), Some(false)];
+    let classes = Arc::new(Levels::new(vec!["no".into(), "yes".into()]));
+    let column = |name: &str, values| Column { name: name.into(), values };
+    Table::new(vec![
+        column("number", Values::Numbers(number)),
+        column("word", Values::Categories { codes: vec![0, 0, 1, 1, 1, 0], levels }),
+        column("flag", Values::Booleans(flag.to_vec())),
+        column("class", Values::Categories { codes: vec![0, 0, 0, 1, 1, 1], levels: classes }),
+    ])
+    .unwrap()
+}
+
+/// A small model with something of everything a file can hold.
+fn model(card: &Card) -> Trained {
+    let rows = rows();
+    let fields = rows
+        .columns()
+        .iter()
+        .map(|column| match &column.values {
+            Values::Categories { levels, .. } => Field::categorical(&column.name, levels.clone()),
+            values => Field::new(&column.name, values.kind()),
+        })
+        .collect();
+    let recipe = Recipe::default().with("bins=equal-width:2").unwrap();
+    let features = Features::plan(&Schema { fields }, Some("class"))
+        .unwrap()
+        .look(&recipe, &rows, &Monitor::quiet())
+        .unwrap();
+    let classes = Classes::from_names(["no", "yes"]);
+    let training = Training {
+        estimator: estimator(card),
+        features,
+        classes: &classes,
+        n_rows: None,
+        n_folds: 0,
+        seed: 0,
+    };
+    train(training, &rows, &Monitor::quiet()).unwrap().trained
+}
+
+/// The cards whose models a table of everything can train.
+fn savable() -> impl Iterator<Item = &'static Card> {
+    CATALOG.iter().filter(|card| {
+        card.learns == mercer::catalog::Learns::Statistics
+            && card.can("classifier")
+            && card.takes("missing")
+    })
+}
+
+fn some_model() -> Trained {
+    model(savable().next().unwrap())
+}
+
+/// A file taken apart as its documentation says, to be changed and sealed again.
+#[derive(Clone)]
+struct Parts {
+    description: Value,
+    tensors: BTreeMap<String, Tensor>,
+}
+
+#[derive(Clone)]
+struct Tensor {
+    dtype: String,
+    shape: Vec<u64>,
+    bytes: Vec<u8>,
+}
+
+impl Parts {
+    fn of(file: &[u8]) -> Parts {
+        let header: Value = header(file);
+        let length = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+        let body = &file[8 + length..];
+        let mut tensors = BTreeMap::new();
+        for (name, info) in header.as_object().unwrap().iter().filter(|(n, _)| *n != "__metadata__")
+        {
+            let at = |k: usize| info["data_offsets"][k].as_u64().unwrap() as usize;
+            tensors.insert(
+                name.clone(),
+                Tensor {
+                    dtype: info["dtype"].as_str().unwrap().to_owned(),
+                    shape: serde_json::from_value(info["shape"].clone()).unwrap(),
+                    bytes: body[at(0)..at(1)].to_vec(),
+                },
+            );
+        }
+        let description = header["__metadata__"]["description"].as_str().unwrap();
+        Parts { description: serde_json::from_str(description).unwrap(), tensors }
+    }
+
+    /// The file with a checksum that fits.
+    fn sealed(&self) -> Vec<u8> {
+        self.with_metadata(|_| {})
+    }
+
+    fn with_metadata(&self, change: impl FnOnce(&mut Map<String, Value>)) -> Vec<u8> {
+        let description = self.description.to_string();
+        let mut hasher = Sha256::new();
+        hasher.update(&description);
+        for (name, tensor) in &self.tensors {
+            hasher.update(format!("\n{name} {} {:?}", tensor.dtype, tensor.shape));
+        }
+        let (mut body, mut header) = (Vec::new(), Map::new());
+        for (name, tensor) in &self.tensors {
+            let start = body.len();
+            body.extend(&tensor.bytes);
+            let info = json!({
+                "dtype": tensor.dtype, "shape": tensor.shape, "data_offsets": [start, body.len()]
+            });
+            header.insert(name.clone(), info);
+        }
+        hasher.update(&body);
+        let sha256: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut metadata = Map::new();
+        metadata.insert("format".into(), "mercer".into());
+        metadata.insert("version".into(), file::VERSION.to_string().into());
+        metadata.insert("sha256".into(), sha256.into());
+        metadata.insert("description".into(), description.into());
+        change(&mut metadata);
+        header.insert("__metadata__".into(), metadata.into());
+        assemble(&Value::Object(header), &body)
+    }
+}
+
+fn header(file: &[u8]) -> Value {
+    let length = u64::from_le_bytes(file[..8].try_into().unwrap()) as usize;
+    serde_json::from_slice(&file[8..8 + length]).unwrap()
+}
+
+fn assemble(header: &Value, body: &[u8]) -> Vec<u8> {
+    let mut header = header.to_string().into_bytes();
+    header.resize(header.len().next_multiple_of(8), b' ');
+    let mut file = (header.len() as u64).to_le_bytes().to_vec();
+    file.extend(header);
+    file.extend(body);
+    file
+}
+
+/// Why a file is refused.
+#[track_caller]
+fn refusal(file: &[u8]) -> String {
+    match Trained::from_bytes(file) {
+        Err(Error::File(why)) => why,
+        Err(other) => panic!("an error of the wrong kind: {other:?}"),
+        Ok(_) => panic!("accepted"),
+    }
+}
+
+/// Everything users do with a model; none of it may panic, whatever was loaded.
+fn use_it(trained: &Trained) {
+    let model = trained.fitted.model.as_model();
+    let _ = trained.features.names();
+    let _ = trained.fitted.certificate.to_string();
+    let _ = trained.to_bytes();
+    let _ = trained.merge(trained);
+    if let Some(stats) = &trained.stats {
+        let _ = trained.forget(stats, 1);
+    }
+    let width = trained.features.n_features();
+    let zeros = Matrix::zeros((2, width));
+    let thin = crate::cases::sparse(&zeros);
+    let encoded = trained.features.encode(&rows(), None);
+    let encoded = encoded.as_ref().map(|encoded| encoded.rows());
+    for rows in [Rows::from(&zeros), Rows::from(&thin)].into_iter().chain(encoded) {
+        if let Some(model) = model.probabilistic() {
+            let _ = model.log_proba(&rows).map(|p| mercer::model::winners(&p));
+        }
+        if let Some(model) = model.generative() {
+            let _ = model.log_density(&rows);
+            let _ = model.sample(2, &mut Random::new(1));
+        }
+        if let Some(model) = model.factored() {
+            let _ = mercer::explain::explain(model, &rows.row(0), &names(width));
+        }
+    }
+}
+
+// ------------------------------------------------------------------------- what is written
+
+#[test]
+fn a_model_file_is_a_valid_safetensors_file() {
+    for card in savable() {
+        let trained = model(card);
+        let bytes = trained.to_bytes().unwrap();
+
+        let (_, metadata) = SafeTensors::read_metadata(&bytes).unwrap();
+        let safe = SafeTensors::deserialize(&bytes).unwrap();
+
+        let entries = metadata.metadata().as_ref().unwrap();
+        assert_eq!(entries["format"], "mercer");
+        assert_eq!(entries["version"], file::VERSION.to_string());
+        assert!(!safe.is_empty());
+        for (name, tensor) in safe.tensors() {
+            assert_eq!(tensor.data().len(), 8 * tensor.shape().iter().product::<usize>(), "{name}");
+            assert_eq!((tensor.data().as_ptr() as usize - bytes.as_ptr() as usize) % 8, 0);
+        }
+        // The documented layout, written again by hand, is the same model.
+        assert_eq!(Trained::from_bytes(&Parts::of(&bytes).sealed()).unwrap(), trained);
+    }
+}
+
+#[test]
+fn numbers_that_json_lacks_survive_a_file() {
+    let x = array![[1.0], [2.0], [4.0]];
+    let classes =
+        Classes::new(vec![Label::Float(0.1 + 0.2), Label::Int(i64::MAX), "a b\n\"".into()]);
+    let estimator = Estimator::from(mercer::bayes::GaussianNb::new());
+    let data = Dataset::classes(&x, &[0, 0, 2], &classes).unwrap();
+    // Nobody showed the second class, so the log of its prior is minus infinity.
+    let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
+    let trained = Trained::new(estimator, Features::plain(names(1)), fitted, None);
+
+    let loaded = Trained::from_bytes(&trained.to_bytes().unwrap()).unwrap();
+
+    assert_eq!(loaded, trained);
+    assert_eq!(
+        loaded.fitted.model.as_model().factored().unwrap().log_priors()[1],
+        f64::NEG_INFINITY
+    );
+}
+
+#[test]
+fn the_time_a_fit_took_is_not_in_its_file() {
+    let (mut a, b) = (some_model(), some_model());
+    a.fitted.certificate.seconds = 17.0;
+
+    assert_eq!(a.to_bytes(), b.to_bytes());
+}
+
+// ------------------------------------------------------------------------- what is refused
+
+#[test]
+fn every_truncation_is_refused() {
+    let bytes = some_model().to_bytes().unwrap();
+
+    for length in 0..bytes.len() {
+        refusal(&bytes[..length]);
+    }
+    let longer = [&bytes[..], &[0]].concat();
+    refusal(&longer);
+}
+
+#[test]
+fn every_flipped_byte_is_refused_or_changes_nothing() {
+    let trained = some_model();
+    let bytes = trained.to_bytes().unwrap();
+    let encoded = trained.features.encode(&rows(), None).unwrap();
+    let expected = answers(&trained.fitted.model, encoded.rows());
+    let mut accepted = 0;
+
+    for i in 0..bytes.len() {
+        for mask in [1 << (i % 8), 0xff] {
+            let mut flipped = bytes.clone();
+            flipped[i] ^= mask;
+            match Trained::from_bytes(&flipped) {
+                Err(error) => assert!(matches!(error, Error::File(_)), "{error}"),
+                Ok(loaded) => {
+                    accepted += 1;
+                    assert_eq!(loaded.features, trained.features);
+                    assert_eq!(answers(&loaded.fitted.model, encoded.rows()), expected);
+                }
+            }
+        }
+    }
+    // Only blanks between header and tensors can differ without a trace.
+    assert!(accepted <= 16, "{accepted} flips were accepted");
+}
+
+#[test]
+fn a_changed_number_breaks_the_checksum() {
+    let mut bytes = some_model().to_bytes().unwrap();
+    let last = bytes.len() - 3;
+    bytes[last] ^= 4;
+
+    let why = refusal(&bytes);
+
+    assert!(why.contains("checksum"), "{why}");
+}
+
+#[test]
+fn tensors_that_trade_places_are_refused() {
+    let bytes = some_model().to_bytes().unwrap();
+    let mut header = header(&bytes);
+    let length = u64::from_le_bytes(bytes[..8].try_into().unwrap()) as usize;
+    let names: Vec<String> = header.as_object().unwrap().keys().cloned().collect();
+    let find = |end: &str| names.iter().find(|name| name.ends_with(end)).unwrap();
+    let (means, variances) = (find("model.means"), find("model.variances"));
+    assert_eq!(header[means]["shape"], header[variances]["shape"]);
+    let offsets = header[means]["data_offsets"].take();
+    header[means]["data_offsets"] = header[variances]["data_offsets"].take();
+    header[variances]["data_offsets"] = offsets;
+
+    // Same names, types, shapes and bytes: only what belongs to whom has changed.
+    refusal(&assemble(&header, &bytes[8 + length..]));
+}
+
+#[test]
+fn a_newer_version_asks_for_an_update() {
+    let parts = Parts::of(&some_model().to_bytes().unwrap());
+    let newer = |version: &str| {
+        refusal(&parts.with_metadata(|m| {
+            m.insert("version".into(), version.into());
+        }))
+    };
+
+    let why = newer("2");
+
+    assert!(why.contains("format version 2") && why.contains("update Mercer"), "{why}");
+    for odd in ["0", "-1", "1.0", "", "one", "99999999999"] {
+        newer(odd);
+    }
+}
+
+#[test]
+fn other_safetensors_files_are_refused_as_such() {
+    let foreign = [
+        &b"{}"[..],
+        b"{\"__metadata__\":{}}",
+        b"{\"__metadata__\":{\"format\":\"pt\"}}",
+        b"{\"__metadata__\":{\"format\":\"pt\",\"version\":\"1\",\"sha256\":\"\",\"description\":\"\"}}",
+    ];
+    for header in foreign {
+        let mut file = (header.len() as u64).to_le_bytes().to_vec();
+        file.extend(header);
+
+        let why = refusal(&file);
+
+        assert!(why.contains("not one of Mercer's"), "{why}");
+    }
+    for noise in [&b""[..], b"PK\x03\x04", b"\x80\x04\x95 a pickle", &[0xff; 64], &[0; 64]] {
+        refusal(noise);
+    }
+}
+
+#[test]
+fn missing_and_additional_metadata_is_refused() {
+    let parts = Parts::of(&some_model().to_bytes().unwrap());
+    for name in ["format", "version", "sha256", "description"] {
+        refusal(&parts.with_metadata(|m| {
+            m.remove(name);
+        }));
+    }
+    refusal(&parts.with_metadata(|m| {
+        m.insert("note".into(), "not ours".into());
+    }));
+}
+
+/// Every object in a description, as the path to it.
+fn objects(value: &Value, path: &str, out: &mut Vec<String>) {
+    match value {
+        Value::Object(fields) => {
+            if !fields.contains_key("$tensor") {
+                out.push(path.to_owned());
+            }
+            for (name, value) in fields {
+                objects(value, &format!("{path}/{name}"), out);
+            }
+        }
+        Value::Array(items) => {
+            for (i, item) in items.iter().enumerate() {
+                objects(item, &format!("{path}/{i}"), out);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn unknown_keys_are_refused_at_every_depth() {
+    for card in savable() {
+        let parts = Parts::of(&model(card).to_bytes().unwrap());
+        let mut paths = Vec::new();
+        objects(&parts.description, "", &mut paths);
+        let mut accepted = Vec::new();
+
+        for path in paths {
+            let mut parts = parts.clone();
+            let object = parts.description.pointer_mut(&path).unwrap();
+            object.as_object_mut().unwrap().insert("unknown".into(), json!(1));
+            if Trained::from_bytes(&parts.sealed()).is_ok() {
+                accepted.push(path);
+            }
+        }
+
+        assert!(accepted.is_empty(), "accepted under {accepted:?}");
+    }
+}
+
+#[test]
+fn tensors_of_nothing_are_refused() {
+    let mut parts = Parts::of(&some_model().to_bytes().unwrap());
+    let tensor = Tensor { dtype: "F64".into(), shape: vec![1], bytes: vec![0; 8] };
+    parts.tensors.insert("stray".into(), tensor);
+
+    let why = refusal(&parts.sealed());
+
+    assert!(why.contains("`stray` belongs to nothing"), "{why}");
+}
+
+#[test]
+fn models_that_no_fit_could_make_are_refused() {
+    let parts = Parts::of(&some_model().to_bytes().unwrap());
+    for end in ["model.means", "model.variances", "log_priors", "class_weights"] {
+        let name = parts.tensors.keys().find(|name| name.ends_with(end)).unwrap().clone();
+        let mut changes = vec![f64::NAN, f64::INFINITY];
+        if end.ends_with("variances") || end.ends_with("weights") {
+            changes.push(-1.0);
+        }
+        if end.ends_with("variances") {
+            changes.extend([0.0, 1e-320]);
+        }
+        for number in changes {
+            let mut parts = parts.clone();
+            let tensor = parts.tensors.get_mut(&name).unwrap();
+            tensor.bytes[..8].copy_from_slice(&number.to_le_bytes());
+
+            refusal(&parts.sealed());
+        }
+    }
+}
+
+#[test]
+fn a_model_of_no_columns_is_refused() {
+    let x = Matrix::zeros((2, 0));
+    let mut parts = Parts::of(&some_model().to_bytes().unwrap());
+    parts.description["features"]["schema"]["fields"] = json!([]);
+    parts.description["features"]["steps"] = json!([]);
+    parts.description["stats"] = Value::Null;
+    parts.tensors.retain(|name, _| !name.starts_with("stats") && !name.starts_with("features"));
+    for end in ["model.means", "model.variances"] {
+        let (_, tensor) = parts.tensors.iter_mut().find(|(n, _)| n.ends_with(end)).unwrap();
+        (tensor.shape[1], tensor.bytes) = (0, Vec::new());
+    }
+
+    if let Ok(trained) = Trained::from_bytes(&parts.sealed()) {
+        answers(&trained.fitted.model, &x);
+    }
+}
+
+#[test]
+fn a_model_and_statistics_that_differ_in_width_are_refused() {
+    let trained = some_model();
+    let x = array![[1.0], [2.0], [3.0], [4.0]];
+    let classes = Classes::from_names(["no", "yes"]);
+    let data = Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap();
+    let narrow = trained.estimator.gather(&data, &Monitor::quiet()).unwrap();
+
+    let mixed = Trained { stats: Some(narrow), ..trained };
+
+    refusal(&mixed.to_bytes().unwrap());
+}
+
+// --------------------------------------------------------------------------------- mutations
+
+/// Numbers and things that are none, as a hostile file would have them.
+fn odd_value(random: &mut Random) -> Value {
+    let odd = [
+        json!(null),
+        json!(true),
+        json!(0),
+        json!(-1),
+        json!(1),
+        json!(3),
+        json!(4_294_967_295u64),
+        json!(i64::MAX),
+        json!(i64::MIN),
+        json!(u64::MAX),
+        json!(1e308),
+        json!(-0.5),
+        json!(""),
+        json!("yes"),
+        json!("numeric"),
+        json!("sparse"),
+        json!([]),
+        json!([0.0]),
+        json!([1, 2, 3]),
+        json!({}),
+        json!({"$tensor": "fitted.model.model.means"}),
+        json!({"v": 1, "dim": [4_294_967_296u64, 4_294_967_296u64], "data": []}),
+    ];
+    odd[random.below(odd.len())].clone()
+}
+
+fn odd_number(random: &mut Random) -> f64 {
+    let odd = [
+        0.0,
+        -0.0,
+        1.0,
+        -1.0,
+        f64::NAN,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::MAX,
+        f64::MIN_POSITIVE,
+        5e-324,
+        1e155,
+        1e-155,
+        9e15,
+    ];
+    odd[random.below(odd.len())]
+}
+
+/// Walks to a random place in a description and changes it.
+fn change_value(value: &mut Value, random: &mut Random) {
+    let deeper = random.below(8) > 0;
+    match value {
+        Value::Object(fields) if deeper && !fields.is_empty() => {
+            let name = fields.keys().nth(random.below(fields.len())).unwrap().clone();
+            match random.below(12) {
+                0 => drop(fields.remove(&name)),
+                1 => {
+                    let moved = fields.remove(&name).unwrap();
+                    fields.insert(format!("{name}s"), moved);
+                }
+                _ => change_value(&mut fields[&name], random),
+            }
+        }
+        Value::Array(items) if deeper && !items.is_empty() => {
+            let place = random.below(items.len());
+            match random.below(8) {
+                0 => drop(items.remove(place)),
+                1 => items.push(items[place].clone()),
+                2 => items.reverse(),
+                _ => change_value(&mut items[place], random),
+            }
+        }
+        place => *place = odd_value(random),
+    }
+}
+
+fn change_tensor(tensors: &mut BTreeMap<String, Tensor>, random: &mut Random) {
+    let Some(name) = tensors.keys().nth(random.below(tensors.len().max(1))).cloned() else {
+        return;
+    };
+    let mut tensor = tensors.remove(&name).unwrap();
+    match random.below(7) {
+        0 => tensor.shape.reverse(),
+        1 => tensor.shape = vec![tensor.shape.iter().product()],
+        2 => {
+            // Another length, with bytes that fit it.
+            let n = random.below(5) as u64;
+            let width = tensor.shape.get(1).copied().unwrap_or(1);
+            if let Some(first) = tensor.shape.first_mut() {
+                *first = n;
+            }
+            tensor.bytes.resize((8 * n * width) as usize, 0);
+        }
+        3 => tensor.shape = vec![u64::from(u32::MAX), u64::from(u32::MAX), 8],
+        4 => tensor.dtype = ["F64", "I64", "F32", "U8", "BOOL"][random.below(5)].to_owned(),
+        5 => return,
+        _ => {
+            if !tensor.bytes.is_empty() {
+                let cell = 8 * random.below(tensor.bytes.len() / 8);
+                tensor.bytes[cell..cell + 8].copy_from_slice(&odd_number(random).to_le_bytes());
+            }
+        }
+    }
+    tensors.insert(name, tensor);
+}
+
+/// A file with one to three changes: half of them in raw bytes, half sealed with a fitting checksum.
+fn mutated(bytes: &[u8], parts: &Parts, random: &mut Random) -> Vec<u8> {
+    let times = 1 + random.below(3);
+    if random.below(2) == 0 {
+        let mut parts = parts.clone();
+        for _ in 0..times {
+            match random.below(2) {
+                0 => change_value(&mut parts.description, random),
+                _ => change_tensor(&mut parts.tensors, random),
+            }
+        }
+        return parts.sealed();
+    }
+    let mut bytes = bytes.to_vec();
+    for _ in 0..times {
+        let place = random.below(bytes.len().max(1));
+        match random.below(6) {
+            0 => bytes.truncate(place),
+            1 => bytes.insert(place, random.below(256) as u8),
+            2 if place < bytes.len() => drop(bytes.remove(place)),
+            3 if bytes.len() >= 8 => {
+                bytes[..8].copy_from_slice(&(random.below(1 << 40) as u64).to_le_bytes());
+            }
+            _ if place < bytes.len() => bytes[place] = random.below(256) as u8,
+            _ => {}
+        }
+    }
+    bytes
+}
+
+#[test]
+fn twenty_thousand_mutations_never_panic_or_ask_for_much_memory() {
+    let card = savable().next().unwrap();
+    let bytes = model(card).to_bytes().unwrap();
+    let parts = Parts::of(&bytes);
+    let mut random = Random::new(20_000);
+    let mut accepted = 0;
+
+    for _ in 0..20_000 {
+        let file = mutated(&bytes, &parts, &mut random);
+        LARGEST.set(0);
+        let loaded = Trained::from_bytes(&file);
+        let largest = LARGEST.get();
+        assert!(largest <= 2 * file.len() + (1 << 20), "{largest} bytes for {}", file.len());
+        match loaded {
+            Err(error) => assert!(matches!(error, Error::File(_)), "{error:?}"),
+            Ok(loaded) => {
+                accepted += 1;
+                use_it(&loaded);
+            }
+        }
+    }
+
+    // Changed names and numbers of statistics are models too; most changes are not.
+    assert!(0 < accepted && accepted < 10_000, "{accepted} accepted");
+}
+
+// ------------------------------------------------------------------------------------ saving
+
+fn files(folder: &std::path::Path) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_saved_model_replaces_the_old_one_and_leaves_no_litter() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.mercer");
+    let trained = some_model();
+    std::fs::write(&path, "an older model").unwrap();
+
+    trained.save(&path).unwrap();
+    trained.save(&path).unwrap();
+
+    assert_eq!(Trained::load(&path).unwrap(), trained);
+    assert_eq!(files(folder.path()), ["model.mercer"]);
+}
+
+#[test]
+fn a_save_that_fails_names_the_file_and_leaves_what_was_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let trained = some_model();
+    let nowhere = folder.path().join("no such folder").join("model.mercer");
+    let taken = folder.path().join("taken");
+    std::fs::create_dir(&taken).unwrap();
+    std::fs::write(taken.join("inside"), "kept").unwrap();
+
+    let missing = trained.save(&nowhere).unwrap_err();
+    let occupied = trained.save(&taken).unwrap_err();
+
+    assert!(matches!(&missing, Error::System { path, .. } if path.ends_with("model.mercer")));
+    assert!(matches!(&occupied, Error::System { path, .. } if path.ends_with("taken")));
+    assert_eq!(files(folder.path()), ["taken"]);
+    assert_eq!(files(&taken), ["inside"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_keeps_its_old_model() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.mercer");
+    std::fs::write(&path, "an older model").unwrap();
+    let allow = |mode| {
+        std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    allow(0o555);
+    // The superuser writes where it likes; there is nothing to try then.
+    let powerful = std::fs::write(folder.path().join("probe"), "").is_ok();
+
+    let saved = some_model().save(&path);
+
+    allow(0o755);
+    if !powerful {
+        assert!(matches!(saved, Err(Error::System { .. })));
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "an older model");
+        assert_eq!(files(folder.path()), ["model.mercer"]);
+    }
+}
+
+#[test]
+fn a_file_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+
+    let error = Trained::load(&folder.path().join("lost.mercer")).unwrap_err();
+
+    assert!(matches!(error, Error::System { path, .. } if path.ends_with("lost.mercer")));
+}
+
+#[test]
+fn features_from_a_file_are_checked() {
+    let broken = |change: fn(&mut Features)| {
+        let mut trained = some_model();
+        change(&mut trained.features);
+        refusal(&trained.to_bytes().unwrap())
+    };
+
+    broken(|f| drop(f.steps.pop()));
+    broken(|f| f.schema.fields[0].kind = Kind::Text);
+    broken(|f| f.steps[0] = Step::OneHot);
+    broken(|f| {
+        if let Step::Number(step) = &mut f.steps[0] {
+            step.cuts = Some(vec![2.0, 1.0]);
+        }
+    });
+    broken(|f| {
+        if let Step::Number(step) = &mut f.steps[0] {
+            step.fill = Some(f64::NAN);
+        }
+    });
+}

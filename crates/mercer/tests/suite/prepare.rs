@@ -1,0 +1,371 @@
+//! From tables to rows: columns by name, words as indicators, recipes.
+
+use mercer::bayes::GaussianNb;
+use mercer::catalog::{Training, train};
+use mercer::data::{Column, Kind, Levels, MISSING, UNSEEN, Values};
+use mercer::prelude::*;
+use mercer::prepare::{Features, Field, Recipe, Schema, Step};
+use ndarray::array;
+use std::sync::Arc;
+
+fn levels(words: &[&str]) -> Arc<Levels> {
+    Arc::new(Levels::new(words.iter().map(|w| (*w).to_owned()).collect()))
+}
+
+fn numbers(name: &str, values: &[f64]) -> Column {
+    Column { name: name.into(), values: Values::Numbers(values.to_vec()) }
+}
+
+/// Words under levels of their own; an empty word is missing.
+fn words(name: &str, values: &[&str]) -> Column {
+    let known: Vec<&str> = values.iter().copied().filter(|w| !w.is_empty()).collect();
+    let levels = levels(&known);
+    let codes =
+        values.iter().map(|w| if w.is_empty() { MISSING } else { levels.code(w) }).collect();
+    Column { name: name.into(), values: Values::Categories { codes, levels } }
+}
+
+fn booleans(name: &str, values: &[Option<bool>]) -> Column {
+    Column { name: name.into(), values: Values::Booleans(values.to_vec()) }
+}
+
+fn table(columns: Vec<Column>) -> Table {
+    Table::new(columns).unwrap()
+}
+
+/// Age, color, member and a class.
+fn schema() -> Schema {
+    Schema {
+        fields: vec![
+            Field::numeric("age"),
+            Field::categorical("color", levels(&["blue", "green", "red"])),
+            Field::new("member", Kind::Boolean),
+            Field::categorical("class", levels(&["no", "yes"])),
+        ],
+    }
+}
+
+fn features() -> Features {
+    Features::plan(&schema(), Some("class")).unwrap()
+}
+
+fn columns() -> Vec<Column> {
+    vec![
+        numbers("age", &[30.0, f64::NAN]),
+        words("color", &["red", "blue"]),
+        booleans("member", &[Some(true), None]),
+        words("class", &["yes", "no"]),
+    ]
+}
+
+/// Cells as text, so that gaps compare.
+fn cells(rows: &Rows<'_>) -> Vec<String> {
+    (0..rows.n_rows()).map(|i| format!("{:?}", rows.row(i))).collect()
+}
+
+fn recipe(steps: &[&str]) -> Recipe {
+    steps.iter().fold(Recipe::default(), |recipe, step| recipe.with(step).unwrap())
+}
+
+#[test]
+fn a_table_becomes_rows_and_classes() {
+    let classes = Classes::from_names(["no", "yes"]);
+
+    let encoded = features().encode(&table(columns()), Some(&classes)).unwrap();
+
+    assert_eq!(features().names(), ["age", "color=blue", "color=green", "color=red", "member"]);
+    assert_eq!(features().origins(), [0, 1, 1, 1, 2]);
+    assert_eq!(cells(&encoded.rows()), ["[30.0, 0.0, 0.0, 1.0, 1.0]", "[NaN, 1.0, 0.0, 0.0, NaN]"]);
+    assert_eq!(encoded.codes, [1, 0]);
+    assert_eq!(encoded.n_unseen, 0);
+}
+
+#[test]
+fn columns_are_found_by_name_in_any_order_and_others_ignored() {
+    let mut shuffled = columns();
+    shuffled.reverse();
+    shuffled.insert(1, numbers("shoe size", &[41.0, 42.0]));
+
+    let straight = features().encode(&table(columns()), None).unwrap();
+    let encoded = features().encode(&table(shuffled), None).unwrap();
+
+    assert_eq!(cells(&encoded.rows()), cells(&straight.rows()));
+}
+
+#[test]
+fn a_column_that_is_not_there_is_named() {
+    let mut short = columns();
+    short.remove(1);
+
+    let error = features().encode(&table(short), None).err().unwrap();
+
+    assert_eq!(error, Error::MissingColumn { name: "color".into() });
+    assert_eq!(error.to_string(), "column `color` is missing");
+}
+
+#[test]
+fn a_column_of_another_kind_is_named() {
+    let mut wrong = columns();
+    wrong[0] = words("age", &["thirty", "n/a"]);
+
+    let error = features().encode(&table(wrong), None).err().unwrap();
+
+    assert_eq!(error.to_string(), "column `age` is categorical; numeric was expected");
+}
+
+#[test]
+fn a_word_never_seen_is_counted_and_treated_as_missing() {
+    let mut strange = columns();
+    strange[1] = words("color", &["mauve", ""]);
+
+    let encoded = features().encode(&table(strange), None).unwrap();
+
+    assert_eq!(encoded.n_unseen, 1);
+    assert_eq!(cells(&encoded.rows()), ["[30.0, NaN, NaN, NaN, 1.0]", "[NaN, NaN, NaN, NaN, NaN]"]);
+}
+
+#[test]
+fn a_code_that_stands_for_no_level_is_unseen() {
+    let mut strange = columns();
+    strange[1].values =
+        Values::Categories { codes: vec![UNSEEN, 1], levels: levels(&["blue", "red"]) };
+
+    let encoded = features().encode(&table(strange), None).unwrap();
+
+    // Code 1 of these levels is red, which is code 2 of the model's.
+    assert_eq!(encoded.n_unseen, 1);
+    assert_eq!(cells(&encoded.rows())[1], "[NaN, 0.0, 0.0, 1.0, NaN]");
+}
+
+#[test]
+fn booleans_are_one_zero_or_missing() {
+    let features =
+        Features::plan(&Schema { fields: vec![Field::new("b", Kind::Boolean)] }, None).unwrap();
+    let flags = table(vec![booleans("b", &[Some(true), Some(false), None])]);
+
+    let encoded = features.encode(&flags, None).unwrap();
+
+    assert_eq!(cells(&encoded.rows()), ["[1.0]", "[0.0]", "[NaN]"]);
+}
+
+#[test]
+fn rows_without_a_class_or_of_an_unknown_one_are_refused() {
+    let classes = Classes::from_names(["no", "yes"]);
+    let with_class = |values: &[&str]| {
+        let mut columns = columns();
+        columns[3] = words("class", values);
+        features().encode(&table(columns), Some(&classes)).err().unwrap()
+    };
+
+    assert_eq!(with_class(&["yes", ""]), Error::MissingTarget { row: 1, column: "class".into() });
+    let unknown = Error::UnknownClass { class: "maybe".into(), known: "no, yes".into() };
+    assert_eq!(with_class(&["maybe", "no"]), unknown);
+}
+
+#[test]
+fn classes_are_matched_whatever_their_type() {
+    let one_and_two: [Vec<Label>; 3] = [
+        vec![Label::Int(1), Label::Int(2)],
+        vec![Label::Float(1.0), Label::Float(2.0)],
+        vec![Label::from("1"), Label::from("2")],
+    ];
+    for labels in one_and_two {
+        let classes = Classes::new(labels);
+        let mut columns = columns();
+        columns[3] = words("class", &["2", "1"]);
+
+        let encoded = features().encode(&table(columns), Some(&classes)).unwrap();
+
+        assert_eq!(encoded.codes, [1, 0], "{classes:?}");
+    }
+}
+
+#[test]
+fn nothing_to_learn_from_is_refused() {
+    let text = Schema { fields: vec![Field::new("review", Kind::Text), Field::numeric("stars")] };
+
+    assert_eq!(Features::plan(&text, Some("stars")), Err(Error::NoFeatures));
+    let kept = Features::plan(&text, None).unwrap();
+    assert_eq!(kept.steps[0], Step::Ignore("text".into()));
+    assert_eq!(kept.names(), ["stars"]);
+}
+
+#[test]
+fn a_recipe_is_settled_by_a_look_at_the_stream() {
+    let rows = table(vec![
+        numbers("x", &[1.0, f64::NAN, 3.0, 8.0]),
+        booleans("b", &[Some(true), Some(false), None, Some(true)]),
+        words("c", &["u", "v", "u", ""]),
+    ]);
+    let schema = Schema {
+        fields: vec![
+            Field::numeric("x"),
+            Field::new("b", Kind::Boolean),
+            Field::categorical("c", levels(&["u", "v"])),
+        ],
+    };
+    let look = |steps: &[&str]| {
+        let plan = Features::plan(&schema, None).unwrap();
+        let features = plan.look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
+        let first: Vec<f64> = {
+            let encoded = features.encode(&rows, None).unwrap();
+            (0..4).map(|i| encoded.rows().get(i, 0)).collect()
+        };
+        (features, first)
+    };
+
+    // x: mean 4, median 3, from 1 to 8, variance ((−3)² + (−1)² + 4²) / 3 = 26/3.
+    assert_eq!(look(&["impute=mean"]).1, [1.0, 4.0, 3.0, 8.0]);
+    assert_eq!(look(&["impute=median"]).1, [1.0, 3.0, 3.0, 8.0]);
+    assert_eq!(look(&["impute=-1.5"]).1, [1.0, -1.5, 3.0, 8.0]);
+    assert_eq!(look(&["impute=1", "scale=min-max"]).1, [0.0, 0.0, 2.0 / 7.0, 1.0]);
+    let (_, standard) = look(&["impute=mean", "scale=standard"]);
+    let spread = (26f64 / 3.0).sqrt();
+    for (found, expected) in standard.iter().zip([-3.0, 0.0, -1.0, 4.0]) {
+        assert!((found - expected / spread).abs() < 1e-15);
+    }
+    // Bins from 1 to 8 in two: cut at 4.5; b from 0 to 1 cut at 0.5.
+    let (binned, low) = look(&["bins=equal-width:2"]);
+    assert_eq!(binned.names(), ["x<4.5", "x>=4.5", "b<0.5", "b>=0.5", "c=u", "c=v"]);
+    assert_eq!(binned.origins(), [0, 0, 1, 1, 2, 2]);
+    assert!(low[1].is_nan());
+    assert_eq!([low[0], low[2], low[3]], [1.0, 1.0, 0.0]);
+}
+
+#[test]
+fn a_look_at_many_rows_is_a_look_at_all_of_them() {
+    let n = 10_000;
+    let values: Vec<f64> = (0..n).map(|i| 1e6 + f64::from(i % 101)).collect();
+    let rows = table(vec![numbers("x", &values)]);
+    let plan = Features::plain(["x".to_owned()]);
+
+    let features = plan.look(&recipe(&["scale=standard"]), &rows, &Monitor::quiet()).unwrap();
+
+    let mean = 1e6 + values.iter().map(|v| v - 1e6).sum::<f64>() / f64::from(n);
+    let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / f64::from(n);
+    let Step::Number(step) = &features.steps[0] else { panic!("a number stays one") };
+    let (shift, spread) = step.scale.unwrap();
+    assert!((shift / mean - 1.0).abs() < 1e-15);
+    assert!((spread / variance.sqrt() - 1.0).abs() < 1e-12);
+}
+
+#[test]
+fn an_infinite_number_is_named_by_its_row_at_a_look() {
+    let mut values = vec![1.0; 10_000];
+    values[9_000] = f64::INFINITY;
+    let rows = table(vec![numbers("y", &vec![2.0; 10_000]), numbers("x", &values)]);
+    let plan = Features::plain(["y".to_owned(), "x".to_owned()]);
+
+    let error = plan.look(&recipe(&["impute=mean"]), &rows, &Monitor::quiet()).unwrap_err();
+
+    assert_eq!(error, Error::NotFinite { row: 9_000, column: 1, value: f64::INFINITY });
+}
+
+#[test]
+fn a_look_obeys_its_monitor() {
+    let rows = table(vec![numbers("x", &vec![1.0; 10_000])]);
+    let plan = Features::plain(["x".to_owned()]);
+    let late = Monitor::quiet().time_limit(std::time::Duration::ZERO);
+    let poor = Monitor::quiet().memory_limit(1000);
+
+    let stopped = plan.clone().look(&recipe(&["impute=mean"]), &rows, &late);
+    let refused = plan.clone().look(&recipe(&["impute=median"]), &rows, &poor);
+
+    assert_eq!(stopped, Err(Error::Stopped));
+    assert!(matches!(refused, Err(Error::Memory { budget: 1000, .. })));
+    // Without a recipe there is nothing to look at, and nothing to stop.
+    assert_eq!(plan.clone().look(&Recipe::default(), &rows, &late), Ok(plan));
+}
+
+#[test]
+fn a_column_without_values_survives_every_recipe() {
+    let rows = table(vec![numbers("x", &[f64::NAN; 3]), numbers("y", &[1.0, 2.0, 3.0])]);
+    for steps in [
+        &["impute=mean"][..],
+        &["impute=median", "scale=standard"],
+        &["scale=min-max"],
+        &["bins=equal-width:3"],
+        &["impute=0", "bins=equal-frequency:3"],
+    ] {
+        let plan = Features::plain(["x".to_owned(), "y".to_owned()]);
+
+        let features = plan.look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
+
+        assert_eq!(features.check(), Ok(()));
+        let encoded = features.encode(&rows, None).unwrap();
+        let width = features.n_features();
+        assert_eq!(encoded.rows().n_columns(), width);
+        assert!(!encoded.rows().get(0, width - 1).is_nan());
+    }
+}
+
+#[test]
+fn numbers_at_the_ends_of_the_range_make_no_broken_step() {
+    let rows = table(vec![numbers("x", &[-1.7e308, 1.7e308, 0.0])]);
+    for steps in [&["bins=equal-width:4"][..], &["scale=min-max"], &["scale=standard"]] {
+        let plan = Features::plain(["x".to_owned()]);
+
+        // Refused or usable, never a step that could not be saved.
+        if let Ok(features) = plan.look(&recipe(steps), &rows, &Monitor::quiet()) {
+            assert_eq!(features.check(), Ok(()), "{steps:?}: {:?}", features.steps);
+        }
+    }
+}
+
+#[test]
+fn a_sparse_bundle_stays_one() {
+    let x = crate::cases::sparse(&array![[0.0, 2.0, 0.0], [1.0, 0.0, 3.0]]);
+    let bundle = Column { name: "features".into(), values: Values::Sparse(x) };
+    let mut field = Field::new("features", Kind::Sparse);
+    field.width = 3;
+
+    let features = Features::plan(&Schema { fields: vec![field.clone()] }, None).unwrap();
+    let encoded = features.encode(&table(vec![bundle]), None).unwrap();
+
+    assert!(matches!(encoded.rows(), Rows::Sparse(_)));
+    assert_eq!(features.names(), ["f1", "f2", "f3"]);
+    let beside = Schema { fields: vec![field, Field::numeric("x")] };
+    assert!(matches!(Features::plan(&beside, None), Err(Error::Kind { .. })));
+}
+
+#[test]
+fn a_mixed_table_trains_and_predicts_by_name() {
+    let species = ["cat", "dog", "cat", "dog", "cat", "dog", "dog", "cat"];
+    let rows = table(vec![
+        numbers("weight", &[4.0, 20.0, 3.5, 25.0, f64::NAN, 30.0, 18.0, 5.0]),
+        words("sound", &["miau", "wau", "miau", "wau", "miau", "wau", "", "miau"]),
+        booleans("barks", &species.map(|s| Some(s == "dog"))),
+        words("species", &species),
+    ]);
+    let fields = rows
+        .columns()
+        .iter()
+        .map(|column| match &column.values {
+            Values::Categories { levels, .. } => Field::categorical(&column.name, levels.clone()),
+            values => Field::new(&column.name, values.kind()),
+        })
+        .collect();
+    let classes = Classes::from_names(["cat", "dog"]);
+    let training = Training {
+        estimator: GaussianNb::new().into(),
+        features: Features::plan(&Schema { fields }, Some("species")).unwrap(),
+        classes: &classes,
+        n_rows: None,
+        n_folds: 2,
+        seed: 1,
+    };
+
+    let outcome = train(training, &rows, &Monitor::quiet()).unwrap();
+
+    assert_eq!(outcome.evaluation.unwrap().n_rows(), 8);
+    let features = &outcome.trained.features;
+    let stranger = table(vec![
+        words("sound", &["quak"]),
+        numbers("weight", &[4.2]),
+        booleans("barks", &[Some(false)]),
+    ]);
+    let encoded = features.encode(&stranger, None).unwrap();
+    let model = outcome.trained.fitted.model.as_model().classifier().unwrap();
+    assert_eq!(encoded.n_unseen, 1);
+    assert_eq!(model.predict(&encoded.rows()).unwrap(), [0]);
+}
