@@ -67,12 +67,13 @@ pub fn reduce<S: Send, E: Send>(
     Ok((tree.finish(&merge)?, done))
 }
 
-/// Maps `0..n` in parallel, keeping the order.
+/// Maps `0..n` in parallel, keeping the order; of several errors, the first in that order.
 pub fn map<T: Send, E: Send>(
     n: usize,
     f: impl Fn(usize) -> Result<T, E> + Sync + Send,
 ) -> Result<Vec<T>, E> {
-    (0..n).into_par_iter().map(f).collect()
+    // Collecting into a `Result` at once would give whichever error came first in time.
+    (0..n).into_par_iter().map(f).collect::<Vec<_>>().into_iter().collect()
 }
 
 fn subtree<S: Send, E: Send>(

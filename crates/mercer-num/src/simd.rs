@@ -46,7 +46,8 @@ pub fn add_centered_squares(
                 let d = x - m;
                 *s += d * d;
             }
-        } else {
+        } else if weights[i] > 0.0 {
+            // A row that weighs nothing says nothing, even where its square is infinite.
             let w = weights[i];
             for ((s, x), m) in square.iter_mut().zip(row).zip(mean) {
                 let d = x - m;

@@ -73,10 +73,11 @@ type Parts<'py> =
 
 impl<'py> Compressed<'py> {
     fn from_parts((data, indices, offsets, n_columns): Parts<'py>) -> PyResult<Self> {
-        let offsets = offsets.as_array().iter().map(|at| usize::try_from(*at));
-        let offsets = offsets.collect::<Result<_, _>>();
-        let offsets =
-            offsets.map_err(|_| PyValueError::new_err("a row starts before the first"))?;
+        let refuse =
+            |_| PyValueError::new_err("a row of the sparse matrix starts before its first");
+        let offsets = offsets.as_array();
+        let offsets = offsets.iter().map(|at| usize::try_from(*at).map_err(refuse));
+        let offsets = offsets.collect::<PyResult<_>>()?;
         Ok(Compressed { data, indices, offsets, n_columns })
     }
 

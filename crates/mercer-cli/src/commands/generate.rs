@@ -76,15 +76,15 @@ fn bases(card: &Card) -> Vec<&'static str> {
 
 fn class(card: &Card) -> String {
     let name = place(card).1;
-    let takes: String = card.takes.iter().map(|what| format!("\"{what}\", ")).collect();
+    let takes = card.takes.iter().map(|what| format!("\"{what}\"")).collect();
     let arguments: Vec<String> =
         params(card).iter().map(|p| format!("{}={}", p.spec.name, p.default)).collect();
     let mut out = format!(
-        "\n\nclass {name}({}):\n{}\n    _id = \"{}\"\n    _takes = ({})\n\n{}:\n",
+        "\n\nclass {name}({}):\n{}\n    _id = \"{}\"\n    _takes = {}\n\n{}:\n",
         bases(card).join(", "),
         docstring(card),
         card.id,
-        takes.trim_end_matches(' '),
+        tuple(takes),
         init(&arguments, "")
     );
     if card.specs.is_empty() {
@@ -160,11 +160,16 @@ fn literal(value: &Value) -> String {
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(n) if n.is_f64() => float(n.as_f64().unwrap_or(f64::NAN)),
-        Value::Array(items) => {
-            let items: String = items.iter().map(|item| format!("{}, ", literal(item))).collect();
-            format!("({})", items.trim_end_matches(' '))
-        }
+        Value::Array(items) => tuple(items.iter().map(literal).collect()),
         other => other.to_string(),
+    }
+}
+
+/// A tuple, with the comma that makes one of a single item.
+fn tuple(items: Vec<String>) -> String {
+    match items.as_slice() {
+        [one] => format!("({one},)"),
+        items => format!("({})", items.join(", ")),
     }
 }
 
@@ -190,6 +195,9 @@ fn docstring(card: &Card) -> String {
         out += &wrapped(&sentences(param.spec.doc), 8);
         if let Some(rule) = rule_words(param.spec.rule) {
             out += &wrapped(&rule, 8);
+        }
+        if param.spec.kind.starts_with("list") && param.default == "None" {
+            out += &wrapped("``None`` is the empty list.", 8);
         }
     }
     out += &attributes(card);
@@ -310,7 +318,7 @@ mod tests {
         let expected = ["1e-09", "0.5", "1.0", "1e+16", "3", "None"];
         assert_eq!(written.map(|value| literal(&value)), expected);
         assert_eq!(literal(&json!("sample")), "\"sample\"");
-        assert_eq!(literal(&json!([0.5, 0.5])), "(0.5, 0.5,)");
+        assert_eq!(literal(&json!([0.5, 0.5])), "(0.5, 0.5)");
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use super::{TrainReport, plot};
 use crate::failure::{Failure, Result};
 use mercer::catalog::Trained;
+use mercer::evaluate::ClassificationReport;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 
-/// Classes that still fit a picture of counts.
+/// Classes whose counts still fit a page.
 const MOST_CLASSES: usize = 30;
 /// Columns that get a picture of their curves.
 const MOST_CURVES: usize = 6;
@@ -40,6 +41,7 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
                 log_loss => judged.and_then(|j| j.log_loss).map(digits),
                 calibration => judged.and_then(|j| j.calibration_error).map(digits),
                 classes,
+                confusion => judged.filter(|j| j.classes.len() <= MOST_CLASSES).map(confusion),
                 pictures => pictures(report, trained),
                 params => report.params.to_string(),
                 made_by => trained.made_by.as_str(),
@@ -48,12 +50,21 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
         .map_err(|e| Failure::Resources(format!("the report page: {e}")))
 }
 
+/// Counts by truth and prediction, with the share of the truth's rows to shade them by.
+fn confusion(judged: &ClassificationReport) -> Vec<minijinja::Value> {
+    (judged.classes.iter().zip(&judged.confusion))
+        .map(|(class, counts)| {
+            let cells: Vec<_> = (counts.iter())
+                .map(|n| context! { n => n, share => *n as f64 / class.support.max(1) as f64 })
+                .collect();
+            context! { name => class.class.to_string(), cells }
+        })
+        .collect()
+}
+
 fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let mut pictures = Vec::new();
     if let Some(judged) = &report.cross_validation {
-        if judged.classes.len() <= MOST_CLASSES {
-            pictures.push(plot::confusion(judged));
-        }
         pictures.push(plot::calibration(judged));
     }
     if !report.telling.is_empty() {

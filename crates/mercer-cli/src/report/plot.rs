@@ -1,7 +1,7 @@
 //! Pictures as SVG.
 
 use kuva::backend::svg::SvgBackend;
-use kuva::plot::{BarPlot, ColorMap, Heatmap, LinePlot, ScatterPlot};
+use kuva::plot::{BarPlot, LinePlot, ScatterPlot};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
@@ -14,26 +14,6 @@ const COLORS: [&str; 8] =
 
 fn svg(plots: Vec<Plot>, layout: Layout) -> String {
     SvgBackend.render_scene(&render_multiple(plots, layout))
-}
-
-/// Counts of truth against prediction, the first class on top.
-pub fn confusion(report: &ClassificationReport) -> String {
-    let names: Vec<String> = report.classes.iter().map(|c| c.class.to_string()).collect();
-    let cells: Vec<Vec<f64>> =
-        report.confusion.iter().map(|row| row.iter().map(|n| *n as f64).collect()).collect();
-    let heatmap = Heatmap::new()
-        .with_data(cells)
-        .with_labels(names.clone(), names.clone())
-        .with_color_map(ColorMap::Viridis)
-        .with_values();
-    let plots = vec![Plot::Heatmap(heatmap)];
-    let layout = Layout::auto_from_plots(&plots)
-        .with_title("Truth (rows) against prediction (columns)")
-        .with_x_categories(names.clone())
-        .with_y_categories(names)
-        .with_width(520.0)
-        .with_height(420.0);
-    svg(plots, layout)
 }
 
 /// Confidence against accuracy; the dashed line is perfect calibration.

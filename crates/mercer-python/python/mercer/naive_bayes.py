@@ -16,6 +16,7 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     priors : array of float or None, default=None
         Class priors in class order; empty takes the shares seen in the data.
         It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
     var_smoothing : float, default=1e-09
         Share of the largest feature variance added to every variance. Larger values make the bell
         curves wider and more alike.
@@ -52,7 +53,7 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     """
 
     _id = "gaussian-nb"
-    _takes = ("missing", "sparse",)
+    _takes = ("missing", "sparse")
 
     def __init__(self, *, priors=None, var_smoothing=1e-09, variance="population"):
         self.priors = priors

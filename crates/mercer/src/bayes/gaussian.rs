@@ -43,6 +43,7 @@ params! {
 
 /// A bell curve for every class (row) and feature (column).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct GaussianNbModel {
     /// The classes in code order.
     pub classes: Classes,
@@ -73,7 +74,11 @@ impl Accumulate for GaussianNb {
         let groups = stats.groups();
         let pooled = groups.pooled();
         // Taken over all rows: a floor per batch would tie the model to the split.
-        let largest = pooled.variances(0.0).iter().copied().fold(0.0, f64::max);
+        let spread = pooled.variances(0.0);
+        if let Some(column) = spread.iter().position(|v| !v.is_finite()) {
+            return Err(Error::TooLarge { column });
+        }
+        let largest = spread.iter().copied().fold(0.0, f64::max);
         let smoothing = self.var_smoothing * largest;
         let less = match self.variance {
             Variance::Population => 0.0,
@@ -204,38 +209,64 @@ impl GaussianNbModel {
         })
     }
 
-    /// Scores of a row of zeros, then the difference each stored cell makes.
+    /// Scores of a row of zeros, then the difference each stored cell makes. A narrow curve far from
+    /// zero makes both enormous, so they are summed with what rounding drops (Knuth's two-sum).
     fn sparse_scores(&self, x: &SparseView<'_>, out: &mut Matrix) -> Result<()> {
         let n_classes = self.classes.len();
-        let at_zero: Vec<f64> = (self.peaks().iter())
+        let at_zero: Vec<Sum> = (self.peaks().iter())
             .zip(self.means.outer_iter().zip(self.variances.outer_iter()))
-            .map(|(peak, (m, v))| peak - 0.5 * m.iter().zip(v).map(|(m, v)| m * m / v).sum::<f64>())
+            .map(|(peak, (m, v))| {
+                let mut sum = Sum { total: *peak, rest: 0.0 };
+                m.iter().zip(v).for_each(|(m, v)| sum.add(-0.5 * (m * m * (1.0 / v))));
+                sum
+            })
             .collect();
         // One row a column of the data, so that a stored cell finds all classes side by side.
         let means = self.means.t().as_standard_layout().into_owned();
         let precisions = self.variances.t().mapv(|v| 1.0 / v).as_standard_layout().into_owned();
         let chunk = parallel::chunk_rows(self.width(), parallel::Layout::Sparse).min(4096);
         each_chunk(out, chunk, |first, scores| {
+            let mut sums = at_zero.clone();
             for (i, scores) in scores.chunks_exact_mut(n_classes).enumerate() {
-                scores.copy_from_slice(&at_zero);
+                sums.copy_from_slice(&at_zero);
                 let row = x.outer_view(first + i);
                 for (j, v) in row.iter().flat_map(|row| row.iter()) {
                     if v.is_infinite() {
                         return Err(Error::NotFinite { row: first + i, column: j, value: *v });
                     }
                     let curves = means.row(j).into_iter().zip(precisions.row(j));
-                    for (score, (m, p)) in scores.iter_mut().zip(curves) {
-                        *score += if v.is_nan() {
-                            // Without the factor that the row of zeros had here.
-                            0.5 * (m * m * p + (TAU / p).ln())
-                        } else {
-                            -0.5 * p * v * (v - 2.0 * m)
-                        };
+                    for (sum, (m, p)) in sums.iter_mut().zip(curves) {
+                        // Without the factor that the row of zeros had here.
+                        sum.add(0.5 * (m * m * p));
+                        let d = v - m;
+                        sum.add(if v.is_nan() { 0.5 * (TAU / p).ln() } else { -0.5 * (d * d * p) });
                     }
                 }
+                scores.iter_mut().zip(&sums).for_each(|(score, sum)| *score = sum.value());
             }
             Ok(())
         })
+    }
+}
+
+/// A sum and what rounding dropped from it.
+#[derive(Clone, Copy)]
+struct Sum {
+    total: f64,
+    rest: f64,
+}
+
+impl Sum {
+    fn add(&mut self, x: f64) {
+        let total = self.total + x;
+        let part = total - self.total;
+        self.rest += (self.total - (total - part)) + (x - part);
+        self.total = total;
+    }
+
+    /// Beyond the range of a double there is nothing left to correct.
+    fn value(&self) -> f64 {
+        if self.total.is_finite() { self.total + self.rest } else { self.total }
     }
 }
 
@@ -247,7 +278,10 @@ fn each_chunk(
 ) -> Result<()> {
     let width = out.ncols();
     let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-    cells.par_chunks_mut(chunk * width).enumerate().try_for_each(|(k, rows)| fill(k * chunk, rows))
+    let filled: Vec<Result<()>> =
+        cells.par_chunks_mut(chunk * width).enumerate().map(|(k, rows)| fill(k * chunk, rows)).collect();
+    // Of several bad cells the first is named, whichever thread was faster.
+    filled.into_iter().collect()
 }
 
 impl Classifier for GaussianNbModel {
@@ -322,6 +356,7 @@ impl Check for GaussianNbModel {
         let total: f64 = self.log_priors.iter().map(|p| p.exp()).sum();
         let fits = self.classes.len() == n_classes
             && n_classes >= 2
+            && width >= 1
             && self.log_priors.len() == n_classes
             && self.class_weights.len() == n_classes
             && self.variances.dim() == (n_classes, width)

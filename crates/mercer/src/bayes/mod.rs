@@ -16,7 +16,7 @@ fn log_priors(priors: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
         });
     }
     let total: f64 = weights.iter().sum();
-    if priors.is_empty() && total <= 0.0 {
+    if total <= 0.0 {
         return Err(Error::NoRows);
     }
     Ok(if priors.is_empty() {

@@ -96,6 +96,9 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
     if format != "mercer" {
         return Err(refuse("it is a safetensors file, but not one of Mercer's"));
     }
+    if parsed.metadata().as_ref().is_some_and(|m| m.len() != 4) {
+        return Err(refuse("its metadata has entries that are not Mercer's"));
+    }
     if !version.parse::<u32>().is_ok_and(|v| (1..=VERSION).contains(&v)) {
         return Err(Error::File(format!(
             "it has format version {version}; this build reads up to {VERSION}: update Mercer"
@@ -105,6 +108,15 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
     for (name, view) in safe.tensors() {
         let array = array(&name, view.dtype(), view.shape(), view.data())?;
         tensors.insert(name, array);
+    }
+    // The checksum says nothing of what belongs to whom: that is settled by the order of names.
+    let mut end = 0;
+    for name in tensors.keys() {
+        let (from, to) = parsed.info(name).map_or((0, 0), |info| info.data_offsets);
+        if from != end {
+            return Err(Error::File(format!("tensor `{name}` is not in its place")));
+        }
+        end = to;
     }
     let description = entry("description")?;
     if *sha256 != hash(description, &tensors, &rest[length as usize..]) {

@@ -112,10 +112,12 @@ impl Training<'_> {
             rows: 0,
             stopped: None,
         };
+        let chunk = self.chunk();
         self.each_wave(stream, monitor, 0, &mut sums.stopped, |wave, first_row| {
             sums.rows = first_row + wave.iter().map(|d| d.rows.codes.len() as u64).sum::<u64>();
-            let leaves = parallel::map(wave.len(), |k| self.leaves(&wave[k]))
-                .map_err(|e| e.after_rows(first_row as usize))?;
+            let leaves = parallel::map(wave.len(), |k| {
+                self.leaves(&wave[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
+            })?;
             for (total, folds) in leaves {
                 sums.total.push(total, 1, AnyStats::merge)?;
                 for (tree, leaf) in sums.folds.iter_mut().zip(folds) {
@@ -189,9 +191,12 @@ impl Training<'_> {
         let mut information = Information::default();
         let mut stopped = None;
         let stride = n_rows.div_ceil(TELLING_ROWS).max(1) as usize;
+        let chunk = self.chunk();
         self.each_wave(stream, monitor, 1, &mut stopped, |wave, first_row| {
-            let judged = parallel::map(wave.len(), |k| judge_batch(&wave[k], models, stride))
-                .map_err(|e| e.after_rows(first_row as usize))?;
+            let judged = parallel::map(wave.len(), |k| {
+                judge_batch(&wave[k], models, stride)
+                    .map_err(|e| e.after_rows(first_row as usize + k * chunk))
+            })?;
             for (folds, telling) in judged {
                 for (codes, log_proba) in folds {
                     evaluation.judge(&codes, &log_proba);
@@ -201,6 +206,11 @@ impl Training<'_> {
             Ok(())
         })?;
         Ok(stopped.is_none().then_some((evaluation, information)))
+    }
+
+    /// Rows of a batch.
+    fn chunk(&self) -> usize {
+        chunk_rows(self.features.n_features(), self.features.layout())
     }
 
     /// Runs over the stream once, wave by wave, with rows made and dealt to folds.
@@ -213,7 +223,7 @@ impl Training<'_> {
         mut take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
         let features = &self.features;
-        let chunk = chunk_rows(features.n_features(), features.layout());
+        let chunk = self.chunk();
         let passes = if self.n_folds > 1 { 2 } else { 1 };
         let total = self.n_rows.map(|n| n * passes);
         let mut folds = Folds::new(self.n_folds, self.classes.len(), self.seed);

@@ -131,9 +131,17 @@ impl Trained {
         {
             return refuse("the model and its features differ in width");
         }
-        match &self.stats {
-            Some(stats) => stats.check(),
-            None => Ok(()),
+        let Some(stats) = &self.stats else { return Ok(()) };
+        stats.check()?;
+        // What merging and forgetting would make must be of the same columns and classes.
+        let again = self.estimator.finish(stats, 0).map_err(|e| Error::File(e.to_string()))?;
+        let shape = |model: &AnyModel| {
+            let classifier = model.as_model().classifier();
+            classifier.map(|model| (model.n_columns(), model.classes().clone()))
+        };
+        if shape(&again.model) != shape(&self.fitted.model) {
+            return refuse("the model and its statistics are of other columns or classes");
         }
+        Ok(())
     }
 }

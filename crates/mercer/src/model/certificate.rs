@@ -7,6 +7,7 @@ use std::ops::Deref;
 
 /// A model and the proof of its fit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Fitted<M> {
     /// What was learned.
     pub model: M,
@@ -34,6 +35,7 @@ impl<M> Fitted<M> {
 /// Two fits of the same rows have equal certificates and equal bytes in a file; the time they took
 /// is told but not kept.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Certificate {
     /// What was measured about the solution.
     pub proof: Proof,
@@ -57,6 +59,7 @@ impl PartialEq for Certificate {
 
 /// What was measured about a solution, in double precision.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Proof {
     /// How the solution was found.
     pub method: Method,

@@ -147,12 +147,23 @@ impl<R: Rounds> Fit for R {
         if data.n_rows() == 0 {
             return Err(Error::NoRows);
         }
+        if data.n_columns() == 0 {
+            return Err(Error::NoFeatures);
+        }
         let mut at = self.begin(data)?;
         let mut rounds = 0;
         let (model, proof, rows, stopped) = loop {
             let observe =
                 |stats: &mut R::Stats, batch: &Dataset<'_>| self.observe_at(&at, stats, batch);
-            let Gathered { stats, rows, stopped } = gather(data, monitor, observe)?;
+            let gathered = match gather(data, monitor, observe) {
+                // Nothing of this round, but the rounds before it stand.
+                Err(Error::Stopped) if rounds > 0 => {
+                    let (stats, rows) = (R::Stats::default(), data.n_rows() as u64);
+                    Gathered { stats, rows, stopped: monitor.stop() }
+                }
+                gathered => gathered?,
+            };
+            let Gathered { stats, rows, stopped } = gathered;
             rounds += 1;
             if stopped.is_some() {
                 let (model, proof) = self.interrupt(at, &stats)?;

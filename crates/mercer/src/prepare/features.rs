@@ -186,7 +186,9 @@ impl Features {
             return Err(Error::Stopped.into());
         }
         for (k, look) in numeric.into_iter().zip(looks.finish()) {
-            self.steps[k] = Step::Number(look.steps(recipe));
+            let step = look.steps(recipe);
+            step.check().map_err(|_| Error::TooLarge { column: k })?;
+            self.steps[k] = Step::Number(step);
         }
         Ok(self)
     }
@@ -347,7 +349,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
         });
     };
     let of_level: Vec<Option<u32>> =
-        levels.words().iter().map(|word| classes.code(&Label::parse(word))).collect();
+        levels.words().iter().map(|word| class_of(word, classes)).collect();
     codes
         .iter()
         .enumerate()
@@ -366,12 +368,19 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
         .collect()
 }
 
+/// The class a word stands for: the label it reads as, or the one that is written so.
+fn class_of(word: &str, classes: &Classes) -> Option<u32> {
+    let written = || classes.labels().iter().position(|label| label.to_string() == word);
+    classes.code(&Label::parse(word)).or_else(|| written().map(|c| c as u32))
+}
+
 fn known(classes: &Classes) -> String {
     classes.labels().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What is gathered about numeric columns.
 struct Looks {
+    n_rows: usize,
     moments: Moments,
     low: Vec<f64>,
     high: Vec<f64>,
@@ -381,6 +390,7 @@ struct Looks {
 impl Looks {
     fn new(n_columns: usize, keep_values: bool) -> Looks {
         Looks {
+            n_rows: 0,
             moments: Moments::empty(1, n_columns),
             low: vec![f64::INFINITY; n_columns],
             high: vec![f64::NEG_INFINITY; n_columns],
@@ -404,7 +414,9 @@ impl Looks {
             }
         }
         let n = x.nrows();
-        let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], &[], &[n as f64])?;
+        let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], &[], &[n as f64])
+            .map_err(|e| in_table(e, numeric).after_rows(self.n_rows))?;
+        self.n_rows += n;
         self.moments.merge_group(0, &part, 0);
         for (j, column) in x.columns().into_iter().enumerate() {
             let present = column.iter().copied().filter(|v| !v.is_nan());
@@ -438,5 +450,15 @@ impl Looks {
                 }
             })
             .collect()
+    }
+}
+
+/// An error about numeric columns as one about all columns.
+fn in_table(error: Error, numeric: &[usize]) -> Error {
+    match error {
+        Error::NotFinite { row, column, value } => {
+            Error::NotFinite { row, column: numeric[column], value }
+        }
+        other => other,
     }
 }

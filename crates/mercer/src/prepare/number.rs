@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What happens to the numbers of one column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct NumberStep {
     /// Stands in for a missing number.
     pub fill: Option<f64>,

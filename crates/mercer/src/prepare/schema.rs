@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 /// The columns a model was trained with, in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Schema {
     /// One entry a column.
     pub fields: Vec<Field>,
@@ -14,6 +15,7 @@ pub struct Schema {
 
 /// A column's name and what it holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Field {
     /// What the file calls it.
     pub name: String,

@@ -34,6 +34,7 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
 /// Groups by class. Only classes that were seen take room, so a chunk of a problem with thousands
 /// of classes stays small.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ByClass<G> {
     /// The classes that may occur.
     classes: Classes,
@@ -56,13 +57,16 @@ impl<G: Grouped> ByClass<G> {
     /// Adds rows. `summarize` gets the group of each row and the weight of each group.
     ///
     /// # Errors
-    /// If the rows are not of classes, or not of the columns before.
+    /// If the rows are not of classes, have no columns, or not the columns before.
     pub fn push_rows(
         &mut self,
         batch: &Dataset<'_>,
         summarize: impl FnOnce(&Dataset<'_>, &[u32], &[f64]) -> Result<G>,
     ) -> Result<()> {
         let (row_codes, classes) = batch.class_target()?;
+        if batch.n_columns() == 0 {
+            return Err(Error::NoFeatures);
+        }
         let mut weights = vec![0.0; classes.len()];
         let mut seen = vec![false; classes.len()];
         for (i, c) in row_codes.iter().enumerate() {
@@ -217,7 +221,7 @@ impl<G: Grouped> Statistics for ByClass<G> {
             && self.codes.iter().all(|c| (*c as usize) < self.classes.len())
             && self.weights.len() == n
             && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
-            && (n == 0 || self.groups.shape() == (n, self.n_columns));
+            && (n == 0 || (self.n_columns > 0 && self.groups.shape() == (n, self.n_columns)));
         if !fits {
             return Err(Error::File("statistics by class that do not fit together".into()));
         }

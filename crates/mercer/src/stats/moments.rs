@@ -11,11 +11,12 @@ use mercer_num::simd::{add_centered_squares, add_rows};
 use mercer_num::{Matrix, Rows, SparseView};
 use serde::{Deserialize, Serialize};
 
-/// Below this share of a total, what forgetting leaves over is rounding.
+/// Below this share of a total, what taking away leaves over is rounding.
 const CRUMB: f64 = 1e-12;
 
 /// Weight, mean and centered squares of every group and column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Moments {
     /// Weight of the cells that are not missing.
     pub weights: Matrix,
@@ -94,7 +95,7 @@ impl Moments {
         let width = self.means.ncols();
         for (i, (row, slot)) in block.chunks_exact(width).zip(slots).enumerate() {
             let w = weights.get(i).copied().unwrap_or(1.0);
-            for (j, x) in row.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
+            for (j, x) in row.iter().enumerate().filter(|(_, x)| w > 0.0 && !x.is_nan()) {
                 let at = [*slot as usize, j];
                 let d = x - self.means[at];
                 self.squares[at] += w * (d * d);
@@ -129,9 +130,15 @@ impl Moments {
                 }
             }
         }
+        // Where all is missing, taking away what was added leaves a crumb, of either sign.
+        for ((g, _), w) in out.weights.indexed_iter_mut() {
+            if *w <= CRUMB * group_weights[g] {
+                *w = 0.0;
+            }
+        }
         out.divide_sums();
         for (i, (row, slot)) in x.outer_iterator().zip(slots).enumerate() {
-            for (j, v) in row.iter().filter(|(_, v)| !v.is_nan()) {
+            for (j, v) in row.iter().filter(|(_, v)| weight(i) > 0.0 && !v.is_nan()) {
                 let at = [*slot as usize, j];
                 let d = v - out.means[at];
                 out.squares[at] += weight(i) * (d * d);

@@ -7,7 +7,7 @@ use mercer::catalog::tree::{Array, Numbers};
 use mercer::catalog::{AnyModel, Card, Estimator, Learns, Trained, Tree};
 use mercer::data::{Column, Levels, Values};
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, Schema};
+use mercer::prepare::{Features, Field, Schema, Words};
 use mercer_num::random::Random;
 use ndarray::Axis;
 use proptest::prelude::*;
@@ -173,7 +173,7 @@ impl Case {
         let mut fields: Vec<Field> =
             names(self.x.ncols()).into_iter().map(Field::numeric).collect();
         fields.push(Field::categorical(TARGET, Arc::default()));
-        Features::plan(&Schema { fields }, Some(TARGET)).unwrap()
+        Features::plan(&Schema { fields }, Some(TARGET), Words::Auto).unwrap().0
     }
 }
 

@@ -792,13 +792,15 @@ fn targets_of_the_wrong_kind_are_refused() {
 fn weights_that_are_none_are_refused_with_their_row() {
     let x = Matrix::zeros((3, 1));
     let classes = Classes::from_names(["a", "b"]);
-    let data = Dataset::classes(&x, &[0, 1, 0], &classes).unwrap();
+    let weighted = |weights: &[f64]| {
+        Dataset::classes(&x, &[0, 1, 0], &classes).unwrap().weighted(weights).err().unwrap()
+    };
     for bad in [-1.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
-        let error = data.clone().weighted(&[1.0, bad, bad]).unwrap_err();
+        let error = weighted(&[1.0, bad, bad]);
 
         assert!(matches!(error, Error::Weight { row: 1, .. }), "{error}");
     }
-    assert!(matches!(data.weighted(&[1.0]), Err(Error::Length { found: 1, expected: 3, .. })));
+    assert!(matches!(weighted(&[1.0]), Error::Length { found: 1, expected: 3, .. }));
 }
 
 #[test]

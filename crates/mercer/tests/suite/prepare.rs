@@ -4,7 +4,7 @@ use mercer::bayes::GaussianNb;
 use mercer::catalog::{Training, train};
 use mercer::data::{Column, Kind, Levels, MISSING, UNSEEN, Values};
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, Recipe, Schema, Step};
+use mercer::prepare::{Features, Field, LeftOut, Recipe, Schema, Step, Words};
 use ndarray::array;
 use std::sync::Arc;
 
@@ -45,8 +45,12 @@ fn schema() -> Schema {
     }
 }
 
+fn planned(schema: &Schema, target: Option<&str>) -> Features {
+    Features::plan(schema, target, Words::Indicators).unwrap().0
+}
+
 fn features() -> Features {
-    Features::plan(&schema(), Some("class")).unwrap()
+    planned(&schema(), Some("class"))
 }
 
 fn columns() -> Vec<Column> {
@@ -139,8 +143,7 @@ fn a_code_that_stands_for_no_level_is_unseen() {
 
 #[test]
 fn booleans_are_one_zero_or_missing() {
-    let features =
-        Features::plan(&Schema { fields: vec![Field::new("b", Kind::Boolean)] }, None).unwrap();
+    let features = planned(&Schema { fields: vec![Field::new("b", Kind::Boolean)] }, None);
     let flags = table(vec![booleans("b", &[Some(true), Some(false), None])]);
 
     let encoded = features.encode(&flags, None).unwrap();
@@ -184,10 +187,34 @@ fn classes_are_matched_whatever_their_type() {
 fn nothing_to_learn_from_is_refused() {
     let text = Schema { fields: vec![Field::new("review", Kind::Text), Field::numeric("stars")] };
 
-    assert_eq!(Features::plan(&text, Some("stars")), Err(Error::NoFeatures));
-    let kept = Features::plan(&text, None).unwrap();
-    assert_eq!(kept.steps[0], Step::Ignore("text".into()));
-    assert_eq!(kept.names(), ["stars"]);
+    assert_eq!(Features::plan(&text, Some("stars"), Words::Auto), Err(Error::NoFeatures));
+}
+
+#[test]
+fn columns_left_out_are_named_with_the_reason() {
+    let schema = Schema {
+        fields: vec![
+            Field::new("review", Kind::Text),
+            Field::numeric("stars"),
+            Field::categorical("nothing", levels(&[])),
+            Field::categorical("color", levels(&["blue", "red"])),
+        ],
+    };
+    let plan = |words| {
+        let (features, left_out) = Features::plan(&schema, None, words).unwrap();
+        (features.names().join(" "), left_out)
+    };
+    let out = |name: &str, why| (name.to_owned(), why);
+
+    // Words stay out of the way of numbers unless they are asked in.
+    let mut left_out = vec![out("review", LeftOut::Text), out("nothing", LeftOut::Empty)];
+    assert_eq!(
+        plan(Words::Indicators),
+        ("stars color=blue color=red".to_owned(), left_out.clone())
+    );
+    left_out.push(out("color", LeftOut::Words));
+    assert_eq!(plan(Words::Auto), ("stars".to_owned(), left_out.clone()));
+    assert_eq!(plan(Words::Ignore), ("stars".to_owned(), left_out));
 }
 
 #[test]
@@ -205,8 +232,7 @@ fn a_recipe_is_settled_by_a_look_at_the_stream() {
         ],
     };
     let look = |steps: &[&str]| {
-        let plan = Features::plan(&schema, None).unwrap();
-        let features = plan.look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
+        let features = planned(&schema, None).look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
         let first: Vec<f64> = {
             let encoded = features.encode(&rows, None).unwrap();
             (0..4).map(|i| encoded.rows().get(i, 0)).collect()
@@ -319,13 +345,13 @@ fn a_sparse_bundle_stays_one() {
     let mut field = Field::new("features", Kind::Sparse);
     field.width = 3;
 
-    let features = Features::plan(&Schema { fields: vec![field.clone()] }, None).unwrap();
+    let features = planned(&Schema { fields: vec![field.clone()] }, None);
     let encoded = features.encode(&table(vec![bundle]), None).unwrap();
 
     assert!(matches!(encoded.rows(), Rows::Sparse(_)));
     assert_eq!(features.names(), ["f1", "f2", "f3"]);
     let beside = Schema { fields: vec![field, Field::numeric("x")] };
-    assert!(matches!(Features::plan(&beside, None), Err(Error::Kind { .. })));
+    assert!(matches!(Features::plan(&beside, None, Words::Auto), Err(Error::Kind { .. })));
 }
 
 #[test]
@@ -348,7 +374,7 @@ fn a_mixed_table_trains_and_predicts_by_name() {
     let classes = Classes::from_names(["cat", "dog"]);
     let training = Training {
         estimator: GaussianNb::new().into(),
-        features: Features::plan(&Schema { fields }, Some("species")).unwrap(),
+        features: planned(&Schema { fields }, Some("species")),
         classes: &classes,
         n_rows: None,
         n_folds: 2,

@@ -1,0 +1,95 @@
+"""Mercer against its peers, measured side by side in one run.
+
+    python3 bench/compare.py            # every cell
+    python3 bench/compare.py csv        # cells whose name has "csv" in it
+    python3 bench/compare.py --quick    # small data, to see that everything runs
+
+Builds Mercer, installs the peers in a virtual environment of its own (bench/.venv), runs every
+contestant of a cell in turn, several times, each in a process of its own, keeps the best time of each,
+and prints the ratio to the strongest peer. Writes bench/results.json. Run nothing else meanwhile.
+"""
+
+import argparse
+import importlib
+import json
+import os
+import platform
+import subprocess
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).resolve().parent
+ROOT = BENCH.parent
+VENV = BENCH / ".venv"
+PYTHON = VENV / "bin" / "python"
+THREADS = 2
+CELLS = ["gaussian_nb", "csv_read"]
+
+# OpenMP and BLAS peers spin when they wait, which would slow whoever runs beside them.
+QUIET = {
+    "OMP_WAIT_POLICY": "passive",
+    "OMP_NUM_THREADS": str(THREADS),
+    "OPENBLAS_NUM_THREADS": str(THREADS),
+    "RAYON_NUM_THREADS": str(THREADS),
+    "POLARS_MAX_THREADS": str(THREADS),
+}
+
+
+def main():
+    args = parse()
+    if Path(sys.prefix) != VENV:
+        prepare()
+        os.execve(PYTHON, [str(PYTHON), __file__, *sys.argv[1:]], {**os.environ, **QUIET})
+    sys.path.insert(0, str(BENCH))
+    results = []
+    for name in CELLS:
+        for cell in importlib.import_module(f"cells.{name}").cells(args.quick):
+            if args.only in cell.name:
+                results.append(cell.run(args.repeat))
+                show(results[-1])
+    summary = {"machine": machine(), "threads": THREADS, "quick": args.quick, "cells": results}
+    (BENCH / "results.json").write_text(json.dumps(summary, indent=2) + "\n")
+    print("\nwrote bench/results.json")
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("only", nargs="?", default="", help="run the cells whose name contains this")
+    parser.add_argument("--quick", action="store_true", help="small data")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each contestant; the best counts")
+    return parser.parse_args()
+
+
+def prepare():
+    """Builds Mercer and installs the peers."""
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    subprocess.run([*pip, "-r", BENCH / "requirements.txt"], check=True)
+    env = {**os.environ, "VIRTUAL_ENV": str(VENV)}
+    subprocess.run([VENV / "bin" / "maturin", "develop", "--release", "--quiet"], cwd=ROOT, env=env, check=True)
+    build = ["cargo", "build", "--release", "--quiet"]
+    subprocess.run([*build, "-p", "mercer-cli"], cwd=ROOT, check=True)
+    subprocess.run([*build, "-p", "mercer-io", "--example", "to_features"], cwd=ROOT, check=True)
+    subprocess.run([*build, "--manifest-path", "bench/peers/linfa/Cargo.toml"], cwd=ROOT, check=True)
+
+
+def show(result):
+    print(f"\n{result['name']}: {result['what']}")
+    best = min((p["seconds"] for p in result["runs"] if not p["ours"]), default=None)
+    for run in result["runs"]:
+        ratio = f"{best / run['seconds']:6.2f}x the strongest peer" if run["ours"] and best else ""
+        memory = f"{run['megabytes']:7.0f} MB" if run.get("megabytes") else " " * 10
+        print(f"  {run['who']:24} {run['seconds']:9.4f} s {memory}  {ratio}")
+
+
+def machine():
+    cpu = next(
+        (line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")),
+        platform.processor(),
+    )
+    return {"cpu": cpu, "cores": os.cpu_count(), "python": platform.python_version()}
+
+
+if __name__ == "__main__":
+    main()

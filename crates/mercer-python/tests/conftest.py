@@ -1,0 +1,15 @@
+import numpy as np
+import pytest
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+@pytest.fixture
+def blobs(rng):
+    """Three overlapping classes in four columns."""
+    y = rng.integers(0, 3, 300)
+    X = rng.normal(size=(300, 4)) + y[:, None] * [1.0, 0.5, 0.0, -1.0]
+    return X, y

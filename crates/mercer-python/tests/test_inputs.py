@@ -1,0 +1,235 @@
+"""What may be handed in, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+
+from mercer.naive_bayes import GaussianNB
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def same_model(one, other, rtol=1e-12):
+    np.testing.assert_allclose(one.theta_, other.theta_, rtol=rtol)
+    np.testing.assert_allclose(one.var_, other.var_, rtol=rtol)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        np.asfortranarray,
+        lambda X: np.repeat(X, 2, axis=0)[::2],
+        lambda X: np.repeat(X, 2, axis=1)[:, ::2],
+        lambda X: X[::-1][::-1],
+        lambda X: X.tolist(),
+        lambda X: X.astype(">f8"),
+        lambda X: np.rec.fromarrays([np.zeros(len(X), "i1"), X], dtype=[("k", "i1"), ("x", "f8", 4)])[
+            "x"
+        ],
+    ],
+    ids=["fortran", "every other row", "every other column", "reversed", "lists", "big-endian", "packed"],
+)
+def test_the_layout_in_memory_does_not_matter(blobs, change):
+    X, y = blobs
+    expected = GaussianNB().fit(X, y)
+
+    model = GaussianNB().fit(change(X), y)
+
+    np.testing.assert_array_equal(model.theta_, expected.theta_)
+    np.testing.assert_array_equal(model.predict_proba(change(X)), expected.predict_proba(X))
+
+
+def test_floats_are_widened_not_rounded(blobs):
+    X, y = blobs
+    single = X.astype(np.float32)
+
+    model = GaussianNB().fit(single, y)
+
+    same_model(model, GaussianNB().fit(single.astype(np.float64), y))
+    assert model.theta_.dtype == np.float64
+
+
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "lil", "dok", "bsr"])
+@pytest.mark.parametrize("kind", ["array", "matrix"])
+def test_sparse_and_dense_agree(blobs, form, kind):
+    X, y = blobs
+    X = np.where(X > 0.5, X, 0)
+    sparse = getattr(sp, f"{form}_{kind}")(X)
+    dense = GaussianNB().fit(X, y)
+
+    model = GaussianNB().fit(sparse, y)
+
+    same_model(model, dense)
+    np.testing.assert_allclose(model.predict_proba(sparse), dense.predict_proba(X), atol=1e-9)
+    np.testing.assert_allclose(dense.predict_proba(sparse), dense.predict_proba(X), atol=1e-9)
+
+
+def test_unsorted_repeated_and_wide_indices_are_put_in_order():
+    # Row 0 is [3, 0, 5]: column 2 first, column 0 in two parts.
+    rows = sp.csr_array(
+        (
+            np.array([5.0, 1.0, 2.0, 7.0, 1.0, 4.0]),
+            np.array([2, 0, 0, 1, 2, 0], np.int64),
+            np.array([0, 3, 4, 5, 6], np.int64),
+        ),
+        shape=(4, 3),
+    )
+    y = [0, 0, 1, 1]
+
+    model = GaussianNB(var_smoothing=0.1).fit(rows, y)
+
+    same_model(model, GaussianNB(var_smoothing=0.1).fit(rows.toarray(), y))
+
+
+def test_missing_values_are_skipped():
+    X = np.array([[1.0, np.nan], [3.0, 4.0], [np.nan, 6.0], [10.0, 0.0], [12.0, 2.0]])
+    y = [0, 0, 0, 1, 1]
+
+    model = GaussianNB(var_smoothing=0).fit(X, y)
+
+    np.testing.assert_allclose(model.theta_, [[2, 5], [11, 1]])
+    np.testing.assert_allclose(model.var_, [[1, 1], [1, 1]])
+    np.testing.assert_allclose(model.predict_proba([[np.nan, np.nan]]), [[0.6, 0.4]])
+
+
+TABLES = {
+    "pandas": lambda frame: frame,
+    "pandas with nullable columns": lambda frame: frame.convert_dtypes(),
+    "polars": lambda frame: pl.DataFrame(frame.to_dict("list")),
+    "polars lazy": lambda frame: pl.LazyFrame(frame.to_dict("list")),
+    "arrow table": lambda frame: pa.Table.from_pandas(frame, preserve_index=False),
+    "arrow batch": lambda frame: pa.RecordBatch.from_pandas(frame, preserve_index=False),
+}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_tables_keep_their_names(blobs, kind, recwarn):
+    X, y = blobs
+    table = TABLES[kind](pd.DataFrame(X, columns=NAMES))
+
+    model = GaussianNB().fit(table, y)
+
+    assert model.feature_names_in_.tolist() == NAMES
+    same_model(model, GaussianNB().fit(X, y))
+    assert (model.predict(table) == GaussianNB().fit(X, y).predict(X)).all()
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_gaps_in_tables_are_missing_values(kind):
+    frame = pd.DataFrame({"a": [1.0, None, 3.0, 8.0], "b": [1.0, 2.0, 0.0, None]})
+    table = TABLES[kind](frame)
+
+    model = GaussianNB().fit(table, [0, 0, 0, 1])
+
+    np.testing.assert_allclose(model.theta_[0], [2, 1])
+
+
+def test_whole_numbers_and_truth_values_with_gaps_are_numbers():
+    table = pa.table({"n": [1, None, 3, 8], "t": [True, None, False, True]})
+    model = GaussianNB().fit(table, [0, 0, 0, 1])
+    np.testing.assert_allclose(model.theta_[0], [2, 0.5])
+
+    same_model(GaussianNB().fit(pl.from_arrow(table), [0, 0, 0, 1]), model)
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow table", "pandas"])
+def test_other_names_are_refused(blobs, kind):
+    X, y = blobs
+    frame = pd.DataFrame(X, columns=NAMES)
+    model = GaussianNB().fit(TABLES[kind](frame), y)
+
+    with pytest.raises(ValueError, match="feature names should match"):
+        model.predict(TABLES[kind](frame[["b", "a", "c", "d"]]))
+
+
+@pytest.mark.parametrize("kind", ["polars", "arrow table"])
+def test_words_in_a_table_are_refused_by_column(kind):
+    frame = pd.DataFrame({"a": [1.0, 2.0], "city": ["Ulm", "Bonn"]})
+
+    with pytest.raises(ValueError, match="column 'city': .* is not a number"):
+        GaussianNB().fit(TABLES[kind](frame), [0, 1])
+
+
+LABELS = {
+    "int64": np.array([3, -7]),
+    "int8": np.array([-128, 127], np.int8),
+    "uint64": np.array([0, 2**40], np.uint64),
+    "far apart": np.array([-(2**62), 2**62]),
+    "bool": np.array([False, True]),
+    "float": np.array([1.0, 2.0]),
+    "str": np.array(["no", "yes"]),
+    "object": np.array(["no", "yes"], dtype=object),
+    "bytes": np.array([b"no", b"yes"]),
+    "object ints": np.array([1, 2], dtype=object),
+}
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_come_back_in_their_type(kind, rng, tmp_path):
+    classes = LABELS[kind]
+    y = classes[rng.integers(0, 2, 100)]
+    X = rng.normal(size=(100, 2)) + 9 * (y == classes[1])[:, None]
+
+    model = GaussianNB().fit(X, y)
+
+    assert model.classes_.dtype == y.dtype
+    assert model.classes_.tolist() == sorted(classes.tolist())
+    assert model.predict(X).dtype == y.dtype
+    assert (model.predict(X) == y).all()
+
+
+@pytest.mark.parametrize(
+    "y",
+    [pl.Series(["b", "a", "b", "a"]), pa.array(["b", "a", "b", "a"]), pd.Series(["b", "a", "b", "a"]),
+     pd.Categorical(["b", "a", "b", "a"]), pa.chunked_array([["b", "a"], ["b", "a"]])],
+    ids=["polars", "arrow", "pandas", "categorical", "chunked"],
+)
+def test_columns_of_labels_are_taken(y):
+    model = GaussianNB().fit([[1.0], [5.0], [1.2], [5.2]], y)
+
+    assert model.predict([[1.1], [5.1]]).tolist() == ["b", "a"]
+
+
+REFUSED = {
+    "infinity": ([[1.0], [np.inf], [2.0]], [0, 1, 1], {}, "row 2, column 1: inf"),
+    "one class": ([[1.0], [2.0]], [1, 1], {}, "only one class"),
+    "lengths": ([[1.0], [2.0]], [0, 1, 1], {}, "inconsistent numbers of samples"),
+    "smoothing": ([[1.0], [2.0]], [0, 1], {"var_smoothing": -1.0}, "var_smoothing.*at least 0"),
+    "smoothing nan": ([[1.0], [2.0]], [0, 1], {"var_smoothing": np.nan}, "var_smoothing"),
+    "smoothing text": ([[1.0], [2.0]], [0, 1], {"var_smoothing": "big"}, "var_smoothing"),
+    "prior sum": ([[1.0], [2.0]], [0, 1], {"priors": [0.5, 0.6]}, "priors.*add up to 1"),
+    "prior number": ([[1.0], [2.0]], [0, 1], {"priors": [0.5, 0.3, 0.2]}, "priors.*2 classes"),
+    "variance": ([[1.0], [2.0]], [0, 1], {"variance": "both"}, "variance.*population, sample"),
+    "missing label": ([[1.0], [2.0]], np.array(["a", None]), {}, "missing"),
+    "measured label": ([[1.0], [2.0]], [0.25, 1.5], {}, "continuous"),
+    "no spread": ([[1.0], [1.0]], [0, 1], {}, "does not vary"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_learned_is_refused(case):
+    X, y, params, message = REFUSED[case]
+
+    with pytest.raises(ValueError, match=message):
+        GaussianNB(**params).fit(X, y)
+
+
+def test_mixed_labels_are_refused():
+    with pytest.raises(TypeError, match="int, str"):
+        GaussianNB().fit([[1.0], [2.0]], np.array([1, "a"], dtype=object))
+
+
+def test_negative_weights_are_refused():
+    with pytest.raises(ValueError, match="row 2: weight -1"):
+        GaussianNB().fit([[1.0], [2.0]], [0, 1], sample_weight=[1, -1])
+
+
+def test_infinity_in_new_rows_is_refused(blobs):
+    model = GaussianNB().fit(*blobs)
+
+    with pytest.raises(ValueError, match="row 2, column 3: -inf"):
+        model.predict([[0, 0, 0, 0], [0, 0, -np.inf, 0]])

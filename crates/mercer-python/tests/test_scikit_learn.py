@@ -1,0 +1,129 @@
+"""GaussianNB stands in for scikit-learn's: same manners, same numbers."""
+
+import numpy as np
+import pytest
+from sklearn import naive_bayes as theirs
+from sklearn.base import clone
+from sklearn.datasets import load_iris, load_wine
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+import mercer
+from mercer.naive_bayes import GaussianNB
+
+
+@parametrize_with_checks([GaussianNB(), GaussianNB(var_smoothing=1e-3, variance="sample")])
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+def test_no_check_is_excused():
+    results = check_estimator(GaussianNB(), on_skip=None, on_fail="raise")
+
+    assert {r["status"] for r in results} <= {"passed", "skipped"}
+    assert [r["check_name"] for r in results if r["status"] == "skipped"] in (
+        [],
+        # Needs SCIPY_ARRAY_API in the environment.
+        ["check_array_api_input"],
+    )
+
+
+def random_data():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 5, 2000)
+    return rng.normal(size=(2000, 10)) * rng.uniform(0.1, 30, 10) + y[:, None], y
+
+
+DATA = {
+    "iris": lambda: load_iris(return_X_y=True),
+    "wine": lambda: load_wine(return_X_y=True),
+    "random": random_data,
+}
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("prior", [False, True])
+@pytest.mark.parametrize("name", DATA)
+def test_the_numbers_are_scikit_learns(name, prior, weighted):
+    X, y = DATA[name]()
+    n_classes = len(np.unique(y))
+    priors = np.arange(1, n_classes + 1) / (n_classes * (n_classes + 1) / 2) if prior else None
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
+
+    ours = GaussianNB(priors=priors).fit(X, y, sample_weight=weights)
+    reference = theirs.GaussianNB(priors=priors).fit(X, y, sample_weight=weights)
+
+    np.testing.assert_allclose(ours.theta_, reference.theta_, rtol=1e-9)
+    # Weights move our smoothing, which is of order 1e-9 of the largest variance.
+    slack = 1e-9 * X.var(axis=0).max() if weighted else 0
+    np.testing.assert_allclose(ours.var_, reference.var_, rtol=1e-9, atol=slack)
+    np.testing.assert_allclose(ours.class_prior_, reference.class_prior_, rtol=1e-12)
+    np.testing.assert_allclose(ours.class_count_, reference.class_count_, rtol=1e-12)
+    np.testing.assert_allclose(
+        ours.epsilon_, reference.epsilon_, rtol=0.5 if weighted else 1e-9
+    )
+    np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
+    tolerance = 1e-5 if weighted else 1e-9
+    np.testing.assert_allclose(
+        ours.predict_proba(X), reference.predict_proba(X), rtol=0, atol=tolerance
+    )
+    np.testing.assert_allclose(
+        ours.predict_joint_log_proba(X),
+        reference.predict_joint_log_proba(X),
+        rtol=1e-4 if weighted else 1e-9,
+    )
+
+
+def test_unsmoothed_weighted_probabilities_agree_to_nine_digits():
+    X, y = load_iris(return_X_y=True)
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
+
+    ours = GaussianNB(var_smoothing=0).fit(X, y, weights)
+    reference = theirs.GaussianNB(var_smoothing=0).fit(X, y, weights)
+
+    np.testing.assert_allclose(ours.var_, reference.var_, rtol=1e-9)
+    np.testing.assert_allclose(ours.predict_proba(X), reference.predict_proba(X), atol=1e-9)
+
+
+def test_the_signature_is_scikit_learns_and_one_more():
+    assert GaussianNB().get_params() == {
+        **theirs.GaussianNB().get_params(),
+        "variance": "population",
+    }
+    assert repr(GaussianNB(var_smoothing=0.5)) == "GaussianNB(var_smoothing=0.5)"
+
+
+def test_it_works_inside_the_tools_of_scikit_learn(blobs):
+    X, y = blobs
+
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), GaussianNB()),
+        {"gaussiannb__var_smoothing": [1e-9, 1e-2]},
+        cv=3,
+        n_jobs=2,
+    ).fit(X, y)
+
+    assert search.best_score_ > 0.6
+    assert cross_val_score(GaussianNB(), X, y, cv=5).min() > 0.5
+    assert clone(GaussianNB(priors=[0.2, 0.8])).priors == [0.2, 0.8]
+
+
+def test_tags_come_from_the_catalog():
+    tags = GaussianNB().__sklearn_tags__()
+
+    assert tags.input_tags.allow_nan
+    assert tags.input_tags.sparse
+    assert tags.estimator_type == "classifier"
+
+
+def test_every_card_has_its_class():
+    for card in mercer.catalog():
+        module, name = card["python"].split(".")
+
+        found = getattr(getattr(mercer, module), name)
+
+        assert found._id == card["id"]
+        assert found.__doc__.startswith(card["doc"])
+        assert module in dir(mercer)

@@ -1,0 +1,142 @@
+"""Threads, forks, time limits, Ctrl-C."""
+
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import mercer
+from mercer.exceptions import CutShortWarning
+from mercer.naive_bayes import GaussianNB
+
+#: Rows that look like gigabytes and take none: windows onto one line of numbers.
+ENDLESS = """
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+from mercer.naive_bayes import GaussianNB
+line = np.random.default_rng(0).normal(size=20_000_500)
+X = sliding_window_view(line, 500)
+y = np.arange(len(X), dtype=np.int8) & 1
+model = GaussianNB().fit(X[:5000], y[:5000])
+print("ready", flush=True)
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
+@pytest.mark.parametrize(
+    "work",
+    [
+        "GaussianNB().fit(X, y)",
+        "model.predict(X)",
+        "model.partial_fit(X, y)",
+        "[GaussianNB().fit(X[:100_000], y[:100_000]) for _ in range(1000)]",
+    ],
+)
+def test_ctrl_c_ends_the_work_within_a_second(work):
+    child = subprocess.Popen(
+        [sys.executable, "-c", ENDLESS + work],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(0.3)
+    assert child.poll() is None
+
+    child.send_signal(signal.SIGINT)
+    start = time.monotonic()
+    _, words = child.communicate(timeout=30)
+
+    assert time.monotonic() - start < 1
+    assert "KeyboardInterrupt" in words
+    assert child.returncode != 0
+
+
+def endless(n_rows):
+    line = np.random.default_rng(0).normal(size=n_rows + 499)
+    X = np.lib.stride_tricks.sliding_window_view(line, 500)
+    return X, np.arange(n_rows) & 1
+
+
+def test_a_fit_out_of_time_keeps_what_it_learned():
+    X, y = endless(4_000_000)
+
+    with mercer.time_limit(0.2), pytest.warns(CutShortWarning, match="CUT SHORT by the time limit"):
+        model = GaussianNB().fit(X, y)
+
+    rows = model.certificate_["rows"]
+    assert model.certificate_["stopped"] == "deadline"
+    assert 0 < rows < len(X)
+    np.testing.assert_allclose(
+        model.theta_, GaussianNB().fit(X[:rows], y[:rows]).theta_, atol=1e-12
+    )
+
+
+def test_no_time_at_all_is_an_error(blobs):
+    with mercer.time_limit(0), pytest.raises(TimeoutError):
+        GaussianNB().fit(*blobs)
+    with pytest.raises(ValueError, match="at least zero"), mercer.time_limit(-1):
+        pass
+
+
+def test_one_thread_and_two_give_the_same_bits():
+    X, y = endless(20_000)
+    before = mercer.get_threads()
+    models = []
+    for n in [1, 2]:
+        mercer.set_threads(n)
+        assert mercer.get_threads() == n
+        models.append(GaussianNB().fit(X, y))
+    mercer.set_threads(before)
+
+    one, two = models
+    assert one._fitted.to_bytes() == two._fitted.to_bytes()
+    np.testing.assert_array_equal(one.predict_log_proba(X), two.predict_log_proba(X))
+
+
+def test_the_environment_sets_the_threads():
+    ask = [sys.executable, "-c", "import mercer; print(mercer.get_threads())"]
+    run = lambda word: subprocess.run(  # noqa: E731
+        ask, env={**os.environ, "MERCER_NUM_THREADS": word}, capture_output=True, text=True
+    )
+
+    assert run("3").stdout == "3\n"
+    assert "ValueError: MERCER_NUM_THREADS is `many`" in run("many").stderr
+
+
+def score_in_child(model, X, out):
+    out.put(model.predict(X).tolist())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_a_forked_child_has_threads_of_its_own(blobs):
+    X, y = blobs
+    model = GaussianNB().fit(X, y)
+    fork = multiprocessing.get_context("fork")
+    out = fork.Queue()
+
+    child = fork.Process(target=score_in_child, args=(model, X, out))
+    child.start()
+    answer = out.get(timeout=20)
+    child.join()
+
+    assert answer == model.predict(X).tolist()
+
+
+def test_threads_of_python_share_a_model(blobs):
+    X, y = blobs
+    model = GaussianNB().fit(X, y)
+    expected = model.predict_proba(X)
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(lambda _: model.predict_proba(X), range(64)))
+
+    for answer in answers:
+        np.testing.assert_array_equal(answer, expected)
