@@ -1,4 +1,31 @@
 //! Classical probabilistic and maximum-margin learners: certified, deterministic, explained.
+//!
+//! The modules are the course, in the order of the data:
+//!
+//! - [`data`]: tables, rows, classes
+//! - [`prepare`]: from a table to features
+//! - [`stats`]: what can be added
+//! - [`model`]: what an estimator is, and what a fitted one can do
+//! - [`bayes`]: naive Bayes
+//! - [`evaluate`]: how good a model is
+//! - [`explain`]: predictions told step by step
+//! - [`catalog`]: the one list of estimators, training from streams, model files
+//!
+//! Learning is [`model::Fit::fit`]: parameters in, a model with its certificate out.
+//!
+//! ```
+//! use mercer::bayes::GaussianNb;
+//! use mercer::prelude::*;
+//!
+//! let x = ndarray::array![[1.0], [2.0], [8.0], [9.0]];
+//! let classes = Classes::from_names(["low", "high"]);
+//! let data = Dataset::classes(&x, &[1, 1, 0, 0], &classes)?;
+//!
+//! let model = GaussianNb::new().fit(&data, &Monitor::quiet())?;
+//!
+//! assert_eq!(model.predict(&Rows::from(&x))?, [1, 1, 0, 0]);
+//! # Ok::<(), mercer::Error>(())
+//! ```
 
 #![forbid(unsafe_code)]
 
@@ -14,3 +41,12 @@ pub mod prepare;
 pub mod stats;
 
 pub use error::{Error, Result};
+
+/// The README and the lectures are tests.
+#[cfg(doctest)]
+mod texts {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/lectures/01-gaussian-naive-bayes.md")]
+    struct GaussianNaiveBayes;
+}

@@ -1,6 +1,7 @@
 //! `mercer generate`: the files that are made from the catalog.
 
 use super::generate::python_files;
+use super::reference::reference_files;
 use crate::args::Generate;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
@@ -8,7 +9,7 @@ use std::path::Path;
 
 pub fn run(args: Generate, session: &Session) -> Result<()> {
     let mut stale = Vec::new();
-    for (path, content) in python_files() {
+    for (path, content) in python_files().into_iter().chain(reference_files()) {
         if std::fs::read_to_string(&path).is_ok_and(|found| found == content) {
             continue;
         }

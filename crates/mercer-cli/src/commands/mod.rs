@@ -10,6 +10,7 @@ mod inspect;
 mod merge;
 mod models;
 mod predict;
+mod reference;
 mod train;
 
 use crate::args::Command;
