@@ -129,7 +129,7 @@ impl Reader for Csv {
 
     fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<Tallies> {
         let columns = self.names.iter().map(|name| ask.tally(name)).collect();
-        let mut sink = TallySink { ask, columns };
+        let mut sink = TallySink { ask, numeric_tokens: ask.missing.numeric, columns };
         let limits = (ask.limits.field_bytes, ask.limits.record_bytes);
         let read = self.records(block, limits, &mut sink)?;
         let columns = sink.columns;
@@ -148,7 +148,7 @@ impl Reader for Csv {
             .iter()
             .map(|place| place.map(|k| (k, Cells::new(plan.fields[k].field.kind, n))))
             .collect();
-        let mut sink = DecodeSink { plan, cells };
+        let mut sink = DecodeSink { plan, numeric_tokens: plan.missing.numeric, cells };
         let limits = (plan.limits.field_bytes, plan.limits.record_bytes);
         let read = self.records(block, limits, &mut sink)?;
         // By field, not by column of the file.
@@ -161,8 +161,9 @@ impl Reader for Csv {
 
 /// Takes cells where they are found.
 trait Sink {
-    /// Whether column `j` may hold a number.
-    fn wants_number(&self, j: usize) -> bool;
+    /// Whether column `j` takes numbers without their text.
+    fn takes_values(&self, j: usize) -> bool;
+    fn value(&mut self, j: usize, value: f64, whole: bool);
     fn number(&mut self, j: usize, number: &Number, text: &[u8], line: u64) -> Fallible;
     /// `raw` is the cell without its quotes, `text` without the spaces around it too.
     fn cell(&mut self, j: usize, text: &[u8], raw: &[u8], line: u64) -> Fallible;
@@ -170,13 +171,20 @@ trait Sink {
 
 struct TallySink<'a> {
     ask: &'a Ask<'a>,
+    /// Whether a number may stand for a missing value.
+    numeric_tokens: bool,
     columns: Vec<Tally>,
 }
 
 impl Sink for TallySink<'_> {
-    #[inline]
-    fn wants_number(&self, _: usize) -> bool {
-        true
+    #[inline(always)]
+    fn takes_values(&self, j: usize) -> bool {
+        !self.numeric_tokens && !self.columns[j].words.collected()
+    }
+
+    #[inline(always)]
+    fn value(&mut self, j: usize, value: f64, whole: bool) {
+        self.columns[j].value(value, whole);
     }
 
     #[inline]
@@ -196,14 +204,23 @@ impl Sink for TallySink<'_> {
 
 struct DecodeSink<'a> {
     plan: &'a Plan<'a>,
+    /// Whether a number may stand for a missing value.
+    numeric_tokens: bool,
     /// By column of the file: the field it goes to and its cells, or nothing.
     cells: Vec<Option<(usize, Cells)>>,
 }
 
 impl Sink for DecodeSink<'_> {
-    #[inline]
-    fn wants_number(&self, j: usize) -> bool {
-        matches!(self.cells[j], Some((_, Cells::Numbers(_))))
+    #[inline(always)]
+    fn takes_values(&self, j: usize) -> bool {
+        !self.numeric_tokens && matches!(self.cells[j], Some((_, Cells::Numbers(_))))
+    }
+
+    #[inline(always)]
+    fn value(&mut self, j: usize, value: f64, _: bool) {
+        if let Some((_, Cells::Numbers(v))) = &mut self.cells[j] {
+            v.push(value);
+        }
     }
 
     #[inline]
@@ -257,9 +274,18 @@ impl Csv {
             }
             let (begin, begin_line) = (at, line);
             for j in 0..n_columns {
+                let expected = if j + 1 == n_columns { b'\n' } else { delimiter };
+                // The way most fields of most files go; whatever is unusual falls through.
+                if sink.takes_values(j)
+                    && let Some(short) = number::scan_short(bytes, at)
+                    && bytes.get(short.end) == Some(&expected)
+                {
+                    sink.value(j, short.value(), short.is_plain_integer());
+                    at = short.end.wrapping_add(1);
+                    continue;
+                }
                 let start = at;
-                let number = if sink.wants_number(j) { number::scan(bytes, at) } else { None };
-                let taken = match number {
+                let taken = match number::scan(bytes, at) {
                     Some(n) if ends(bytes, n.end, delimiter) => {
                         at = n.end + usize::from(bytes[n.end] == b'\r');
                         sink.number(j, &n, &bytes[start..n.end], line)
@@ -284,7 +310,6 @@ impl Csv {
                     let what = format!("a field of column `{}`", self.names[j]);
                     return Err(over(&self.input.name, line, &what, field_bytes, "field_bytes"));
                 }
-                let expected = if j + 1 == n_columns { b'\n' } else { delimiter };
                 if bytes[at] != expected {
                     return Err(self.ragged(&bytes[begin..], begin_line));
                 }

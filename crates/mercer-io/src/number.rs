@@ -32,20 +32,35 @@ pub(crate) struct Number {
     pub end: usize,
 }
 
-/// Reads the number that begins at `start`, if one does.
-#[inline(always)]
-pub(crate) fn scan(bytes: &[u8], start: usize) -> Option<Number> {
-    let rest = bytes.get(start..)?;
-    let short = rest.first_chunk().and_then(scan_short);
-    let mut number = short.or_else(|| scan_any(rest))?;
-    number.end = number.end.wrapping_add(start);
-    Some(number)
+/// A number of fewer than eight digits on either side of its point, and no power: most numbers of
+/// most files. Its value needs no check, since 14 digits and seven decimals are always exact.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Short {
+    mantissa: u64,
+    n_fraction: usize,
+    negative: bool,
+    /// Where it ends.
+    pub end: usize,
 }
 
-/// Reads a number with fewer than eight digits on either side of its point, and no power, without a
-/// loop: most numbers of most files. `None` leaves the decision to [`scan_any`].
+impl Short {
+    /// The correctly rounded value.
+    #[inline(always)]
+    pub fn value(&self) -> f64 {
+        signed(self.mantissa as i64 as f64 / POWERS[self.n_fraction & 7], self.negative)
+    }
+
+    /// Whether it is written without a fraction.
+    #[inline(always)]
+    pub fn is_plain_integer(&self) -> bool {
+        self.n_fraction == 0
+    }
+}
+
+/// Reads a short number without a loop; `None` leaves the decision to [`scan`].
 #[inline(always)]
-fn scan_short(window: &[u8; 32]) -> Option<Number> {
+pub(crate) fn scan_short(bytes: &[u8], start: usize) -> Option<Short> {
+    let window: &[u8; 32] = bytes.get(start..)?.first_chunk()?;
     let negative = window[0] == b'-';
     let begin = usize::from(negative | (window[0] == b'+'));
     let whole = word(window, begin);
@@ -72,22 +87,22 @@ fn scan_short(window: &[u8; 32]) -> Option<Number> {
         }
     }
     let n_digits = n_whole.wrapping_add(n_fraction);
-    if n_digits == 0 || window[end & 31] | 0x20 == b'e' {
+    // A power makes this end with `e`, which ends no field, so the caller sends it to `scan`.
+    if n_digits == 0 {
         return None;
     }
     let n_aligned = if n_digits > 8 { n_fraction } else { n_digits };
     mantissa = mantissa.wrapping_add(eight_digits(align(digits, n_aligned)));
-    Some(Number {
-        mantissa,
-        exponent: 0i32.wrapping_sub(n_fraction as i32),
-        negative,
-        long: false,
-        end,
-    })
+    Some(Short { mantissa, n_fraction, negative, end: start.wrapping_add(end) })
 }
 
-/// Reads any number.
-#[inline(never)]
+/// Reads the number that begins at `start`, if one does.
+pub(crate) fn scan(bytes: &[u8], start: usize) -> Option<Number> {
+    let mut number = scan_any(bytes.get(start..)?)?;
+    number.end += start;
+    Some(number)
+}
+
 fn scan_any(bytes: &[u8]) -> Option<Number> {
     let mut at = 0;
     let sign = *bytes.first()?;
@@ -158,8 +173,7 @@ impl Number {
     fn signed(&self, mantissa: f64) -> f64 {
         let power = POWERS[self.exponent.unsigned_abs() as usize & 31];
         let size = if self.exponent < 0 { mantissa / power } else { mantissa * power };
-        // Signs are random; a branch on them would be guessed wrong half of the time.
-        f64::from_bits(size.to_bits() | u64::from(self.negative) << 63)
+        signed(size, self.negative)
     }
 
     /// Reads the power of ten at `end`. A power without digits is no number.
@@ -181,6 +195,12 @@ impl Number {
         self.end = at;
         Some(())
     }
+}
+
+/// Signs are random; a branch on them would be guessed wrong half of the time.
+#[inline(always)]
+fn signed(size: f64, negative: bool) -> f64 {
+    f64::from_bits(size.to_bits() | u64::from(negative) << 63)
 }
 
 #[cold]
@@ -268,8 +288,11 @@ mod tests {
     fn check(text: &str) {
         let expected: f64 = text.parse().unwrap();
         assert_eq!(parse(text.as_bytes()).unwrap().to_bits(), expected.to_bits(), "{text}");
-        // With more text behind it, so that the word-wise path is taken.
-        let longer = format!("{text},123456789");
+        // With more text behind it, so that eight digits are read at a time.
+        let longer = format!("{text},{}", "123456789".repeat(4));
+        if let Some(short) = scan_short(longer.as_bytes(), 0).filter(|s| s.end == text.len()) {
+            assert_eq!(short.value().to_bits(), expected.to_bits(), "{text}");
+        }
         let number = scan(longer.as_bytes(), 0).unwrap();
         assert_eq!(number.end, text.len(), "{text}");
         assert_eq!(number.value(text.as_bytes()).to_bits(), expected.to_bits(), "{text}");

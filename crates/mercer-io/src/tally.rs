@@ -190,11 +190,7 @@ impl Tally {
             return self.other(text, line, ask);
         }
         self.value(value, number.is_plain_integer());
-        if self.words.collected() {
-            return self.words.add(text, line, ask);
-        }
-        self.words.skipped = true;
-        Ok(())
+        if self.words.collected() { self.words.add(text, line, ask) } else { Ok(()) }
     }
 
     /// Whether a number that is slow to read exactly could not change anything but the count.
@@ -209,6 +205,7 @@ impl Tally {
     #[inline]
     pub fn value(&mut self, value: f64, whole: bool) {
         self.n_numbers += 1;
+        self.words.skipped |= !self.words.begun;
         self.min = if value < self.min { value } else { self.min };
         self.max = if value > self.max { value } else { self.max };
         self.integers = self.integers && (whole || value.fract() == 0.0);
@@ -326,6 +323,8 @@ pub(crate) struct Words {
     n_bytes: usize,
     /// Collected from the first cell on, whatever it looks like.
     always: bool,
+    /// Collected from here on.
+    begun: bool,
     /// More words than the limit; the list is given up.
     pub full: bool,
     /// Some numbers went by before the first word, so the list has holes.
@@ -334,13 +333,20 @@ pub(crate) struct Words {
 
 impl Words {
     fn new(always: bool) -> Words {
-        Words { counts: HashMap::default(), n_bytes: 0, always, full: false, skipped: false }
+        Words {
+            counts: HashMap::default(),
+            n_bytes: 0,
+            always,
+            begun: always,
+            full: false,
+            skipped: false,
+        }
     }
 
     /// Whether the next cell is collected even if it is a number.
     #[inline]
     pub fn collected(&self) -> bool {
-        self.always || !self.counts.is_empty() || self.full
+        self.begun
     }
 
     fn add(&mut self, word: &[u8], line: u64, ask: &Ask) -> Fallible {
@@ -359,6 +365,7 @@ impl Words {
         if self.full {
             return;
         }
+        self.begun = true;
         self.n_bytes += word.len();
         *self.counts.entry(word).or_insert(0) += n;
         if self.counts.len() > limits.levels || self.n_bytes > MAX_WORD_BYTES {
@@ -369,6 +376,7 @@ impl Words {
 
     fn merge(&mut self, other: Words, limits: &Limits) {
         self.always |= other.always;
+        self.begun |= other.begun;
         self.skipped |= other.skipped;
         if other.full {
             self.full = true;

@@ -187,8 +187,12 @@ mod tests {
 
     #[test]
     fn a_stopped_sum_keeps_what_is_done() {
-        let Ok((sum, done)) =
-            reduce(1000, Done::Ok, |a, b| Done::Ok(*a += b), |done| done < 2 * WAVE);
+        let add = |a: &mut usize, b: &usize| {
+            *a += b;
+            Done::Ok(())
+        };
+
+        let Ok((sum, done)) = reduce(1000, Done::Ok, add, |done| done < 2 * WAVE);
 
         assert_eq!(done, 2 * WAVE);
         assert_eq!(sum, Some((0..2 * WAVE).sum()));

@@ -53,8 +53,8 @@ impl<'a> Rows<'a> {
     /// If the range leaves the matrix.
     pub fn slice(&self, range: Range<usize>) -> Rows<'a> {
         match self {
-            Rows::Dense(x) => Rows::Dense(x.clone().slice_move(s![range, ..])),
-            Rows::Single(x) => Rows::Single(x.clone().slice_move(s![range, ..])),
+            Rows::Dense(x) => Rows::Dense((*x).slice_move(s![range, ..])),
+            Rows::Single(x) => Rows::Single((*x).slice_move(s![range, ..])),
             Rows::Sparse(x) => Rows::Sparse(x.slice_outer_rbr(range)),
         }
     }
@@ -62,7 +62,7 @@ impl<'a> Rows<'a> {
     /// The dense rows of a range as one row-major slice, or `None` for sparse rows.
     pub fn block(&self, range: Range<usize>) -> Option<Cow<'a, [f64]>> {
         match self {
-            Rows::Dense(x) => Some(contiguous(x.clone().slice_move(s![range, ..]))),
+            Rows::Dense(x) => Some(contiguous((*x).slice_move(s![range, ..]))),
             Rows::Single(x) => {
                 Some(Cow::Owned(x.slice(s![range, ..]).iter().map(|v| f64::from(*v)).collect()))
             }

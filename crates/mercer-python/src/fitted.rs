@@ -4,10 +4,10 @@
 use crate::array::{self, Batch, Table};
 use crate::error::raised;
 use crate::work;
-use mercer::catalog::{AnyModel, AnyStats, Estimator, Trained, Tree};
+use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
 use mercer::data::{Dataset, Kind};
 use mercer::explain::explain;
-use mercer::model::{Classifier, Monitor, Stop, chunk_rows};
+use mercer::model::{Classifier, Model, Monitor, Stop, chunk_rows};
 use mercer::prepare::{Features, Field, NumberStep, Schema, Step};
 use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
@@ -15,9 +15,10 @@ use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use ndarray::ShapeError;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,12 +30,13 @@ const CHUNKS_AT_ONCE: usize = 256;
 /// A fitted model with all it needs to predict, learn on, and be saved.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct Fitted {
-    trained: Trained,
+    state: State,
 }
 
-/// Learns from rows. `params` is a JSON object; `labels` are the classes the codes stand for.
+/// Learns from rows. `params` is a JSON object; `labels` are the classes the codes stand for. With
+/// `wait`, rows too few for a model are kept until more are observed.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, codes, labels, weights=None, names=None, seconds=None))]
+#[pyo3(signature = (id, params, x, codes, labels, weights=None, names=None, seconds=None, wait=false))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -46,55 +48,65 @@ pub fn fit<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
     seconds: Option<f64>,
+    wait: bool,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
     let data = batch.dataset()?;
     let features = features(names, data.n_columns(), batch.x.is_sparse())?;
     let limit = limit(seconds)?;
-    let trained = work::run(py, |cancel| {
+    let state = work::run(py, |cancel| {
         let start = Instant::now();
         let monitor = monitor(limit, cancel);
-        let (mut fitted, stats) = if estimator.no_rows().is_some() {
-            let part = gather(&estimator, &data, monitor)?;
-            let mut fitted = estimator.finish(&part.stats, part.rows)?;
-            fitted.certificate.stopped = part.stopped;
-            (fitted, Some(part.stats))
-        } else {
-            (estimator.fit(&data, &monitor)?, None)
-        };
-        fitted.certificate.seconds = start.elapsed().as_secs_f64();
-        Ok(Trained::new(estimator, features, fitted, stats))
+        if estimator.no_rows().is_none() {
+            let fitted = estimator.fit(&data, &monitor)?;
+            return Ok(State::Ready(Trained::new(estimator, features, fitted, None)));
+        }
+        let part = gather(&estimator, &data, monitor)?;
+        let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
+        match learned.finish(part.stopped, start)? {
+            State::Waiting(_, why) if !wait => Err(why),
+            state => Ok(state),
+        }
     })?;
-    Ok(Fitted { trained })
+    Ok(Fitted { state })
 }
 
 /// The model in the bytes of a model file.
 #[pyfunction]
 pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
-    let trained = work::run(py, |_| Trained::from_bytes(bytes))?;
-    Ok(Fitted { trained })
+    let state = work::run(py, |_| match Trained::from_bytes(bytes) {
+        Ok(trained) => Ok(State::Ready(trained)),
+        Err(why) => Learned::from_bytes(bytes).unwrap_or(Err(why)),
+    })?;
+    Ok(Fitted { state })
 }
 
 /// The model in a file.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
     let trained = work::run(py, |_| Trained::load(&path))?;
-    Ok(Fitted { trained })
+    Ok(Fitted { state: State::Ready(trained) })
 }
 
 #[pymethods]
 impl Fitted {
+    /// Whether there is a model, not just rows that are too few for one.
+    #[getter(ready)]
+    fn is_ready(&self) -> bool {
+        self.ready().is_ok()
+    }
+
     /// The id of the estimator.
     #[getter]
     fn id(&self) -> &'static str {
-        self.trained.estimator.id()
+        self.estimator().id()
     }
 
     /// The parameters as JSON.
     #[getter]
     fn params(&self) -> String {
-        self.trained.estimator.params().to_string()
+        self.estimator().params().to_string()
     }
 
     /// The classes in the order of the columns of `scores`.
@@ -108,13 +120,13 @@ impl Fitted {
     /// How many columns a row has.
     #[getter]
     fn n_columns(&self) -> usize {
-        self.trained.features.n_features()
+        self.features().n_features()
     }
 
     /// The names of the columns, or `None` where they had none.
     #[getter]
     fn names(&self) -> Option<Vec<String>> {
-        let features = &self.trained.features;
+        let features = self.features();
         let names = features.names();
         let bundle = features.steps.contains(&Step::Bundle);
         let invented = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
@@ -124,7 +136,7 @@ impl Fitted {
     /// The columns that the model prepares before use, which a plain matrix does not do.
     #[getter]
     fn prepared(&self) -> Vec<&str> {
-        let features = &self.trained.features;
+        let features = self.features();
         let plain = Step::Number(NumberStep::default());
         (features.schema.fields.iter().zip(&features.steps))
             .filter(|(_, step)| **step != plain && **step != Step::Bundle)
@@ -135,7 +147,7 @@ impl Fitted {
     /// How the fit ended: method, rows, objective, violation, seconds, and what cut it short.
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let certificate = &self.trained.fitted.certificate;
+        let certificate = &self.ready()?.fitted.certificate;
         let out = PyDict::new(py);
         let told = array::tree_object(py, tree(certificate)?)?.cast_into::<PyDict>()?;
         for (name, value) in told.iter() {
@@ -151,15 +163,16 @@ impl Fitted {
 
     /// The names of the model's fields.
     fn fields(&self) -> Vec<String> {
-        match self.trained.fitted.model.fields() {
-            Tree::Map(fields) => fields.into_iter().map(|(name, _)| name).collect(),
+        match self.ready().map(|trained| trained.fitted.model.fields()) {
+            Ok(Tree::Map(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
             _ => Vec::new(),
         }
     }
 
     /// A field of the model, as an array where it is one.
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let field = self.trained.fitted.model.fields().get(name).cloned();
+        let fields = self.ready().map(|trained| trained.fitted.model.fields());
+        let field = fields.ok().and_then(|fields| fields.get(name).cloned());
         array::tree_object(py, field.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
     }
 
@@ -176,29 +189,29 @@ impl Fitted {
         weights: Option<PyReadonlyArray1<'py, f64>>,
         seconds: Option<f64>,
     ) -> PyResult<Fitted> {
-        let estimator = with_params(self.trained.estimator.clone(), params)?;
+        let estimator = with_params(self.estimator().clone(), params)?;
         let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
         let data = batch.dataset()?;
         let limit = limit(seconds)?;
-        let trained = work::run(py, |cancel| {
+        let state = work::run(py, |cancel| {
             let start = Instant::now();
-            let mut stats = self.stats("learn on: it keeps no statistics")?.clone();
-            let part = gather(&estimator, &data, monitor(limit, cancel))?;
-            stats.merge(&part.stats)?;
-            let rows = self.trained.fitted.certificate.rows + part.rows;
-            let mut fitted = estimator.finish(&stats, rows)?;
-            fitted.certificate.stopped = part.stopped;
-            fitted.certificate.seconds = start.elapsed().as_secs_f64();
-            Ok(Trained { estimator, fitted, stats: Some(stats), ..self.trained.clone() })
+            let mut learned = Learned { estimator, ..self.learned()? };
+            let part = gather(&learned.estimator, &data, monitor(limit, cancel))?;
+            learned.stats.merge(&part.stats)?;
+            learned.rows += part.rows;
+            learned.finish(part.stopped, start)
         })?;
-        Ok(Fitted { trained })
+        Ok(Fitted { state })
     }
 
     /// The model of the rows of both.
     fn merge(&self, py: Python<'_>, other: &Bound<'_, Fitted>) -> PyResult<Fitted> {
-        let other = &other.get().trained;
-        let trained = work::run(py, |_| self.trained.merge(other))?;
-        Ok(Fitted { trained })
+        let other = other.get();
+        let state = work::run(py, |_| match (&self.state, &other.state) {
+            (State::Ready(mine), State::Ready(theirs)) => mine.merge(theirs).map(State::Ready),
+            _ => self.learned()?.merge(&other.learned()?),
+        })?;
+        Ok(Fitted { state })
     }
 
     /// The model without these rows.
@@ -213,12 +226,12 @@ impl Fitted {
     ) -> PyResult<Fitted> {
         let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
         let data = batch.dataset()?;
+        let trained = self.ready()?;
         let trained = work::run(py, |cancel| {
-            self.stats("forget: it keeps no statistics")?;
-            let part = gather(&self.trained.estimator, &data, monitor(None, cancel))?;
-            self.trained.forget(&part.stats, part.rows)
+            let part = gather(&trained.estimator, &data, monitor(None, cancel))?;
+            trained.forget(&part.stats, part.rows)
         })?;
-        Ok(Fitted { trained })
+        Ok(Fitted { state: State::Ready(trained) })
     }
 
     /// One row a row, one column a class.
@@ -241,7 +254,7 @@ impl Fitted {
         py: Python<'py>,
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let model = self.model().probabilistic();
+        let model = self.model()?.probabilistic();
         let model = model.ok_or_else(|| self.unable("give probabilities"))?;
         self.table(py, x, model.classes().len(), |rows| model.log_proba(rows))
     }
@@ -252,7 +265,7 @@ impl Fitted {
         py: Python<'py>,
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let model = self.model().generative();
+        let model = self.model()?.generative();
         let model = model.ok_or_else(|| self.unable("give a density"))?;
         let rows = x.rows()?;
         let density =
@@ -268,7 +281,7 @@ impl Fitted {
         n: usize,
         seed: u64,
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<u32>>)> {
-        let model = self.model().generative();
+        let model = self.model()?.generative();
         let model = model.ok_or_else(|| self.unable("make new rows"))?;
         let (rows, codes) = work::run(py, |_| Ok(model.sample(n, &mut Random::new(seed))))?;
         Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
@@ -280,7 +293,7 @@ impl Fitted {
         py: Python<'py>,
         row: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let model = self.model().factored();
+        let model = self.model()?.factored();
         let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
         let names = self.names().unwrap_or_default();
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
@@ -289,13 +302,17 @@ impl Fitted {
 
     /// The bytes of a model file; the same model is the same bytes.
     fn to_bytes<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        let bytes = work::run(py, |_| self.trained.to_bytes())?;
+        let bytes = work::run(py, |_| match &self.state {
+            State::Ready(trained) => trained.to_bytes(),
+            State::Waiting(learned, _) => learned.to_bytes(),
+        })?;
         Ok(PyBytes::new(py, &bytes))
     }
 
     /// Writes a model file whole or not at all.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        work::run(py, |_| self.trained.save(&path))
+        let trained = self.ready()?;
+        work::run(py, |_| trained.save(&path))
     }
 
     fn __reduce__<'py>(
@@ -315,22 +332,115 @@ impl Fitted {
     }
 }
 
+/// What there is after some rows.
+enum State {
+    /// A model.
+    Ready(Trained),
+    /// Rows that are too few for one yet, and what is missing.
+    Waiting(Learned, Error),
+}
+
+/// What was learned from rows, before a model is made of it.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Learned {
+    estimator: Estimator,
+    features: Features,
+    stats: AnyStats,
+    rows: u64,
+}
+
+impl Learned {
+    /// Makes the model, or waits for rows that allow one.
+    fn finish(self, stopped: Option<Stop>, start: Instant) -> Result<State> {
+        match self.estimator.finish(&self.stats, self.rows) {
+            Ok(mut fitted) => {
+                fitted.certificate.stopped = stopped;
+                fitted.certificate.seconds = start.elapsed().as_secs_f64();
+                let Learned { estimator, features, stats, .. } = self;
+                Ok(State::Ready(Trained::new(estimator, features, fitted, Some(stats))))
+            }
+            Err(why @ (Error::OneClass { .. } | Error::ZeroVariance { .. } | Error::NoRows)) => {
+                Ok(State::Waiting(self, why))
+            }
+            Err(why) => Err(why),
+        }
+    }
+
+    fn merge(mut self, other: &Learned) -> Result<State> {
+        if self.estimator != other.estimator || self.features != other.features {
+            return Err(Error::Merge { why: "the parameters or columns differ".into() });
+        }
+        self.stats.merge(&other.stats)?;
+        self.rows += other.rows;
+        self.finish(None, Instant::now())
+    }
+
+    fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::to_bytes(&Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
+    }
+
+    /// `None` if the bytes hold something else.
+    fn from_bytes(bytes: &[u8]) -> Option<Result<State>> {
+        let learned: Learned = file::from_bytes(bytes).ok()?.into_value().ok()?;
+        let checked = learned
+            .estimator
+            .check()
+            .and_then(|()| learned.features.check())
+            .and_then(|()| learned.stats.check());
+        Some(checked.and_then(|()| learned.finish(None, Instant::now())))
+    }
+}
+
 impl Fitted {
-    fn model(&self) -> &dyn mercer::model::Model {
-        let model: &AnyModel = &self.trained.fitted.model;
-        model.as_model()
+    /// The model, or what it is still waiting for.
+    fn ready(&self) -> PyResult<&Trained> {
+        match &self.state {
+            State::Ready(trained) => Ok(trained),
+            State::Waiting(_, why) => Err(raised(why.clone())),
+        }
+    }
+
+    fn learned(&self) -> Result<Learned> {
+        match &self.state {
+            State::Waiting(learned, _) => Ok(learned.clone()),
+            State::Ready(trained) => {
+                let Trained { estimator, features, fitted, stats, .. } = trained;
+                let unable = || estimator.unable("learn on: it keeps no statistics");
+                Ok(Learned {
+                    estimator: estimator.clone(),
+                    features: features.clone(),
+                    stats: stats.clone().ok_or_else(unable)?,
+                    rows: fitted.certificate.rows,
+                })
+            }
+        }
+    }
+
+    fn estimator(&self) -> &Estimator {
+        match &self.state {
+            State::Ready(trained) => &trained.estimator,
+            State::Waiting(learned, _) => &learned.estimator,
+        }
+    }
+
+    fn features(&self) -> &Features {
+        match &self.state {
+            State::Ready(trained) => &trained.features,
+            State::Waiting(learned, _) => &learned.features,
+        }
+    }
+
+    fn model(&self) -> PyResult<&dyn Model> {
+        Ok(self.ready()?.fitted.model.as_model())
     }
 
     fn classifier(&self) -> PyResult<&dyn Classifier> {
-        self.model().classifier().ok_or_else(|| self.unable("tell classes apart"))
+        self.model()?.classifier().ok_or_else(|| self.unable("tell classes apart"))
     }
 
     fn unable(&self, what: &str) -> PyErr {
-        PyTypeError::new_err(self.trained.estimator.unable(what).to_string())
-    }
-
-    fn stats(&self, what: &str) -> Result<&AnyStats> {
-        self.trained.stats.as_ref().ok_or_else(|| self.trained.estimator.unable(what))
+        raised(self.estimator().unable(what))
     }
 
     /// One row of numbers a row.
@@ -445,6 +555,6 @@ fn default_name(j: usize) -> String {
     format!("x{j}")
 }
 
-fn tree<T: serde::Serialize>(value: &T) -> PyResult<Tree> {
+fn tree<T: Serialize>(value: &T) -> PyResult<Tree> {
     Tree::of(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

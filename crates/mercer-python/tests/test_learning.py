@@ -57,8 +57,41 @@ def test_classes_named_first_stay(blobs):
         model.partial_fit(X[:2], [0, 5])
     with pytest.raises(ValueError, match="is not the same as on last call"):
         model.partial_fit(X[:2], [0, 1], classes=[0, 1])
-    with pytest.raises(ValueError, match="pass all classes"):
-        GaussianNB().partial_fit(X[:2], [0, 0])
+
+
+def test_rows_too_few_for_a_model_are_kept(blobs):
+    X, y = blobs
+    order = np.argsort(y, kind="stable")
+    model = GaussianNB()
+
+    model.partial_fit(X[order[:40]], y[order[:40]])
+
+    with pytest.raises(ValueError, match="only one class"):
+        model.predict(X)
+    assert not hasattr(model, "theta_")
+    with pytest.raises(ValueError, match="only one class"):
+        model.save("nowhere.mercer")
+    model = pickle.loads(pickle.dumps(model)).partial_fit(X[order[40:]], y[order[40:]])
+    same_model(model, GaussianNB().fit(X, y))
+
+
+def test_row_by_row_is_the_whole(blobs):
+    X, y = blobs
+    model = GaussianNB()
+
+    for i in range(len(y)):
+        model.partial_fit(X[i : i + 1], y[i : i + 1])
+
+    same_model(model, GaussianNB().fit(X, y))
+
+
+def test_models_in_waiting_merge(blobs):
+    X, y = blobs
+    parts = [GaussianNB().partial_fit(X[y == c], y[y == c]) for c in range(3)]
+
+    merged = parts[0].merge(parts[1]).merge(parts[2])
+
+    same_model(merged, GaussianNB().fit(X, y))
 
 
 def test_a_refused_part_leaves_the_model_as_it_was(blobs):

@@ -20,10 +20,10 @@ ENDLESS = """
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 from mercer.naive_bayes import GaussianNB
-line = np.random.default_rng(0).normal(size=20_000_500)
-X = sliding_window_view(line, 500)
+line = np.random.default_rng(0).normal(size=3_000_000)
+X = sliding_window_view(line, 5000)
 y = np.arange(len(X), dtype=np.int8) & 1
-model = GaussianNB().fit(X[:5000], y[:5000])
+model = GaussianNB().fit(X[:500], y[:500])
 print("ready", flush=True)
 """
 
@@ -35,7 +35,7 @@ print("ready", flush=True)
         "GaussianNB().fit(X, y)",
         "model.predict(X)",
         "model.partial_fit(X, y)",
-        "[GaussianNB().fit(X[:100_000], y[:100_000]) for _ in range(1000)]",
+        "[GaussianNB().fit(X[:5000], y[:5000]) for _ in range(1000)]",
     ],
 )
 def test_ctrl_c_ends_the_work_within_a_second(work):

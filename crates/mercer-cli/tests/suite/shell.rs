@@ -84,3 +84,30 @@ fn output_goes_to_a_file_whole_or_not_at_all() {
         folder.names()
     );
 }
+
+/// Ctrl-C while waiting for a pipe that says nothing: the hardest moment to get out of.
+#[cfg(unix)]
+#[test]
+fn interrupting_ends_within_two_seconds_and_leaves_nothing_behind() {
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, Instant};
+    let folder = Folder::new();
+    let mut child = Command::new(assert_cmd::cargo::cargo_bin!("mercer"))
+        .current_dir(folder.path("."))
+        .args(["train", "-", "--target", "y"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let pipe = child.stdin.take();
+    std::thread::sleep(Duration::from_millis(300));
+
+    let start = Instant::now();
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let status = child.wait().unwrap();
+
+    drop(pipe);
+    assert_eq!(status.code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(2));
+    assert!(folder.names().is_empty());
+}

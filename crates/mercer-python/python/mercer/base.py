@@ -151,7 +151,7 @@ class Estimator(BaseEstimator):
 
     def _keep(self, fitted: _mercer.Fitted, n_rows: int) -> Self:
         self._fitted = fitted
-        certificate = fitted.certificate
+        certificate = fitted.certificate if fitted.ready else {"stopped": None}
         if certificate["stopped"] is not None:
             warnings.warn(
                 f"the time limit ended the fit before all of {n_rows} rows were learned: "
@@ -230,6 +230,9 @@ class Mergeable:
     ) -> Self:
         """Learns more rows. Any split of the rows gives the model of all of them.
 
+        Rows too few for a model, as those of a single class, are kept; predicting then raises
+        ``ValueError`` until more have come.
+
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
@@ -251,7 +254,7 @@ class Mergeable:
         if first:
             columns = self._names()
             fitted = _mercer.fit(
-                self._id, params, matrix, codes, names, weights, columns, limit
+                self._id, params, matrix, codes, names, weights, columns, limit, wait=True
             )
             self._classes_grow = classes is None
         else:
@@ -262,10 +265,6 @@ class Mergeable:
     def _known_classes(self, seen: np.ndarray, classes: Any, *, first: bool) -> np.ndarray:
         given = None if classes is None else labels.encode(classes)[1]
         if first:
-            if given is None and len(seen) < 2:
-                raise ValueError(
-                    "the first rows are of only one class; pass all classes as `classes`"
-                )
             return seen if given is None else given
         if given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(

@@ -243,6 +243,15 @@ impl GaussianNbModel {
                     }
                 }
                 scores.iter_mut().zip(&sums).for_each(|(score, sum)| *score = sum.value());
+                if scores.iter().any(|score| score.is_nan()) {
+                    // Infinity less infinity: the row as a whole has no such terms.
+                    let row = Rows::Sparse(*x).row(first + i);
+                    self.score_past_gaps(&row, scores).map_err(|column| Error::NotFinite {
+                        row: first + i,
+                        column,
+                        value: row[column],
+                    })?;
+                }
             }
             Ok(())
         })
@@ -278,8 +287,11 @@ fn each_chunk(
 ) -> Result<()> {
     let width = out.ncols();
     let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-    let filled: Vec<Result<()>> =
-        cells.par_chunks_mut(chunk * width).enumerate().map(|(k, rows)| fill(k * chunk, rows)).collect();
+    let filled: Vec<Result<()>> = cells
+        .par_chunks_mut(chunk * width)
+        .enumerate()
+        .map(|(k, rows)| fill(k * chunk, rows))
+        .collect();
     // Of several bad cells the first is named, whichever thread was faster.
     filled.into_iter().collect()
 }

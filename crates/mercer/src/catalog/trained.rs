@@ -54,7 +54,11 @@ impl Trained {
         let mut stats = mine.clone();
         stats.merge(theirs)?;
         let rows = self.fitted.certificate.rows + other.fitted.certificate.rows;
-        self.refinished(stats, rows)
+        let mut merged = self.refinished(stats, rows)?;
+        // A part that was cut short stays one in the whole.
+        let stopped = &mut merged.fitted.certificate.stopped;
+        *stopped = stopped.or(other.fitted.certificate.stopped);
+        Ok(merged)
     }
 
     /// The model without some of its rows, given as their summary.
@@ -75,7 +79,8 @@ impl Trained {
     }
 
     fn refinished(&self, stats: AnyStats, rows: u64) -> Result<Trained> {
-        let fitted = self.estimator.finish(&stats, rows)?;
+        let mut fitted = self.estimator.finish(&stats, rows)?;
+        fitted.certificate.stopped = self.fitted.certificate.stopped;
         Ok(Trained { fitted, stats: Some(stats), ..self.clone() })
     }
 

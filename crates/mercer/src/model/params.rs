@@ -178,6 +178,8 @@ macro_rules! params {
             }
         }
 
+        // Not every builder is called in every crate.
+        #[allow(dead_code)]
         impl $Name {
             /// The defaults.
             pub fn new() -> Self {
@@ -186,8 +188,9 @@ macro_rules! params {
 
             $($(#[doc = $field_doc])+
             #[must_use]
-            pub fn $field(self, $field: $Type) -> Self {
-                $Name { $field, ..self }
+            pub fn $field(mut self, $field: $Type) -> Self {
+                self.$field = $field;
+                self
             })*
         }
 

@@ -2,7 +2,7 @@
 
 use super::number::{Look, NumberStep};
 use super::{Field, Recipe, Schema, Words};
-use crate::data::{Classes, Dataset, Kind, Label, MISSING, Stream, Table, UNSEEN, Values};
+use crate::data::{Classes, Dataset, Kind, Label, Levels, MISSING, Stream, Table, UNSEEN, Values};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
 use crate::stats::{Grouped, Moments};
@@ -11,6 +11,7 @@ use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::{ArrayViewMut2, Axis, Slice};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Rows looked at together; any number gives the same features.
 const LOOK: usize = 4096;
@@ -238,7 +239,7 @@ impl Features {
         let mut schema = self.schema.clone();
         if let (Some(target), Some(classes)) = (&self.target, classes) {
             let words = classes.labels().iter().map(Label::to_string).collect();
-            let levels = std::sync::Arc::new(crate::data::Levels::new(words));
+            let levels = Arc::new(Levels::new(words));
             schema.fields.push(Field::categorical(target.clone(), levels));
         }
         schema
@@ -306,35 +307,53 @@ fn write_column(
     step: &Step,
     out: &mut ArrayViewMut2<'_, f64>,
 ) -> u64 {
-    let mut cells = vec![0.0; out.ncols()];
-    let mut n_unseen = 0;
-    for (i, mut row) in out.outer_iter_mut().enumerate() {
-        match (values, step) {
-            (Values::Numbers(x), Step::Number(step)) => step.write(x[i], &mut cells),
-            (Values::Booleans(x), Step::Number(step)) => {
-                step.write(x[i].map_or(f64::NAN, f64::from), &mut cells);
-            }
-            (Values::Categories { codes, levels }, Step::OneHot) => {
-                let code = match levels.word(codes[i]) {
-                    Some(word) if !std::sync::Arc::ptr_eq(levels, &field.levels) => {
-                        field.levels.code(word)
-                    }
-                    _ => codes[i],
-                };
-                n_unseen += u64::from(code == UNSEEN);
-                match cells.get_mut(code as usize) {
-                    Some(_) => {
-                        cells.fill(0.0);
-                        cells[code as usize] = 1.0;
-                    }
-                    None => cells.fill(f64::NAN),
-                }
-            }
-            _ => cells.fill(f64::NAN),
+    match (values, step) {
+        (Values::Numbers(x), Step::Number(step)) if *step == NumberStep::default() => {
+            out.column_mut(0).iter_mut().zip(x).for_each(|(to, x)| *to = *x);
         }
+        (Values::Numbers(x), Step::Number(step)) => {
+            each_row(out, |i, cells| step.write(x[i], cells));
+        }
+        (Values::Booleans(x), Step::Number(step)) => {
+            each_row(out, |i, cells| step.write(x[i].map_or(f64::NAN, f64::from), cells));
+        }
+        (Values::Categories { codes, levels }, Step::OneHot) => {
+            return write_indicators(codes, &translation(levels, &field.levels), out);
+        }
+        _ => out.fill(f64::NAN),
+    }
+    0
+}
+
+/// The codes of a table's levels among the model's.
+fn translation(from: &Arc<Levels>, to: &Arc<Levels>) -> Vec<u32> {
+    if Arc::ptr_eq(from, to) {
+        return (0..to.len() as u32).collect();
+    }
+    from.words().iter().map(|word| to.code(word)).collect()
+}
+
+fn write_indicators(codes: &[u32], known: &[u32], out: &mut ArrayViewMut2<'_, f64>) -> u64 {
+    let mut n_unseen = 0;
+    each_row(out, |i, cells| {
+        let code = known.get(codes[i] as usize).copied().unwrap_or(codes[i]);
+        n_unseen += u64::from(code == UNSEEN);
+        if (code as usize) < cells.len() {
+            cells.fill(0.0);
+            cells[code as usize] = 1.0;
+        } else {
+            cells.fill(f64::NAN);
+        }
+    });
+    n_unseen
+}
+
+fn each_row(out: &mut ArrayViewMut2<'_, f64>, mut write: impl FnMut(usize, &mut [f64])) {
+    let mut cells = vec![0.0; out.ncols()];
+    for (i, mut row) in out.outer_iter_mut().enumerate() {
+        write(i, &mut cells);
         row.iter_mut().zip(&cells).for_each(|(to, from)| *to = *from);
     }
-    n_unseen
 }
 
 /// The class of every row.

@@ -25,7 +25,7 @@ const ROUNDING: f64 = 1e-12;
 const LONG_WAY: f64 = 1e-9;
 
 fn few() -> Config {
-    Config { cases: 24, failure_persistence: None, ..Config::default() }
+    Config { cases: 64, failure_persistence: None, ..Config::default() }
 }
 
 fn those_that_can(what: &str) -> impl Iterator<Item = &'static Card> {
@@ -931,6 +931,26 @@ fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
         assert!(outcome.evaluation.is_none());
         let loaded = Trained::from_bytes(&outcome.trained.to_bytes().unwrap()).unwrap();
         assert_eq!(loaded.fitted.certificate.stopped, Some(Stop::Cancelled));
+    }
+}
+
+#[test]
+fn a_part_cut_short_marks_the_whole() {
+    for card in mergeable() {
+        let case = Case::new(card, ordinary());
+        let part = |range| trained(card, &case.data(card).slice(range)).unwrap();
+        let (whole, mut cut) = (part(0..20), part(20..40));
+        cut.fitted.certificate.stopped = Some(Stop::Deadline);
+        let added = cut.stats.clone().unwrap();
+
+        let merged = [whole.merge(&cut).unwrap(), cut.merge(&whole).unwrap()];
+
+        for merged in merged {
+            assert_eq!(merged.fitted.certificate.stopped, Some(Stop::Deadline), "{}", card.id);
+            let left = merged.forget(&added, 20).unwrap();
+            assert_eq!(left.fitted.certificate.stopped, Some(Stop::Deadline), "{}", card.id);
+        }
+        assert_eq!(whole.merge(&whole).unwrap().fitted.certificate.stopped, None);
     }
 }
 

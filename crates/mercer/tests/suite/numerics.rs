@@ -285,6 +285,18 @@ fn sparse_rows_keep_their_digits_beside_a_constant_column() {
 }
 
 #[test]
+fn a_narrow_curve_far_from_zero_is_scored_in_sparse_rows_too() {
+    // 1e150² over a smoothed variance of 2.5e-9 leaves the range of a double.
+    let x = array![[1e150, 1.0], [1e150, 2.0], [1e150, 4.0], [1e150, 5.0]];
+    let thin = sparse(&x);
+    let model = fit(&GaussianNb::new(), &x, &[0, 0, 1, 1]).unwrap();
+
+    let dense = model.log_proba(&Rows::from(&x)).unwrap();
+
+    assert_near(&model.log_proba(&Rows::from(&thin)).unwrap(), &dense, 1e-12);
+}
+
+#[test]
 fn given_priors_rule_over_the_shares_seen() {
     let x = array![[1.0], [2.0], [4.0], [5.0]];
     let params = GaussianNb::new().priors(vec![0.0, 1.0]);

@@ -232,7 +232,8 @@ fn a_recipe_is_settled_by_a_look_at_the_stream() {
         ],
     };
     let look = |steps: &[&str]| {
-        let features = planned(&schema, None).look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
+        let features =
+            planned(&schema, None).look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
         let first: Vec<f64> = {
             let encoded = features.encode(&rows, None).unwrap();
             (0..4).map(|i| encoded.rows().get(i, 0)).collect()
