@@ -26,11 +26,19 @@ def same_model(one, other, rtol=1e-12):
         lambda X: X[::-1][::-1],
         lambda X: X.tolist(),
         lambda X: X.astype(">f8"),
-        lambda X: np.rec.fromarrays([np.zeros(len(X), "i1"), X], dtype=[("k", "i1"), ("x", "f8", 4)])[
-            "x"
-        ],
+        lambda X: np.rec.fromarrays(
+            [np.zeros(len(X), "i1"), X], dtype=[("k", "i1"), ("x", "f8", 4)]
+        )["x"],
     ],
-    ids=["fortran", "every other row", "every other column", "reversed", "lists", "big-endian", "packed"],
+    ids=[
+        "fortran",
+        "every other row",
+        "every other column",
+        "reversed",
+        "lists",
+        "big-endian",
+        "packed",
+    ],
 )
 def test_the_layout_in_memory_does_not_matter(blobs, change):
     X, y = blobs
@@ -184,8 +192,13 @@ def test_labels_come_back_in_their_type(kind, rng, tmp_path):
 
 @pytest.mark.parametrize(
     "y",
-    [pl.Series(["b", "a", "b", "a"]), pa.array(["b", "a", "b", "a"]), pd.Series(["b", "a", "b", "a"]),
-     pd.Categorical(["b", "a", "b", "a"]), pa.chunked_array([["b", "a"], ["b", "a"]])],
+    [
+        pl.Series(["b", "a", "b", "a"]),
+        pa.array(["b", "a", "b", "a"]),
+        pd.Series(["b", "a", "b", "a"]),
+        pd.Categorical(["b", "a", "b", "a"]),
+        pa.chunked_array([["b", "a"], ["b", "a"]]),
+    ],
     ids=["polars", "arrow", "pandas", "categorical", "chunked"],
 )
 def test_columns_of_labels_are_taken(y):

@@ -225,9 +225,7 @@ class Classifier(ClassifierMixin, Estimator):
 class Mergeable:
     """Learns by statistics: rows can be added, taken back out, and learned in parts."""
 
-    def partial_fit(
-        self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None
-    ) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learns more rows. Any split of the rows gives the model of all of them.
 
         Rows too few for a model, as those of a single class, are kept; predicting then raises

@@ -360,7 +360,8 @@ fn other_safetensors_files_are_refused_as_such() {
         &b"{}"[..],
         b"{\"__metadata__\":{}}",
         b"{\"__metadata__\":{\"format\":\"pt\"}}",
-        b"{\"__metadata__\":{\"format\":\"pt\",\"version\":\"1\",\"sha256\":\"\",\"description\":\"\"}}",
+        b"{\"__metadata__\":{\"format\":\"pt\",\"version\":\"1\",\
+            \"sha256\":\"\",\"description\":\"\"}}",
     ];
     for header in foreign {
         let mut file = (header.len() as u64).to_le_bytes().to_vec();
@@ -601,7 +602,7 @@ fn change_tensor(tensors: &mut BTreeMap<String, Tensor>, random: &mut Random) {
     tensors.insert(name, tensor);
 }
 
-/// A file with one to three changes: half of them in raw bytes, half sealed with a fitting checksum.
+/// A file with one to three changes: half of the files in raw bytes, half sealed again.
 fn mutated(bytes: &[u8], parts: &Parts, random: &mut Random) -> Vec<u8> {
     let times = 1 + random.below(3);
     if random.below(2) == 0 {
