@@ -21,9 +21,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     source.stream(&features.schema, 4096, &mut |tables| {
         for rows in parallel::map(tables.len(), |k| features.encode(&tables[k], None))? {
             let Rows::Dense(rows) = rows.rows() else { continue };
-            let (mut head, tail) =
-                std::mem::replace(&mut rest, ndarray::ArrayViewMut2::from_shape((0, 0), &mut []).expect("empty"))
-                    .split_at(ndarray::Axis(0), rows.nrows());
+            let (mut head, tail) = std::mem::replace(
+                &mut rest,
+                ndarray::ArrayViewMut2::from_shape((0, 0), &mut []).expect("empty"),
+            )
+            .split_at(ndarray::Axis(0), rows.nrows());
             head.assign(&rows);
             rest = tail;
         }

@@ -3,6 +3,7 @@
 //! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
 //! - [`parallel`]: sums over rows that give the same bits on one thread or many
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
+//! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
 //! - [`random`]: portable random streams
 
@@ -11,5 +12,6 @@ pub mod random;
 pub mod rows;
 pub mod simd;
 pub mod special;
+pub mod sum;
 
 pub use rows::{Matrix, Rows, Sparse, SparseView};

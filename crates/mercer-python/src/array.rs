@@ -45,8 +45,8 @@ impl<'py> FromPyObject<'_, 'py> for Table<'py> {
 /// Refuses memory that cannot be walked number by number, as a field of a packed record.
 fn whole_steps<T: Element>(x: &PyReadonlyArray2<'_, T>) -> PyResult<()> {
     let size = size_of::<T>();
-    let aligned = x.data() as usize % align_of::<T>() == 0;
-    if aligned && x.strides().iter().all(|step| step.unsigned_abs() % size == 0) {
+    let aligned = x.data().is_aligned();
+    if aligned && x.strides().iter().all(|step| step.unsigned_abs().is_multiple_of(size)) {
         Ok(())
     } else {
         Err(PyValueError::new_err("the matrix is not aligned in memory; pass a copy of it"))
@@ -118,7 +118,8 @@ fn label(value: &Bound<'_, PyAny>) -> PyResult<Label> {
     if value.is_instance_of::<PyBool>() {
         Ok(Label::Bool(value.extract()?))
     } else if value.is_instance_of::<PyInt>() {
-        Ok(Label::Int(value.extract()?))
+        let refuse = |_| PyValueError::new_err(format!("class label {value} is beyond 64 bits"));
+        Ok(Label::Int(value.extract().map_err(refuse)?))
     } else if value.is_instance_of::<PyFloat>() {
         Ok(Label::Float(value.extract()?))
     } else if value.is_instance_of::<PyString>() {

@@ -5,7 +5,7 @@ use crate::array::{self, Batch, Table};
 use crate::error::raised;
 use crate::work;
 use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
-use mercer::data::{Dataset, Kind};
+use mercer::data::Kind;
 use mercer::explain::explain;
 use mercer::model::{Classifier, Model, Monitor, Stop, chunk_rows};
 use mercer::prepare::{Features, Field, NumberStep, Schema, Step};
@@ -21,7 +21,7 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Dense chunks predicted between two looks at the cancel flag: tens of milliseconds.
@@ -60,9 +60,9 @@ pub fn fit<'py>(
         let monitor = monitor(limit, cancel);
         if estimator.no_rows().is_none() {
             let fitted = estimator.fit(&data, &monitor)?;
-            return Ok(State::Ready(Trained::new(estimator, features, fitted, None)));
+            return Ok(State::ready(Trained::new(estimator, features, fitted, None)));
         }
-        let part = gather(&estimator, &data, monitor)?;
+        let part = estimator.gather(&data, &monitor)?;
         let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
         match learned.finish(part.stopped, start)? {
             State::Waiting(_, why) if !wait => Err(why),
@@ -76,7 +76,7 @@ pub fn fit<'py>(
 #[pyfunction]
 pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
     let state = work::run(py, |_| match Trained::from_bytes(bytes) {
-        Ok(trained) => Ok(State::Ready(trained)),
+        Ok(trained) => Ok(State::ready(trained)),
         Err(why) => Learned::from_bytes(bytes).unwrap_or(Err(why)),
     })?;
     Ok(Fitted { state })
@@ -86,7 +86,7 @@ pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
     let trained = work::run(py, |_| Trained::load(&path))?;
-    Ok(Fitted { state: State::Ready(trained) })
+    Ok(Fitted { state: State::ready(trained) })
 }
 
 #[pymethods]
@@ -196,7 +196,7 @@ impl Fitted {
         let state = work::run(py, |cancel| {
             let start = Instant::now();
             let mut learned = Learned { estimator, ..self.learned()? };
-            let part = gather(&learned.estimator, &data, monitor(limit, cancel))?;
+            let part = learned.estimator.gather(&data, &monitor(limit, cancel))?;
             learned.stats.merge(&part.stats)?;
             learned.rows += part.rows;
             learned.finish(part.stopped, start)
@@ -208,7 +208,7 @@ impl Fitted {
     fn merge(&self, py: Python<'_>, other: &Bound<'_, Fitted>) -> PyResult<Fitted> {
         let other = other.get();
         let state = work::run(py, |_| match (&self.state, &other.state) {
-            (State::Ready(mine), State::Ready(theirs)) => mine.merge(theirs).map(State::Ready),
+            (State::Ready(mine), State::Ready(theirs)) => mine.merge(theirs).map(State::ready),
             _ => self.learned()?.merge(&other.learned()?),
         })?;
         Ok(Fitted { state })
@@ -228,10 +228,10 @@ impl Fitted {
         let data = batch.dataset()?;
         let trained = self.ready()?;
         let trained = work::run(py, |cancel| {
-            let part = gather(&trained.estimator, &data, monitor(None, cancel))?;
+            let part = trained.estimator.gather(&data, &monitor(None, cancel))?;
             trained.forget(&part.stats, part.rows)
         })?;
-        Ok(Fitted { state: State::Ready(trained) })
+        Ok(Fitted { state: State::ready(trained) })
     }
 
     /// One row a row, one column a class.
@@ -335,9 +335,15 @@ impl Fitted {
 /// What there is after some rows.
 enum State {
     /// A model.
-    Ready(Trained),
+    Ready(Box<Trained>),
     /// Rows that are too few for one yet, and what is missing.
     Waiting(Learned, Error),
+}
+
+impl State {
+    fn ready(trained: Trained) -> State {
+        State::Ready(Box::new(trained))
+    }
 }
 
 /// What was learned from rows, before a model is made of it.
@@ -358,7 +364,7 @@ impl Learned {
                 fitted.certificate.stopped = stopped;
                 fitted.certificate.seconds = start.elapsed().as_secs_f64();
                 let Learned { estimator, features, stats, .. } = self;
-                Ok(State::Ready(Trained::new(estimator, features, fitted, Some(stats))))
+                Ok(State::ready(Trained::new(estimator, features, fitted, Some(stats))))
             }
             Err(why @ (Error::OneClass { .. } | Error::ZeroVariance { .. } | Error::NoRows)) => {
                 Ok(State::Waiting(self, why))
@@ -405,7 +411,7 @@ impl Fitted {
         match &self.state {
             State::Waiting(learned, _) => Ok(learned.clone()),
             State::Ready(trained) => {
-                let Trained { estimator, features, fitted, stats, .. } = trained;
+                let Trained { estimator, features, fitted, stats, .. } = &**trained;
                 let unable = || estimator.unable("learn on: it keeps no statistics");
                 Ok(Learned {
                     estimator: estimator.clone(),
@@ -489,23 +495,6 @@ fn by_slices<T>(
         out.extend(part);
     }
     Ok(out)
-}
-
-/// A summary of rows, and whether it is of all of them.
-struct Part {
-    stats: AnyStats,
-    rows: u64,
-    stopped: Option<Stop>,
-}
-
-fn gather(estimator: &Estimator, data: &Dataset<'_>, monitor: Monitor<'_>) -> Result<Part> {
-    let done = AtomicU64::new(0);
-    let monitor = monitor.on_progress(|at| done.store(at.done, Ordering::Relaxed));
-    let stats = estimator.gather(data, &monitor)?;
-    // The last report counts the rows that are in the summary.
-    let rows = done.load(Ordering::Relaxed);
-    let stopped = if rows < data.n_rows() as u64 { monitor.stop() } else { None };
-    Ok(Part { stats, rows, stopped })
 }
 
 fn monitor(limit: Option<Duration>, cancel: &Arc<AtomicBool>) -> Monitor<'static> {

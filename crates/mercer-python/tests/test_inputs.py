@@ -158,7 +158,7 @@ def test_other_names_are_refused(blobs, kind):
 def test_words_in_a_table_are_refused_by_column(kind):
     frame = pd.DataFrame({"a": [1.0, 2.0], "city": ["Ulm", "Bonn"]})
 
-    with pytest.raises(ValueError, match="column 'city': .* is not a number"):
+    with pytest.raises(ValueError, match=r"column 'city': .* is not a number"):
         GaussianNB().fit(TABLES[kind](frame), [0, 1])
 
 
@@ -207,6 +207,15 @@ def test_columns_of_labels_are_taken(y):
     assert model.predict([[1.1], [5.1]]).tolist() == ["b", "a"]
 
 
+@pytest.mark.parametrize("kind", ["Int64", "boolean", "int32"])
+def test_nullable_labels_keep_their_type(kind):
+    y = pd.Series([1, 0, 1, 0], dtype=kind)
+
+    model = GaussianNB().fit([[1.0], [5.0], [1.2], [5.2]], y)
+
+    assert model.classes_.dtype == {"Int64": np.int64, "boolean": bool, "int32": np.int32}[kind]
+
+
 REFUSED = {
     "infinity": ([[1.0], [np.inf], [2.0]], [0, 1, 1], {}, "row 2, column 1: inf"),
     "one class": ([[1.0], [2.0]], [1, 1], {}, "only one class"),
@@ -219,6 +228,8 @@ REFUSED = {
     "variance": ([[1.0], [2.0]], [0, 1], {"variance": "both"}, "variance.*population, sample"),
     "missing label": ([[1.0], [2.0]], np.array(["a", None]), {}, "missing"),
     "measured label": ([[1.0], [2.0]], [0.25, 1.5], {}, "continuous"),
+    "large label": ([[1.0], [2.0]], np.array([1, 2**63], np.uint64), {}, "beyond 64 bits"),
+    "missing nullable label": ([[1.0], [2.0]], pd.Series([1, None], dtype="Int64"), {}, "NaN"),
     "no spread": ([[1.0], [1.0]], [0, 1], {}, "does not vary"),
 }
 

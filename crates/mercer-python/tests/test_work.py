@@ -140,3 +140,11 @@ def test_threads_of_python_share_a_model(blobs):
 
     for answer in answers:
         np.testing.assert_array_equal(answer, expected)
+
+
+def test_a_fault_inside_is_an_ordinary_exception(blobs):
+    model = GaussianNB().fit(*blobs)
+
+    # More rows than an address can count.
+    with pytest.raises(RuntimeError, match="capacity overflow"):
+        model._fitted.sample(2**62, 1)

@@ -18,8 +18,10 @@ fn main() -> Result<()> {
     let estimator = Estimator::from(GaussianNb::new());
     let quiet = Monitor::quiet();
     let mut stats: AnyStats =
-        estimator.gather(&Dataset::classes(&monday, &monday_codes, &classes)?, &quiet)?;
-    stats.merge(&estimator.gather(&Dataset::classes(&tuesday, &tuesday_codes, &classes)?, &quiet)?)?;
+        estimator.gather(&Dataset::classes(&monday, &monday_codes, &classes)?, &quiet)?.stats;
+    stats.merge(
+        &estimator.gather(&Dataset::classes(&tuesday, &tuesday_codes, &classes)?, &quiet)?.stats,
+    )?;
     let fitted = estimator.finish(&stats, 800)?;
     println!("{}", fitted.certificate);
 
@@ -43,8 +45,8 @@ fn days_of_weather(n: usize, seed: u64) -> (Matrix, Vec<u32>) {
     let mut random = Random::new(seed);
     let codes: Vec<u32> = (0..n).map(|_| random.choice(&[0.7, 0.3]) as u32).collect();
     let rows = Matrix::from_shape_fn((n, 2), |(i, j)| {
-        let (mean, deviation) = [[(1015.0, 8.0), (15.0, 6.0)], [(990.0, 10.0), (60.0, 15.0)]]
-            [codes[i] as usize][j];
+        let (mean, deviation) =
+            [[(1015.0, 8.0), (15.0, 6.0)], [(990.0, 10.0), (60.0, 15.0)]][codes[i] as usize][j];
         mean + deviation * random.normal()
     });
     (rows, codes)

@@ -39,6 +39,9 @@ pub enum Error {
         /// What should have come.
         expected: usize,
     },
+    /// Sparse rows that lie by columns.
+    #[error("the sparse matrix is stored by columns; convert it to rows with `to_csr`")]
+    ByColumns,
     /// A cell that cannot be computed with.
     #[error("row {}, column {}: {value} is not a finite number", row + 1, column + 1)]
     NotFinite {

@@ -5,10 +5,8 @@ use mercer::catalog::{CATALOG, Card};
 
 /// Every page: its path from the root of the project, and its text.
 pub fn reference_files() -> Vec<(String, String)> {
-    let mut files: Vec<(String, String)> = CATALOG
-        .iter()
-        .map(|card| (format!("docs/reference/{}.md", card.id), page(card)))
-        .collect();
+    let mut files: Vec<(String, String)> =
+        CATALOG.iter().map(|card| (format!("docs/reference/{}.md", card.id), page(card))).collect();
     files.push(("docs/reference/README.md".into(), index()));
     files
 }

@@ -4,6 +4,7 @@ The classes users see are generated from the catalog; each puts together the par
 model can do. What is learned lives in ``_fitted``, a compiled object that never changes.
 """
 
+import copy
 import importlib
 import json
 import math
@@ -195,12 +196,8 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
-        codes = self._fitted_codes(X)
-        return self.classes_[codes]
-
-    def _fitted_codes(self, X: Any) -> np.ndarray:
         matrix = self._known_rows(X)
-        return self._fitted.predict(matrix)
+        return self.classes_[self._fitted.predict(matrix)]
 
     def _target(
         self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any
@@ -386,7 +383,8 @@ def load(path: str | os.PathLike) -> Any:
     module, _, name = place.rpartition(".")
     found = getattr(importlib.import_module(f"{__package__}.{module}"), name)
     params = {k: None if v == [] else v for k, v in json.loads(fitted.params).items()}
-    model = _with(found(**params), fitted)
+    model = found(**params)
+    model._fitted = fitted
     model.n_features_in_ = fitted.n_columns
     if fitted.names is not None:
         model.feature_names_in_ = np.array(fitted.names, dtype=object)
@@ -397,8 +395,7 @@ def load(path: str | os.PathLike) -> Any:
 
 def _with(model: Any, fitted: _mercer.Fitted) -> Any:
     """A copy of an estimator around another fitted model."""
-    other = type(model)(**model.get_params(deep=False))
-    other.__dict__.update(model.__dict__)
+    other = copy.copy(model)
     other._fitted = fitted
     return other
 

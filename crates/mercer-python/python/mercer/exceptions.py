@@ -1,4 +1,7 @@
-"""What Mercer warns about. Errors are Python's own: ValueError, TypeError, TimeoutError, OSError."""
+"""What Mercer warns about.
+
+Errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
+"""
 
 __all__ = ["CutShortWarning"]
 

@@ -49,7 +49,7 @@ class Explanation:
         return self.classes[self._runner_up]
 
     def ladder(self) -> list[tuple[str, float]]:
-        """The log-odds of winner against runner-up: the prior's, then the strongest column's first."""
+        """Log-odds of winner over runner-up: the prior's, then each column's, strongest first."""
         prior = _difference(self.log_priors, self._winner, self._runner_up)
         rungs = [(f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None]
         return [("prior", prior), *sorted(rungs, key=lambda rung: -abs(rung[1]))]

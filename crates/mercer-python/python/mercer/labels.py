@@ -14,9 +14,7 @@ _COUNTABLE = 1 << 20
 
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     """The code of every label, and the distinct labels in order."""
-    if not hasattr(y, "iloc") and hasattr(y, "to_numpy"):
-        y = _column(y)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_column(y), warn=True)
     if len(y) == 0:
         return np.empty(0, np.uint32), y
     if y.dtype.kind in "biu":
@@ -31,8 +29,13 @@ def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
     return codes.astype(np.uint32), classes
 
 
-def _column(y: Any) -> np.ndarray:
-    """A polars or pyarrow column."""
+def _column(y: Any) -> Any:
+    """A polars, pyarrow or nullable pandas column as an array of its own type."""
+    if not hasattr(y, "to_numpy"):
+        return y
+    if hasattr(y, "iloc"):
+        plain = getattr(getattr(y, "dtype", None), "numpy_dtype", None)
+        return y if plain is None or y.isna().any() else y.to_numpy(dtype=plain)
     try:
         return y.to_numpy(zero_copy_only=False)
     except TypeError:

@@ -14,6 +14,7 @@ use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use mercer_num::simd::weighted_sq_distances;
 use mercer_num::special::log_normal;
+use mercer_num::sum::Sum;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 
@@ -210,13 +211,13 @@ impl GaussianNbModel {
     }
 
     /// Scores of a row of zeros, then the difference each stored cell makes. A narrow curve far from
-    /// zero makes both enormous, so they are summed with what rounding drops (Knuth's two-sum).
+    /// zero makes both enormous, so what rounding drops is kept.
     fn sparse_scores(&self, x: &SparseView<'_>, out: &mut Matrix) -> Result<()> {
         let n_classes = self.classes.len();
         let at_zero: Vec<Sum> = (self.peaks().iter())
             .zip(self.means.outer_iter().zip(self.variances.outer_iter()))
             .map(|(peak, (m, v))| {
-                let mut sum = Sum { total: *peak, rest: 0.0 };
+                let mut sum = Sum::from(*peak);
                 m.iter().zip(v).for_each(|(m, v)| sum.add(-0.5 * (m * m * (1.0 / v))));
                 sum
             })
@@ -255,27 +256,6 @@ impl GaussianNbModel {
             }
             Ok(())
         })
-    }
-}
-
-/// A sum and what rounding dropped from it.
-#[derive(Clone, Copy)]
-struct Sum {
-    total: f64,
-    rest: f64,
-}
-
-impl Sum {
-    fn add(&mut self, x: f64) {
-        let total = self.total + x;
-        let part = total - self.total;
-        self.rest += (self.total - (total - part)) + (x - part);
-        self.total = total;
-    }
-
-    /// Beyond the range of a double there is nothing left to correct.
-    fn value(&self) -> f64 {
-        if self.total.is_finite() { self.total + self.rest } else { self.total }
     }
 }
 

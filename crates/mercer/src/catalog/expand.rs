@@ -89,11 +89,15 @@ macro_rules! catalog {
             ///
             /// # Errors
             /// If the rows are not usable or the estimator does not learn by statistics.
-            pub fn gather(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<AnyStats> {
+            pub fn gather(
+                &self,
+                data: &Dataset<'_>,
+                monitor: &Monitor<'_>,
+            ) -> Result<Gathered<AnyStats>> {
                 match self {
                     $(Estimator::$S(params) => {
                         let observe = |s: &mut _, b: &Dataset<'_>| params.observe(s, b);
-                        Ok(AnyStats::$S(crate::model::gather(data, monitor, observe)?.stats))
+                        Ok(crate::model::gather(data, monitor, observe)?.map(AnyStats::$S))
                     })*
                     _ => Err(self.unable("learn by statistics")),
                 }

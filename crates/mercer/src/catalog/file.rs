@@ -101,7 +101,7 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
     }
     if !version.parse::<u32>().is_ok_and(|v| (1..=VERSION).contains(&v)) {
         return Err(Error::File(format!(
-            "it has format version {version}; this build reads up to {VERSION}: update Mercer"
+            "it has format version {version}; this build reads 1 to {VERSION}, a newer Mercer may read it"
         )));
     }
     let mut tensors = Tensors::new();

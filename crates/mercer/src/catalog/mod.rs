@@ -15,7 +15,7 @@ use crate::bayes::{GaussianNb, GaussianNbModel};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{
-    Accumulate, Certificate, Fit, Fitted, Model, Monitor, Params, Spec, Statistics,
+    Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -35,7 +35,7 @@ impl<'a> Dataset<'a> {
     /// Rows of known classes. NaN is a missing value, for the estimators that take it.
     ///
     /// # Errors
-    /// If lengths differ or a code stands for no class.
+    /// If lengths differ, a code stands for no class, or sparse rows are stored by columns.
     ///
     /// ```
     /// use mercer::prelude::*;
@@ -51,6 +51,7 @@ impl<'a> Dataset<'a> {
         classes: &'a Classes,
     ) -> Result<Dataset<'a>> {
         let rows = rows.into();
+        check_storage(&rows)?;
         check_length("the target", codes.len(), rows.n_rows())?;
         if let Some(code) = codes.iter().find(|c| **c as usize >= classes.len()) {
             return Err(Error::UnknownClass {
@@ -67,6 +68,7 @@ impl<'a> Dataset<'a> {
     /// If lengths differ or a number is not finite.
     pub fn numbers(rows: impl Into<Rows<'a>>, target: &'a [f64]) -> Result<Dataset<'a>> {
         let rows = rows.into();
+        check_storage(&rows)?;
         check_length("the target", target.len(), rows.n_rows())?;
         if let Some(row) = target.iter().position(|y| !y.is_finite()) {
             return Err(Error::NotFinite { row, column: rows.n_columns(), value: target[row] });
@@ -164,6 +166,17 @@ impl<'a> Dataset<'a> {
     /// [`Error::NotFinite`] with the first such cell.
     pub fn check_cells(&self, missing: Missing) -> Result<()> {
         check_cells(&self.rows, missing)
+    }
+}
+
+/// Refuses sparse rows that are stored by columns.
+///
+/// # Errors
+/// [`Error::ByColumns`].
+pub fn check_storage(rows: &Rows<'_>) -> Result<()> {
+    match rows {
+        Rows::Sparse(x) if !x.is_csr() => Err(Error::ByColumns),
+        _ => Ok(()),
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a fitted thing can do.
 
-use crate::data::Classes;
+use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
@@ -28,11 +28,12 @@ pub trait Classifier: Send + Sync {
         Ok(winners(&self.scores(x)?))
     }
 
-    /// Refuses rows of another width than the model's.
+    /// Refuses rows of another width than the model's, and sparse ones stored by columns.
     ///
     /// # Errors
-    /// [`Error::Columns`].
+    /// [`Error::Columns`], [`Error::ByColumns`].
     fn check_columns(&self, x: &Rows<'_>) -> Result<()> {
+        check_storage(x)?;
         let (found, expected) = (x.n_columns(), self.n_columns());
         if found == expected { Ok(()) } else { Err(Error::Columns { found, expected }) }
     }

@@ -189,6 +189,13 @@ pub struct Gathered<S> {
     pub stopped: Option<Stop>,
 }
 
+impl<S> Gathered<S> {
+    /// The same rows in another form of summary.
+    pub fn map<T>(self, f: impl FnOnce(S) -> T) -> Gathered<T> {
+        Gathered { stats: f(self.stats), rows: self.rows, stopped: self.stopped }
+    }
+}
+
 /// Summarizes rows over the fixed chunk plan and merge tree.
 ///
 /// # Errors

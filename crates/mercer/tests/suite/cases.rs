@@ -212,7 +212,7 @@ pub fn trained(card: &Card, data: &Dataset<'_>) -> Result<Trained> {
     let estimator = estimator(card);
     let fitted = estimator.fit(data, &Monitor::quiet())?;
     let stats = match card.learns {
-        Learns::Statistics => Some(estimator.gather(data, &Monitor::quiet())?),
+        Learns::Statistics => Some(estimator.gather(data, &Monitor::quiet())?.stats),
         _ => None,
     };
     Ok(Trained::new(estimator, Features::plain(names(data.n_columns())), fitted, stats))

@@ -338,7 +338,7 @@ fn tensors_that_trade_places_are_refused() {
 }
 
 #[test]
-fn a_newer_version_asks_for_an_update() {
+fn a_newer_version_asks_for_a_newer_mercer() {
     let parts = Parts::of(&some_model().to_bytes().unwrap());
     let newer = |version: &str| {
         refusal(&parts.with_metadata(|m| {
@@ -348,7 +348,7 @@ fn a_newer_version_asks_for_an_update() {
 
     let why = newer("2");
 
-    assert!(why.contains("format version 2") && why.contains("update Mercer"), "{why}");
+    assert!(why.contains("format version 2") && why.contains("a newer Mercer"), "{why}");
     for odd in ["0", "-1", "1.0", "", "one", "99999999999"] {
         newer(odd);
     }
@@ -487,7 +487,7 @@ fn a_model_and_statistics_that_differ_in_width_are_refused() {
     let x = array![[1.0], [2.0], [3.0], [4.0]];
     let classes = Classes::from_names(["no", "yes"]);
     let data = Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap();
-    let narrow = trained.estimator.gather(&data, &Monitor::quiet()).unwrap();
+    let narrow = trained.estimator.gather(&data, &Monitor::quiet()).unwrap().stats;
 
     let mixed = Trained { stats: Some(narrow), ..trained };
 

@@ -218,7 +218,7 @@ fn streamed_tables_give_the_bits_of_rows_in_memory() {
             let table = case.table();
             let data = case.data(card);
             let fitted = estimator(card).fit(&data, &Monitor::quiet()).unwrap();
-            let stats = estimator(card).gather(&data, &Monitor::quiet()).unwrap();
+            let stats = estimator(card).gather(&data, &Monitor::quiet()).unwrap().stats;
             let memory = Trained::new(estimator(card), case.features(), fitted, Some(stats));
             let expected = memory.to_bytes().unwrap();
 
@@ -295,7 +295,7 @@ proptest! {
 
             let mut merged = estimator.no_rows().unwrap();
             for range in [b..n, 0..a, a..b] {
-                let part = estimator.gather(&data.slice(range), &Monitor::quiet()).unwrap();
+                let part = estimator.gather(&data.slice(range), &Monitor::quiet()).unwrap().stats;
                 merged.merge(&part).unwrap();
             }
 
@@ -340,7 +340,7 @@ proptest! {
             // The first rows stay: they hold every class.
             let kept = ((n as f64 * (1.0 - share)) as usize).max(shape.n_classes.min(n));
             let Ok(before) = trained(card, &data.slice(0..kept)) else { continue };
-            let added = estimator(card).gather(&data.slice(kept..n), &Monitor::quiet()).unwrap();
+            let added = estimator(card).gather(&data.slice(kept..n), &Monitor::quiet()).unwrap().stats;
 
             let all = trained(card, &data).unwrap();
             let after = all.forget(&added, (n - kept) as u64).unwrap();
@@ -607,7 +607,8 @@ fn summaries_of_another_width_do_not_merge() {
         let estimator = estimator(card);
         let narrow = Case::new(card, ordinary());
         let wide = Case::new(card, Shape { n_columns: 5, ..ordinary() });
-        let gather = |case: &Case| estimator.gather(&case.data(card), &Monitor::quiet()).unwrap();
+        let gather =
+            |case: &Case| estimator.gather(&case.data(card), &Monitor::quiet()).unwrap().stats;
 
         let mut stats = gather(&narrow);
 
@@ -623,7 +624,7 @@ fn rows_that_were_never_learned_are_not_forgotten() {
     for card in mergeable() {
         let case = Case::new(card, ordinary());
         let some = trained(card, &case.data(card).slice(0..20)).unwrap();
-        let all = estimator(card).gather(&case.data(card), &Monitor::quiet()).unwrap();
+        let all = estimator(card).gather(&case.data(card), &Monitor::quiet()).unwrap().stats;
 
         let error = some.forget(&all, 40).unwrap_err();
 

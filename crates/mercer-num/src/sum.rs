@@ -1,0 +1,38 @@
+//! Sums that keep what rounding drops.
+
+/// A running sum and its rounding errors (Knuth's two-sum, The Art of Computer Programming, 4.2.2).
+///
+/// ```
+/// use mercer_num::sum::Sum;
+/// let mut sum = Sum::from(1.0);
+/// sum.add(1e100);
+/// sum.add(-1e100);
+/// assert_eq!(sum.value(), 1.0);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Sum {
+    total: f64,
+    rest: f64,
+}
+
+impl Sum {
+    /// Adds a term.
+    pub fn add(&mut self, x: f64) {
+        let total = self.total + x;
+        let part = total - self.total;
+        self.rest += (self.total - (total - part)) + (x - part);
+        self.total = total;
+    }
+
+    /// What was added, rounded once.
+    pub fn value(&self) -> f64 {
+        // Beyond the range of a double there is nothing left to correct.
+        if self.total.is_finite() { self.total + self.rest } else { self.total }
+    }
+}
+
+impl From<f64> for Sum {
+    fn from(total: f64) -> Self {
+        Sum { total, rest: 0.0 }
+    }
+}
