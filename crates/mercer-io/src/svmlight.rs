@@ -56,7 +56,11 @@ impl Svmlight {
         let mut zero = false;
         let work = |block: &Vec<u8>| {
             let mut zero = false;
-            self.records(block, |_, _| Ok(()), |index, _, _| Ok(zero |= index == 0))?;
+            let look = |index: u64, _: f64, _: u64| {
+                zero |= index == 0;
+                Ok(())
+            };
+            self.records(block, |_, _| Ok(()), look)?;
             Ok(zero)
         };
         waves(self, pass, work, |wave| {

@@ -15,7 +15,7 @@ use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use ndarray::ShapeError;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
-use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use serde::{Deserialize, Serialize};
@@ -24,8 +24,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Dense chunks predicted between two looks at the cancel flag: tens of milliseconds.
-const CHUNKS_AT_ONCE: usize = 256;
+/// Dense cells predicted between two looks at the cancel flag: tens of milliseconds.
+const CELLS_AT_ONCE: usize = 1 << 24;
 
 /// A fitted model with all it needs to predict, learn on, and be saved.
 #[pyclass(frozen, module = "mercer._mercer")]
@@ -283,6 +283,11 @@ impl Fitted {
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<u32>>)> {
         let model = self.model()?.generative();
         let model = model.ok_or_else(|| self.unable("make new rows"))?;
+        // Asked before it is taken: running out inside would end the process.
+        let cells = n.saturating_mul(self.n_columns() + 1);
+        Vec::<f64>::new()
+            .try_reserve_exact(cells)
+            .map_err(|_| PyMemoryError::new_err(format!("{n} rows do not fit in memory")))?;
         let (rows, codes) = work::run(py, |_| Ok(model.sample(n, &mut Random::new(seed))))?;
         Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
     }
@@ -337,7 +342,7 @@ enum State {
     /// A model.
     Ready(Box<Trained>),
     /// Rows that are too few for one yet, and what is missing.
-    Waiting(Learned, Error),
+    Waiting(Box<Learned>, Error),
 }
 
 impl State {
@@ -367,7 +372,7 @@ impl Learned {
                 Ok(State::ready(Trained::new(estimator, features, fitted, Some(stats))))
             }
             Err(why @ (Error::OneClass { .. } | Error::ZeroVariance { .. } | Error::NoRows)) => {
-                Ok(State::Waiting(self, why))
+                Ok(State::Waiting(Box::new(self), why))
             }
             Err(why) => Err(why),
         }
@@ -409,7 +414,7 @@ impl Fitted {
 
     fn learned(&self) -> Result<Learned> {
         match &self.state {
-            State::Waiting(learned, _) => Ok(learned.clone()),
+            State::Waiting(learned, _) => Ok(Learned::clone(learned)),
             State::Ready(trained) => {
                 let Trained { estimator, features, fitted, stats, .. } = &**trained;
                 let unable = || estimator.unable("learn on: it keeps no statistics");
@@ -477,7 +482,8 @@ fn by_slices<T>(
     let size = match rows {
         // Preparing a sparse slice costs as much as the data is wide.
         Rows::Sparse(_) => rows.n_columns().max(65_536),
-        _ => CHUNKS_AT_ONCE * chunk_rows(rows.n_columns(), Layout::Dense),
+        _ => (CELLS_AT_ONCE / rows.n_columns().max(1))
+            .next_multiple_of(chunk_rows(rows.n_columns(), Layout::Dense)),
     };
     if n_rows <= size {
         return answer(rows);

@@ -142,9 +142,30 @@ def test_threads_of_python_share_a_model(blobs):
         np.testing.assert_array_equal(answer, expected)
 
 
-def test_a_fault_inside_is_an_ordinary_exception(blobs):
+@pytest.mark.parametrize("n_rows", [2**62, 2**48])
+def test_more_rows_than_memory_are_refused(blobs, n_rows):
     model = GaussianNB().fit(*blobs)
 
-    # More rows than an address can count.
-    with pytest.raises(RuntimeError, match="capacity overflow"):
-        model._fitted.sample(2**62, 1)
+    with pytest.raises(MemoryError, match="do not fit in memory"):
+        model.sample(n_rows)
+
+
+def test_many_rows_are_answered_in_order():
+    X, y = endless(70_000)
+    model = GaussianNB().fit(X[:5000], y[:5000])
+
+    answers = model.predict_log_proba(X)
+
+    np.testing.assert_array_equal(answers[40_000:], model.predict_log_proba(X[40_000:]))
+    np.testing.assert_array_equal(model.predict(X), model.classes_[answers.argmax(axis=1)])
+
+
+def test_a_bad_cell_far_down_is_named_by_its_row():
+    X, y = endless(70_000)
+    model = GaussianNB().fit(X[:5000], y[:5000])
+    X = X.copy()
+    X[60_000, 7] = np.inf
+
+    for ask in [model.predict, model.log_density, lambda X: GaussianNB().fit(X, y)]:
+        with pytest.raises(ValueError, match="row 60001, column 8: inf"):
+            ask(X)

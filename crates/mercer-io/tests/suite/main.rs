@@ -1,5 +1,8 @@
 //! What holds for all of mercer-io, seen from outside.
 
+// A test may unwrap; clippy sees that only inside the test functions themselves.
+#![allow(clippy::unwrap_used)]
+
 mod columnar;
 mod csv;
 mod damage;

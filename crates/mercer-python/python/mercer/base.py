@@ -51,6 +51,8 @@ class Estimator(BaseEstimator):
     _id = ""
     #: What its rows may have: ``missing`` values, ``sparse`` storage.
     _takes: tuple[str, ...] = ()
+    #: What it learned; there after a fit.
+    _fitted: _mercer.Fitted
 
     @property
     def certificate_(self) -> dict[str, Any]:
@@ -166,6 +168,10 @@ class Estimator(BaseEstimator):
 class Classifier(ClassifierMixin, Estimator):
     """Tells classes apart."""
 
+    classes_: np.ndarray
+    #: Whether classes that were not named at the start may come later.
+    _classes_grow: bool
+
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows and their classes.
 
@@ -219,7 +225,7 @@ class Classifier(ClassifierMixin, Estimator):
         return codes, classes, np.ascontiguousarray(weights)
 
 
-class Mergeable:
+class Mergeable(Classifier):
     """Learns by statistics: rows can be added, taken back out, and learned in parts."""
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -296,7 +302,7 @@ class Mergeable:
         return self
 
 
-class Probabilistic:
+class Probabilistic(Classifier):
     """Says how sure it is."""
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
@@ -313,7 +319,7 @@ class Probabilistic:
         return self._fitted.log_proba(matrix)
 
 
-class Generative:
+class Generative(Classifier):
     """Has a density over rows: recognizes strangers and invents new rows."""
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
@@ -343,7 +349,7 @@ class Generative:
         return X, self.classes_[codes]
 
 
-class Factored:
+class Factored(Classifier):
     """Has scores that are a prior times one factor a column."""
 
     def explain(self, x: Any) -> Explanation:

@@ -10,6 +10,7 @@ __all__ = ["array", "encode", "natives", "recode"]
 
 #: Whole numbers spread over no more than this are coded by counting, without sorting.
 _COUNTABLE = 1 << 20
+_BLOCK = 1 << 16
 
 
 def encode(y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -46,17 +47,18 @@ def _by_counting(y: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
     low, high = int(y.min()), int(y.max())
     if high - low >= _COUNTABLE or high > np.iinfo(np.int64).max:
         return None
-    places = y.astype(np.int64)
-    if low:
-        places -= low
-    counts = np.bincount(places)
-    present = np.flatnonzero(counts)
-    classes = (present + low).astype(y.dtype)
-    if len(present) == len(counts):
-        return places.astype(np.uint32), classes
-    code_of = np.zeros(len(counts), np.uint32)
+    # Block by block, so that what is between stays in cache and Ctrl-C is heard.
+    blocks = [slice(first, first + _BLOCK) for first in range(0, len(y), _BLOCK)]
+    seen = np.zeros(high - low + 1, bool)
+    for block in blocks:
+        seen[y[block].astype(np.int64) - low] = True
+    present = np.flatnonzero(seen)
+    code_of = np.zeros(len(seen), np.uint32)
     code_of[present] = np.arange(len(present), dtype=np.uint32)
-    return code_of[places], classes
+    codes = np.empty(len(y), np.uint32)
+    for block in blocks:
+        codes[block] = code_of[y[block].astype(np.int64) - low]
+    return codes, (present + low).astype(y.dtype)
 
 
 def _by_hashing(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

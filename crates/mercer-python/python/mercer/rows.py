@@ -39,16 +39,14 @@ def _columns(names: list[str], column: Any) -> tuple[np.ndarray, list[str]]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"column {name!r} appears twice")
-    out = None
-    for j, name in enumerate(names):
+    numbers = []
+    for name in names:
         try:
-            numbers = column(name)
+            numbers.append(column(name))
         except (TypeError, ValueError) as error:
             raise ValueError(f"column {name!r}: {error}") from error
-        if out is None:
-            out = np.empty((len(numbers), len(names)), order="F")
-        out[:, j] = numbers
-    return out, list(names)
+    # Column by column in memory, as the table has it.
+    return np.array(numbers).T, list(names)
 
 
 def _polars_column(column: Any) -> np.ndarray:
