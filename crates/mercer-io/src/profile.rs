@@ -50,6 +50,8 @@ pub struct ColumnProfile {
     pub distinct_capped: bool,
     /// Features of a sparse column; one for every other kind.
     pub width: usize,
+    /// What a sparse file calls its first feature.
+    pub first_index: Option<u32>,
     /// The least number, if there are numbers.
     pub min: Option<f64>,
     /// The greatest number, if there are numbers.
@@ -79,7 +81,13 @@ impl ColumnProfile {
             Kind::Categorical => Arc::clone(&self.levels),
             _ => Arc::default(),
         };
-        Field { name: self.name.clone(), kind: self.kind, levels, width: self.width }
+        Field {
+            name: self.name.clone(),
+            kind: self.kind,
+            levels,
+            width: self.width,
+            first_index: self.first_index,
+        }
     }
 }
 
@@ -156,6 +164,7 @@ impl Judge<'_> {
             n_distinct,
             distinct_capped,
             width: if kind == Kind::Sparse { tally.width as usize } else { 1 },
+            first_index: tally.first_index,
             min: numbers.then_some(tally.min),
             max: numbers.then_some(tally.max),
             integers: numbers && tally.integers,

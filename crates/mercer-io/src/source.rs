@@ -293,7 +293,7 @@ impl Source {
                 });
             }
         }
-        svmlight.settle(pass)
+        svmlight.settle(schema, pass)
     }
 
     fn pass<'a>(&self, plan: Option<&'a Plan<'a>>) -> Pass<'a> {

@@ -14,6 +14,7 @@ use crate::plan::Plan;
 use crate::sniff;
 use crate::tally::{Ask, Tallies, Tally};
 use mercer::data::Kind;
+use mercer::prepare::Schema;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
@@ -48,8 +49,12 @@ impl Svmlight {
         self.first_index.get().copied()
     }
 
-    /// Finds the first index before anything is decoded: a zero may stand in the last line.
-    pub fn settle(&self, pass: &Pass<'_>) -> Result<()> {
+    /// Finds the first index before anything is decoded: from the schema that is asked for, or by
+    /// looking, for a zero may stand in the last line.
+    pub fn settle(&self, schema: &Schema, pass: &Pass<'_>) -> Result<()> {
+        if let Some(first) = schema.fields.iter().find_map(|field| field.first_index) {
+            self.first_index.get_or_init(|| first);
+        }
         if self.first_index.get().is_some() {
             return Ok(());
         }
@@ -76,6 +81,7 @@ impl Svmlight {
         let [label, features] = tallies.columns.as_mut_slice() else { return };
         let first = *self.first_index.get_or_init(|| u32::from(!features.index_zero));
         features.width = features.width.saturating_sub(u64::from(first)).max(1);
+        features.first_index = Some(first);
         features.note = Some(format!("indices count from {first}"));
         // Too many different labels for words: these are numbers to be predicted.
         let regression = label.words.full && label.n_present() == label.n_numbers;

@@ -132,6 +132,8 @@ pub(crate) struct Tally {
     pub words: Words,
     /// One more than the largest index of a sparse row.
     pub width: u64,
+    /// What a sparse file calls its first feature, once that is settled.
+    pub first_index: Option<u32>,
     /// Whether index zero occurs in a sparse row.
     pub index_zero: bool,
     /// What the format itself says the column is.
@@ -154,6 +156,7 @@ impl Default for Tally {
             numbers: Vec::new(),
             words: Words::new(false),
             width: 0,
+            first_index: None,
             index_zero: false,
             declared: None,
             note: None,

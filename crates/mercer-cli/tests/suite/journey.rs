@@ -227,3 +227,13 @@ fn prepared_columns_are_prepared_again_at_prediction() {
         folder.output(&["predict", &out, &example("penguins.csv")]);
     }
 }
+
+#[test]
+fn a_sparse_file_without_its_first_index_is_not_read_one_off() {
+    let folder = Folder::new();
+    folder.write("zero.svm", "p 0:1 2:5\np 0:2 2:6\nq 1:1 2:0.1\nq 1:2\n");
+    folder.output(&["train", "zero.svm", "--folds", "0"]);
+    folder.write("later.svm", "? 2:5\n? 1:1\n");
+
+    assert_eq!(folder.output(&["predict", "zero.mercer", "later.svm"]), "label\np\nq\n");
+}

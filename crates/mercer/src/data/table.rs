@@ -4,6 +4,7 @@ use crate::error::{Error, Result};
 use crate::prepare::Schema;
 use mercer_num::Sparse;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -234,7 +235,8 @@ impl Table {
     /// If lengths differ or a name comes twice.
     pub fn new(columns: Vec<Column>) -> Result<Table> {
         let n_rows = columns.first().map_or(0, |c| c.values.len());
-        for (i, column) in columns.iter().enumerate() {
+        let mut names = HashSet::with_capacity(columns.len());
+        for column in &columns {
             if column.values.len() != n_rows {
                 return Err(Error::Length {
                     what: format!("column `{}`", column.name),
@@ -242,7 +244,7 @@ impl Table {
                     expected: n_rows,
                 });
             }
-            if columns[..i].iter().any(|c| c.name == column.name) {
+            if !names.insert(column.name.as_str()) {
                 return Err(Error::RepeatedColumn { name: column.name.clone() });
             }
         }

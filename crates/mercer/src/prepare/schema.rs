@@ -26,6 +26,10 @@ pub struct Field {
     pub levels: Arc<Levels>,
     /// How many numbers a sparse bundle holds; one for every other kind.
     pub width: usize,
+    /// What a sparse file calls its first number, zero or one: a file that happens not to use it must
+    /// not be read one off.
+    #[serde(default)]
+    pub first_index: Option<u32>,
 }
 
 impl Field {
@@ -36,7 +40,7 @@ impl Field {
 
     /// A column of one value a row.
     pub fn new(name: impl Into<String>, kind: Kind) -> Field {
-        Field { name: name.into(), kind, levels: Arc::default(), width: 1 }
+        Field { name: name.into(), kind, levels: Arc::default(), width: 1, first_index: None }
     }
 
     /// A column of words.
