@@ -63,9 +63,7 @@ impl<'a> Rows<'a> {
     pub fn block(&self, range: Range<usize>) -> Option<Cow<'a, [f64]>> {
         match self {
             Rows::Dense(x) => Some(contiguous((*x).slice_move(s![range, ..]))),
-            Rows::Single(x) => {
-                Some(Cow::Owned(x.slice(s![range, ..]).iter().map(|v| f64::from(*v)).collect()))
-            }
+            Rows::Single(x) => Some(Cow::Owned(row_major(x.slice(s![range, ..])))),
             Rows::Sparse(_) => None,
         }
     }
@@ -120,8 +118,26 @@ pub enum Missing {
 fn contiguous(x: ArrayView2<'_, f64>) -> Cow<'_, [f64]> {
     match x.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
-        None => Cow::Owned(x.iter().copied().collect()),
+        None => Cow::Owned(row_major(x)),
     }
+}
+
+/// A row-major copy. Column-major memory is walked in strips of a few columns, so that both what is
+/// read and what is written stay in cache.
+fn row_major<T: Copy + Into<f64>>(x: ArrayView2<'_, T>) -> Vec<f64> {
+    const STRIP: usize = 16;
+    if x.is_standard_layout() {
+        return x.iter().map(|v| (*v).into()).collect();
+    }
+    let (n_rows, n_columns) = x.dim();
+    let mut out = vec![0.0; n_rows * n_columns];
+    for first in (0..n_columns).step_by(STRIP) {
+        let strip = x.slice(s![.., first..(first + STRIP).min(n_columns)]);
+        for (row, to) in strip.rows().into_iter().zip(out.chunks_exact_mut(n_columns)) {
+            to[first..].iter_mut().zip(row).for_each(|(to, v)| *to = (*v).into());
+        }
+    }
+    out
 }
 
 impl<'a> From<&'a Matrix> for Rows<'a> {

@@ -1,5 +1,7 @@
 //! The binary, run as a user would: in an empty folder, with files, pipes and mistakes.
 
+#![allow(clippy::unwrap_used)]
+
 mod errors;
 mod journey;
 mod shell;

@@ -45,9 +45,9 @@ impl Trained {
         if self.estimator != other.estimator {
             return differ("the estimators or their parameters differ");
         }
-        if self.features != other.features {
+        let Some(features) = self.features.agreed(&other.features) else {
             return differ("the columns differ; train both with the same columns and levels");
-        }
+        };
         let (Some(mine), Some(theirs)) = (&self.stats, &other.stats) else {
             return Err(self.estimator.unable("be merged: it keeps no statistics"));
         };
@@ -58,6 +58,7 @@ impl Trained {
         // A part that was cut short stays one in the whole.
         let stopped = &mut merged.fitted.certificate.stopped;
         *stopped = stopped.or(other.fitted.certificate.stopped);
+        merged.features = features;
         Ok(merged)
     }
 

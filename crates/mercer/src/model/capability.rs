@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
 use mercer_num::{Matrix, Rows};
+use rayon::prelude::*;
 
 /// Tells classes apart.
 pub trait Classifier: Send + Sync {
@@ -41,7 +42,22 @@ pub trait Classifier: Send + Sync {
 
 /// The place of the largest score of each row.
 pub fn winners(scores: &Matrix) -> Vec<u32> {
-    scores.outer_iter().map(|row| argmax(&row.to_vec()) as u32).collect()
+    by_row(scores, |row| argmax(row) as u32)
+}
+
+/// Rows answered by one thread at a time.
+const ROWS: usize = 4096;
+
+/// One answer a row, on all threads.
+fn by_row<T: Send>(scores: &Matrix, answer: impl Fn(&[f64]) -> T + Sync + Send) -> Vec<T> {
+    let width = scores.ncols().max(1);
+    let cells = scores.as_standard_layout();
+    let cells = cells.as_slice().unwrap_or_default();
+    let answer = &answer;
+    cells
+        .par_chunks(ROWS * width)
+        .flat_map_iter(|rows| rows.chunks_exact(width).map(answer))
+        .collect()
 }
 
 /// Says how sure it is.
@@ -53,10 +69,13 @@ pub trait Probabilistic: Classifier {
     /// As [`Classifier::scores`].
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
         let mut scores = self.scores(x)?;
-        for mut row in scores.outer_iter_mut() {
-            if let Some(row) = row.as_slice_mut() {
-                log_normalize(row);
-            }
+        let width = scores.ncols().max(1);
+        if let Some(cells) = scores.as_slice_mut() {
+            cells.par_chunks_mut(ROWS * width).for_each(|rows| {
+                rows.chunks_exact_mut(width).for_each(|row| {
+                    log_normalize(row);
+                });
+            });
         }
         Ok(scores)
     }
@@ -69,7 +88,7 @@ pub trait Generative: Classifier {
     /// # Errors
     /// As [`Classifier::scores`].
     fn log_density(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        Ok(self.scores(x)?.outer_iter().map(|row| log_sum_exp(&row.to_vec())).collect())
+        Ok(by_row(&self.scores(x)?, log_sum_exp))
     }
 
     /// New rows and their classes.

@@ -194,6 +194,17 @@ impl Features {
         Ok(self)
     }
 
+    /// The features of two models that were trained alike; a target that only one of them names
+    /// counts for both.
+    pub fn agreed(&self, other: &Features) -> Option<Features> {
+        let target = match (&self.target, &other.target) {
+            (Some(mine), Some(theirs)) if mine != theirs => return None,
+            (mine, theirs) => mine.clone().or_else(|| theirs.clone()),
+        };
+        let alike = self.schema == other.schema && self.steps == other.steps;
+        alike.then(|| Features { target, ..self.clone() })
+    }
+
     /// How many features a row has.
     pub fn n_features(&self) -> usize {
         self.widths().sum()
