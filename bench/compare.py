@@ -45,8 +45,9 @@ def main():
     for name in CELLS:
         for cell in importlib.import_module(f"cells.{name}").cells(args.quick):
             if args.only in cell.name:
-                results.append(cell.run(args.repeat))
-                show(results[-1])
+                for result in cell.run(args.repeat):
+                    results.append(result)
+                    show(result)
     summary = {"machine": machine(), "threads": THREADS, "quick": args.quick, "cells": results}
     (BENCH / "results.json").write_text(json.dumps(summary, indent=2) + "\n")
     print("\nwrote bench/results.json")

@@ -17,7 +17,6 @@ class Contestant:
 
     who: str
     command: list
-    stage: str = "seconds"
     ours: bool = False
 
 
@@ -26,25 +25,38 @@ class Cell:
     name: str
     what: str
     contestants: list
+    stages: tuple = ("seconds",)
     prepare: callable = lambda: None
     check: callable = field(default=lambda answers: None)
 
     def run(self, repeat):
+        """One result a stage."""
         self.prepare()
-        best, memory, answers = {}, {}, {}
+        answers = {c.who: [] for c in self.contestants}
         # Turns alternate, so that a slow moment of the machine hits everybody.
         for _ in range(repeat):
             for c in self.contestants:
                 told, megabytes = measured(c.command)
-                answers[c.who] = told
-                best[c.who] = min(best.get(c.who, float("inf")), told[c.stage])
-                memory[c.who] = max(memory.get(c.who, 0), megabytes)
-        self.check(answers)
+                answers[c.who].append({**told, "megabytes": megabytes})
+        self.check({who: told[-1] for who, told in answers.items()})
+        return [self.result(stage, answers) for stage in self.stages]
+
+    def result(self, stage, answers):
         runs = [
-            {"who": c.who, "ours": c.ours, "seconds": best[c.who], "megabytes": memory[c.who]}
+            {
+                "who": c.who,
+                "ours": c.ours,
+                "seconds": min(told[stage] for told in answers[c.who]),
+                "megabytes": max(told["megabytes"] for told in answers[c.who]),
+            }
             for c in self.contestants
         ]
-        return {"name": self.name, "what": self.what, "runs": runs}
+        named = stage != "seconds"
+        return {
+            "name": f"{self.name}-{stage}" if named else self.name,
+            "what": f"{self.what}: {stage}" if named else self.what,
+            "runs": runs,
+        }
 
 
 def measured(command):

@@ -6,21 +6,20 @@ from contest import Cell, Contestant, python
 
 TIMED = """
 import json, sys, time
+import numpy as np
+import {module}
 path = sys.argv[1]
 start = time.perf_counter()
 {body}
 print(json.dumps({{"seconds": time.perf_counter() - start, "sum": float(x.sum())}}))
 """
-PANDAS = """import pandas as pd
-frame = pd.read_csv(path)
+PANDAS = """frame = pandas.read_csv(path)
 x = frame.drop(columns="y").to_numpy()"""
-POLARS = """import polars as pl
-frame = pl.read_csv(path)
+POLARS = """frame = polars.read_csv(path)
 x = frame.drop("y").to_numpy()"""
-DUCKDB = """import duckdb
-duckdb.sql("set threads to 2")
+DUCKDB = """duckdb.sql("set threads to 2")
+duckdb.sql("set enable_progress_bar to false")
 frame = duckdb.read_csv(path).fetchnumpy()
-import numpy as np
 x = np.column_stack([frame[name] for name in frame if name != "y"])"""
 
 TRAIN = """
@@ -76,7 +75,7 @@ def cells(quick):
         "csv-read",
         f"CSV of {n} x 21 to features, types inferred",
         [Contestant("mercer", [release / "examples/to_features", path, "y"], ours=True)]
-        + [Contestant(name, python(TIMED.format(body=body), path)) for name, body in peers],
+        + [Contestant(name, python(TIMED.format(module=name, body=body), path)) for name, body in peers],
         prepare=lambda: make(path, n),
         check=same_sum,
     )

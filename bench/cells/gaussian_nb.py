@@ -52,11 +52,11 @@ def cells(quick):
             ("scikit-learn", python(PEER.format(module="sklearn.naive_bayes"), *args), False),
             ("linfa", [linfa, *args], False),
         ]
-        for stage in ("fit", "predict"):
-            yield Cell(
-                f"gaussian-nb-{stage}-{n_classes}",
-                f"GaussianNB {stage}, {n} x {d} dense, {n_classes} classes",
-                [Contestant(name, command, stage, ours) for name, command, ours in who],
-                prepare=lambda path=path, k=n_classes: make(path, n, d, k),
-                check=same_accuracy,
-            )
+        yield Cell(
+            f"gaussian-nb-{n_classes}",
+            f"GaussianNB, {n} x {d} dense, {n_classes} classes",
+            [Contestant(name, command, ours) for name, command, ours in who],
+            stages=("fit", "predict"),
+            prepare=lambda path=path, k=n_classes: make(path, n, d, k),
+            check=same_accuracy,
+        )

@@ -4,9 +4,13 @@
 use mercer::data::Stream;
 use mercer::prepare::{Features, Words};
 use mercer_io::{Options, Source};
-use mercer_num::{Matrix, Rows, parallel};
+use mercer_num::Matrix;
+use ndarray::Axis;
+use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::time::Instant;
+
+const CHUNK: usize = 4096;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut args = std::env::args().skip(1);
@@ -17,18 +21,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let profile = source.profile(&|_, _| true)?;
     let (features, _) = Features::plan(&profile.schema(), Some(&target), Words::Auto)?;
     let mut matrix = Matrix::zeros((profile.n_rows as usize, features.n_features()));
-    let mut rest = matrix.view_mut();
-    source.stream(&features.schema, 4096, &mut |tables| {
-        for rows in parallel::map(tables.len(), |k| features.encode(&tables[k], None))? {
-            let Rows::Dense(rows) = rows.rows() else { continue };
-            let (mut head, tail) = std::mem::replace(
-                &mut rest,
-                ndarray::ArrayViewMut2::from_shape((0, 0), &mut []).expect("empty"),
-            )
-            .split_at(ndarray::Axis(0), rows.nrows());
-            head.assign(&rows);
-            rest = tail;
-        }
+    let mut places = matrix.axis_chunks_iter_mut(Axis(0), CHUNK);
+    source.stream(&features.schema, CHUNK, &mut |tables| {
+        let places: Vec<_> = places.by_ref().take(tables.len()).collect();
+        tables
+            .into_par_iter()
+            .zip(places)
+            .try_for_each(|(table, mut out)| features.encode_into(&table, &mut out).map(drop))?;
         Ok(ControlFlow::Continue(()))
     })?;
     let seconds = start.elapsed().as_secs_f64();

@@ -5,8 +5,10 @@
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
+//! - [`mod@bytes`]: where bytes stand in a text
 //! - [`random`]: portable random streams
 
+pub mod bytes;
 pub mod parallel;
 pub mod random;
 pub mod rows;

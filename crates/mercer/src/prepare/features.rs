@@ -15,6 +15,8 @@ use std::sync::Arc;
 
 /// Rows looked at together; any number gives the same features.
 const LOOK: usize = 4096;
+/// Rows written together.
+const TILE: usize = 256;
 
 /// The way from a table to rows, stored in every model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -273,20 +275,38 @@ impl Features {
             return Ok(Encoded { rows: OwnedRows::Sparse(x.clone()), codes, n_unseen });
         }
         let mut rows = Matrix::zeros((table.n_rows(), self.n_features()));
-        let mut at = 0;
-        for ((column, field), (step, width)) in columns
-            .columns()
-            .iter()
-            .zip(&self.schema.fields)
-            .zip(self.steps.iter().zip(self.widths()))
-        {
-            if width > 0 {
-                let mut out = rows.slice_axis_mut(Axis(1), Slice::from(at..at + width));
-                n_unseen += write_column(&column.values, field, step, &mut out);
-            }
-            at += width;
-        }
+        n_unseen += self.write(&columns, &mut rows.view_mut());
         Ok(Encoded { rows: OwnedRows::Dense(rows), codes, n_unseen })
+    }
+
+    /// Writes the dense features of a table read with [`Features::reading`] where they are wanted, and
+    /// counts the cells whose word is unknown.
+    ///
+    /// # Errors
+    /// If columns do not fit, or `out` has another shape.
+    pub fn encode_into(&self, table: &Table, out: &mut ArrayViewMut2<'_, f64>) -> Result<u64> {
+        let columns = table.select(&self.schema)?;
+        let expected = (table.n_rows(), self.n_features());
+        if out.dim() != expected || self.layout() == Layout::Sparse {
+            return Err(Error::Columns { found: out.ncols(), expected: expected.1 });
+        }
+        Ok(self.write(&columns, out))
+    }
+
+    /// Some rows at a time, so that they stay in cache while column after column is written.
+    fn write(&self, columns: &Table, out: &mut ArrayViewMut2<'_, f64>) -> u64 {
+        let mut n_unseen = 0;
+        for (k, mut tile) in out.axis_chunks_iter_mut(Axis(0), TILE).enumerate() {
+            let mut at = 0;
+            let fields = columns.columns().iter().zip(&self.schema.fields);
+            for ((column, field), (step, width)) in fields.zip(self.steps.iter().zip(self.widths()))
+            {
+                let mut out = tile.slice_axis_mut(Axis(1), Slice::from(at..at + width));
+                n_unseen += write_column(&column.values, k * TILE, field, step, &mut out);
+                at += width;
+            }
+        }
+        n_unseen
     }
 
     /// Refuses features that no plan could have made; for those that come from a file.
@@ -311,43 +331,44 @@ impl Features {
     }
 }
 
-/// Writes a column's features and counts the cells with unknown words.
+/// Writes a column's features from some row on and counts the cells with unknown words.
 fn write_column(
     values: &Values,
+    first: usize,
     field: &Field,
     step: &Step,
     out: &mut ArrayViewMut2<'_, f64>,
 ) -> u64 {
     match (values, step) {
         (Values::Numbers(x), Step::Number(step)) if *step == NumberStep::default() => {
-            out.column_mut(0).iter_mut().zip(x).for_each(|(to, x)| *to = *x);
+            out.column_mut(0).iter_mut().zip(&x[first..]).for_each(|(to, x)| *to = *x);
         }
         (Values::Numbers(x), Step::Number(step)) => {
-            each_row(out, |i, cells| step.write(x[i], cells));
+            each_row(out, |i, cells| step.write(x[first + i], cells));
         }
         (Values::Booleans(x), Step::Number(step)) => {
-            each_row(out, |i, cells| step.write(x[i].map_or(f64::NAN, f64::from), cells));
+            each_row(out, |i, cells| step.write(x[first + i].map_or(f64::NAN, f64::from), cells));
         }
         (Values::Categories { codes, levels }, Step::OneHot) => {
-            return write_indicators(codes, &translation(levels, &field.levels), out);
+            return write_indicators(&codes[first..], &translation(levels, &field.levels), out);
         }
         _ => out.fill(f64::NAN),
     }
     0
 }
 
-/// The codes of a table's levels among the model's.
+/// The codes of a table's levels among the model's; empty where they are the same.
 fn translation(from: &Arc<Levels>, to: &Arc<Levels>) -> Vec<u32> {
-    if Arc::ptr_eq(from, to) {
-        return (0..to.len() as u32).collect();
+    if Arc::ptr_eq(from, to) || from == to {
+        return Vec::new();
     }
     from.words().iter().map(|word| to.code(word)).collect()
 }
 
-fn write_indicators(codes: &[u32], known: &[u32], out: &mut ArrayViewMut2<'_, f64>) -> u64 {
+fn write_indicators(codes: &[u32], translation: &[u32], out: &mut ArrayViewMut2<'_, f64>) -> u64 {
     let mut n_unseen = 0;
     each_row(out, |i, cells| {
-        let code = known.get(codes[i] as usize).copied().unwrap_or(codes[i]);
+        let code = translation.get(codes[i] as usize).copied().unwrap_or(codes[i]);
         n_unseen += u64::from(code == UNSEEN);
         if (code as usize) < cells.len() {
             cells.fill(0.0);

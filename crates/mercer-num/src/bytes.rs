@@ -1,0 +1,103 @@
+//! Where bytes stand: the first look at a text, many bytes at a time.
+
+/// Writes the places of every `a` and `b` in `bytes` to `out` and says how many there are.
+///
+/// # Panics
+/// If `out` is shorter than `bytes`.
+pub fn places_of_either(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
+    assert!(out.len() >= bytes.len(), "there is room for every byte");
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the machine has AVX2.
+        return unsafe { with_avx2(bytes, a, b, out) };
+    }
+    by_word(bytes, a, b, 0, out)
+}
+
+/// The specification, eight bytes at a time inside one word; places count from `base`.
+fn by_word(bytes: &[u8], a: u8, b: u8, base: u32, out: &mut [u32]) -> usize {
+    let (words, tail) = bytes.as_chunks::<8>();
+    let (all_a, all_b) = (u64::from_ne_bytes([a; 8]), u64::from_ne_bytes([b; 8]));
+    let mut n = 0;
+    let mut at = base;
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        let mut found = zero_bytes(word ^ all_a) | zero_bytes(word ^ all_b);
+        while found != 0 {
+            out[n] = at + found.trailing_zeros() / 8;
+            n += 1;
+            found &= found - 1;
+        }
+        at += 8;
+    }
+    for byte in tail {
+        if *byte == a || *byte == b {
+            out[n] = at;
+            n += 1;
+        }
+        at += 1;
+    }
+    n
+}
+
+/// The high bit of every byte that is zero, and no other.
+fn zero_bytes(word: u64) -> u64 {
+    const LOW: u64 = 0x7f7f_7f7f_7f7f_7f7f;
+    !(((word & LOW) + LOW) | word | LOW)
+}
+
+/// # Safety
+/// The machine must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1")]
+unsafe fn with_avx2(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
+    use std::arch::x86_64::*;
+    let (all_a, all_b) = (_mm256_set1_epi8(a as i8), _mm256_set1_epi8(b as i8));
+    let (chunks, tail) = bytes.as_chunks::<32>();
+    let mut n = 0;
+    let mut at = 0;
+    for chunk in chunks {
+        // SAFETY: the chunk has 32 bytes, and the load asks for no alignment.
+        let x = unsafe { _mm256_loadu_si256(chunk.as_ptr().cast()) };
+        let either = _mm256_or_si256(_mm256_cmpeq_epi8(x, all_a), _mm256_cmpeq_epi8(x, all_b));
+        let mut found = _mm256_movemask_epi8(either) as u32;
+        while found != 0 {
+            // SAFETY: no more places than bytes are found, and there is room for every byte.
+            unsafe { *out.get_unchecked_mut(n) = at + found.trailing_zeros() };
+            n += 1;
+            found &= found - 1;
+        }
+        at += 32;
+    }
+    n + by_word(tail, a, b, at, &mut out[n..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn every_way_finds_the_same_places(text in prop::collection::vec(0u8..6, 0..200)) {
+            let plain: Vec<u32> = (text.iter().enumerate())
+                .filter(|(_, byte)| **byte == 1 || **byte == 4)
+                .map(|(i, _)| i as u32)
+                .collect();
+
+            let mut out = vec![0; text.len()];
+            let n = places_of_either(&text, 1, 4, &mut out);
+            prop_assert_eq!(&out[..n], &plain[..]);
+            let n = by_word(&text, 1, 4, 0, &mut out);
+            prop_assert_eq!(&out[..n], &plain[..]);
+        }
+
+        #[test]
+        fn bytes_that_differ_in_one_bit_are_told_apart(a: u8, b: u8, text: Vec<u8>) {
+            let mut out = vec![0; text.len()];
+            let n = by_word(&text, a, b, 0, &mut out);
+            let plain = text.iter().filter(|byte| **byte == a || **byte == b).count();
+            prop_assert_eq!(n, plain);
+        }
+    }
+}
