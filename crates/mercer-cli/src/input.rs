@@ -23,6 +23,9 @@ pub fn open(
         target: target.map(str::to_owned),
         ..Options::default()
     };
+    if let Some(memory) = session.memory {
+        options.keep = options.keep.min(memory / 4);
+    }
     options.missing.extend(reading.missing.iter().cloned());
     let source = Source::open(path, &options)?;
     session.say(&format!("{}: {}", source.name(), source.description()));

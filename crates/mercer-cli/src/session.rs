@@ -20,7 +20,7 @@ const KEEPING: Duration = Duration::from_secs(20);
 pub struct Session {
     pub json: bool,
     quiet: bool,
-    memory: Option<u64>,
+    pub memory: Option<u64>,
     time_limit: Option<Duration>,
     cancel: Arc<AtomicBool>,
     patient: Arc<AtomicBool>,

@@ -9,6 +9,7 @@ use crate::block::{TextBlocks, n_lines, trim};
 use crate::cells::Cells;
 use crate::drive::{Blocks, Decoded, Pass, Reader};
 use crate::error::{At, Error, Result};
+use crate::kept::{KeptBlock, KeptColumn};
 use crate::number::{self, Number};
 use crate::open::Input;
 use crate::options::Options;
@@ -133,12 +134,21 @@ impl Reader for Csv {
         let columns = self.names.iter().map(|name| ask.tally(name)).collect();
         let mut sink = TallySink { ask, numeric_tokens: ask.missing.numeric, columns };
         let limits = (ask.limits.field_bytes, ask.limits.record_bytes);
-        let read = self.records(block, limits, &mut sink)?;
-        let columns = sink.columns;
+        let (read, kept, sink) = if ask.keeps() {
+            let n = n_lines(block) as usize;
+            let kept = self.names.iter().map(|_| KeptColumn::Numbers(Vec::with_capacity(n)));
+            let mut sink = KeepSink { tally: sink, kept: kept.collect() };
+            let read = self.records(block, limits, &mut sink)?;
+            let kept = KeptBlock { columns: sink.kept, n_rows: read.n_rows as usize };
+            (read, Some(kept), sink.tally)
+        } else {
+            (self.records(block, limits, &mut sink)?, None, sink)
+        };
         Ok(Tallies {
             n_rows: read.n_rows,
             first_line: read.first_line,
-            columns,
+            columns: sink.columns,
+            kept: kept.into_iter().collect(),
             ..Tallies::default()
         })
     }
@@ -201,6 +211,50 @@ impl Sink for TallySink<'_> {
     #[inline]
     fn cell(&mut self, j: usize, text: &[u8], _: &[u8], line: u64) -> Fallible {
         self.columns[j].cell(text, line, self.ask)
+    }
+}
+
+/// Counts cells and keeps them.
+struct KeepSink<'a> {
+    tally: TallySink<'a>,
+    kept: Vec<KeptColumn>,
+}
+
+impl Sink for KeepSink<'_> {
+    #[inline(always)]
+    fn takes_values(&self, j: usize) -> bool {
+        self.tally.takes_values(j)
+    }
+
+    #[inline(always)]
+    fn value(&mut self, j: usize, value: f64, whole: bool) {
+        self.tally.value(j, value, whole);
+        self.kept[j].value(value);
+    }
+
+    fn number(&mut self, j: usize, number: &Number, text: &[u8], line: u64) -> Fallible {
+        let missing = self.tally.numeric_tokens && self.tally.ask.missing.contains(text);
+        let value = number.value(text);
+        if missing {
+            self.kept[j].missing();
+        } else if self.takes_values(j) && value.is_finite() {
+            self.kept[j].value(value);
+        } else {
+            self.kept[j].word(text);
+        }
+        self.tally.number(j, number, text, line)
+    }
+
+    fn cell(&mut self, j: usize, text: &[u8], raw: &[u8], line: u64) -> Fallible {
+        if self.tally.ask.missing.contains(text) {
+            self.kept[j].missing();
+        } else {
+            match number::parse(text).filter(|_| self.takes_values(j)) {
+                Some(value) => self.kept[j].value(value),
+                None => self.kept[j].word(text),
+            }
+        }
+        self.tally.cell(j, text, raw, line)
     }
 }
 

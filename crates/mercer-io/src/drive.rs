@@ -119,7 +119,8 @@ pub(crate) fn waves<R: Reader, T: Send>(
     })
 }
 
-fn wave_size(n_columns: usize) -> usize {
+/// How many blocks are worked on together.
+pub(crate) fn wave_size(n_columns: usize) -> usize {
     let threads = rayon::current_num_threads();
     (threads * BLOCKS_PER_THREAD).min(MAX_WAVE).min(MAX_WAVE_COLUMNS / n_columns.max(1)).max(1)
 }

@@ -20,6 +20,7 @@ mod csv;
 mod drive;
 mod error;
 mod jsonl;
+mod kept;
 mod missing;
 mod number;
 mod open;

@@ -24,6 +24,9 @@ pub struct Options {
     pub first_index: Option<u32>,
     /// What is refused as hostile or broken.
     pub limits: Limits,
+    /// Bytes of cells that [`profile`](crate::Source::profile) may keep, so that a table that fits is
+    /// parsed once; a larger one is read again from the file.
+    pub keep: u64,
 }
 
 impl Default for Options {
@@ -37,6 +40,7 @@ impl Default for Options {
             kinds: Vec::new(),
             target: None,
             first_index: None,
+            keep: 64 << 20,
             limits: Limits::default(),
         }
     }

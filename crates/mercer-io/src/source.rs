@@ -3,9 +3,10 @@
 use crate::arrow::Arrow;
 use crate::cells::Chunker;
 use crate::csv::Csv;
-use crate::drive::{Pass, Reader, waves};
+use crate::drive::{self, Pass, Reader, waves};
 use crate::error::{Error, Result};
 use crate::jsonl::JsonLines;
+use crate::kept::KeptBlock;
 use crate::open::{Input, Packing};
 use crate::options::{Format, Options};
 use crate::parquet::Parquet;
@@ -16,9 +17,10 @@ use crate::svmlight::Svmlight;
 use crate::tally::{Ask, Tallies};
 use mercer::data::{Kind, Stream, Table};
 use mercer::prepare::Schema;
+use rayon::prelude::*;
 use std::ops::ControlFlow;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 const BLOCK_SIZE: usize = 1 << 19;
 
@@ -31,6 +33,8 @@ pub struct Source {
     options: Options,
     block_size: usize,
     format: Opened,
+    /// All cells of the input, if a look at it kept them.
+    kept: OnceLock<Vec<KeptBlock>>,
 }
 
 #[derive(Debug)]
@@ -95,7 +99,8 @@ impl Source {
             Format::Arrow => Opened::Arrow(Arrow::open(input.unpacked(limits)?, limits)?),
         };
         let options = options.clone();
-        Ok(Source { name, size, packing, options, block_size: BLOCK_SIZE, format })
+        let kept = OnceLock::new();
+        Ok(Source { name, size, packing, options, block_size: BLOCK_SIZE, format, kept })
     }
 
     /// Reads blocks of about so many bytes instead of half a megabyte; results do not depend on it.
@@ -182,8 +187,14 @@ impl Source {
         let holes = judge.holes(&names, &tallies);
         if !holes.is_empty() {
             ask.words.extend(holes);
+            ask.room = AtomicI64::new(self.options.keep as i64);
             tallies = self.tally(reader, &ask, monitor)?;
             names = self.names(reader, &tallies);
+        }
+        let kept = std::mem::take(&mut tallies.kept);
+        let n_kept: usize = kept.iter().map(|block| block.n_rows).sum();
+        if ask.keeps() && n_kept as u64 == tallies.n_rows {
+            self.kept.get_or_init(|| kept);
         }
         judge.profile(&names, tallies)
     }
@@ -206,7 +217,12 @@ impl Source {
             |block| reader.tally(block, ask),
             |wave| {
                 for (tallies, line) in wave.results {
+                    let bytes: usize = tallies.kept.iter().map(KeptBlock::bytes).sum();
+                    ask.room.fetch_sub(bytes as i64, Ordering::Relaxed);
                     all.merge(tallies, line, &ask.limits);
+                }
+                if !ask.keeps() {
+                    all.kept = Vec::new();
                 }
                 if !monitor(pass.progress.load(Ordering::Relaxed).min(self.size), self.size()) {
                     return Err(mercer::Error::Stopped.into());
@@ -234,9 +250,14 @@ impl Source {
         if let Some(names) = reader.names() {
             plan.check_names(names)?;
         }
+        let mut chunker = Chunker::new(&plan, chunk);
+        if let (Some(kept), Some(names)) = (self.kept.get(), reader.names())
+            && kept.iter().all(|block| block.serves(&plan, names))
+        {
+            return stream_kept(kept, names, &plan, &mut chunker, take);
+        }
         let pass = self.pass(Some(&plan));
         self.settle(schema, &pass)?;
-        let mut chunker = Chunker::new(&plan, chunk);
         let mut seen = vec![reader.names().is_some(); plan.fields.len()];
         let mut n_rows = 0;
         waves(
@@ -313,6 +334,24 @@ impl Source {
         };
         Error::NoRows { file: self.name.clone(), found: found.to_owned() }
     }
+}
+
+/// Hands out tables from cells that were kept, a wave of blocks at a time.
+fn stream_kept(
+    kept: &[KeptBlock],
+    names: &[String],
+    plan: &Plan<'_>,
+    chunker: &mut Chunker<'_>,
+    take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
+) -> Result<()> {
+    for wave in kept.chunks(drive::wave_size(names.len())) {
+        let tables =
+            chunker.push(wave.par_iter().map(|block| block.decode(plan, names)).collect())?;
+        if !tables.is_empty() && take(tables)?.is_break() {
+            return Ok(());
+        }
+    }
+    chunker.finish()?.map_or(Ok(()), |table| take(vec![table]).map(drop))
 }
 
 impl Stream for Source {

@@ -5,12 +5,14 @@
 //! cells went uncollected the tally says so, and the driver asks once more for those columns.
 
 use crate::error::{At, Error, shown};
+use crate::kept::KeptBlock;
 use crate::missing::Missing;
 use crate::number::{self, Number};
 use crate::options::{Limits, Options};
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 use mercer::data::Kind;
+use std::sync::atomic::{AtomicI64, Ordering};
 
 /// Distinct numbers are counted this far: enough to tell codes from measurements, at no cost.
 const MAX_NUMBERS: usize = 16;
@@ -25,6 +27,8 @@ pub(crate) struct Ask<'a> {
     pub limits: Limits,
     /// Columns whose words are collected from the first cell on.
     pub words: HashSet<String, RandomState>,
+    /// Bytes of cells that may still be kept; below zero, none are.
+    pub room: AtomicI64,
 }
 
 impl<'a> Ask<'a> {
@@ -35,7 +39,13 @@ impl<'a> Ask<'a> {
             missing: Missing::new(&options.missing),
             limits: options.limits,
             words: asked.map(|(name, _)| name).chain(&options.target).cloned().collect(),
+            room: AtomicI64::new(options.keep.min(i64::MAX as u64) as i64),
         }
+    }
+
+    /// Whether cells are still kept.
+    pub fn keeps(&self) -> bool {
+        self.room.load(Ordering::Relaxed) > 0
     }
 
     /// An empty tally for a column of a name.
@@ -55,6 +65,8 @@ pub(crate) struct Tallies {
     pub names: Names,
     /// Whether columns go by name rather than by place.
     pub named: bool,
+    /// The cells themselves, where the format keeps them and there is room.
+    pub kept: Vec<KeptBlock>,
 }
 
 /// Columns in the order of their first appearance.
@@ -79,10 +91,11 @@ impl Names {
 
 impl Tallies {
     /// Takes the records that follow; `line` is the first line of their block.
-    pub fn merge(&mut self, other: Tallies, line: u64, limits: &Limits) {
+    pub fn merge(&mut self, mut other: Tallies, line: u64, limits: &Limits) {
         if other.n_rows == 0 {
             return;
         }
+        self.kept.append(&mut other.kept);
         let n_rows = self.n_rows;
         let other_first = other.first_line + line;
         if n_rows == 0 {

@@ -181,14 +181,17 @@ fn a_stream_comes_in_tables_of_one_length() {
         .chain((0..103).map(|i| format!("{i},w{}\n", i % 7)))
         .collect();
     let file = file(".csv", text.as_bytes());
-    let source = open(&file, &Options::default()).unwrap().with_block_size(50);
-    let schema = source.profile(&|_, _| true).unwrap().schema();
+    for keep in [0, 1 << 20] {
+        let options = Options { keep, ..Options::default() };
+        let source = open(&file, &options).unwrap().with_block_size(50);
+        let schema = source.profile(&|_, _| true).unwrap().schema();
 
-    for chunk in [1, 10, 103, 1000] {
-        let tables = stream(&source, &schema, chunk);
-        assert!(tables[..tables.len() - 1].iter().all(|t| t.n_rows() == chunk));
-        let a: Vec<f64> = tables.iter().flat_map(|t| numbers(t, "a").to_vec()).collect();
-        assert_eq!(a, (0..103).map(f64::from).collect::<Vec<_>>());
+        for chunk in [1, 10, 103, 1000] {
+            let tables = stream(&source, &schema, chunk);
+            assert!(tables[..tables.len() - 1].iter().all(|t| t.n_rows() == chunk));
+            let a: Vec<f64> = tables.iter().flat_map(|t| numbers(t, "a").to_vec()).collect();
+            assert_eq!(a, (0..103).map(f64::from).collect::<Vec<_>>());
+        }
     }
 }
 
@@ -258,10 +261,8 @@ fn write_csv(rows: &[Vec<String>], quoting: u64, end: &str) -> String {
 fn read_all(text: &str, block_size: usize, kinds: &[(String, Kind)]) -> (Profile, Table) {
     let options = Options { delimiter: Some(b','), kinds: kinds.to_vec(), ..Options::default() };
     let file = file(".csv", text.as_bytes());
-    let source = open(&file, &options).unwrap().with_block_size(block_size);
-    let profile = source.profile(&|_, _| true).unwrap();
-    let table = source.read(&profile.schema()).unwrap();
-    (profile, table)
+    crate::both_ways(&options, |options| Ok(open(&file, options)?.with_block_size(block_size)))
+        .unwrap()
 }
 
 proptest! {

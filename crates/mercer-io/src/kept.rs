@@ -1,0 +1,163 @@
+//! Cells kept from the first look, so that a table that fits in memory is parsed once.
+//!
+//! The pass that finds out what the columns hold has every cell in its hands anyway. As long as the
+//! budget lasts, it keeps them: numbers as numbers, words as codes into the words of their block. A
+//! later pass takes them from here instead of the file. A column that is a mixture (numbers first,
+//! then words) is not kept, since nobody knows any more how the numbers were written; then the file is
+//! read again, as it is when the table is too large.
+
+use crate::cells::Cells;
+use crate::plan::{Plan, PlannedField};
+use crate::tally::truth;
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use mercer::data::{Kind, MISSING};
+
+/// The cells of one block, by column of the file.
+#[derive(Debug)]
+pub(crate) struct KeptBlock {
+    pub columns: Vec<KeptColumn>,
+    pub n_rows: usize,
+}
+
+/// The cells of one column of a block.
+#[derive(Debug)]
+pub(crate) enum KeptColumn {
+    Numbers(Vec<f64>),
+    Words(KeptWords),
+    Lost,
+}
+
+/// Codes and what they stand for, in order of appearance.
+#[derive(Debug, Default)]
+pub(crate) struct KeptWords {
+    codes: Vec<u32>,
+    words: Vec<Box<[u8]>>,
+    places: HashMap<Box<[u8]>, u32, RandomState>,
+}
+
+impl KeptColumn {
+    #[inline(always)]
+    pub fn value(&mut self, value: f64) {
+        if let KeptColumn::Numbers(v) = self {
+            v.push(value);
+        }
+    }
+
+    pub fn missing(&mut self) {
+        match self {
+            KeptColumn::Numbers(v) => v.push(f64::NAN),
+            KeptColumn::Words(w) => w.codes.push(MISSING),
+            KeptColumn::Lost => {}
+        }
+    }
+
+    /// Takes a cell by its text; a column that had numbers before is lost.
+    pub fn word(&mut self, text: &[u8]) {
+        if let KeptColumn::Numbers(v) = self {
+            *self = if v.iter().all(|x| x.is_nan()) {
+                let codes = vec![MISSING; v.len()];
+                KeptColumn::Words(KeptWords { codes, ..KeptWords::default() })
+            } else {
+                KeptColumn::Lost
+            };
+        }
+        if let KeptColumn::Words(w) = self {
+            w.push(text);
+        }
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            KeptColumn::Numbers(v) => 8 * v.capacity(),
+            KeptColumn::Words(w) => {
+                4 * w.codes.capacity()
+                    + w.words.iter().map(|word| 64 + 2 * word.len()).sum::<usize>()
+            }
+            KeptColumn::Lost => 0,
+        }
+    }
+
+    /// Whether a field can have its cells from here.
+    fn serves(&self, kind: Kind) -> bool {
+        match self {
+            KeptColumn::Numbers(v) => kind == Kind::Numeric || v.iter().all(|x| x.is_nan()),
+            KeptColumn::Words(w) if kind == Kind::Boolean => {
+                w.words.iter().all(|w| truth(w).is_some())
+            }
+            KeptColumn::Words(_) => kind == Kind::Categorical,
+            KeptColumn::Lost => false,
+        }
+    }
+
+    /// The cells as a field that is served wants them.
+    fn cells(&self, to: &PlannedField) -> Cells {
+        match (self, to.field.kind) {
+            (KeptColumn::Numbers(v), Kind::Numeric) => Cells::Numbers(v.clone()),
+            (KeptColumn::Words(w), Kind::Categorical) => {
+                let known: Vec<u32> = w.words.iter().map(|word| to.code(word)).collect();
+                let code = |c: &u32| known.get(*c as usize).copied().unwrap_or(MISSING);
+                Cells::Codes(w.codes.iter().map(code).collect())
+            }
+            (KeptColumn::Words(w), Kind::Boolean) => {
+                let known: Vec<Option<bool>> = w.words.iter().map(|word| truth(word)).collect();
+                let answer = |c: &u32| known.get(*c as usize).copied().flatten();
+                Cells::Booleans(w.codes.iter().map(answer).collect())
+            }
+            // A block of nothing but gaps fits any kind.
+            (_, kind) => {
+                let mut cells = Cells::new(kind, self.len());
+                (0..self.len()).for_each(|_| cells.push_missing());
+                cells
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        match self {
+            KeptColumn::Numbers(v) => v.len(),
+            KeptColumn::Words(w) => w.codes.len(),
+            KeptColumn::Lost => 0,
+        }
+    }
+}
+
+impl KeptWords {
+    fn push(&mut self, text: &[u8]) {
+        let code = match self.places.get(text) {
+            Some(code) => *code,
+            None => {
+                let code = self.words.len() as u32;
+                self.places.insert(text.into(), code);
+                self.words.push(text.into());
+                code
+            }
+        };
+        self.codes.push(code);
+    }
+}
+
+impl KeptBlock {
+    /// About how much memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.columns.iter().map(KeptColumn::bytes).sum()
+    }
+
+    /// Whether every cell of a plan can be had from here; `names` are the file's columns.
+    pub fn serves(&self, plan: &Plan<'_>, names: &[String]) -> bool {
+        names.iter().zip(&self.columns).all(|(name, kept)| {
+            plan.place(name).is_none_or(|k| kept.serves(plan.fields[k].field.kind))
+        })
+    }
+
+    /// The cells of a plan that is served, in its order.
+    pub fn decode(&self, plan: &Plan<'_>, names: &[String]) -> Vec<Cells> {
+        let mut columns: Vec<(usize, Cells)> = names
+            .iter()
+            .zip(&self.columns)
+            .filter_map(|(name, kept)| plan.place(name).map(|k| (k, kept.cells(&plan.fields[k]))))
+            .collect();
+        columns.sort_by_key(|(k, _)| *k);
+        columns.into_iter().map(|(_, cells)| cells).collect()
+    }
+}
