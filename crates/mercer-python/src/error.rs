@@ -12,6 +12,10 @@ pub fn raised(error: Error) -> PyErr {
         Error::Stopped => PyTimeoutError::new_err(words),
         Error::System { .. } => PyOSError::new_err(words),
         Error::Unable { .. } => PyTypeError::new_err(words),
+        // scikit-learn's words, which its own checks look for.
+        Error::NotACount { value, .. } if value < 0.0 => {
+            PyValueError::new_err(format!("Negative values in data: {words}"))
+        }
         _ => PyValueError::new_err(words),
     }
 }

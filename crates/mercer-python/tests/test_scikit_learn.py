@@ -1,7 +1,8 @@
-"""GaussianNB stands in for scikit-learn's: same manners, same numbers."""
+"""Our naive Bayes stands in for scikit-learn's: same manners, same numbers."""
 
 import numpy as np
 import pytest
+import scipy.sparse
 from sklearn import naive_bayes as theirs
 from sklearn.base import clone
 from sklearn.datasets import load_iris, load_wine
@@ -11,16 +12,25 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import mercer
-from mercer.naive_bayes import GaussianNB
+from mercer.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
 
 
-@parametrize_with_checks([GaussianNB(), GaussianNB(var_smoothing=1e-3, variance="sample")])
+@parametrize_with_checks(
+    [
+        GaussianNB(),
+        GaussianNB(var_smoothing=1e-3, variance="sample"),
+        MultinomialNB(),
+        ComplementNB(),
+        BernoulliNB(),
+    ]
+)
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
     check(estimator)
 
 
-def test_no_check_is_excused():
-    results = check_estimator(GaussianNB(), on_skip=None, on_fail="raise")
+@pytest.mark.parametrize("estimator", [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB])
+def test_no_check_is_excused(estimator):
+    results = check_estimator(estimator(), on_skip=None, on_fail="raise")
 
     assert {r["status"] for r in results} <= {"passed", "skipped"}
     assert [r["check_name"] for r in results if r["status"] == "skipped"] in (
@@ -122,3 +132,70 @@ def test_every_card_has_its_class():
         assert found._id == card["id"]
         assert found.__doc__.startswith(card["doc"])
         assert module in dir(mercer)
+
+
+def documents():
+    """Words in documents of three kinds, many of them not there."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 3, 400)
+    rates = rng.gamma(0.4, 1.0, size=(3, 50))
+    return rng.poisson(rates[y]).astype(float), y
+
+
+COUNTED = [
+    ("MultinomialNB", {}),
+    ("MultinomialNB", {"alpha": 0.01, "fit_prior": False}),
+    ("MultinomialNB", {"alpha": np.linspace(0.1, 2, 50), "class_prior": [0.2, 0.3, 0.5]}),
+    ("ComplementNB", {}),
+    ("ComplementNB", {"alpha": 0.3, "norm": True}),
+    ("BernoulliNB", {}),
+    ("BernoulliNB", {"alpha": 0.2, "binarize": 1.0, "class_prior": [0.2, 0.3, 0.5]}),
+]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("name", "params"), COUNTED)
+def test_the_numbers_of_counts_are_scikit_learns(name, params, weighted, sparse):
+    X, y = documents()
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+
+    ours = getattr(mercer.naive_bayes, name)(**params).fit(rows, y, sample_weight=weights)
+    reference = getattr(theirs, name)(**params).fit(X, y, sample_weight=weights)
+
+    for attribute in ["feature_count_", "feature_log_prob_", "class_count_", "class_log_prior_"]:
+        np.testing.assert_allclose(
+            getattr(ours, attribute), getattr(reference, attribute), rtol=1e-10, err_msg=attribute
+        )
+    np.testing.assert_array_equal(ours.predict(rows), reference.predict(X))
+    np.testing.assert_allclose(
+        ours.predict_log_proba(rows), reference.predict_log_proba(X), rtol=1e-10, atol=1e-10
+    )
+
+
+def test_numbers_that_are_already_zeros_and_ones_need_no_threshold():
+    X, y = documents()
+    X = (X > 0).astype(float)
+
+    ours = BernoulliNB(binarize=None).fit(X, y)
+
+    np.testing.assert_array_equal(ours.predict(X), BernoulliNB().fit(X, y).predict(X))
+    with pytest.raises(ValueError, match="row 1, column 1: 2 is not a count"):
+        BernoulliNB(binarize=None).fit(np.full_like(X, 2), y)
+
+
+@pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB"])
+def test_counts_in_batches_are_counts_at_once(name):
+    X, y = documents()
+    estimator = getattr(mercer.naive_bayes, name)
+
+    parts = estimator()
+    for start in range(0, 400, 70):
+        parts.partial_fit(X[start : start + 70], y[start : start + 70], classes=[0, 1, 2])
+    whole = estimator().fit(X, y)
+
+    np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=1e-12)
+    parts.forget(X[350:], y[350:])
+    most = estimator().fit(X[:350], y[:350])
+    np.testing.assert_allclose(parts.predict_proba(X), most.predict_proba(X), rtol=1e-9)

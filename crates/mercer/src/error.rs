@@ -52,6 +52,16 @@ pub enum Error {
         /// What stands there.
         value: f64,
     },
+    /// A cell that counts nothing: negative, or not zero or one where only those are.
+    #[error("row {}, column {}: {value} is not a count", row + 1, column + 1)]
+    NotACount {
+        /// Counted from zero.
+        row: usize,
+        /// Counted from zero.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
     /// A sample weight that is negative or not finite.
     #[error("row {}: weight {value} is not a finite number of at least zero", row + 1)]
     Weight {
@@ -196,6 +206,9 @@ impl Error {
         match self {
             Error::NotFinite { row, column, value } => {
                 Error::NotFinite { row: row + n, column, value }
+            }
+            Error::NotACount { row, column, value } => {
+                Error::NotACount { row: row + n, column, value }
             }
             Error::Weight { row, value } => Error::Weight { row: row + n, value },
             Error::MissingTarget { row, column } => Error::MissingTarget { row: row + n, column },

@@ -49,4 +49,6 @@ mod texts {
     struct Readme;
     #[doc = include_str!("../../../docs/lectures/01-gaussian-naive-bayes.md")]
     struct GaussianNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/02-counting-naive-bayes.md")]
+    struct CountingNaiveBayes;
 }

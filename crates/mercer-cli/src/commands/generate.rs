@@ -247,7 +247,7 @@ fn example(card: &Card) -> String {
          \x20   >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]\n\
          \x20   >>> y = [\"a\", \"a\", \"a\", \"b\", \"b\", \"b\"]\n\
          \x20   >>> model = {name}().fit(X, y)\n\
-         \x20   >>> print(*model.predict([[3, 1], [1, 3]]))\n\
+         \x20   >>> print(*model.predict([[3, 0], [0, 3]]))\n\
          \x20   a b\n"
     )
 }

@@ -4,7 +4,7 @@ use super::TrainReport;
 use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::evaluate::ClassificationReport;
-use mercer::explain::{Explanation, short};
+use mercer::explain::{Explanation, Factor, short};
 use mercer_io::Profile;
 use std::io::{self, Write};
 
@@ -12,6 +12,8 @@ use std::io::{self, Write};
 const MOST_CLASSES: usize = 12;
 /// Columns shown in a profile.
 const MOST_COLUMNS: usize = 40;
+/// Factors shown in an explanation.
+const MOST_FACTORS: usize = 40;
 
 /// A table with headings, plain enough for a pipe.
 pub fn table(headings: &[&str]) -> Table {
@@ -157,13 +159,17 @@ pub fn explanation(e: &Explanation) -> Result<()> {
     for c in [e.winner, e.runner_up] {
         writeln!(out, "P({} | row) is proportional to", names[c])?;
         writeln!(out, "    P({}) = {}", names[c], short(e.log_priors[c].exp()))?;
-        for factor in &e.factors {
+        for factor in strongest(e) {
             match factor.formulas.get(c) {
                 Some(formula) => {
                     writeln!(out, "  x p({} | {}) = {formula}", factor.column, names[c])?
                 }
                 None => writeln!(out, "    {} is missing: no factor", factor.column)?,
             }
+        }
+        let rest = e.factors.len().saturating_sub(MOST_FACTORS);
+        if rest > 0 {
+            writeln!(out, "  x {rest} weaker factors")?;
         }
         writeln!(out, "  = exp({}) = {}\n", short(e.log_joint[c]), short(e.log_joint[c].exp()))?;
     }
@@ -176,7 +182,8 @@ pub fn explanation(e: &Explanation) -> Result<()> {
     align_right(&mut rows, &[1]);
     rows.add_row(["prior".to_owned(), format!("{:+.3}", e.prior_log_odds()), String::new()]);
     let mut total = e.prior_log_odds();
-    for factor in e.ladder() {
+    let ladder = e.ladder();
+    for factor in ladder.iter().take(MOST_FACTORS) {
         let value = short(factor.value.unwrap_or(f64::NAN));
         rows.add_row([
             format!("{} = {value}", factor.column),
@@ -185,9 +192,23 @@ pub fn explanation(e: &Explanation) -> Result<()> {
         ]);
         total += factor.log_odds;
     }
+    let rest: f64 = ladder.iter().skip(MOST_FACTORS).map(|factor| factor.log_odds).sum();
+    if ladder.len() > MOST_FACTORS {
+        let name = format!("{} weaker factors", ladder.len() - MOST_FACTORS);
+        rows.add_row([name, format!("{rest:+.3}"), String::new()]);
+    }
+    total += rest;
     rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
     writeln!(out, "{rows}")?;
     Ok(())
+}
+
+/// The factors with the most to say, in the order of the columns.
+fn strongest(e: &Explanation) -> Vec<&Factor> {
+    let mut weights: Vec<f64> = e.factors.iter().map(|f| f.log_odds.abs()).collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MOST_FACTORS).copied().unwrap_or(-1.0);
+    e.factors.iter().filter(|f| f.log_odds.abs() > least).collect()
 }
 
 /// Ten signs are a factor of e^10.

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import warnings
+from inspect import signature
 from pathlib import Path
 from typing import Any, Self
 
@@ -39,6 +40,9 @@ ALIASES = {
     "class_log_prior_": ("log_priors", None),
     "class_prior_": ("log_priors", np.exp),
     "epsilon_": ("smoothing", None),
+    "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
+    "feature_count_": ("counts", None),
+    "feature_log_prob_": ("log_shares", None),
     "theta_": ("means", None),
     "var_": ("variances", None),
 }
@@ -49,7 +53,7 @@ class Estimator(BaseEstimator):
 
     #: Its id in the catalog.
     _id = ""
-    #: What its rows may have: ``missing`` values, ``sparse`` storage.
+    #: What its rows may have: ``missing`` values, ``sparse`` storage; or are read as.
     _takes: tuple[str, ...] = ()
     #: What it learned; there after a fit.
     _fitted: _mercer.Fitted
@@ -99,12 +103,15 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = "missing" in self._takes
         tags.input_tags.sparse = "sparse" in self._takes
+        tags.input_tags.positive_only = "counts" in self._takes
         return tags
 
     def _params(self) -> str:
-        """The parameters as the core reads them; ``None`` leaves one at its default."""
+        """The parameters as the core reads them; ``None`` stands for a default that is shown as it."""
+        defaults = signature(type(self).__init__).parameters
         params = self.get_params(deep=False)
-        return json.dumps({k: _plain(v) for k, v in params.items() if v is not None})
+        told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
+        return json.dumps({k: _plain(v) for k, v in told.items()})
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Compressed:
         """Checks rows and remembers their columns, or compares them with those remembered.
@@ -171,6 +178,12 @@ class Classifier(ClassifierMixin, Estimator):
     classes_: np.ndarray
     #: Whether classes that were not named at the start may come later.
     _classes_grow: bool
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        # As scikit-learn says of its own: counting says little about real numbers.
+        tags.classifier_tags.poor_score = not {"counts", "binary"}.isdisjoint(self._takes)
+        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows and their classes.

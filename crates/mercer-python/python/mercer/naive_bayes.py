@@ -5,7 +5,7 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB"]
+__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB"]
 
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
@@ -48,7 +48,7 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
     >>> y = ["a", "a", "a", "b", "b", "b"]
     >>> model = GaussianNB().fit(X, y)
-    >>> print(*model.predict([[3, 1], [1, 3]]))
+    >>> print(*model.predict([[3, 0], [0, 3]]))
     a b
     """
 
@@ -59,3 +59,188 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.priors = priors
         self.var_smoothing = var_smoothing
         self.variance = variance
+
+
+class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
+    """Multinomial naive Bayes, for counts such as words in documents.
+
+    Parameters
+    ----------
+    alpha : number or list of numbers, default=1.0
+        Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
+        values pull the classes together.
+        It must be a number of at least 0.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+    fit_prior : bool, default=True
+        Whether priors are the shares seen in the data; otherwise all classes are alike.
+    class_prior : array of float or None, default=None
+        Class priors in class order; empty leaves them to ``fit_prior``.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import MultinomialNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = MultinomialNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "multinomial-nb"
+    _takes = ("sparse", "counts")
+
+    def __init__(self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class ComplementNB(Mergeable, Probabilistic, Classifier):
+    """Complement naive Bayes, for counts in classes of very different size.
+
+    Parameters
+    ----------
+    alpha : number or list of numbers, default=1.0
+        Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
+        values pull the classes together.
+        It must be a number of at least 0.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+    fit_prior : bool, default=True
+        Kept for likeness with its siblings; the scores use no priors.
+    class_prior : array of float or None, default=None
+        Class priors in class order; the scores use none.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+    norm : bool, default=False
+        Whether the weights of a class are divided by their sum.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import ComplementNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = ComplementNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "complement-nb"
+    _takes = ("sparse", "counts")
+
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        fit_prior=True,
+        class_prior=None,
+        norm=False,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.norm = norm
+
+
+class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    """Bernoulli naive Bayes, for features that are there or not.
+
+    Parameters
+    ----------
+    alpha : number or list of numbers, default=1.0
+        Added to the rows with and to the rows without a feature: 1 is Laplace's rule, 0 none; one
+        number, or one a feature. Larger values pull the classes together.
+        It must be a number of at least 0.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+    binarize : number or nothing, default=0.0
+        A feature is there if its number is above this; ``null`` takes the numbers as zeros and ones
+        already.
+    fit_prior : bool, default=True
+        Whether priors are the shares seen in the data; otherwise all classes are alike.
+    class_prior : array of float or None, default=None
+        Class priors in class order; empty leaves them to ``fit_prior``.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import BernoulliNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = BernoulliNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "bernoulli-nb"
+    _takes = ("sparse", "binary")
+
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        binarize=0.0,
+        fit_prior=True,
+        class_prior=None,
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior

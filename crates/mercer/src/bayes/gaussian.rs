@@ -87,7 +87,7 @@ impl Accumulate for GaussianNb {
         };
         let mut model = GaussianNbModel {
             classes: stats.classes().clone(),
-            log_priors: log_priors(&self.priors, &stats.weights())?,
+            log_priors: log_priors(&self.priors, true, &stats.weights())?,
             class_weights: stats.weights(),
             variances: groups.variances(less),
             means: groups.means,

@@ -11,7 +11,10 @@ pub use train::{Outcome, Training, train};
 pub use trained::Trained;
 pub use tree::Tree;
 
-use crate::bayes::{GaussianNb, GaussianNbModel};
+use crate::bayes::{
+    BernoulliNb, BernoulliNbModel, ComplementNb, ComplementNbModel, GaussianNb, GaussianNbModel,
+    MultinomialNb, MultinomialNbModel,
+};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{
@@ -22,8 +25,11 @@ use serde_json::Value;
 
 expand::catalog! {
     by_statistics {
-    //  parameters  id             Python                      model             it can, it takes
-        GaussianNb  "gaussian-nb"  "naive_bayes.GaussianNB" => GaussianNbModel : classifier probabilistic generative factored, missing sparse;
+    //  parameters     id                Python                         model                it can, it takes
+        GaussianNb     "gaussian-nb"     "naive_bayes.GaussianNB"    => GaussianNbModel    : classifier probabilistic generative factored, missing sparse;
+        MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : classifier probabilistic factored, sparse counts;
+        ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : classifier probabilistic, sparse counts;
+        BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : classifier probabilistic generative factored, sparse binary;
     }
     by_rounds {}
     by_solver {}
@@ -44,7 +50,8 @@ pub struct Card {
     pub learns: Learns,
     /// What its model can do.
     pub capabilities: &'static [&'static str],
-    /// What its rows may have: `missing` values, `sparse` storage.
+    /// What its rows may have: `missing` values, `sparse` storage; or are read as: `counts`,
+    /// `binary` (there or not).
     pub takes: &'static [&'static str],
 }
 

@@ -14,8 +14,9 @@ use mercer_num::parallel::{self, Tree};
 use std::ops::ControlFlow;
 use std::time::Instant;
 
-/// Rows whose factors are looked at to find the most telling columns.
+/// Rows whose factors are looked at to find the most telling columns, and factors looked at in all.
 const TELLING_ROWS: u64 = 20_000;
+const TELLING_FACTORS: u64 = 100_000_000;
 
 /// How to train.
 #[derive(Clone, Debug)]
@@ -190,7 +191,9 @@ impl Training<'_> {
         let mut evaluation = Evaluation::new(self.classes);
         let mut information = Information::default();
         let mut stopped = None;
-        let stride = n_rows.div_ceil(TELLING_ROWS).max(1) as usize;
+        let factors = (self.features.n_features() * self.classes.len()).max(1) as u64;
+        let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
+        let stride = n_rows.div_ceil(telling).max(1) as usize;
         let chunk = self.chunk();
         self.each_wave(stream, monitor, 1, &mut stopped, |wave, first_row| {
             let judged = parallel::map(wave.len(), |k| {

@@ -12,4 +12,4 @@ pub use capability::{
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, chunk_rows, gather, summarize};
 pub use monitor::{Monitor, Progress, Stop};
-pub use params::{ParamValue, Params, Rule, Spec, set};
+pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};

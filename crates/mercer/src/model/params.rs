@@ -125,6 +125,41 @@ impl ParamValue for Vec<f64> {
     }
 }
 
+impl ParamValue for Option<f64> {
+    const KIND: &'static str = "number or nothing";
+
+    fn obeys(&self, rule: Rule) -> bool {
+        self.is_none_or(|x| x.obeys(rule))
+    }
+}
+
+/// One number for all, or one for each.
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+#[serde(untagged)]
+pub enum OneOrEach {
+    /// The same for all.
+    One(f64),
+    /// In order.
+    Each(Vec<f64>),
+}
+
+impl ParamValue for OneOrEach {
+    const KIND: &'static str = "number or list of numbers";
+
+    fn obeys(&self, rule: Rule) -> bool {
+        match self {
+            OneOrEach::One(x) => x.obeys(rule),
+            OneOrEach::Each(v) => v.obeys(rule),
+        }
+    }
+}
+
+impl From<f64> for OneOrEach {
+    fn from(x: f64) -> Self {
+        OneOrEach::One(x)
+    }
+}
+
 /// Sets one parameter from JSON.
 ///
 /// # Errors

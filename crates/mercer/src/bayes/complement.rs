@@ -1,0 +1,115 @@
+//! Complement naive Bayes: a class is known by how little its words occur elsewhere.
+//!
+//! `score_c(x) = −Σⱼ xⱼ log θ̃_cj`, `θ̃_cj = (αⱼ + Σ_{c′≠c} N_c′j) / Σₖ (αₖ + Σ_{c′≠c} N_c′k)`
+//!
+//! Made for classes of very different size, where the plain model favors the large ones (Rennie, Shih,
+//! Teevan & Karger, 2003). Priors play no part.
+
+use super::counted::{alphas, as_count, check_counts, linear_scores, log_shares};
+use super::log_priors;
+use crate::model::OneOrEach;
+use crate::prelude::*;
+use crate::stats::{ByClass, Counts};
+
+params! {
+    /// Complement naive Bayes, for counts in classes of very different size.
+    pub struct ComplementNb {
+        /// Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
+        /// values pull the classes together.
+        alpha: OneOrEach = OneOrEach::One(1.0), AtLeast(0.0);
+        /// Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+        force_alpha: bool = true, Any;
+        /// Kept for likeness with its siblings; the scores use no priors.
+        fit_prior: bool = true, Any;
+        /// Class priors in class order; the scores use none.
+        class_prior: Vec<f64> = Vec::new(), Simplex;
+        /// Whether the weights of a class are divided by their sum.
+        norm: bool = false, Any;
+    }
+}
+
+/// What speaks against every class (row).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ComplementNbModel {
+    /// The classes in code order.
+    pub classes: Classes,
+    /// `log P(class)`, for the record.
+    pub log_priors: Vec<f64>,
+    /// The weight of the rows of each class.
+    pub class_weights: Vec<f64>,
+    /// How often each feature was counted in each class.
+    pub counts: Matrix,
+    /// What was added to the counts of each feature.
+    pub alphas: Vec<f64>,
+    /// What a count adds to the score of each class: `−log θ̃`, divided by their sum where asked.
+    pub log_shares: Matrix,
+}
+
+impl Accumulate for ComplementNb {
+    type Stats = ByClass<Counts>;
+    type Model = ComplementNbModel;
+
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        stats.push_rows(batch, |batch, slots, class_weights| {
+            Counts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len(), as_count)
+        })
+    }
+
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        stats.classes().check_several()?;
+        let counts = stats.groups().sums;
+        let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
+        let all = counts.sum_axis(ndarray::Axis(0));
+        // Rounding must not make a count of nothing negative.
+        let elsewhere = (&all - &counts).mapv(|n| n.max(0.0));
+        let mut log_shares = log_shares(&elsewhere, &alphas);
+        for mut row in log_shares.outer_iter_mut() {
+            let divisor = if self.norm { row.sum() } else { -1.0 };
+            row.mapv_inplace(|w| w / divisor);
+        }
+        if log_shares.iter().any(|w| w.is_nan()) {
+            return Err(Error::NoRows);
+        }
+        Ok(ComplementNbModel {
+            classes: stats.classes().clone(),
+            log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
+            class_weights: stats.weights(),
+            counts,
+            alphas,
+            log_shares,
+        })
+    }
+}
+
+impl Classifier for ComplementNbModel {
+    fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    fn n_columns(&self) -> usize {
+        self.counts.ncols()
+    }
+
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.check_columns(x)?;
+        // A class nobody showed is known by nothing: everything is its complement.
+        let shown = |w: &f64| if *w > 0.0 { 0.0 } else { f64::NEG_INFINITY };
+        let bias: Vec<f64> = self.class_weights.iter().map(shown).collect();
+        linear_scores(x, &bias, &self.log_shares, as_count)
+    }
+}
+
+impl Probabilistic for ComplementNbModel {}
+
+impl Check for ComplementNbModel {
+    fn check(&self) -> Result<()> {
+        check_counts(
+            "complement",
+            self.classes.len(),
+            &[&self.log_priors, &self.class_weights],
+            &self.alphas,
+            &[&self.counts, &self.log_shares],
+        )
+    }
+}

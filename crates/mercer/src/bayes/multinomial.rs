@@ -1,0 +1,201 @@
+//! Multinomial naive Bayes: within a class, words are drawn from a bag.
+//!
+//! `log p(c, x) = log p(c) + Σⱼ xⱼ log θ_cj`, `θ_cj = (N_cj + αⱼ) / Σₖ (N_ck + αₖ)`
+//!
+//! `N_cj` is how often word `j` occurs in class `c`, `α` a Dirichlet prior: 1 is Laplace's rule, less is
+//! Lidstone's, 0 the plain share (Manning, Raghavan & Schütze 2008, section 13.2).
+
+use super::counted::{alphas, as_count, check_counts, counted_row, linear_scores, log_shares};
+use super::log_priors;
+use crate::model::OneOrEach;
+use crate::prelude::*;
+use crate::stats::{ByClass, Counts};
+
+params! {
+    /// Multinomial naive Bayes, for counts such as words in documents.
+    pub struct MultinomialNb {
+        /// Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
+        /// values pull the classes together.
+        alpha: OneOrEach = OneOrEach::One(1.0), AtLeast(0.0);
+        /// Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+        force_alpha: bool = true, Any;
+        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
+        fit_prior: bool = true, Any;
+        /// Class priors in class order; empty leaves them to `fit_prior`.
+        class_prior: Vec<f64> = Vec::new(), Simplex;
+    }
+}
+
+/// A bag of words for every class (row).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MultinomialNbModel {
+    /// The classes in code order.
+    pub classes: Classes,
+    /// `log P(class)`.
+    pub log_priors: Vec<f64>,
+    /// The weight of the rows of each class.
+    pub class_weights: Vec<f64>,
+    /// How often each feature was counted in each class.
+    pub counts: Matrix,
+    /// What was added to the counts of each feature.
+    pub alphas: Vec<f64>,
+    /// `log θ`.
+    pub log_shares: Matrix,
+}
+
+impl Accumulate for MultinomialNb {
+    type Stats = ByClass<Counts>;
+    type Model = MultinomialNbModel;
+
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        stats.push_rows(batch, |batch, slots, class_weights| {
+            Counts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len(), as_count)
+        })
+    }
+
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        stats.classes().check_several()?;
+        let counts = stats.groups().sums;
+        let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
+        Ok(MultinomialNbModel {
+            classes: stats.classes().clone(),
+            log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
+            class_weights: stats.weights(),
+            log_shares: log_shares(&counts, &alphas),
+            counts,
+            alphas,
+        })
+    }
+}
+
+impl Classifier for MultinomialNbModel {
+    fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    fn n_columns(&self) -> usize {
+        self.counts.ncols()
+    }
+
+    /// The joint log-likelihoods `log p(c, x)`, less the number of ways to order the words.
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.check_columns(x)?;
+        linear_scores(x, &self.log_priors, &self.log_shares, as_count)
+    }
+}
+
+impl Probabilistic for MultinomialNbModel {}
+
+impl Factored for MultinomialNbModel {
+    fn log_priors(&self) -> &[f64] {
+        &self.log_priors
+    }
+
+    fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
+        let counts = counted_row(self, row, as_count)?;
+        Ok(Matrix::from_shape_fn((counts.len(), self.classes.len()), |(j, c)| {
+            if counts[j] == 0.0 { 0.0 } else { counts[j] * self.log_shares[[c, j]] }
+        }))
+    }
+
+    fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
+        let counts = self.counts.row(class as usize);
+        let (n, alpha) = (counts[column], self.alphas[column]);
+        let total = counts.sum() + self.alphas.iter().sum::<f64>();
+        let share = (n + alpha) / total;
+        let power = if value == 1.0 { String::new() } else { format!("^{}", short(value)) };
+        format!(
+            "(({} + {}) / {}){power} = {}",
+            short(n),
+            short(alpha),
+            short(total),
+            short(share.powf(value))
+        )
+    }
+}
+
+impl Check for MultinomialNbModel {
+    fn check(&self) -> Result<()> {
+        check_counts(
+            "multinomial",
+            self.classes.len(),
+            &[&self.log_priors, &self.class_weights],
+            &self.alphas,
+            &[&self.counts, &self.log_shares],
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::explain;
+    use ndarray::{array, aview1};
+
+    /// Manning, Raghavan & Schütze, table 13.1: Beijing, Chinese, Japan, Macao, Shanghai, Tokyo.
+    fn documents() -> (Matrix, [u32; 4], Classes) {
+        let counts = array![
+            [1.0, 2.0, 0.0, 0.0, 0.0, 0.0],
+            [0.0, 2.0, 0.0, 0.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0, 1.0, 0.0, 0.0],
+            [0.0, 1.0, 1.0, 0.0, 0.0, 1.0]
+        ];
+        (counts, [0, 0, 0, 1], Classes::from_names(["China", "not China"]))
+    }
+    const TEST: [f64; 6] = [0.0, 3.0, 1.0, 0.0, 0.0, 1.0];
+
+    #[test]
+    fn the_textbook_document_comes_out_to_its_digits() {
+        let (x, codes, classes) = documents();
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+        let model = MultinomialNb::new().fit(&data, &Monitor::quiet()).unwrap();
+        let scores = model.scores(&Rows::from(aview1(&TEST))).unwrap();
+
+        // 3/4 (3/7)³ (1/14)² and 1/4 (2/9)⁵
+        assert_eq!(short(scores[[0, 0]].exp()), "0.0003012");
+        assert_eq!(short(scores[[0, 1]].exp()), "0.0001355");
+        let why = explain(&model.model, &TEST, &[]).unwrap();
+        assert_eq!(why.factors[1].formulas[0], "((5 + 1) / 14)^3 = 0.07872");
+    }
+
+    #[test]
+    fn a_share_of_zero_rules_out_only_where_the_word_occurs() {
+        let (x, codes, classes) = documents();
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+        let model = MultinomialNb::new().alpha(0.0.into()).fit(&data, &Monitor::quiet()).unwrap();
+        let rows = array![[0.0, 1.0, 0.0, 0.0, 0.0, 0.0], [0.0, 1.0, 1.0, 0.0, 0.0, 0.0]];
+        let scores = model.scores(&Rows::from(&rows)).unwrap();
+
+        assert!(scores.row(0).iter().all(|s| s.is_finite()));
+        assert_eq!(scores[[1, 0]], f64::NEG_INFINITY);
+        assert!(scores[[1, 1]].is_finite());
+    }
+
+    #[test]
+    fn a_negative_cell_is_named() {
+        let (mut x, codes, classes) = documents();
+        x[[2, 3]] = -1.0;
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+        let error = MultinomialNb::new().fit(&data, &Monitor::quiet()).unwrap_err();
+
+        assert_eq!(error, Error::NotACount { row: 2, column: 3, value: -1.0 });
+    }
+
+    #[test]
+    fn an_alpha_for_each_feature_is_a_dirichlet_prior() {
+        let (x, codes, classes) = documents();
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let alpha = OneOrEach::Each(vec![1.0, 2.0, 3.0, 0.5, 0.5, 1.0]);
+
+        let model = MultinomialNb::new().alpha(alpha).fit(&data, &Monitor::quiet()).unwrap();
+
+        // Chinese: (5 + 2) / (8 + 8)
+        assert!((model.log_shares[[0, 1]].exp() - 7.0 / 16.0).abs() < 1e-15);
+        let wrong = MultinomialNb::new().alpha(OneOrEach::Each(vec![1.0]));
+        assert!(wrong.fit(&data, &Monitor::quiet()).is_err());
+    }
+}
