@@ -47,6 +47,29 @@ pub fn profile(source: &Source, session: &Session) -> Result<Profile> {
     Ok(profile?)
 }
 
+/// The failure of a cell, with the names of its file and column.
+pub fn placed(error: mercer_io::Error, source: &Source, names: &[String]) -> Failure {
+    use mercer::Error::{NotACount, NotFinite};
+    let mercer_io::Error::Core(NotFinite { row, column, value } | NotACount { row, column, value }) =
+        error
+    else {
+        return error.into();
+    };
+    let name = names.get(column).map_or("?", String::as_str);
+    let place = format!("{}, row {}, column `{name}`", source.name(), row + 1);
+    Failure::Data(if value.is_nan() {
+        format!(
+            "{place}: the value is missing, and this estimator has no use for gaps; fill them \
+                 with `--prepare impute=mean`, or leave the column out with `--ignore {name}`"
+        )
+    } else {
+        format!(
+            "{place}: {value} is not a count of at least zero; leave the column out with \
+                 `--ignore {name}`, or choose an estimator for real numbers"
+        )
+    })
+}
+
 /// Reads a model file.
 pub fn load(path: &Path) -> Result<Trained> {
     let name = path.display().to_string();

@@ -33,7 +33,14 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
     session.say(&format!("{}: {reason}", estimator.id()));
     let recipe =
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    let features = plan(&args, &profile, &target.name, recipe.words, like.as_ref(), session)?;
+    let features = plan(
+        &args,
+        &profile,
+        &target.name,
+        (estimator.id(), recipe.words),
+        like.as_ref(),
+        session,
+    )?;
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let features = match &like {
@@ -48,12 +55,13 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
         n_folds: args.folds.into(),
         seed: args.seed,
     };
+    let names = training.features.names();
     let outcome = train(training, &source, &monitor);
     bar.finish_and_clear();
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
     }
-    let outcome = outcome?;
+    let outcome = outcome.map_err(|e| input::placed(e, &source, &names))?;
     let paths = Paths { model: model_path(&args), page: page_path(&args) };
     finish(&args, session, &profile, &reason, outcome, paths)
 }
@@ -197,7 +205,7 @@ fn plan(
     args: &Train,
     profile: &Profile,
     target: &str,
-    words: Words,
+    (id, words): (&str, Words),
     like: Option<&Trained>,
     session: &Session,
 ) -> Result<Features> {
@@ -212,16 +220,22 @@ fn plan(
         schema = schema.without(name);
     }
     let (features, left_out) = Features::plan(&schema, Some(target), words)?;
-    for (name, why) in left_out {
-        let why = match why {
-            LeftOut::Empty => "it has no values",
-            LeftOut::Text => "it holds text, which needs a text model",
-            LeftOut::Words => {
-                "a bell curve says little about words; `--prepare words=indicators` uses it all the \
-                 same"
-            }
-        };
-        session.say(&format!("column `{name}` is not used: {why}"));
+    for (why, words) in [
+        (LeftOut::Empty, "they have no values".to_owned()),
+        (LeftOut::Text, "they hold text, which needs a text model".to_owned()),
+        (
+            LeftOut::Words,
+            format!(
+                "they hold words, and {id} learns from numbers; `--prepare words=indicators` uses \
+                 them all the same"
+            ),
+        ),
+    ] {
+        let names: Vec<String> =
+            left_out.iter().filter(|(_, w)| *w == why).map(|(n, _)| format!("`{n}`")).collect();
+        if !names.is_empty() {
+            session.say(&format!("not used: {} ({words})", names.join(", ")));
+        }
     }
     Ok(features)
 }

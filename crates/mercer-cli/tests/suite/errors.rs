@@ -171,3 +171,14 @@ fn a_row_that_is_not_there_is_said_so() {
 
     says(&words, &["150 rows", "no row 151"]);
 }
+
+#[test]
+fn a_cell_an_estimator_cannot_use_is_named_with_its_row_column_and_remedy() {
+    let counts = ["--target", "y", "--model", "multinomial-nb", "--folds", "0"];
+
+    let gap = refused("a,b,y\n1,2,p\n3,,q\n", &counts, 3);
+    let negative = refused("a,b,y\n1,2,p\n3,-4,q\n", &counts, 3);
+
+    says(&gap, &["t.csv", "row 2", "`b`", "missing", "impute"]);
+    says(&negative, &["t.csv", "row 2", "`b`", "-4", "--ignore b"]);
+}
