@@ -5,6 +5,7 @@
 //! order, strides). The copy stays in cache, so no caller ever converts a whole matrix.
 
 use ndarray::{Array2, ArrayView1, ArrayView2, s};
+use rayon::prelude::*;
 use sprs::{CsMatI, CsMatViewI};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -106,6 +107,52 @@ impl<'a> Rows<'a> {
     }
 }
 
+/// Compressed rows with the columns of every row rising: offsets, columns, values.
+pub type Canonical = (Vec<usize>, Vec<i32>, Vec<f64>);
+
+/// Sorts the columns of compressed rows and adds up cells that are stored twice, on all threads.
+/// `None` where there is nothing to do, or where the parts do not fit together, which
+/// [`SparseView::try_new`] will say.
+pub fn canonical(offsets: &[usize], columns: &[i32], values: &[f64]) -> Option<Canonical> {
+    let fits = columns.len() == values.len()
+        && offsets.is_sorted()
+        && offsets.last().is_some_and(|end| *end <= columns.len());
+    let rising = |row: &[usize]| columns[row[0]..row[1]].is_sorted_by(|a, b| a < b);
+    if !fits || offsets.par_windows(2).all(rising) {
+        return None;
+    }
+    let sorted: Vec<Vec<(i32, f64)>> = offsets
+        .par_windows(2)
+        .with_min_len(64)
+        .map(|row| in_order(&columns[row[0]..row[1]], &values[row[0]..row[1]]))
+        .collect();
+    let mut ends = vec![0];
+    let mut total = 0;
+    ends.extend(sorted.iter().map(|row| {
+        total += row.len();
+        total
+    }));
+    let cells = || sorted.iter().flatten();
+    Some((ends, cells().map(|(j, _)| *j).collect(), cells().map(|(_, v)| *v).collect()))
+}
+
+/// The cells of one row by rising column. Column and place share one word, which sorts fastest and
+/// keeps cells that are stored twice in the order they stand in.
+fn in_order(columns: &[i32], values: &[f64]) -> Vec<(i32, f64)> {
+    let mut keys: Vec<u64> =
+        columns.iter().enumerate().map(|(k, j)| (*j as u32 as u64) << 32 | k as u64).collect();
+    keys.sort_unstable();
+    let mut cells: Vec<(i32, f64)> = Vec::with_capacity(keys.len());
+    for key in keys {
+        let (j, v) = ((key >> 32) as i32, values[key as u32 as usize]);
+        match cells.last_mut() {
+            Some(last) if last.0 == j => last.1 += v,
+            _ => cells.push((j, v)),
+        }
+    }
+    cells
+}
+
 /// Whether NaN stands for a missing value or is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Missing {
@@ -192,6 +239,19 @@ mod tests {
         assert_eq!(tail.row(0), [0.0; 4]);
         assert_eq!(tail.row(1), [-1.0, 0.0, 0.0, 5.0]);
         assert_eq!((tail.get(1, 3), tail.get(1, 2)), (5.0, 0.0));
+    }
+
+    #[test]
+    fn rows_in_disorder_are_put_in_order_and_doubles_added() {
+        let (offsets, columns, values) =
+            canonical(&[0, 3, 3, 6], &[2, 0, 2, 1, 1, 0], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
+
+        assert_eq!(offsets, [0, 2, 2, 4]);
+        assert_eq!(columns, [0, 2, 0, 1]);
+        assert_eq!(values, [2.0, 4.0, 6.0, 9.0]);
+        assert_eq!(canonical(&offsets, &columns, &values), None);
+        assert_eq!(canonical(&[0, 9], &[1], &[1.0]), None);
+        assert_eq!(canonical(&[1, 0], &[1], &[1.0]), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use mercer::catalog::Tree;
 use mercer::catalog::tree::Numbers;
 use mercer::data::{Classes, Dataset, Label};
+use mercer_num::rows::{Canonical, canonical};
 use mercer_num::{Rows, SparseView};
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{
@@ -25,6 +26,8 @@ pub struct Compressed<'py> {
     indices: PyReadonlyArray1<'py, i32>,
     offsets: Vec<usize>,
     n_columns: usize,
+    /// The same in order, where it came in disorder.
+    sorted: Option<Canonical>,
 }
 
 impl<'py> FromPyObject<'_, 'py> for Table<'py> {
@@ -77,13 +80,18 @@ impl<'py> Compressed<'py> {
             |_| PyValueError::new_err("a row of the sparse matrix starts before its first");
         let offsets = offsets.as_array();
         let offsets = offsets.iter().map(|at| usize::try_from(*at).map_err(refuse));
-        let offsets = offsets.collect::<PyResult<_>>()?;
-        Ok(Compressed { data, indices, offsets, n_columns })
+        let offsets = offsets.collect::<PyResult<Vec<_>>>()?;
+        let sorted = canonical(&offsets, indices.as_slice()?, data.as_slice()?);
+        Ok(Compressed { data, indices, offsets, n_columns, sorted })
     }
 
     fn view(&self) -> PyResult<SparseView<'_>> {
         let shape = (self.offsets.len().saturating_sub(1), self.n_columns);
-        SparseView::try_new(shape, &self.offsets, self.indices.as_slice()?, self.data.as_slice()?)
+        let (offsets, indices, data) = match &self.sorted {
+            Some((offsets, indices, data)) => (&offsets[..], &indices[..], &data[..]),
+            None => (&self.offsets[..], self.indices.as_slice()?, self.data.as_slice()?),
+        };
+        SparseView::try_new(shape, offsets, indices, data)
             .map_err(|(.., why)| PyValueError::new_err(format!("not a CSR matrix: {why}")))
     }
 }

@@ -47,6 +47,9 @@ ALIASES = {
     "var_": ("variances", None),
 }
 
+#: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
+NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
+
 
 class Estimator(BaseEstimator):
     """What every estimator has: parameters, rows checked at the door, a model file."""
@@ -80,7 +83,7 @@ class Estimator(BaseEstimator):
     def __getattr__(self, name: str) -> Any:
         """The fields of the fitted model: under their own names, and under scikit-learn's."""
         fitted = self.__dict__.get("_fitted")
-        if fitted is not None and name.endswith("_") and not name.startswith("_"):
+        if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
             field, derive = ALIASES.get(name, (name[:-1], None))
             try:
                 value = fitted.field(field)

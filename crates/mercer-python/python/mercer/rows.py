@@ -78,9 +78,6 @@ def _compressed(x: Any) -> Compressed:
     x = x.tocsr()
     if x.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{x.shape[1]} columns are more than a sparse matrix may have (2^31 - 1)")
-    if not x.has_canonical_format:
-        x = x.copy()
-        x.sum_duplicates()
     n_stored = int(x.indptr[-1])
     return (
         np.ascontiguousarray(x.data[:n_stored], dtype=np.float64),

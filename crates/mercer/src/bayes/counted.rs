@@ -30,8 +30,7 @@ pub(super) fn linear_scores(
     let n_classes = bias.len();
     let mut out = Matrix::zeros((x.n_rows(), n_classes));
     // One row a column of the data, so that a cell finds its weight in all classes side by side.
-    let by_column = weights.t().as_standard_layout().into_owned();
-    let by_column = by_column.as_slice().expect("standard layout is contiguous");
+    let by_column = transposed(weights);
     let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
     let scored: Vec<Result<()>> = cells
         .par_chunks_mut(CHUNK * n_classes)
@@ -41,9 +40,11 @@ pub(super) fn linear_scores(
             let rows = x.slice(first..first + scores.len() / n_classes);
             scores.chunks_exact_mut(n_classes).for_each(|s| s.copy_from_slice(bias));
             for_each_count(&rows, &count, |i, j, n| {
-                let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
-                let weights = &by_column[j * n_classes..(j + 1) * n_classes];
-                scores.iter_mut().zip(weights).for_each(|(s, w)| *s += n * w);
+                if n != 0.0 {
+                    let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
+                    let weights = &by_column[j * n_classes..(j + 1) * n_classes];
+                    scores.iter_mut().zip(weights).for_each(|(s, w)| *s += n * w);
+                }
             })
             .map_err(|e| e.after_rows(first))
         })
@@ -51,6 +52,20 @@ pub(super) fn linear_scores(
     // The first bad cell in the order of the rows, whichever thread found one first.
     scored.into_iter().collect::<Result<()>>()?;
     Ok(out)
+}
+
+/// One row a column, in strips that stay in cache.
+fn transposed(m: &Matrix) -> Vec<f64> {
+    const STRIP: usize = 1024;
+    let (n_rows, n_columns) = m.dim();
+    let mut out = vec![0.0; n_rows * n_columns];
+    out.par_chunks_mut(STRIP * n_rows).enumerate().for_each(|(k, strip)| {
+        for (c, row) in m.outer_iter().enumerate() {
+            let from = row.iter().skip(k * STRIP);
+            strip[c..].iter_mut().step_by(n_rows).zip(from).for_each(|(to, v)| *to = *v);
+        }
+    });
+    out
 }
 
 /// `log ((N_cj + αⱼ) / Σₖ (N_ck + αₖ))`, one row a class; a class without counts or alpha has shares

@@ -109,6 +109,9 @@ impl<G: Grouped> ByClass<G> {
 
     /// The summary of every class, seen or not.
     pub fn groups(&self) -> G {
+        if self.codes.len() == self.classes.len() {
+            return self.groups.clone();
+        }
         let mut all = G::empty(self.classes.len(), self.n_columns);
         for (slot, c) in self.codes.iter().enumerate() {
             all.merge_group(*c as usize, &self.groups, slot);

@@ -37,7 +37,7 @@ impl Counts {
     }
 }
 
-/// Visits every cell that counts something, row by row.
+/// Visits every cell that counts something, row by row, and no cell twice.
 ///
 /// # Errors
 /// The first cell for which `count` has no answer. A zero that counts is refused in sparse rows,
@@ -47,14 +47,6 @@ pub(crate) fn for_each_count(
     count: impl Fn(f64) -> Option<f64>,
     mut visit: impl FnMut(usize, usize, f64),
 ) -> Result<()> {
-    let mut take = |i: usize, j: usize, value: f64| match count(value) {
-        Some(0.0) => Ok(()),
-        Some(n) => {
-            visit(i, j, n);
-            Ok(())
-        }
-        None => Err(not_a_count(i, j, value)),
-    };
     if let Rows::Sparse(x) = rows {
         if count(0.0) != Some(0.0) {
             return Err(Error::Parameter {
@@ -64,14 +56,25 @@ pub(crate) fn for_each_count(
             });
         }
         for (i, row) in x.outer_iterator().enumerate() {
-            row.iter().try_for_each(|(j, v)| take(i, j, *v))?;
+            for (j, value) in row.indices().iter().zip(row.data()) {
+                match count(*value) {
+                    Some(n) => visit(i, *j as usize, n),
+                    None => return Err(not_a_count(i, *j as usize, *value)),
+                }
+            }
         }
         return Ok(());
     }
     let width = rows.n_columns();
     let Some(block) = rows.block(0..rows.n_rows()).filter(|_| width > 0) else { return Ok(()) };
     for (i, row) in block.chunks_exact(width).enumerate() {
-        row.iter().enumerate().try_for_each(|(j, v)| take(i, j, *v))?;
+        for (j, value) in row.iter().enumerate() {
+            match count(*value) {
+                Some(0.0) => {}
+                Some(n) => visit(i, j, n),
+                None => return Err(not_a_count(i, j, *value)),
+            }
+        }
     }
     Ok(())
 }
