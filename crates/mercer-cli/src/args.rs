@@ -116,8 +116,8 @@ pub struct Train {
     /// Leave a column out (may repeat)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
-    /// Use the columns, levels and classes of another model, so that the two can be merged
-    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath)]
+    /// Use the estimator, columns, levels and classes of another model, so that the two can be merged
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore"])]
     pub like: Option<PathBuf>,
     /// Folds of the cross-validation; 0 skips it
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=100), value_name = "N")]

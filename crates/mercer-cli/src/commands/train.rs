@@ -29,7 +29,7 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
         session.say(&terminal::profile(&profile, &target.name));
     }
     let classes = find_classes(target, &source, like.as_ref())?;
-    let (estimator, reason) = choose(&args, &profile, &target.name)?;
+    let (estimator, reason) = choose(&args, &profile, &target.name, like.as_ref())?;
     session.say(&format!("{}: {reason}", estimator.id()));
     let recipe =
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
@@ -169,13 +169,19 @@ fn find_classes(
     })
 }
 
-/// The estimator the user named, or a sensible one for the table, and why.
-fn choose(args: &Train, profile: &Profile, target: &str) -> Result<(Estimator, String)> {
-    let (id, reason) = match &args.model {
-        Some(id) => (id.as_str(), "as asked".to_owned()),
-        None => ("gaussian-nb", why_gaussian(profile, target)),
+/// The estimator the user named, the one of the model to be like, or a sensible one for the table,
+/// and why.
+fn choose(
+    args: &Train,
+    profile: &Profile,
+    target: &str,
+    like: Option<&Trained>,
+) -> Result<(Estimator, String)> {
+    let (mut estimator, reason) = match (&args.model, like) {
+        (Some(id), _) => (Estimator::from_id(id)?, "as asked".to_owned()),
+        (None, Some(like)) => (like.estimator.clone(), "as the model it is to be like".to_owned()),
+        (None, None) => (Estimator::from_id("gaussian-nb")?, why_gaussian(profile, target)),
     };
-    let mut estimator = Estimator::from_id(id)?;
     for (key, value) in &args.settings {
         estimator = estimator.set_word(key, value)?;
     }

@@ -131,8 +131,9 @@ fn merging_two_halves_gives_the_model_of_the_whole() {
     folder.write("b.csv", &format!("{header}\n{}\n", rows[80..].join("\n")));
     folder.write("all.csv", &format!("{header}\n{}\n", rows.join("\n")));
 
-    folder.output(&["train", "all.csv", "--target", "species"]);
-    folder.output(&["train", "a.csv", "--target", "species"]);
+    folder.output(&["train", "all.csv", "--target", "species", "--set", "var_smoothing=1e-6"]);
+    let smoothed = ["train", "a.csv", "--target", "species", "--set", "var_smoothing=1e-6"];
+    folder.output(&smoothed);
     folder.output(&["train", "b.csv", "--like", "a.mercer"]);
     folder.output(&["merge", "a.mercer", "b.mercer", "--out", "both.mercer"]);
 
