@@ -60,7 +60,7 @@ impl fmt::Display for Failure {
             | Failure::Resources(why)
             | Failure::NotConverged(why) => f.write_str(why),
             Failure::Interrupted { saved: true } => {
-                f.write_str("interrupted; the model is of the rows until then")
+                f.write_str("interrupted; what was learned until then was saved")
             }
             Failure::Interrupted { saved: false } => {
                 f.write_str("interrupted; nothing was changed")

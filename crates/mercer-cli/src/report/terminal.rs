@@ -113,12 +113,9 @@ pub fn classification(report: &ClassificationReport) -> Result<()> {
         accuracy.value, accuracy.low, accuracy.high, report.baseline_accuracy
     )?;
     writeln!(out, "macro F1    {:.4}", report.macro_f1)?;
-    if let (Some(log_loss), Some(brier), Some(calibration)) =
-        (report.log_loss, report.brier, report.calibration_error)
-    {
-        writeln!(out, "log loss    {log_loss:.4} nats\nBrier score {brier:.4}")?;
-        writeln!(out, "calibration {calibration:.4} mean distance of confidence from accuracy")?;
-    }
+    writeln!(out, "log loss    {:.4} nats\nBrier score {:.4}", report.log_loss, report.brier)?;
+    let calibration = report.calibration_error;
+    writeln!(out, "calibration {calibration:.4} mean distance of confidence from accuracy")?;
     let mut rows = table(&["class", "precision", "recall", "F1", "rows"]);
     align_right(&mut rows, &[1, 2, 3, 4]);
     for class in &report.classes {

@@ -21,8 +21,6 @@ pub struct Evaluation {
     log_loss: f64,
     brier: f64,
     bins: [Bin; BINS],
-    /// Whether probabilities were judged, not only labels.
-    probabilities: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -41,7 +39,6 @@ impl Evaluation {
             log_loss: 0.0,
             brier: 0.0,
             bins: Default::default(),
-            probabilities: true,
         }
     }
 
@@ -61,14 +58,6 @@ impl Evaluation {
             bin.n += 1.0;
             bin.confidence += confidence;
             bin.correct += f64::from(u8::from(truth == guess));
-        }
-    }
-
-    /// Judges rows by their labels alone.
-    pub fn judge_labels(&mut self, truth: &[u32], guesses: &[u32]) {
-        self.probabilities = false;
-        for (truth, guess) in truth.iter().zip(guesses) {
-            self.confusion[[*truth as usize, *guess as usize]] += 1.0;
         }
     }
 
@@ -116,9 +105,9 @@ impl Evaluation {
             accuracy: wilson(correct, n),
             baseline_accuracy: ratio(largest, n),
             macro_f1,
-            log_loss: self.probabilities.then(|| ratio(self.log_loss, n)),
-            brier: self.probabilities.then(|| ratio(self.brier, n)),
-            calibration_error: self.probabilities.then(|| ratio(error, n)),
+            log_loss: ratio(self.log_loss, n),
+            brier: ratio(self.brier, n),
+            calibration_error: ratio(error, n),
             calibration,
             confusion: self
                 .confusion
@@ -142,11 +131,11 @@ pub struct ClassificationReport {
     /// The plain mean of the classes' F1.
     pub macro_f1: f64,
     /// Mean of `−log P(true class)`, in nats.
-    pub log_loss: Option<f64>,
+    pub log_loss: f64,
     /// Mean squared distance of the probabilities from the truth, summed over classes.
-    pub brier: Option<f64>,
+    pub brier: f64,
     /// Mean distance between confidence and accuracy.
-    pub calibration_error: Option<f64>,
+    pub calibration_error: f64,
     /// Confidence against accuracy; bins nobody fell into are left out.
     pub calibration: Vec<CalibrationBin>,
     /// One row a true class, one column a guess.
@@ -233,9 +222,9 @@ mod tests {
         // a: precision 1, recall 1/2, F1 2/3; b: precision 2/3, recall 1, F1 4/5.
         assert!((report.macro_f1 - (2.0 / 3.0 + 0.8) / 2.0).abs() < 1e-15);
         let log_loss = -(0.8f64.ln() + 0.4f64.ln() + 0.7f64.ln() + 0.9f64.ln()) / 4.0;
-        assert!((report.log_loss.unwrap() - log_loss).abs() < 1e-15);
+        assert!((report.log_loss - log_loss).abs() < 1e-15);
         // 2 (0.2² + 0.6² + 0.3² + 0.1²) / 4
-        assert!((report.brier.unwrap() - 0.25).abs() < 1e-15);
+        assert!((report.brier - 0.25).abs() < 1e-15);
     }
 
     #[test]

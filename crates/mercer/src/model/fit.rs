@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Fitted, Monitor, Params, Proof, Stop};
-use mercer_num::parallel::{self, Layout};
+use mercer_num::parallel;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Instant;
@@ -211,7 +211,9 @@ pub fn gather<S: Statistics>(
     let mut stopped = None;
     let leaf = |k: usize| {
         let range = k * chunk..((k + 1) * chunk).min(n_rows);
-        summarize(&data.slice(range), &observe).map_err(|e| e.after_rows(k * chunk))
+        let mut stats = S::default();
+        observe(&mut stats, &data.slice(range)).map_err(|e| e.after_rows(k * chunk))?;
+        Ok(stats)
     };
     let (stats, done) = parallel::reduce(plan.len(), leaf, S::merge, |done| {
         monitor.report((done * chunk) as u64, Some(n_rows as u64));
@@ -225,22 +227,4 @@ pub fn gather<S: Statistics>(
         None if stopped.is_some() => Err(Error::Stopped),
         None => Ok(Gathered { stats: S::default(), rows, stopped }),
     }
-}
-
-/// One leaf: the summary of one chunk.
-///
-/// # Errors
-/// If rows are not usable.
-pub fn summarize<S: Statistics>(
-    batch: &Dataset<'_>,
-    observe: impl Fn(&mut S, &Dataset<'_>) -> Result<()>,
-) -> Result<S> {
-    let mut stats = S::default();
-    observe(&mut stats, batch)?;
-    Ok(stats)
-}
-
-/// How many rows a leaf takes, for those who cut the rows themselves.
-pub fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
-    parallel::chunk_rows(n_columns, layout)
 }

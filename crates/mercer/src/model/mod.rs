@@ -10,6 +10,9 @@ pub use capability::{
     Check, Classifier, Factored, Generative, Model, Probabilistic, Regressor, Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
-pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, chunk_rows, gather, summarize};
+pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};
 pub use monitor::{Monitor, Progress, Stop};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};
+
+/// How many rows a leaf takes, for those who cut the rows themselves.
+pub use mercer_num::parallel::chunk_rows;
