@@ -62,6 +62,32 @@ pub enum Error {
         /// What stands there.
         value: f64,
     },
+    /// A cell that is no category: negative, not whole, or too large.
+    #[error(
+        "row {}, column {}: {value} is not the code of a category, a whole number from 0 to 16777215",
+        row + 1, column + 1
+    )]
+    NotACategory {
+        /// Counted from zero.
+        row: usize,
+        /// Counted from zero.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
+    /// A category that was never seen, where that is not allowed.
+    #[error(
+        "row {}, column {}: category {value} was not seen in training; say `unseen` is `ignore` or \
+         `other` to go on without it", row + 1, column + 1
+    )]
+    UnseenCategory {
+        /// Counted from zero.
+        row: usize,
+        /// Counted from zero.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
     /// A sample weight that is negative or not finite.
     #[error("row {}: weight {value} is not a finite number of at least zero", row + 1)]
     Weight {
@@ -210,9 +236,30 @@ impl Error {
             Error::NotACount { row, column, value } => {
                 Error::NotACount { row: row + n, column, value }
             }
+            Error::NotACategory { row, column, value } => {
+                Error::NotACategory { row: row + n, column, value }
+            }
+            Error::UnseenCategory { row, column, value } => {
+                Error::UnseenCategory { row: row + n, column, value }
+            }
             Error::Weight { row, value } => Error::Weight { row: row + n, value },
             Error::MissingTarget { row, column } => Error::MissingTarget { row: row + n, column },
             other => other,
         }
+    }
+
+    /// The same error where the columns looked at stand at some places among all.
+    #[must_use]
+    pub fn in_column(mut self, places: &[usize]) -> Error {
+        if let Error::NotFinite { column, .. }
+        | Error::NotACount { column, .. }
+        | Error::NotACategory { column, .. }
+        | Error::UnseenCategory { column, .. }
+        | Error::ZeroVariance { column, .. }
+        | Error::TooLarge { column } = &mut self
+        {
+            *column = places.get(*column).copied().unwrap_or(*column);
+        }
+        self
     }
 }

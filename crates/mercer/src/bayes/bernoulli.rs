@@ -151,15 +151,12 @@ impl Probabilistic for BernoulliNbModel {}
 
 impl Generative for BernoulliNbModel {
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
-        let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
         let there = self.threshold.map_or(1.0, |t| t.max(0.0) + 1.0);
         let absent = self.threshold.map_or(0.0, |t| t.min(0.0));
-        let rows = Matrix::from_shape_fn((n, self.counts.ncols()), |(i, j)| {
-            let share = self.log_shares[[codes[i] as usize, j]].exp();
+        super::sample(&self.log_priors, n, self.counts.ncols(), random, |j, class, random| {
+            let share = self.log_shares[[class, j]].exp();
             if random.uniform() < share { there } else { absent }
-        });
-        (rows, codes)
+        })
     }
 }
 

@@ -12,8 +12,6 @@ use rayon::prelude::*;
 
 /// Rows scored by one thread at a time.
 const CHUNK: usize = 256;
-/// The smallest alpha that is not forced.
-const LEAST_ALPHA: f64 = 1e-10;
 
 /// A cell that counts something: finite and not negative.
 pub(super) fn as_count(x: f64) -> Option<f64> {
@@ -96,9 +94,7 @@ pub(super) fn alphas(alpha: &OneOrEach, force: bool, n_features: usize) -> Resul
             });
         }
     };
-    if !force {
-        all.iter_mut().for_each(|a| *a = a.max(LEAST_ALPHA));
-    }
+    all.iter_mut().for_each(|a| *a = super::forced(*a, force));
     Ok(all)
 }
 

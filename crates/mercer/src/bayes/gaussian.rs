@@ -6,7 +6,7 @@
 //! else, so any split of the rows gives the same model (Chan et al., 1979).
 //! A missing value (NaN) has no factor: it is left out of the statistics and of the product.
 
-use super::log_priors;
+use super::{each_chunk, log_priors};
 use crate::prelude::*;
 use crate::stats::{ByClass, Moments};
 use mercer_num::parallel;
@@ -15,7 +15,6 @@ use mercer_num::rows::Missing;
 use mercer_num::simd::weighted_sq_distances;
 use mercer_num::special::log_normal;
 use mercer_num::sum::Sum;
-use rayon::prelude::*;
 use std::f64::consts::TAU;
 
 choice! {
@@ -259,23 +258,6 @@ impl GaussianNbModel {
     }
 }
 
-/// Fills the rows of `out` chunk by chunk on all threads.
-fn each_chunk(
-    out: &mut Matrix,
-    chunk: usize,
-    fill: impl Fn(usize, &mut [f64]) -> Result<()> + Sync + Send,
-) -> Result<()> {
-    let width = out.ncols();
-    let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-    let filled: Vec<Result<()>> = cells
-        .par_chunks_mut(chunk * width)
-        .enumerate()
-        .map(|(k, rows)| fill(k * chunk, rows))
-        .collect();
-    // Of several bad cells the first is named, whichever thread was faster.
-    filled.into_iter().collect()
-}
-
 impl Classifier for GaussianNbModel {
     fn classes(&self) -> &Classes {
         &self.classes
@@ -301,13 +283,9 @@ impl Probabilistic for GaussianNbModel {}
 
 impl Generative for GaussianNbModel {
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
-        let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
-        let rows = Matrix::from_shape_fn((n, self.width()), |(i, j)| {
-            let at = [codes[i] as usize, j];
-            self.means[at] + self.variances[at].sqrt() * random.normal()
-        });
-        (rows, codes)
+        super::sample(&self.log_priors, n, self.width(), random, |j, class, random| {
+            self.means[[class, j]] + self.variances[[class, j]].sqrt() * random.normal()
+        })
     }
 }
 

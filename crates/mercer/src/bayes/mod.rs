@@ -3,17 +3,81 @@
 //! `P(c | x) ∝ P(c) Πⱼ p(xⱼ | c)`; the members of the family differ in what they take `p(xⱼ | c)` to be.
 
 mod bernoulli;
+mod categorical;
 mod complement;
 mod counted;
 mod gaussian;
+pub mod likelihood;
+mod mixed;
 mod multinomial;
 
 pub use bernoulli::{BernoulliNb, BernoulliNbModel};
+pub use categorical::{CategoricalNb, CategoricalNbModel};
 pub use complement::{ComplementNb, ComplementNbModel};
 pub use gaussian::{GaussianNb, GaussianNbModel, Variance};
+pub use mixed::{Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Text};
 pub use multinomial::{MultinomialNb, MultinomialNbModel};
 
 use crate::error::{Error, Result};
+use mercer_num::random::Random;
+use mercer_num::{Matrix, Rows};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The smallest alpha that is not forced.
+const LEAST_ALPHA: f64 = 1e-10;
+
+/// An alpha as it is, or raised to the smallest that is not forced.
+fn forced(alpha: f64, force: bool) -> f64 {
+    if force { alpha } else { alpha.max(LEAST_ALPHA) }
+}
+
+/// Fills the rows of `out` chunk by chunk on all threads.
+fn each_chunk(
+    out: &mut Matrix,
+    chunk: usize,
+    fill: impl Fn(usize, &mut [f64]) -> Result<()> + Sync + Send,
+) -> Result<()> {
+    let width = out.ncols();
+    let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
+    let filled: Vec<Result<()>> = cells
+        .par_chunks_mut(chunk * width)
+        .enumerate()
+        .map(|(k, rows)| fill(k * chunk, rows))
+        .collect();
+    // Of several bad cells the first is named, whichever thread was faster.
+    filled.into_iter().collect()
+}
+
+/// Visits rows of a range in order, counted from its start.
+fn each_row(
+    x: &Rows<'_>,
+    range: Range<usize>,
+    mut visit: impl FnMut(usize, &[f64]) -> Result<()>,
+) -> Result<()> {
+    let first = range.start;
+    match x.block(range.clone()) {
+        Some(block) => block
+            .chunks_exact(x.n_columns().max(1))
+            .enumerate()
+            .try_for_each(|(i, row)| visit(i, row)),
+        None => range.into_iter().try_for_each(|i| visit(i - first, &x.row(i))),
+    }
+}
+
+/// New rows: a class by its prior, then a cell a column.
+fn sample(
+    log_priors: &[f64],
+    n: usize,
+    n_columns: usize,
+    random: &mut Random,
+    mut cell: impl FnMut(usize, usize, &mut Random) -> f64,
+) -> (Matrix, Vec<u32>) {
+    let priors: Vec<f64> = log_priors.iter().map(|p| p.exp()).collect();
+    let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
+    let rows = Matrix::from_shape_fn((n, n_columns), |(i, j)| cell(j, codes[i] as usize, random));
+    (rows, codes)
+}
 
 /// `log P(class)`: the given priors, the shares of the weights, or all alike.
 fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Result<Vec<f64>> {

@@ -12,8 +12,9 @@ pub use trained::Trained;
 pub use tree::Tree;
 
 use crate::bayes::{
-    BernoulliNb, BernoulliNbModel, ComplementNb, ComplementNbModel, GaussianNb, GaussianNbModel,
-    MultinomialNb, MultinomialNbModel,
+    BernoulliNb, BernoulliNbModel, CategoricalNb, CategoricalNbModel, ComplementNb,
+    ComplementNbModel, GaussianNb, GaussianNbModel, MixedNb, MixedNbModel, MultinomialNb,
+    MultinomialNbModel,
 };
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -30,6 +31,8 @@ expand::catalog! {
         MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : classifier probabilistic factored, sparse counts;
         ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : classifier probabilistic, sparse counts;
         BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : classifier probabilistic generative factored, sparse binary;
+        CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : classifier probabilistic generative factored, missing categories;
+        MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
     }
     by_rounds {}
     by_solver {}
@@ -51,7 +54,7 @@ pub struct Card {
     /// What its model can do.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage; or are read as: `counts`,
-    /// `binary` (there or not).
+    /// `binary` (there or not), `categories` (codes of values), `mixed` (each column as described).
     pub takes: &'static [&'static str],
 }
 

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use mercer_num::Rows;
 use mercer_num::parallel::Layout;
 use mercer_num::rows::Missing;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// Borrowed rows, their target and their weights; lengths and numbers are checked when it is made.
@@ -13,6 +14,28 @@ pub struct Dataset<'a> {
     rows: Rows<'a>,
     target: Target<'a>,
     weights: Option<&'a [f64]>,
+    columns: &'a [Described],
+}
+
+/// A column's name and what its numbers stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Described {
+    /// What users call it.
+    pub name: String,
+    /// What its numbers stand for.
+    pub measure: Measure,
+}
+
+/// What the numbers of a column stand for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// A quantity.
+    Number,
+    /// The place of a value in a list of so many; larger ones stand for values not in the list.
+    Category(usize),
+    /// How often a word of a text occurs; the words of one text have one number.
+    Word(usize),
 }
 
 /// What the rows are about.
@@ -59,7 +82,12 @@ impl<'a> Dataset<'a> {
                 known: format!("0 to {}", classes.len().saturating_sub(1)),
             });
         }
-        Ok(Dataset { rows, target: Target::Classes { codes, classes }, weights: None })
+        Ok(Dataset {
+            rows,
+            target: Target::Classes { codes, classes },
+            weights: None,
+            columns: &[],
+        })
     }
 
     /// Rows with a number each.
@@ -73,12 +101,12 @@ impl<'a> Dataset<'a> {
         if let Some(row) = target.iter().position(|y| !y.is_finite()) {
             return Err(Error::NotFinite { row, column: rows.n_columns(), value: target[row] });
         }
-        Ok(Dataset { rows, target: Target::Numbers(target), weights: None })
+        Ok(Dataset { rows, target: Target::Numbers(target), weights: None, columns: &[] })
     }
 
     /// Rows alone.
     pub fn unlabeled(rows: impl Into<Rows<'a>>) -> Dataset<'a> {
-        Dataset { rows: rows.into(), target: Target::None, weights: None }
+        Dataset { rows: rows.into(), target: Target::None, weights: None, columns: &[] }
     }
 
     /// The same rows, counted `weights[i]` times each.
@@ -91,6 +119,28 @@ impl<'a> Dataset<'a> {
             return Err(Error::Weight { row, value: weights[row] });
         }
         Ok(Dataset { weights: Some(weights), ..self })
+    }
+
+    /// The same rows with a description of every column.
+    ///
+    /// # Errors
+    /// If there are not as many as columns.
+    pub fn described(self, columns: &'a [Described]) -> Result<Dataset<'a>> {
+        check_length("the description of the columns", columns.len(), self.rows.n_columns())?;
+        Ok(Dataset { columns, ..self })
+    }
+
+    /// What is known about the columns; empty where nobody said.
+    pub fn columns(&self) -> &'a [Described] {
+        self.columns
+    }
+
+    /// What the columns hold; numbers where nobody said.
+    pub fn measures(&self) -> Vec<Measure> {
+        match self.columns {
+            [] => vec![Measure::Number; self.n_columns()],
+            columns => columns.iter().map(|c| c.measure).collect(),
+        }
     }
 
     /// The features.
@@ -141,6 +191,7 @@ impl<'a> Dataset<'a> {
                 Target::None => Target::None,
             },
             weights: self.weights.map(|w| &w[range]),
+            columns: self.columns,
         }
     }
 

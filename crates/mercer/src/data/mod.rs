@@ -5,7 +5,7 @@ mod labels;
 mod stream;
 mod table;
 
-pub use dataset::{Dataset, Target, check_cells, check_storage};
+pub use dataset::{Dataset, Described, Measure, Target, check_cells, check_storage};
 pub use labels::{Classes, Label};
 pub use stream::Stream;
 pub use table::{Column, Kind, Levels, MISSING, Table, UNSEEN, Values};

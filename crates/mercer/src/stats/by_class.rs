@@ -15,6 +15,11 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// How many groups and columns there are.
     fn shape(&self) -> (usize, usize);
 
+    /// Whether the columns of both hold the same kinds of things.
+    fn agrees(&self, _other: &Self) -> bool {
+        true
+    }
+
     /// Adds a group of `other` to one of mine.
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize);
 
@@ -149,6 +154,18 @@ impl<G: Grouped> ByClass<G> {
         Ok(other)
     }
 
+    /// Refuses a summary of other kinds of columns.
+    fn check_agreement(&self, other: &Self) -> Result<()> {
+        // Another number of columns is its own error.
+        let comparable = !self.codes.is_empty()
+            && !other.codes.is_empty()
+            && self.n_columns == other.n_columns;
+        if !comparable || self.groups.agrees(&other.groups) {
+            return Ok(());
+        }
+        Err(Error::Merge { why: "the columns hold different kinds of things".into() })
+    }
+
     /// Adds rows whose codes mean the same as mine.
     fn merge_aligned(&mut self, other: &Self) {
         if self.codes == other.codes {
@@ -180,6 +197,7 @@ impl<G: Grouped> Statistics for ByClass<G> {
             *self = other.clone();
             return Ok(());
         }
+        self.check_agreement(other)?;
         if self.classes.same_list(&other.classes) && self.n_columns == other.n_columns {
             self.merge_aligned(other);
         } else {
@@ -190,6 +208,7 @@ impl<G: Grouped> Statistics for ByClass<G> {
     }
 
     fn forget(&mut self, other: &Self) -> Result<()> {
+        self.check_agreement(other)?;
         let mut left = self.clone();
         let other = left.align(other)?;
         if left.classes != self.classes {

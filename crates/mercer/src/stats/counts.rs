@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
 use mercer_num::{Matrix, Rows};
+use ndarray::{Axis, Slice};
 use serde::{Deserialize, Serialize};
 
 /// The weighted sum of every group and column.
@@ -79,6 +80,20 @@ pub(crate) fn for_each_count(
     Ok(())
 }
 
+/// What is left of a count; nothing if there was less to begin with.
+pub(crate) fn take_away(count: f64, gone: f64) -> Option<f64> {
+    let left = count - gone;
+    // What is left of fractions that cancel is rounding, not a count.
+    (left >= -1e-9 * gone).then_some(if left <= 1e-12 * gone { 0.0 } else { left })
+}
+
+/// The same counts with zeros behind, so that there are at least so many columns.
+pub(crate) fn widened(counts: &Matrix, n_columns: usize) -> Matrix {
+    let mut wide = Matrix::zeros((counts.nrows(), n_columns.max(counts.ncols())));
+    wide.slice_axis_mut(Axis(1), Slice::from(..counts.ncols())).assign(counts);
+    wide
+}
+
 /// Why a cell counts nothing.
 pub(crate) fn not_a_count(row: usize, column: usize, value: f64) -> Error {
     if value.is_finite() {
@@ -106,14 +121,9 @@ impl Grouped for Counts {
         for (j, (sum, gone)) in
             self.sums.row_mut(mine).iter_mut().zip(other.sums.row(theirs)).enumerate()
         {
-            let left = *sum - gone;
-            if left < -1e-9 * gone {
-                return Err(Error::Forget {
-                    why: format!("column {} was counted {sum} times, asked to lose {gone}", j + 1),
-                });
-            }
-            // What is left of fractions that cancel is rounding, not a count.
-            *sum = if left <= 1e-12 * gone { 0.0 } else { left };
+            *sum = take_away(*sum, *gone).ok_or_else(|| Error::Forget {
+                why: format!("column {} was counted {sum} times, asked to lose {gone}", j + 1),
+            })?;
         }
         Ok(())
     }

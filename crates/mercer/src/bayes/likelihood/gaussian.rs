@@ -1,0 +1,84 @@
+//! A bell curve: `p(x | c) = N(x; mean_c, variance_c)`.
+
+use super::{Curve, Numbers, short};
+use mercer_num::random::Random;
+use mercer_num::special::log_normal;
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+/// Where the curve of each class stands and how wide it is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Gaussian {
+    /// The means.
+    pub means: Vec<f64>,
+    /// The variances, smoothing included.
+    pub variances: Vec<f64>,
+}
+
+impl Gaussian {
+    /// The curves of a column; `less` is taken from the weight that a variance is divided by, and a
+    /// share of the variance of all classes is added. A class that saw nothing takes the curve of all.
+    pub(crate) fn fit(column: &Numbers<'_>, less: f64, smoothing: f64) -> Gaussian {
+        let floor = smoothing * column.variance;
+        let spread = if column.variance > 0.0 { column.variance } else { 1.0 };
+        let curve = |c: usize| match column.weights[c] {
+            w if w > less && column.squares[c] > 0.0 => {
+                (column.means[c], column.squares[c] / (w - less) + floor)
+            }
+            // One value alone has no width; neither smoothing nor the other classes may be missing.
+            w if w > 0.0 && floor > 0.0 => (column.means[c], floor),
+            _ => (column.mean, spread),
+        };
+        let (means, variances) = (0..column.weights.len()).map(curve).unzip();
+        Gaussian { means, variances }
+    }
+
+    pub(crate) fn held_out(&self, column: &Numbers<'_>, less: f64, smoothing: f64) -> f64 {
+        let floor = (smoothing * column.variance).max(f64::MIN_POSITIVE);
+        let values = column.tally.values();
+        column.held_out(|c, at, _| {
+            let (w, x) = (column.weights[c], values[at]);
+            let d = x - column.means[c];
+            let squares = (column.squares[c] - d * d * w / (w - 1.0)).max(0.0);
+            let weight = (w - 1.0 - less).max(1.0);
+            log_normal(x, column.mean_without(c, x), squares / weight + floor)
+        })
+    }
+
+    pub(crate) fn fits(&self, n_classes: usize) -> bool {
+        self.means.len() == n_classes
+            && self.variances.len() == n_classes
+            && self.means.iter().all(|m| m.is_finite())
+            && self.variances.iter().all(|v| v.is_finite() && (1.0 / v).is_finite() && *v > 0.0)
+    }
+}
+
+impl Curve for Gaussian {
+    fn adder(&self) -> impl Fn(f64, &mut [f64]) {
+        let curves: Vec<(f64, f64, f64)> = (self.means.iter().zip(&self.variances))
+            .map(|(m, v)| (*m, -0.5 * (TAU * v).ln(), -0.5 / v))
+            .collect();
+        move |x, scores| {
+            for (score, (mean, peak, slope)) in scores.iter_mut().zip(&curves) {
+                let d = x - mean;
+                *score += peak + slope * (d * d);
+            }
+        }
+    }
+
+    fn sample(&self, class: usize, random: &mut Random) -> f64 {
+        self.means[class] + self.variances[class].sqrt() * random.normal()
+    }
+
+    fn formula(&self, class: usize, x: f64) -> String {
+        let (mean, variance) = (self.means[class], self.variances[class]);
+        format!(
+            "N({}; mean {}, variance {}) = {}",
+            short(x),
+            short(mean),
+            short(variance),
+            short(log_normal(x, mean, variance).exp())
+        )
+    }
+}

@@ -1,0 +1,699 @@
+//! Naive Bayes for tables as they are: every column its own kind of likelihood, one prior.
+//!
+//! `log p(c, x) = log p(c) + Σⱼ log pⱼ(xⱼ | c)`
+//!
+//! Words and truth values have shares, numbers a curve or steps, texts a bag of words. Which it is
+//! follows from what the column holds, from the user, or from the rows: the likelihood that foresees
+//! held-out rows best. A missing value has no factor.
+
+use super::likelihood::{
+    Categorical, Counted, Curve, Cut, Exponential, Gaussian, Histogram, Kernel, Likelihood,
+    Numbers, Poisson, Unseen,
+};
+use super::{Variance, each_chunk, log_priors};
+use crate::data::Measure;
+use crate::model::ParamValue;
+use crate::prelude::*;
+use crate::stats::{ByClass, Mixed, Moments, Tally, not_a_count};
+use mercer_num::parallel;
+use mercer_num::random::Random;
+use ndarray::{Axis, Slice};
+use std::collections::BTreeMap;
+
+choice! {
+    /// What the likelihood of a column may be.
+    pub enum Family {
+        /// The one that foresees held-out rows best.
+        Auto = "auto",
+        /// Bell curves for numbers, shares for the rest.
+        Schema = "schema",
+        /// A bell curve.
+        Gaussian = "gaussian",
+        /// A small bell on every row.
+        Kernel = "kernel",
+        /// Bins of one width.
+        EqualWidth = "equal-width",
+        /// Bins of one weight.
+        EqualFrequency = "equal-frequency",
+        /// Bins that tell enough about the class (Fayyad & Irani).
+        Entropy = "entropy",
+        /// Two bins that tell most about the class.
+        Split = "split",
+        /// Whole numbers of rare events.
+        Poisson = "poisson",
+        /// Waiting times.
+        Exponential = "exponential",
+        /// One of a few values.
+        Categorical = "categorical",
+        /// There or not: above zero, or one of two values.
+        Bernoulli = "bernoulli",
+        /// Counts of things in one bag, all columns of this kind together.
+        Multinomial = "multinomial",
+    }
+}
+
+choice! {
+    /// How a share is estimated from a count.
+    pub enum Estimate {
+        /// `(n + alpha) / (N + alpha · values)`: 1 is Laplace's rule, 0 the plain share.
+        Lidstone = "lidstone",
+        /// `(n + alpha) / (N + alpha · classes)`, as some lectures print Laplace's rule.
+        LaplaceByClasses = "laplace-by-classes",
+        /// `(n + m p) / (N + m)`.
+        MEstimate = "m-estimate",
+    }
+}
+
+/// One kind of likelihood for all columns, one a column, or some by name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Likelihoods {
+    /// The same for all.
+    One(Family),
+    /// In order.
+    Each(Vec<Family>),
+    /// For the columns named; `auto` for the others.
+    ByName(BTreeMap<String, Family>),
+}
+
+impl ParamValue for Likelihoods {
+    const KIND: &'static str = "word, list of words, or words by column";
+
+    fn obeys(&self, _rule: crate::model::Rule) -> bool {
+        true
+    }
+}
+
+/// Numbers by column name.
+pub type ByName = BTreeMap<String, Vec<f64>>;
+
+impl ParamValue for ByName {
+    const KIND: &'static str = "lists of numbers by column";
+
+    fn obeys(&self, rule: crate::model::Rule) -> bool {
+        self.values().all(|numbers| numbers.obeys(rule))
+    }
+}
+
+params! {
+    /// Naive Bayes for tables as they are: numbers, words, truth values, texts and gaps, each column
+    /// with its own likelihood.
+    pub struct MixedNb {
+        /// What `p(x | class)` is: `auto` takes the one that foresees held-out rows best, `schema` a bell
+        /// curve for numbers and shares for words; or `gaussian`, `kernel`, `equal-width`,
+        /// `equal-frequency`, `entropy`, `split`, `poisson`, `exponential`, `bernoulli`,
+        /// `multinomial` for numbers, `categorical` or `bernoulli` for words. One for all columns, one
+        /// a column, or by column name.
+        likelihood: Likelihoods = Likelihoods::One(Family::Auto), Any;
+        /// How a share follows from a count: `lidstone` adds `alpha` to every value's count,
+        /// `laplace-by-classes` divides by the number of classes more as some lectures print it,
+        /// `m-estimate` adds `m` rows of prior `p`.
+        estimate: Estimate = Estimate::Lidstone, OneOf(Estimate::WORDS);
+        /// Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes
+        /// together.
+        alpha: f64 = 1.0, AtLeast(0.0);
+        /// How many rows the prior of an m-estimate is worth.
+        m: f64 = 1.0, AtLeast(0.0);
+        /// The prior of an m-estimate; `null` takes all values as equally likely.
+        p: Option<f64> = None, Between(0.0, 1.0);
+        /// A Dirichlet prior for some columns: what is added to the count of each value, in the order
+        /// of the values, by column name.
+        dirichlet: ByName = ByName::new(), AtLeast(0.0);
+        /// How many bins `equal-width` and `equal-frequency` make.
+        bins: usize = 10, Between(2.0, 1000.0);
+        /// Whether variances are divided by the weight (`population`) or by the weight less one
+        /// (`sample`).
+        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+        /// Share of a column's variance added to the variance of each class; means of counts are kept
+        /// above the same share of theirs.
+        var_smoothing: f64 = 1e-9, AtLeast(0.0);
+        /// What becomes of a word that training never saw: it has no say (`ignore`), counts as seen
+        /// zero times (`other`), or is refused (`error`).
+        unseen: Unseen = Unseen::Ignore, OneOf(Unseen::WORDS);
+        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
+        fit_prior: bool = true, Any;
+        /// Class priors in class order; empty leaves them to `fit_prior`.
+        class_prior: Vec<f64> = Vec::new(), Simplex;
+    }
+}
+
+/// A likelihood for every column and a bag of words for every text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MixedNbModel {
+    /// The classes in code order.
+    pub classes: Classes,
+    /// `log P(class)`.
+    pub log_priors: Vec<f64>,
+    /// The weight of the rows of each class.
+    pub class_weights: Vec<f64>,
+    /// One entry a column that is no word.
+    pub likelihoods: Vec<Likelihood>,
+    /// One entry a text, whose words are columns behind all others.
+    pub texts: Vec<Text>,
+    /// What becomes of a word that training never saw.
+    pub unseen: Unseen,
+}
+
+/// The bags of words of one text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Text {
+    /// How often each word occurs, one row a class.
+    pub counts: Matrix,
+    /// What is added to each count.
+    pub alpha: f64,
+    /// The logarithm of the shares.
+    pub log_shares: Matrix,
+}
+
+impl MixedNb {
+    /// Whether the values of numbers must be kept, not just their moments.
+    fn needs_values(&self) -> bool {
+        let plain = |family: &Family| {
+            matches!(
+                family,
+                Family::Schema
+                    | Family::Gaussian
+                    | Family::Poisson
+                    | Family::Exponential
+                    | Family::Multinomial
+                    | Family::Categorical
+            )
+        };
+        match &self.likelihood {
+            Likelihoods::One(family) => !plain(family),
+            Likelihoods::Each(families) => !families.iter().all(plain),
+            // Columns without a name here are `auto`.
+            Likelihoods::ByName(_) => true,
+        }
+    }
+
+    /// The family of every column that is no word.
+    fn families(&self, names: &[String], n_columns: usize) -> Result<Vec<Family>> {
+        let refuse = |found: String, expected: String| {
+            Err(Error::Parameter { name: "likelihood".into(), found, expected })
+        };
+        match &self.likelihood {
+            Likelihoods::One(family) => Ok(vec![*family; n_columns]),
+            Likelihoods::Each(families) if families.len() == n_columns => Ok(families.clone()),
+            Likelihoods::Each(families) => refuse(
+                format!("{} words", families.len()),
+                format!("one word, or one for each of the {n_columns} columns"),
+            ),
+            Likelihoods::ByName(by_name) => {
+                if let Some(name) = by_name.keys().find(|name| !names.contains(name)) {
+                    let known = names.join(", ");
+                    return refuse(format!("about `{name}`"), format!("about one of {known}"));
+                }
+                let family = |j: usize| names.get(j).and_then(|name| by_name.get(name));
+                Ok((0..n_columns).map(|j| *family(j).unwrap_or(&Family::Auto)).collect())
+            }
+        }
+    }
+
+    /// What is added to the count of each of so many values, and to all of them.
+    fn added(&self, n_values: usize, n_classes: usize) -> (Vec<f64>, f64) {
+        let each = |a: f64| vec![a; n_values];
+        match self.estimate {
+            Estimate::Lidstone => (each(self.alpha), self.alpha * n_values as f64),
+            Estimate::LaplaceByClasses => (each(self.alpha), self.alpha * n_classes as f64),
+            Estimate::MEstimate => {
+                let p = self.p.unwrap_or(1.0 / n_values.max(1) as f64);
+                (each(self.m * p), self.m)
+            }
+        }
+    }
+
+    fn categorical(&self, counts: Matrix, name: Option<&String>) -> Result<Categorical> {
+        let Some((name, prior)) = name.and_then(|name| self.dirichlet.get_key_value(name)) else {
+            let (added, in_all) = self.added(counts.ncols(), counts.nrows());
+            return Ok(Categorical::new(counts, added, in_all));
+        };
+        if prior.len() != counts.ncols() {
+            return Err(Error::Parameter {
+                name: "dirichlet".into(),
+                found: format!("{} numbers for `{name}`", prior.len()),
+                expected: format!("one for each of its {} values", counts.ncols()),
+            });
+        }
+        let in_all = prior.iter().sum();
+        Ok(Categorical::new(counts, prior.clone(), in_all))
+    }
+
+    fn less(&self) -> f64 {
+        if self.variance == Variance::Sample { 1.0 } else { 0.0 }
+    }
+
+    /// The likelihood of a column of numbers.
+    fn curve(&self, family: Family, column: &Numbers<'_>, name: &str) -> Result<Likelihood> {
+        let smoothing = self.var_smoothing;
+        let bins = |cut| Histogram::fit(column, cut, |n| self.added(n, column.weights.len()));
+        let positive = column.tally.cells().first().is_none_or(|low| *low >= 0.0)
+            && column.means.iter().all(|m| *m >= 0.0);
+        let refuse = |what: &str| {
+            Err(Error::Kind {
+                column: name.to_owned(),
+                found: what.to_owned(),
+                expected: "another likelihood".to_owned(),
+            })
+        };
+        Ok(match family {
+            Family::Auto => self.best_curve(column, positive),
+            Family::Gaussian | Family::Schema => {
+                Likelihood::Gaussian(Gaussian::fit(column, self.less(), smoothing))
+            }
+            Family::Kernel => Likelihood::Kernel(Kernel::fit(column).0),
+            Family::EqualWidth => Likelihood::Histogram(bins(Cut::EqualWidth(self.bins))),
+            Family::EqualFrequency => Likelihood::Histogram(bins(Cut::EqualFrequency(self.bins))),
+            Family::Entropy => Likelihood::Histogram(bins(Cut::Entropy)),
+            Family::Split => Likelihood::Histogram(bins(Cut::Split)),
+            Family::Bernoulli => Likelihood::Histogram(bins(Cut::Presence)),
+            Family::Poisson | Family::Exponential if !positive => {
+                return refuse("a column with numbers below zero");
+            }
+            Family::Poisson => Likelihood::Poisson(Poisson::fit(column, smoothing)),
+            Family::Exponential => Likelihood::Exponential(Exponential::fit(column, smoothing)),
+            Family::Categorical => {
+                return refuse("a column of numbers; read it as categorical or name it so");
+            }
+            Family::Multinomial => return refuse("a column of counts"),
+        })
+    }
+
+    /// The curve that foresees held-out rows best; ties go to the simpler one.
+    fn best_curve(&self, column: &Numbers<'_>, positive: bool) -> Likelihood {
+        let (less, smoothing) = (self.less(), self.var_smoothing);
+        let bins = |cut| {
+            let bins = Histogram::fit(column, cut, |n| self.added(n, column.weights.len()));
+            let foreseen = bins.held_out(column);
+            (foreseen, Likelihood::Histogram(bins))
+        };
+        let values = column.tally.values();
+        if values.len() < 2 {
+            // One value tells nothing, and a curve of no width too much.
+            return bins(Cut::Entropy).1;
+        }
+        let gaussian = Gaussian::fit(column, less, smoothing);
+        let mut best = (gaussian.held_out(column, less, smoothing), Likelihood::Gaussian(gaussian));
+        let mut offer = |(foreseen, likelihood): (f64, Likelihood)| {
+            if foreseen > best.0 {
+                best = (foreseen, likelihood);
+            }
+        };
+        if positive {
+            let whole = column.tally.is_exact() && values.iter().all(|x| x.fract() == 0.0);
+            if whole {
+                let foreseen = Poisson::held_out(column, smoothing);
+                offer((foreseen, Likelihood::Poisson(Poisson::fit(column, smoothing))));
+            }
+            let foreseen = Exponential::held_out(column, smoothing);
+            offer((foreseen, Likelihood::Exponential(Exponential::fit(column, smoothing))));
+        }
+        let (kernel, foreseen) = Kernel::fit(column);
+        offer((foreseen, Likelihood::Kernel(kernel)));
+        offer(bins(Cut::EqualWidth(self.bins)));
+        offer(bins(Cut::EqualFrequency(self.bins)));
+        offer(bins(Cut::Entropy));
+        best.1
+    }
+
+    /// The likelihoods of the columns that are no words.
+    fn likelihoods(&self, groups: &Mixed) -> Result<Vec<Likelihood>> {
+        let head = groups.measures.iter().take_while(|m| !matches!(m, Measure::Word(_))).count();
+        let families = self.families(&groups.names, head)?;
+        if let Some(name) = self.dirichlet.keys().find(|name| !groups.names.contains(name)) {
+            return Err(Error::Parameter {
+                name: "dirichlet".into(),
+                found: format!("about `{name}`"),
+                expected: format!("about one of {}", groups.names.join(", ")),
+            });
+        }
+        let pooled = groups.moments.pooled();
+        let bag = Bag::of(groups, &families);
+        let (mut category, mut number) = (0, 0);
+        let mut out = Vec::with_capacity(head);
+        for (j, measure) in groups.measures[..head].iter().enumerate() {
+            let name = groups.names.get(j);
+            let shown = || name.cloned().unwrap_or_else(|| format!("x{j}"));
+            match measure {
+                Measure::Category(k) => {
+                    let counts = groups.codes.column(category, *k);
+                    category += 1;
+                    let fits = matches!(
+                        families[j],
+                        Family::Auto | Family::Schema | Family::Categorical | Family::Bernoulli
+                    );
+                    if !fits {
+                        return Err(Error::Kind {
+                            column: shown(),
+                            found: "not a column of numbers".into(),
+                            expected: "the likelihood `categorical`".into(),
+                        });
+                    }
+                    out.push(Likelihood::Categorical(self.categorical(counts, name)?));
+                }
+                _ => {
+                    let at = number;
+                    number += 1;
+                    if families[j] == Family::Multinomial {
+                        out.push(Likelihood::Counted(bag.counted(at, self.alpha, &shown())?));
+                        continue;
+                    }
+                    let column = numbers(groups, &pooled, &groups.tallies.columns[at], at);
+                    if !(column.mean.is_finite() && column.variance.is_finite()) {
+                        return Err(Error::TooLarge { column: j });
+                    }
+                    out.push(self.curve(families[j], &column, &shown())?);
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// The bags of words.
+    fn texts(&self, groups: &Mixed) -> Vec<Text> {
+        let words: Vec<usize> = (groups.measures.iter())
+            .filter_map(|m| if let Measure::Word(text) = m { Some(*text) } else { None })
+            .collect();
+        let mut texts = Vec::new();
+        let mut from = 0;
+        for bag in words.chunk_by(|a, b| a == b) {
+            let to = from + bag.len();
+            let counts = groups.words.sums.slice_axis(Axis(1), Slice::from(from..to)).to_owned();
+            let log_shares = super::counted::log_shares(&counts, &vec![self.alpha; bag.len()]);
+            texts.push(Text { counts, alpha: self.alpha, log_shares });
+            from = to;
+        }
+        texts
+    }
+}
+
+/// What is known about a column of numbers.
+fn numbers<'a>(groups: &Mixed, pooled: &Moments, tally: &'a Tally, at: usize) -> Numbers<'a> {
+    let column = |m: &Matrix| m.column(at).to_vec();
+    Numbers {
+        tally,
+        weights: column(&groups.moments.weights),
+        means: column(&groups.moments.means),
+        squares: column(&groups.moments.squares),
+        mean: pooled.means[[0, at]],
+        variance: pooled.variances(0.0)[[0, at]],
+    }
+}
+
+/// The columns of numbers that are counts of things in one bag.
+struct Bag {
+    counts: Matrix,
+    totals: Vec<f64>,
+    n_things: usize,
+}
+
+impl Bag {
+    fn of(groups: &Mixed, families: &[Family]) -> Bag {
+        let counts = &groups.moments.weights * &groups.moments.means;
+        let numbers = groups.measures.iter().zip(families).filter(|(m, _)| **m == Measure::Number);
+        let inside: Vec<usize> = numbers
+            .enumerate()
+            .filter(|(_, (_, family))| **family == Family::Multinomial)
+            .map(|(at, _)| at)
+            .collect();
+        let totals = counts.outer_iter().map(|row| inside.iter().map(|at| row[*at]).sum());
+        Bag { totals: totals.collect(), n_things: inside.len(), counts }
+    }
+
+    fn counted(&self, at: usize, alpha: f64, name: &str) -> Result<Counted> {
+        let counts = self.counts.column(at).to_vec();
+        if counts.iter().any(|n| *n < 0.0) {
+            return Err(Error::Kind {
+                column: name.to_owned(),
+                found: "a column with numbers below zero".into(),
+                expected: "counts".into(),
+            });
+        }
+        Ok(Counted::new(counts, self.totals.clone(), alpha, self.n_things))
+    }
+}
+
+impl Accumulate for MixedNb {
+    type Stats = ByClass<Mixed>;
+    type Model = MixedNbModel;
+
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        stats.push_rows(batch, |batch, slots, class_weights| {
+            Mixed::of_rows(batch, slots, class_weights, self.needs_values())
+        })
+    }
+
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        stats.classes().check_several()?;
+        let groups = stats.groups();
+        Ok(MixedNbModel {
+            classes: stats.classes().clone(),
+            log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
+            class_weights: stats.weights(),
+            likelihoods: self.likelihoods(&groups)?,
+            texts: self.texts(&groups),
+            unseen: self.unseen,
+        })
+    }
+}
+
+/// Adds the factors of one column to the scores of rows; `x` yields the column's cells.
+fn add_column(
+    likelihood: &Likelihood,
+    unseen: Unseen,
+    at: (usize, usize),
+    cells: impl Iterator<Item = f64>,
+    scores: &mut [f64],
+    n_classes: usize,
+) -> Result<()> {
+    let (first, column) = at;
+    let rows = cells.zip(scores.chunks_exact_mut(n_classes)).enumerate();
+    match likelihood {
+        Likelihood::Categorical(values) => {
+            let table = values.by_value(unseen);
+            for (i, (x, scores)) in rows {
+                if let Some(place) = values.place(x, unseen, (first + i, column))? {
+                    let factors = &table[place * n_classes..(place + 1) * n_classes];
+                    scores.iter_mut().zip(factors).for_each(|(s, f)| *s += f);
+                }
+            }
+            Ok(())
+        }
+        Likelihood::Gaussian(curve) => add_curve(curve, at, rows),
+        Likelihood::Kernel(curve) => add_curve(curve, at, rows),
+        Likelihood::Histogram(curve) => add_curve(curve, at, rows),
+        Likelihood::Poisson(curve) => add_curve(curve, at, rows),
+        Likelihood::Exponential(curve) => add_curve(curve, at, rows),
+        Likelihood::Counted(curve) => add_curve(curve, at, rows),
+    }
+}
+
+fn add_curve<'s>(
+    curve: &impl Curve,
+    (first, column): (usize, usize),
+    rows: impl Iterator<Item = (usize, (f64, &'s mut [f64]))>,
+) -> Result<()> {
+    let add = curve.adder();
+    for (i, (x, scores)) in rows {
+        if x.is_infinite() {
+            return Err(Error::NotFinite { row: first + i, column, value: x });
+        }
+        if !x.is_nan() {
+            add(x, scores);
+        }
+    }
+    Ok(())
+}
+
+impl MixedNbModel {
+    /// How many columns are no words.
+    fn head(&self) -> usize {
+        self.likelihoods.len()
+    }
+
+    /// `log θ` of the words, classes side by side.
+    fn by_word(&self) -> Vec<f64> {
+        let columns = self.texts.iter().flat_map(|text| text.log_shares.columns());
+        columns.flat_map(|column| column.to_vec()).collect()
+    }
+
+    /// Adds the factors of all rows of a range.
+    fn add_rows(
+        &self,
+        x: &Rows<'_>,
+        first: usize,
+        by_word: &[f64],
+        scores: &mut [f64],
+    ) -> Result<()> {
+        let (head, width, n_classes) = (self.head(), self.n_columns(), self.classes.len());
+        let n = scores.len() / n_classes;
+        let add_word = |i: usize, j: usize, count: f64, scores: &mut [f64]| {
+            if !(count.is_finite() && count >= 0.0) {
+                return Err(not_a_count(first + i, j, count));
+            }
+            if count > 0.0 {
+                let shares = &by_word[(j - head) * n_classes..(j - head + 1) * n_classes];
+                let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
+                scores.iter_mut().zip(shares).for_each(|(s, p)| *s += count * p);
+            }
+            Ok(())
+        };
+        let (cells, stride) = match x.block(first..first + n) {
+            Some(block) => {
+                for (i, row) in block.chunks_exact(width).enumerate() {
+                    for (j, count) in row.iter().enumerate().skip(head) {
+                        add_word(i, j, *count, scores)?;
+                    }
+                }
+                (block, width)
+            }
+            None => {
+                let mut cells = vec![0.0; n * head];
+                let Rows::Sparse(x) = x.slice(first..first + n) else { return Ok(()) };
+                for (i, row) in x.outer_iterator().enumerate() {
+                    for (j, value) in row.iter() {
+                        if j < head {
+                            cells[i * head + j] = *value;
+                        } else {
+                            add_word(i, j, *value, scores)?;
+                        }
+                    }
+                }
+                (cells.into(), head)
+            }
+        };
+        for (j, likelihood) in self.likelihoods.iter().enumerate() {
+            let column = cells.iter().skip(j).step_by(stride).copied();
+            add_column(likelihood, self.unseen, (first, j), column, scores, n_classes)?;
+        }
+        Ok(())
+    }
+}
+
+impl Classifier for MixedNbModel {
+    fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    fn n_columns(&self) -> usize {
+        self.head() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
+    }
+
+    /// The joint log-likelihoods `log p(c, x)`.
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.check_columns(x)?;
+        let n_classes = self.classes.len();
+        let by_word = self.by_word();
+        let layout = parallel::Layout::Dense;
+        let chunk = parallel::chunk_rows(self.head().max(1), layout).min(4096);
+        let mut out = Matrix::zeros((x.n_rows(), n_classes));
+        each_chunk(&mut out, chunk, |first, scores| {
+            scores.chunks_exact_mut(n_classes).for_each(|s| s.copy_from_slice(&self.log_priors));
+            self.add_rows(x, first, &by_word, scores)
+        })?;
+        Ok(out)
+    }
+}
+
+impl Probabilistic for MixedNbModel {}
+
+impl Generative for MixedNbModel {
+    /// Words of a text are not drawn: how long a text is, the model does not know.
+    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+        super::sample(&self.log_priors, n, self.n_columns(), random, |j, class, random| match self
+            .likelihoods
+            .get(j)
+        {
+            Some(Likelihood::Categorical(values)) => values.sample(class, random),
+            Some(Likelihood::Gaussian(curve)) => curve.sample(class, random),
+            Some(Likelihood::Kernel(curve)) => curve.sample(class, random),
+            Some(Likelihood::Histogram(curve)) => curve.sample(class, random),
+            Some(Likelihood::Poisson(curve)) => curve.sample(class, random),
+            Some(Likelihood::Exponential(curve)) => curve.sample(class, random),
+            Some(Likelihood::Counted(curve)) => curve.sample(class, random),
+            None => 0.0,
+        })
+    }
+}
+
+impl Factored for MixedNbModel {
+    fn log_priors(&self) -> &[f64] {
+        &self.log_priors
+    }
+
+    fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
+        self.check_columns(&Rows::from(ndarray::ArrayView1::from(row)))?;
+        let (head, n_classes) = (self.head(), self.classes.len());
+        let mut out = Matrix::zeros((row.len(), n_classes));
+        let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
+        let by_word = self.by_word();
+        for (j, (x, factors)) in row.iter().zip(cells.chunks_exact_mut(n_classes)).enumerate() {
+            if let Some(likelihood) = self.likelihoods.get(j) {
+                let cell = std::iter::once(*x);
+                add_column(likelihood, self.unseen, (0, j), cell, factors, n_classes)?;
+            } else if !(x.is_finite() && *x >= 0.0) {
+                return Err(not_a_count(0, j, *x));
+            } else if *x > 0.0 {
+                let shares = &by_word[(j - head) * n_classes..];
+                factors.iter_mut().zip(shares).for_each(|(f, p)| *f = x * p);
+            }
+        }
+        Ok(out)
+    }
+
+    fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
+        let class = class as usize;
+        match self.likelihoods.get(column) {
+            Some(Likelihood::Categorical(values)) => values.formula(class, value, self.unseen),
+            Some(Likelihood::Gaussian(curve)) => curve.formula(class, value),
+            Some(Likelihood::Kernel(curve)) => curve.formula(class, value),
+            Some(Likelihood::Histogram(curve)) => curve.formula(class, value),
+            Some(Likelihood::Poisson(curve)) => curve.formula(class, value),
+            Some(Likelihood::Exponential(curve)) => curve.formula(class, value),
+            Some(Likelihood::Counted(curve)) => curve.formula(class, value),
+            None => self.word_formula(column - self.head(), class, value),
+        }
+    }
+}
+
+impl MixedNbModel {
+    fn word_formula(&self, mut word: usize, class: usize, count: f64) -> String {
+        for text in &self.texts {
+            let n_words = text.counts.ncols();
+            if word < n_words {
+                let counts = text.counts.row(class);
+                let (n, total) = (vec![counts[word]], vec![counts.sum()]);
+                return Counted::new(n, total, text.alpha, n_words).formula(0, count);
+            }
+            word -= n_words;
+        }
+        String::new()
+    }
+}
+
+impl Check for MixedNbModel {
+    fn check(&self) -> Result<()> {
+        let n = self.classes.len();
+        let text = |t: &Text| {
+            t.counts.nrows() == n
+                && t.log_shares.dim() == t.counts.dim()
+                && t.alpha.is_finite()
+                && t.counts.iter().all(|c| c.is_finite() && *c >= 0.0)
+                && t.log_shares.iter().all(|p| !p.is_nan())
+        };
+        let fits = n >= 2
+            && self.n_columns() > 0
+            && self.log_priors.len() == n
+            && self.class_weights.len() == n
+            && self.log_priors.iter().all(|p| !p.is_nan())
+            && self.likelihoods.iter().all(|l| l.fits(n))
+            && self.texts.iter().all(text);
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("a mixed naive Bayes model that no fit could make".into()))
+        }
+    }
+}

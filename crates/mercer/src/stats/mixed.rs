@@ -1,0 +1,214 @@
+//! The summary of rows whose columns are of several kinds: codes of categories, values and moments of
+//! numbers, counts of words.
+
+use super::{Codes, Counts, Grouped, Moments, Tallies, not_a_count};
+use crate::data::{Dataset, Measure};
+use crate::error::{Error, Result};
+use mercer_num::{Matrix, Rows};
+use serde::{Deserialize, Serialize};
+
+/// Every group's columns, kind by kind.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Mixed {
+    /// How many groups there are.
+    n_groups: usize,
+    /// What the columns hold; empty until rows were seen.
+    pub measures: Vec<Measure>,
+    /// What the columns that are no words are called; empty where nobody said.
+    pub names: Vec<String>,
+    /// The categories, one entry a column of them.
+    pub codes: Codes,
+    /// The values of the numbers, one entry a column of them; empty ones where nobody asked.
+    pub tallies: Tallies,
+    /// The moments of the numbers.
+    pub moments: Moments,
+    /// The counts of the words.
+    pub words: Counts,
+}
+
+/// The columns of each kind.
+struct Parts {
+    categories: Matrix,
+    numbers: Matrix,
+    words: Counts,
+}
+
+impl Mixed {
+    /// Summarizes rows; `slots[i]` is the group of row `i`, missing cells are skipped. With `tally`,
+    /// the values of numbers are kept as well.
+    ///
+    /// # Errors
+    /// The first cell that is not what its column holds.
+    pub fn of_rows(
+        batch: &Dataset<'_>,
+        slots: &[u32],
+        group_weights: &[f64],
+        tally: bool,
+    ) -> Result<Mixed> {
+        let n_groups = group_weights.len();
+        let measures = batch.measures();
+        let weights = batch.weights();
+        let parts = Parts::of(batch.rows(), &measures, slots, weights, n_groups)?;
+        let place = |kind: fn(&Measure) -> bool| {
+            let places: Vec<usize> = (0..measures.len()).filter(|j| kind(&measures[*j])).collect();
+            move |e: Error| e.in_column(&places)
+        };
+        let codes = Codes::of_rows(&Rows::from(&parts.categories), slots, weights, n_groups)
+            .map_err(place(|m| matches!(m, Measure::Category(_))))?;
+        let moments = Moments::of_rows(&Rows::from(&parts.numbers), slots, weights, group_weights)
+            .map_err(place(|m| *m == Measure::Number))?;
+        let tallies = if tally {
+            Tallies::of_columns(&parts.numbers, slots, weights, n_groups)
+        } else {
+            Tallies::empty(n_groups, parts.numbers.ncols())
+        };
+        let names = batch.columns().iter();
+        let names = names.take_while(|c| !matches!(c.measure, Measure::Word(_)));
+        let names = names.map(|c| c.name.clone()).collect();
+        Ok(Mixed { n_groups, measures, names, codes, tallies, moments, words: parts.words })
+    }
+
+    /// Takes over the columns of another, of which nothing was seen yet.
+    fn adopt(&mut self, other: &Mixed) {
+        let n = self.n_groups;
+        self.measures = other.measures.clone();
+        self.names = other.names.clone();
+        self.codes = Codes::empty(n, other.codes.shape().1);
+        self.tallies = Tallies::empty(n, other.tallies.shape().1);
+        self.moments = Moments::empty(n, other.moments.shape().1);
+        self.words = Counts::empty(n, other.words.shape().1);
+    }
+}
+
+impl Parts {
+    /// Takes rows apart. Words stand behind everything else, so that a sparse row is a few cells and
+    /// then words.
+    fn of(
+        rows: &Rows<'_>,
+        measures: &[Measure],
+        slots: &[u32],
+        weights: &[f64],
+        n_groups: usize,
+    ) -> Result<Parts> {
+        let is_word = |m: &Measure| matches!(m, Measure::Word(_));
+        let head = measures.iter().position(is_word).unwrap_or(measures.len());
+        if measures[head..].iter().any(|m| !is_word(m)) {
+            return Err(Error::Parameter {
+                name: "columns".into(),
+                found: "words before other columns".into(),
+                expected: "words last".into(),
+            });
+        }
+        let n = rows.n_rows();
+        let count = |kind: fn(&Measure) -> bool| measures.iter().filter(|m| kind(m)).count();
+        let mut categories = Matrix::zeros((n, count(|m| matches!(m, Measure::Category(_)))));
+        let mut numbers = Matrix::zeros((n, count(|m| *m == Measure::Number)));
+        let mut words = Counts::empty(n_groups, measures.len() - head);
+        let mut put = |i: usize, head: &[f64]| {
+            let (mut c, mut x) = (0, 0);
+            for (value, measure) in head.iter().zip(measures) {
+                if let Measure::Category(_) = measure {
+                    categories[[i, c]] = *value;
+                    c += 1;
+                } else {
+                    numbers[[i, x]] = *value;
+                    x += 1;
+                }
+            }
+        };
+        let mut count_word = |i: usize, j: usize, n: f64| {
+            if !(n.is_finite() && n >= 0.0) {
+                return Err(not_a_count(i, j, n));
+            }
+            let weight = weights.get(i).copied().unwrap_or(1.0);
+            words.sums[[slots[i] as usize, j - head]] += weight * n;
+            Ok(())
+        };
+        match rows.block(0..n) {
+            Some(block) => {
+                for (i, row) in block.chunks_exact(measures.len().max(1)).enumerate() {
+                    put(i, &row[..head]);
+                    for (j, n) in row.iter().enumerate().skip(head) {
+                        count_word(i, j, *n)?;
+                    }
+                }
+            }
+            None => {
+                let Rows::Sparse(x) = rows else { return Err(Error::ByColumns) };
+                let mut cells = vec![0.0; head];
+                for (i, row) in x.outer_iterator().enumerate() {
+                    cells.fill(0.0);
+                    for (j, value) in row.iter() {
+                        match cells.get_mut(j) {
+                            Some(cell) => *cell = *value,
+                            None => count_word(i, j, *value)?,
+                        }
+                    }
+                    put(i, &cells);
+                }
+            }
+        }
+        Ok(Parts { categories, numbers, words })
+    }
+}
+
+impl Grouped for Mixed {
+    fn empty(n_groups: usize, _n_columns: usize) -> Self {
+        Mixed { n_groups, ..Mixed::default() }
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        (self.n_groups, self.measures.len())
+    }
+
+    fn agrees(&self, other: &Self) -> bool {
+        let same = |(a, b): (&Measure, &Measure)| match (a, b) {
+            (Measure::Category(_), Measure::Category(_)) => true,
+            (a, b) => a == b,
+        };
+        self.measures.is_empty()
+            || other.measures.is_empty()
+            || (self.measures.len() == other.measures.len()
+                && self.measures.iter().zip(&other.measures).all(same))
+    }
+
+    fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
+        if self.measures.is_empty() {
+            self.adopt(other);
+        }
+        for (measure, more) in self.measures.iter_mut().zip(&other.measures) {
+            if let (Measure::Category(k), Measure::Category(other)) = (measure, more) {
+                *k = (*k).max(*other);
+            }
+        }
+        self.codes.merge_group(mine, &other.codes, theirs);
+        self.tallies.merge_group(mine, &other.tallies, theirs);
+        self.moments.merge_group(mine, &other.moments, theirs);
+        self.words.merge_group(mine, &other.words, theirs);
+    }
+
+    fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
+        self.codes.forget_group(mine, &other.codes, theirs)?;
+        self.tallies.forget_group(mine, &other.tallies, theirs)?;
+        self.moments.forget_group(mine, &other.moments, theirs)?;
+        self.words.forget_group(mine, &other.words, theirs)
+    }
+
+    fn check(&self) -> Result<()> {
+        let n = self.n_groups;
+        let count = |kind: fn(&Measure) -> bool| self.measures.iter().filter(|m| kind(m)).count();
+        let numbers = (n, count(|m| *m == Measure::Number));
+        let fits = self.codes.shape() == (n, count(|m| matches!(m, Measure::Category(_))))
+            && self.tallies.shape() == numbers
+            && self.moments.shape() == numbers
+            && self.words.shape() == (n, count(|m| matches!(m, Measure::Word(_))));
+        if !fits {
+            return Err(Error::File("columns of several kinds that do not fit together".into()));
+        }
+        self.codes.check()?;
+        self.tallies.check()?;
+        self.moments.check()?;
+        self.words.check()
+    }
+}
