@@ -93,6 +93,7 @@ pub struct Reading {
 Examples:
   mercer train penguins.csv --target species
   mercer train penguins.csv --target species --model gaussian-nb --set var_smoothing=1e-6
+  mercer train tax.csv --target evade --likelihood taxable_income=gaussian
   mercer train data.svm                       # svmlight files carry their labels
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
 pub struct Train {
@@ -109,6 +110,11 @@ pub struct Train {
     /// A parameter of the estimator (may repeat)
     #[arg(long = "set", value_parser = key_value, value_name = "KEY=VALUE")]
     pub settings: Vec<(String, String)>,
+    /// What a column is like within a class, for mixed-nb: auto, gaussian, kernel, equal-width,
+    /// equal-frequency, entropy, split, poisson, exponential, categorical, bernoulli, multinomial
+    /// (may repeat; other columns are auto)
+    #[arg(long = "likelihood", value_parser = key_value, value_name = "COLUMN=WORD")]
+    pub likelihoods: Vec<(String, String)>,
     /// Prepare columns: impute=mean|median|NUMBER, scale=standard|min-max,
     /// bins=equal-width:N|equal-frequency:N, words=indicators|ignore (may repeat)
     #[arg(long, value_name = "STEP")]

@@ -7,6 +7,7 @@
 //! - [`stats`]: what can be added
 //! - [`model`]: what an estimator is, and what a fitted one can do
 //! - [`bayes`]: naive Bayes
+//! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
 //! - [`explain`]: predictions told step by step
 //! - [`catalog`]: the one list of estimators, training from streams, model files
@@ -39,6 +40,7 @@ pub mod model;
 pub mod prelude;
 pub mod prepare;
 pub mod stats;
+pub mod text;
 
 pub use error::{Error, Result};
 

@@ -35,7 +35,8 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     let row = found.ok_or_else(|| {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
-    let explanation = explain(factored, &row, &model.features.names())?;
+    let explanation = explain(factored, &row, &model.features.names())?
+        .in_words(|feature, x| model.features.word(feature, x));
     if session.json {
         return session.print_json(&explanation);
     }

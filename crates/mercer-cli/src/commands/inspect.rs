@@ -5,6 +5,7 @@ use crate::failure::Result;
 use crate::input;
 use crate::report::terminal::table;
 use crate::session::Session;
+use mercer::data::Kind;
 use mercer::data::Label;
 use mercer::prepare::Step;
 use serde_json::json;
@@ -37,6 +38,9 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         let becomes = match step {
             Step::Number(step) => step.names(&field.name).join(", "),
             Step::OneHot => format!("one indicator each for {}", field.levels.words().join(", ")),
+            Step::Code if field.kind == Kind::Boolean => "true or false".to_owned(),
+            Step::Code => format!("one of {} words", field.levels.len()),
+            Step::Count(words) => format!("counts of {} words", words.len()),
             Step::Bundle => format!("{} numbers", field.width),
         };
         rows.add_row([field.name.clone(), field.kind.to_string(), becomes]);

@@ -5,10 +5,11 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
 use crate::session::Session;
-use mercer::catalog::{Estimator, Outcome, Trained, Training, train};
+use mercer::catalog::{Card, Estimator, Outcome, Trained, Training, train};
 use mercer::data::{Classes, Kind, Label};
-use mercer::prepare::{Features, LeftOut, Recipe, Schema, Words};
+use mercer::prepare::{Features, LeftOut, Reads, Recipe, Schema, Words};
 use mercer_io::{ColumnProfile, Profile, Source};
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// A numeric target with more different values than this is something to measure, not to name.
@@ -31,13 +32,16 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
     let classes = find_classes(target, &source, like.as_ref())?;
     let (estimator, reason) = choose(&args, &profile, &target.name, like.as_ref())?;
     session.say(&format!("{}: {reason}", estimator.id()));
-    let recipe =
+    let mut recipe =
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
+    if estimator.card().reads() == Reads::Categories {
+        recipe = recipe.for_codes();
+    }
     let features = plan(
         &args,
         &profile,
         &target.name,
-        (estimator.id(), recipe.words),
+        (estimator.card(), recipe.words),
         like.as_ref(),
         session,
     )?;
@@ -180,30 +184,42 @@ fn choose(
     let (mut estimator, reason) = match (&args.model, like) {
         (Some(id), _) => (Estimator::from_id(id)?, "as asked".to_owned()),
         (None, Some(like)) => (like.estimator.clone(), "as the model it is to be like".to_owned()),
-        (None, None) => (Estimator::from_id("gaussian-nb")?, why_gaussian(profile, target)),
+        (None, None) => sensible(profile, target)?,
     };
+    if !args.likelihoods.is_empty() {
+        let by_name: serde_json::Map<String, Value> =
+            args.likelihoods.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect();
+        estimator = estimator.set("likelihood", by_name.into())?;
+    }
     for (key, value) in &args.settings {
         estimator = estimator.set_word(key, value)?;
     }
     Ok((estimator, reason))
 }
 
-fn why_gaussian(profile: &Profile, target: &str) -> String {
+/// Bell curves where all columns are numbers, else a likelihood a column.
+fn sensible(profile: &Profile, target: &str) -> Result<(Estimator, String)> {
     let count =
         |kind: Kind| profile.columns.iter().filter(|c| c.kind == kind && c.name != target).count();
-    let (numbers, words) = (count(Kind::Numeric) + count(Kind::Boolean), count(Kind::Categorical));
     let gaps = profile.columns.iter().any(|c| c.name != target && c.n_missing > 0);
-    let mut reason = if count(Kind::Sparse) > 0 {
-        "chosen because the features are sparse numbers and it reads them in one pass without \
-         filling in the zeros"
-            .to_owned()
+    let (numbers, texts) = (count(Kind::Numeric), count(Kind::Text));
+    let words = count(Kind::Categorical) + count(Kind::Boolean);
+    let (id, mut reason) = if count(Kind::Sparse) > 0 {
+        let reason = "chosen because the features are sparse numbers and it reads them in one pass \
+                      without filling in the zeros";
+        ("gaussian-nb", reason.to_owned())
+    } else if words + texts == 0 {
+        ("gaussian-nb", format!("chosen because all {numbers} columns are numbers"))
     } else {
-        format!("chosen because {numbers} of {} columns are numbers", numbers + words)
+        let kinds = [(numbers, "of numbers"), (words, "of words"), (texts, "of text")];
+        let kinds = kinds.iter().filter(|(n, _)| *n > 0).map(|(n, kind)| format!("{n} {kind}"));
+        let kinds = kinds.collect::<Vec<_>>().join(", ");
+        ("mixed-nb", format!("chosen because it takes every kind of column as it is ({kinds})"))
     };
     if gaps {
         reason += "; it skips missing values exactly";
     }
-    reason
+    Ok((Estimator::from_id(id)?, reason))
 }
 
 /// How the columns become features, and which have no say.
@@ -211,7 +227,7 @@ fn plan(
     args: &Train,
     profile: &Profile,
     target: &str,
-    (id, words): (&str, Words),
+    (card, words): (&Card, Words),
     like: Option<&Trained>,
     session: &Session,
 ) -> Result<Features> {
@@ -225,15 +241,16 @@ fn plan(
         }
         schema = schema.without(name);
     }
-    let (features, left_out) = Features::plan(&schema, Some(target), words)?;
+    let (features, left_out) = Features::plan_for(&schema, Some(target), words, card.reads())?;
     for (why, words) in [
         (LeftOut::Empty, "they have no values".to_owned()),
         (LeftOut::Text, "they hold text, which needs a text model".to_owned()),
         (
             LeftOut::Words,
             format!(
-                "they hold words, and {id} learns from numbers; `--prepare words=indicators` uses \
-                 them all the same"
+                "they hold words, and {} learns from numbers; `--prepare words=indicators` uses \
+                 them all the same",
+                card.id
             ),
         ),
     ] {

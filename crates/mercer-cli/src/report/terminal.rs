@@ -149,6 +149,14 @@ fn confusion(report: &ClassificationReport) -> Table {
 }
 
 /// A prediction, line by line.
+/// A column, with its value where that is a word.
+fn shown(factor: &Factor) -> String {
+    match &factor.word {
+        Some(word) => format!("{} = {word}", factor.column),
+        None => factor.column.clone(),
+    }
+}
+
 pub fn explanation(e: &Explanation) -> Result<()> {
     let mut out = io::stdout().lock();
     let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
@@ -159,7 +167,7 @@ pub fn explanation(e: &Explanation) -> Result<()> {
         for factor in strongest(e) {
             match factor.formulas.get(c) {
                 Some(formula) => {
-                    writeln!(out, "  x p({} | {}) = {formula}", factor.column, names[c])?
+                    writeln!(out, "  x p({} | {}) = {formula}", shown(factor), names[c])?
                 }
                 None => writeln!(out, "    {} is missing: no factor", factor.column)?,
             }
@@ -182,6 +190,7 @@ pub fn explanation(e: &Explanation) -> Result<()> {
     let ladder = e.ladder();
     for factor in ladder.iter().take(MOST_FACTORS) {
         let value = short(factor.value.unwrap_or(f64::NAN));
+        let value = factor.word.as_ref().unwrap_or(&value);
         rows.add_row([
             format!("{} = {value}", factor.column),
             format!("{:+.3}", factor.log_odds),

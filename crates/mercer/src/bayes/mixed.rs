@@ -394,6 +394,7 @@ fn numbers<'a>(groups: &Mixed, pooled: &Moments, tally: &'a Tally, at: usize) ->
     let column = |m: &Matrix| m.column(at).to_vec();
     Numbers {
         tally,
+        counts: tally.counts(),
         weights: column(&groups.moments.weights),
         means: column(&groups.moments.means),
         squares: column(&groups.moments.squares),

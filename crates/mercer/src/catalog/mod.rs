@@ -21,6 +21,7 @@ use crate::error::{Error, Result};
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
+use crate::prepare::Reads;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -79,6 +80,16 @@ impl Card {
     /// Whether its rows may have something.
     pub fn takes(&self, what: &str) -> bool {
         self.takes.contains(&what)
+    }
+
+    /// What it reads the numbers of a row as.
+    pub fn reads(&self) -> Reads {
+        match () {
+            () if self.takes("mixed") => Reads::Mixed,
+            () if self.takes("categories") => Reads::Categories,
+            () if self.takes("counts") || self.takes("binary") => Reads::Counts,
+            () => Reads::Numbers,
+        }
     }
 
     /// The default parameters.

@@ -32,6 +32,9 @@ pub struct Factor {
     pub column: String,
     /// Its value; `None` where it is missing and has no say.
     pub value: Option<f64>,
+    /// The value as the table has it, where that is not the number itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
     /// `log p(value | class)` for every class.
     pub log_factors: Vec<f64>,
     /// The same with the numbers put in.
@@ -41,6 +44,15 @@ pub struct Factor {
 }
 
 impl Explanation {
+    /// The same with values as the table has them: `word` gets the place of a feature and its number.
+    #[must_use]
+    pub fn in_words(mut self, word: impl Fn(usize, f64) -> Option<String>) -> Explanation {
+        for (j, factor) in self.factors.iter_mut().enumerate() {
+            factor.word = factor.value.and_then(|x| word(j, x));
+        }
+        self
+    }
+
     /// The log-odds of the prior, winner against runner-up.
     pub fn prior_log_odds(&self) -> f64 {
         difference(&self.log_priors, self.winner, self.runner_up)
@@ -78,6 +90,7 @@ pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Ex
             Factor {
                 column: names.get(j).cloned().unwrap_or_else(|| format!("x{j}")),
                 value: present.then_some(row[j]),
+                word: None,
                 formulas: (0..factors.len() as u32)
                     .filter(|_| present)
                     .map(|c| model.factor_formula(j, c, row[j]))

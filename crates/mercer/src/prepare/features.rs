@@ -1,8 +1,12 @@
-//! How tables become rows: columns by name, numbers prepared, words as indicator columns.
+//! How tables become rows: columns by name, numbers prepared, words as codes or indicator columns,
+//! texts as counts of words.
 
 use super::number::{Look, NumberStep};
 use super::{Field, Recipe, Schema, Words};
-use crate::data::{Classes, Dataset, Kind, Label, Levels, MISSING, Stream, Table, UNSEEN, Values};
+use crate::data::{
+    Classes, Dataset, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
+    Values,
+};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
 use crate::stats::{Grouped, Moments};
@@ -10,6 +14,7 @@ use mercer_num::parallel::Layout;
 use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::{ArrayViewMut2, Axis, Slice};
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -17,6 +22,8 @@ use std::sync::Arc;
 const LOOK: usize = 4096;
 /// Rows written together.
 const TILE: usize = 256;
+/// Words of a text that are told apart; of more, those in most rows.
+const MOST_WORDS: usize = 200_000;
 
 /// The way from a table to rows, stored in every model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -38,8 +45,25 @@ pub enum Step {
     Number(NumberStep),
     /// One indicator a level; a gap or an unknown word is missing in all of them.
     OneHot,
+    /// The place of the level; an unknown word has the place behind the last.
+    Code,
+    /// How often each of these words occurs.
+    Count(Levels),
     /// A bundle of numbers as it is.
     Bundle,
+}
+
+/// What an estimator reads the numbers of a row as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Quantities.
+    Numbers,
+    /// How often things occur.
+    Counts,
+    /// Codes of values.
+    Categories,
+    /// Each column as it is described.
+    Mixed,
 }
 
 /// Why a column is not used.
@@ -60,6 +84,7 @@ pub struct Encoded {
     pub codes: Vec<u32>,
     /// Cells whose word the model had never seen.
     pub n_unseen: u64,
+    columns: Arc<[Described]>,
 }
 
 enum OwnedRows {
@@ -81,7 +106,7 @@ impl Encoded {
     /// # Errors
     /// If there are no classes for them.
     pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
-        Dataset::classes(self.rows(), &self.codes, classes)
+        Dataset::classes(self.rows(), &self.codes, classes)?.described(&self.columns)
     }
 
     /// The rows at some places, copied.
@@ -99,7 +124,7 @@ impl Encoded {
             }
         };
         let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
-        Encoded { rows, codes, n_unseen: 0 }
+        Encoded { rows, codes, n_unseen: 0, columns: Arc::clone(&self.columns) }
     }
 }
 
@@ -122,6 +147,22 @@ impl Features {
         target: Option<&str>,
         words: Words,
     ) -> Result<(Features, Vec<(String, LeftOut)>)> {
+        Features::plan_for(schema, target, words, Reads::Numbers)
+    }
+
+    /// The same for an estimator that reads rows as something else than numbers: words keep their
+    /// codes where codes are read, texts become counts of words where counts are. Counts come last.
+    ///
+    /// # Errors
+    /// If nothing is left to learn from.
+    pub fn plan_for(
+        schema: &Schema,
+        target: Option<&str>,
+        words: Words,
+        reads: Reads,
+    ) -> Result<(Features, Vec<(String, LeftOut)>)> {
+        let codes = matches!(reads, Reads::Categories | Reads::Mixed) && words == Words::Auto;
+        let texts = matches!(reads, Reads::Counts | Reads::Mixed);
         let columns = schema.fields.iter().filter(|f| Some(f.name.as_str()) != target);
         let numbers = columns.clone().any(|f| matches!(f.kind, Kind::Numeric | Kind::Boolean));
         let indicators = words == Words::Indicators || (words == Words::Auto && !numbers);
@@ -133,7 +174,10 @@ impl Features {
         let mut left_out = Vec::new();
         for field in columns {
             let step = match field.kind {
+                Kind::Boolean if codes => Ok(Step::Code),
                 Kind::Numeric | Kind::Boolean => Ok(Step::Number(NumberStep::default())),
+                Kind::Categorical if codes && !field.levels.is_empty() => Ok(Step::Code),
+                Kind::Text if texts && words != Words::Ignore => Ok(Step::Count(Levels::default())),
                 Kind::Categorical if field.levels.is_empty() => Err(LeftOut::Empty),
                 Kind::Categorical if indicators => Ok(Step::OneHot),
                 Kind::Categorical => Err(LeftOut::Words),
@@ -155,13 +199,21 @@ impl Features {
                 expected: "a sparse bundle alone".into(),
             });
         }
-        if features.n_features() == 0 {
+        if features.steps.is_empty() {
             return Err(Error::NoFeatures);
         }
+        features.put_counts_last();
         Ok((features, left_out))
     }
 
-    /// Looks at the numeric columns and settles what the recipe does to them.
+    fn put_counts_last(&mut self) {
+        let (fields, steps) = (&mut self.schema.fields, &mut self.steps);
+        let mut both: Vec<_> = fields.drain(..).zip(steps.drain(..)).collect();
+        both.sort_by_key(|(_, step)| matches!(step, Step::Count(_)));
+        (*fields, *steps) = both.into_iter().unzip();
+    }
+
+    /// Looks at the columns and settles what the recipe does to numbers, and which words texts have.
     ///
     /// # Errors
     /// What reading failed with, or [`Error::Stopped`].
@@ -171,16 +223,23 @@ impl Features {
         stream: &S,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Features, S::Error> {
-        if !recipe.needs_a_look() {
+        let texts: Vec<usize> =
+            (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Count(_))).collect();
+        if !recipe.needs_a_look() && texts.is_empty() {
             return Ok(self);
         }
         let numeric: Vec<usize> =
             (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Number(_))).collect();
+        let mut vocabularies = vec![Vocabulary::default(); texts.len()];
         let mut looks = Looks::new(numeric.len(), recipe.needs_values());
         let mut stopped: Option<Stop> = None;
         stream.stream(&self.schema, LOOK, &mut |tables| {
             for table in &tables {
                 looks.take(table, &numeric, monitor)?;
+                for (vocabulary, k) in vocabularies.iter_mut().zip(&texts) {
+                    vocabulary.take(&table.columns()[*k].values);
+                    monitor.reserve("finding the words of texts", vocabulary.bytes)?;
+                }
             }
             stopped = monitor.stop();
             Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -192,6 +251,12 @@ impl Features {
             let step = look.steps(recipe);
             step.check().map_err(|_| Error::TooLarge { column: k })?;
             self.steps[k] = Step::Number(step);
+        }
+        for (k, vocabulary) in texts.into_iter().zip(vocabularies) {
+            self.steps[k] = Step::Count(vocabulary.finish());
+        }
+        if self.n_features() == 0 {
+            return Err(Error::NoFeatures.into());
         }
         Ok(self)
     }
@@ -216,23 +281,59 @@ impl Features {
         self.schema.fields.iter().zip(&self.steps).map(|(field, step)| match step {
             Step::Number(step) => step.width(),
             Step::OneHot => field.levels.len(),
+            Step::Code => 1,
+            Step::Count(words) => words.len(),
             Step::Bundle => field.width,
         })
     }
 
-    /// The names of the features.
-    pub fn names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        for (field, step) in self.schema.fields.iter().zip(&self.steps) {
+    /// What is known about every feature, for the estimators that ask; words go without a name.
+    pub fn described(&self) -> Arc<[Described]> {
+        let mut columns = Vec::with_capacity(self.n_features());
+        for (k, (field, step)) in self.schema.fields.iter().zip(&self.steps).enumerate() {
+            let named = |name, measure| Described { name, measure };
             match step {
-                Step::Number(step) => names.extend(step.names(&field.name)),
-                Step::OneHot => {
-                    names.extend(field.levels.words().iter().map(|w| format!("{}={w}", field.name)))
+                Step::Count(words) => {
+                    let word = named(String::new(), Measure::Word(k));
+                    columns.extend(std::iter::repeat_n(word, words.len()));
                 }
-                Step::Bundle => names.extend((1..=field.width).map(|j| format!("f{j}"))),
+                Step::Bundle => {
+                    let number = named(String::new(), Measure::Number);
+                    columns.extend(std::iter::repeat_n(number, field.width));
+                }
+                Step::Code => {
+                    columns.push(named(field.name.clone(), Measure::Category(n_codes(field))));
+                }
+                Step::Number(step) if step.as_code => {
+                    let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
+                    columns.push(named(field.name.clone(), Measure::Category(bins)));
+                }
+                Step::Number(_) | Step::OneHot => {
+                    let names = feature_names(field, step).into_iter();
+                    columns.extend(names.map(|name| named(name, Measure::Number)));
+                }
             }
         }
-        names
+        columns.into()
+    }
+
+    /// The word a feature's number stands for, where it stands for one.
+    pub fn word(&self, feature: usize, x: f64) -> Option<String> {
+        let k = *self.origins().get(feature)?;
+        match &self.steps[k] {
+            Step::Code if x == n_codes(&self.schema.fields[k]) as f64 => Some("(new)".to_owned()),
+            Step::Code if self.schema.fields[k].kind == Kind::Boolean => {
+                Some((x != 0.0).to_string())
+            }
+            Step::Code => self.schema.fields[k].levels.word(x as u32).map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// The names of the features.
+    pub fn names(&self) -> Vec<String> {
+        let columns = self.schema.fields.iter().zip(&self.steps);
+        columns.flat_map(|(field, step)| feature_names(field, step)).collect()
     }
 
     /// For every feature the place of the column it was made from; every number of a bundle stands
@@ -244,7 +345,8 @@ impl Features {
 
     /// How the rows will lie in memory.
     pub fn layout(&self) -> Layout {
-        if self.steps.contains(&Step::Bundle) { Layout::Sparse } else { Layout::Dense }
+        let sparse = |step: &Step| matches!(step, Step::Bundle | Step::Count(_));
+        if self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
     }
 
     /// The columns to read: those of the features, and the target as words if it is wanted.
@@ -268,15 +370,62 @@ impl Features {
             _ => Vec::new(),
         };
         let columns = table.select(&self.schema)?;
-        let mut n_unseen = 0;
+        let described = self.described();
         if let [column] = columns.columns()
             && let Values::Sparse(x) = &column.values
         {
-            return Ok(Encoded { rows: OwnedRows::Sparse(x.clone()), codes, n_unseen });
+            let rows = OwnedRows::Sparse(x.clone());
+            return Ok(Encoded { rows, codes, n_unseen: 0, columns: described });
         }
-        let mut rows = Matrix::zeros((table.n_rows(), self.n_features()));
-        n_unseen += self.write(&columns, &mut rows.view_mut());
-        Ok(Encoded { rows: OwnedRows::Dense(rows), codes, n_unseen })
+        let head: usize =
+            self.widths().zip(&self.steps).filter(|(_, s)| !is_count(s)).map(|(w, _)| w).sum();
+        let mut rows = Matrix::zeros((table.n_rows(), head));
+        let n_unseen = self.write(&columns, &mut rows.view_mut());
+        let rows = match self.steps.iter().any(is_count) {
+            true => OwnedRows::Sparse(self.count(&columns, &rows)),
+            false => OwnedRows::Dense(rows),
+        };
+        Ok(Encoded { rows, codes, n_unseen, columns: described })
+    }
+
+    /// Compressed rows: the cells of `head`, then counts of words.
+    fn count(&self, columns: &Table, head: &Matrix) -> Sparse {
+        let texts: Vec<(&Values, HashMap<&str, i32>)> = (columns.columns().iter().zip(&self.steps))
+            .zip(self.widths().scan(0, |at, width| {
+                *at += width;
+                Some(*at - width)
+            }))
+            .filter_map(|((column, step), at)| match step {
+                Step::Count(words) => {
+                    let places = words.words().iter().map(String::as_str).zip(at as i32..);
+                    Some((&column.values, places.collect()))
+                }
+                _ => None,
+            })
+            .collect();
+        let (mut starts, mut places, mut numbers) = (vec![0], Vec::new(), Vec::new());
+        let mut found: Vec<i32> = Vec::new();
+        for (i, row) in head.outer_iter().enumerate() {
+            for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
+                places.push(j as i32);
+                numbers.push(*x);
+            }
+            found.clear();
+            for (values, known) in &texts {
+                if let Values::Text(texts) = values
+                    && let Some(text) = &texts[i]
+                {
+                    found.extend(crate::text::words(text).filter_map(|w| known.get(w.as_str())));
+                }
+            }
+            found.sort_unstable();
+            for same in found.chunk_by(|a, b| a == b) {
+                places.push(same[0]);
+                numbers.push(same.len() as f64);
+            }
+            starts.push(places.len());
+        }
+        Sparse::new((head.nrows(), self.n_features()), starts, places, numbers)
     }
 
     /// Writes the dense features of a table read with [`Features::reading`] where they are wanted, and
@@ -301,6 +450,9 @@ impl Features {
             let fields = columns.columns().iter().zip(&self.schema.fields);
             for ((column, field), (step, width)) in fields.zip(self.steps.iter().zip(self.widths()))
             {
+                if is_count(step) {
+                    continue;
+                }
                 let mut out = tile.slice_axis_mut(Axis(1), Slice::from(at..at + width));
                 n_unseen += write_column(&column.values, k * TILE, field, step, &mut out);
                 at += width;
@@ -318,8 +470,11 @@ impl Features {
             && self.schema.fields.iter().zip(&self.steps).all(|(field, step)| match step {
                 Step::Number(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
                 Step::OneHot => field.kind == Kind::Categorical,
+                Step::Code => matches!(field.kind, Kind::Categorical | Kind::Boolean),
+                Step::Count(_) => field.kind == Kind::Text,
                 Step::Bundle => field.kind == Kind::Sparse && self.steps.len() == 1,
             })
+            && self.steps.is_sorted_by_key(is_count)
             && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
         if !fits {
             return Err(Error::File("features that no table could have".into()));
@@ -349,12 +504,41 @@ fn write_column(
         (Values::Booleans(x), Step::Number(step)) => {
             each_row(out, |i, cells| step.write(x[first + i].map_or(f64::NAN, f64::from), cells));
         }
+        (Values::Booleans(x), Step::Code) => {
+            each_row(out, |i, cells| cells[0] = x[first + i].map_or(f64::NAN, f64::from));
+        }
         (Values::Categories { codes, levels }, Step::OneHot) => {
             return write_indicators(&codes[first..], &translation(levels, &field.levels), out);
+        }
+        (Values::Categories { codes, levels }, Step::Code) => {
+            let to = translation(levels, &field.levels);
+            return write_codes(&codes[first..], &to, n_codes(field), out);
         }
         _ => out.fill(f64::NAN),
     }
     0
+}
+
+/// The names of a column's features.
+fn feature_names(field: &Field, step: &Step) -> Vec<String> {
+    match step {
+        Step::Number(step) => step.names(&field.name),
+        Step::OneHot => {
+            field.levels.words().iter().map(|w| format!("{}={w}", field.name)).collect()
+        }
+        Step::Code => vec![field.name.clone()],
+        Step::Count(words) => words.words().to_vec(),
+        Step::Bundle => (1..=field.width).map(|j| format!("f{j}")).collect(),
+    }
+}
+
+fn is_count(step: &Step) -> bool {
+    matches!(step, Step::Count(_))
+}
+
+/// How many codes a column has.
+fn n_codes(field: &Field) -> usize {
+    if field.kind == Kind::Boolean { 2 } else { field.levels.len() }
 }
 
 /// The codes of a table's levels among the model's; empty where they are the same.
@@ -377,6 +561,26 @@ fn write_indicators(codes: &[u32], translation: &[u32], out: &mut ArrayViewMut2<
             cells.fill(f64::NAN);
         }
     });
+    n_unseen
+}
+
+/// Writes codes; a word the model never saw has the code behind the last.
+fn write_codes(
+    codes: &[u32],
+    translation: &[u32],
+    n_codes: usize,
+    out: &mut ArrayViewMut2<'_, f64>,
+) -> u64 {
+    let mut n_unseen = 0;
+    for (to, code) in out.column_mut(0).iter_mut().zip(codes) {
+        let code = translation.get(*code as usize).copied().unwrap_or(*code);
+        n_unseen += u64::from(code == UNSEEN);
+        *to = match code {
+            MISSING => f64::NAN,
+            UNSEEN => n_codes as f64,
+            code => f64::from(code),
+        };
+    }
     n_unseen
 }
 
@@ -427,6 +631,42 @@ fn class_of(word: &str, classes: &Classes) -> Option<u32> {
 
 fn known(classes: &Classes) -> String {
     classes.labels().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// The words of a text column and in how many rows each occurs.
+#[derive(Clone, Debug, Default)]
+struct Vocabulary {
+    rows: HashMap<String, u64>,
+    /// The memory it takes, roughly.
+    bytes: u64,
+}
+
+impl Vocabulary {
+    fn take(&mut self, values: &Values) {
+        let Values::Text(texts) = values else { return };
+        let mut row: Vec<String> = Vec::new();
+        for text in texts.iter().flatten() {
+            row.clear();
+            row.extend(crate::text::words(text));
+            row.sort_unstable();
+            row.dedup();
+            for word in row.drain(..) {
+                let length = word.len() as u64;
+                let rows = self.rows.entry(word).or_insert(0);
+                if *rows == 0 {
+                    self.bytes += length + 80;
+                }
+                *rows += 1;
+            }
+        }
+    }
+
+    fn finish(self) -> Levels {
+        let mut words: Vec<(u64, String)> = self.rows.into_iter().map(|(w, n)| (n, w)).collect();
+        words.sort_unstable_by(|(n, w), (m, v)| m.cmp(n).then_with(|| w.cmp(v)));
+        words.truncate(MOST_WORDS);
+        Levels::new(words.into_iter().map(|(_, word)| word).collect())
+    }
 }
 
 /// What is gathered about numeric columns.

@@ -6,7 +6,7 @@ mod number;
 mod recipe;
 mod schema;
 
-pub use features::{Encoded, Features, LeftOut, Step};
+pub use features::{Encoded, Features, LeftOut, Reads, Step};
 pub use number::NumberStep;
 pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
 pub use schema::{Field, Schema};

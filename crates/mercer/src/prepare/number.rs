@@ -15,12 +15,15 @@ pub struct NumberStep {
     pub cuts: Option<Vec<f64>>,
     /// Taken away, then divided by.
     pub scale: Option<(f64, f64)>,
+    /// Whether a bin is written as its place among the bins, not as an indicator each.
+    #[serde(default)]
+    pub as_code: bool,
 }
 
 impl NumberStep {
     /// How many features come out.
     pub fn width(&self) -> usize {
-        self.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1)
+        self.cuts.as_ref().filter(|_| !self.as_code).map_or(1, |cuts| cuts.len() + 1)
     }
 
     /// Writes the features of a number; a gap that stays one is NaN everywhere.
@@ -28,6 +31,11 @@ impl NumberStep {
         let x = if x.is_nan() { self.fill.unwrap_or(x) } else { x };
         match &self.cuts {
             Some(_) if x.is_nan() => out.fill(f64::NAN),
+            Some(cuts) if self.as_code => {
+                out[0] = cuts.partition_point(|cut| *cut <= x) as f64;
+            }
+            // All numbers in one bin: there was nothing to cut.
+            None if self.as_code && !x.is_nan() => out[0] = 0.0,
             Some(cuts) => {
                 out.fill(0.0);
                 out[cuts.partition_point(|cut| *cut <= x)] = 1.0;
@@ -43,7 +51,9 @@ impl NumberStep {
 
     /// Names the features of a column.
     pub fn names(&self, column: &str) -> Vec<String> {
-        let Some(cuts) = &self.cuts else { return vec![column.to_owned()] };
+        let Some(cuts) = self.cuts.as_ref().filter(|_| !self.as_code) else {
+            return vec![column.to_owned()];
+        };
         let edge = |k: usize| crate::explain::short(cuts[k]);
         (0..=cuts.len())
             .map(|k| match k {
@@ -91,7 +101,8 @@ impl Look {
         }
         // A constant column has nothing to scale.
         .map(|(shift, spread)| (shift, if spread > 0.0 { spread } else { 1.0 }));
-        NumberStep { fill, cuts: self.cuts(recipe.discretize), scale }
+        let as_code = recipe.bins_as_codes && recipe.discretize != Discretize::Keep;
+        NumberStep { fill, cuts: self.cuts(recipe.discretize), scale, as_code }
     }
 
     fn cuts(&self, discretize: Discretize) -> Option<Vec<f64>> {

@@ -15,6 +15,8 @@ pub struct Recipe {
     pub discretize: Discretize,
     /// How numbers are scaled.
     pub scale: Scale,
+    /// Whether bins are written as codes, for estimators that read codes.
+    pub bins_as_codes: bool,
 }
 
 /// What columns of words become.
@@ -123,6 +125,17 @@ impl Recipe {
             _ => return Err(refuse("prepare", "impute=…, scale=…, bins=… or words=…")),
         }
         Ok(self)
+    }
+
+    /// The recipe for an estimator that reads codes and nothing else: numbers become bins, tenths of
+    /// the rows where the recipe is silent.
+    #[must_use]
+    pub fn for_codes(mut self) -> Recipe {
+        self.bins_as_codes = true;
+        if self.discretize == Discretize::Keep {
+            self.discretize = Discretize::EqualFrequency(10);
+        }
+        self
     }
 
     /// Whether columns must be looked at before they can be prepared.

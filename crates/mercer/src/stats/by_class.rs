@@ -23,6 +23,13 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// Adds a group of `other` to one of mine.
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize);
 
+    /// Adds every group of `other`; `places` has mine for each of theirs.
+    fn merge_groups(&mut self, places: &[usize], other: &Self) {
+        for (theirs, mine) in places.iter().enumerate() {
+            self.merge_group(*mine, other, theirs);
+        }
+    }
+
     /// Takes a group of `other` out of one of mine.
     ///
     /// # Errors
@@ -118,9 +125,8 @@ impl<G: Grouped> ByClass<G> {
             return self.groups.clone();
         }
         let mut all = G::empty(self.classes.len(), self.n_columns);
-        for (slot, c) in self.codes.iter().enumerate() {
-            all.merge_group(*c as usize, &self.groups, slot);
-        }
+        let places: Vec<usize> = self.codes.iter().map(|c| *c as usize).collect();
+        all.merge_groups(&places, &self.groups);
         all
     }
 
@@ -157,9 +163,8 @@ impl<G: Grouped> ByClass<G> {
     /// Refuses a summary of other kinds of columns.
     fn check_agreement(&self, other: &Self) -> Result<()> {
         // Another number of columns is its own error.
-        let comparable = !self.codes.is_empty()
-            && !other.codes.is_empty()
-            && self.n_columns == other.n_columns;
+        let comparable =
+            !self.codes.is_empty() && !other.codes.is_empty() && self.n_columns == other.n_columns;
         if !comparable || self.groups.agrees(&other.groups) {
             return Ok(());
         }
@@ -169,10 +174,9 @@ impl<G: Grouped> ByClass<G> {
     /// Adds rows whose codes mean the same as mine.
     fn merge_aligned(&mut self, other: &Self) {
         if self.codes == other.codes {
-            for slot in 0..self.codes.len() {
-                self.weights[slot] += other.weights[slot];
-                self.groups.merge_group(slot, &other.groups, slot);
-            }
+            let places: Vec<usize> = (0..self.codes.len()).collect();
+            self.weights.iter_mut().zip(&other.weights).for_each(|(a, b)| *a += b);
+            self.groups.merge_groups(&places, &other.groups);
             return;
         }
         let mut codes: Vec<u32> = self.codes.iter().chain(&other.codes).copied().collect();
@@ -181,11 +185,10 @@ impl<G: Grouped> ByClass<G> {
         let mut weights = vec![0.0; codes.len()];
         let mut groups = G::empty(codes.len(), self.n_columns);
         for part in [&*self, other] {
-            for (theirs, c) in part.codes.iter().enumerate() {
-                let slot = codes.partition_point(|code| code < c);
-                weights[slot] += part.weights[theirs];
-                groups.merge_group(slot, &part.groups, theirs);
-            }
+            let place = |c: &u32| codes.partition_point(|code| code < c);
+            let places: Vec<usize> = part.codes.iter().map(place).collect();
+            places.iter().zip(&part.weights).for_each(|(slot, w)| weights[*slot] += w);
+            groups.merge_groups(&places, &part.groups);
         }
         (self.codes, self.weights, self.groups) = (codes, weights, groups);
     }

@@ -69,15 +69,23 @@ impl Mixed {
         Ok(Mixed { n_groups, measures, names, codes, tallies, moments, words: parts.words })
     }
 
-    /// Takes over the columns of another, of which nothing was seen yet.
+    /// Takes over the columns of another if none were seen yet, and its lists of values where they
+    /// are longer.
     fn adopt(&mut self, other: &Mixed) {
-        let n = self.n_groups;
-        self.measures = other.measures.clone();
-        self.names = other.names.clone();
-        self.codes = Codes::empty(n, other.codes.shape().1);
-        self.tallies = Tallies::empty(n, other.tallies.shape().1);
-        self.moments = Moments::empty(n, other.moments.shape().1);
-        self.words = Counts::empty(n, other.words.shape().1);
+        if self.measures.is_empty() {
+            let n = self.n_groups;
+            self.measures = other.measures.clone();
+            self.names = other.names.clone();
+            self.codes = Codes::empty(n, other.codes.shape().1);
+            self.tallies = Tallies::empty(n, other.tallies.shape().1);
+            self.moments = Moments::empty(n, other.moments.shape().1);
+            self.words = Counts::empty(n, other.words.shape().1);
+        }
+        for (measure, more) in self.measures.iter_mut().zip(&other.measures) {
+            if let (Measure::Category(k), Measure::Category(other)) = (measure, more) {
+                *k = (*k).max(*other);
+            }
+        }
     }
 }
 
@@ -174,18 +182,19 @@ impl Grouped for Mixed {
     }
 
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
-        if self.measures.is_empty() {
-            self.adopt(other);
-        }
-        for (measure, more) in self.measures.iter_mut().zip(&other.measures) {
-            if let (Measure::Category(k), Measure::Category(other)) = (measure, more) {
-                *k = (*k).max(*other);
-            }
-        }
+        self.adopt(other);
         self.codes.merge_group(mine, &other.codes, theirs);
         self.tallies.merge_group(mine, &other.tallies, theirs);
         self.moments.merge_group(mine, &other.moments, theirs);
         self.words.merge_group(mine, &other.words, theirs);
+    }
+
+    fn merge_groups(&mut self, places: &[usize], other: &Self) {
+        self.adopt(other);
+        self.codes.merge_groups(places, &other.codes);
+        self.tallies.merge_groups(places, &other.tallies);
+        self.moments.merge_groups(places, &other.moments);
+        self.words.merge_groups(places, &other.words);
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {

@@ -9,7 +9,6 @@ use super::counts::take_away;
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
 use mercer_num::Matrix;
-use ndarray::Axis;
 use serde::{Deserialize, Serialize};
 
 /// Cells of a column at most.
@@ -23,13 +22,13 @@ pub struct Tally {
     coarseness: u32,
     /// The smallest number of each cell, rising.
     cells: Vec<f64>,
-    /// `Σ w`, one row a group and one column a cell.
+    /// `Σ w`, one row a cell and one column a group.
     counts: Matrix,
 }
 
 impl Tally {
     fn empty(n_groups: usize) -> Tally {
-        Tally { counts: Matrix::zeros((n_groups, 0)), ..Tally::default() }
+        Tally { counts: Matrix::zeros((0, n_groups)), ..Tally::default() }
     }
 
     /// Tallies the cells of a column; `slots[i]` is the group of row `i`, missing cells and rows
@@ -47,20 +46,12 @@ impl Tally {
             .map(|(i, x)| (key(x), i as u32))
             .collect();
         order.sort_unstable();
-        let keys = || order.iter().map(|(key, _)| *key);
-        let coarseness = enough_coarseness(keys(), 0);
-        let mut tally = Tally::empty(n_groups);
-        tally.coarseness = coarseness;
-        let mut cells: Vec<u64> = keys().map(|key| key >> coarseness).collect();
-        cells.dedup();
-        tally.counts = Matrix::zeros((n_groups, cells.len()));
-        let mut at = 0;
+        let coarseness = enough_coarseness(order.iter().map(|(key, _)| *key), 0);
+        let mut growing = Growing::new(n_groups, coarseness, order.len().min(MOST_CELLS));
         for (key, i) in &order {
-            at += usize::from(key >> coarseness != cells[at]);
-            tally.counts[[slots[*i as usize] as usize, at]] += weight(*i as usize);
+            growing.cell(*key)[slots[*i as usize] as usize] += weight(*i as usize);
         }
-        tally.cells = cells.into_iter().map(|cell| number(cell << coarseness)).collect();
-        tally
+        growing.finish()
     }
 
     /// Whether every cell holds one number.
@@ -83,8 +74,8 @@ impl Tally {
     }
 
     /// The weights, one row a group and one column a cell.
-    pub fn counts(&self) -> &Matrix {
-        &self.counts
+    pub fn counts(&self) -> Matrix {
+        self.counts.t().as_standard_layout().into_owned()
     }
 
     /// The largest number a cell can hold.
@@ -92,103 +83,106 @@ impl Tally {
         number(key(low) | ((1 << self.coarseness) - 1))
     }
 
-    /// Puts neighbors together until low bits and cells are few enough.
-    fn coarsen(&mut self, at_least: u32) {
-        let keys = || self.cells.iter().map(|low| key(*low));
-        let coarseness = enough_coarseness(keys(), at_least.max(self.coarseness));
-        if coarseness == self.coarseness || self.cells.is_empty() {
-            self.coarseness = coarseness;
-            return;
-        }
-        let mut cells: Vec<u64> = keys().map(|key| key >> coarseness).collect();
-        let places: Vec<usize> = cells
-            .iter()
-            .scan((cells[0], 0), |(last, at), cell| {
-                *at += usize::from(cell != last);
-                *last = *cell;
-                Some(*at)
-            })
-            .collect();
-        cells.dedup();
-        let mut counts = Matrix::zeros((self.counts.nrows(), cells.len()));
-        for (from, to) in places.into_iter().enumerate() {
-            let mut column = counts.column_mut(to);
-            column += &self.counts.column(from);
-        }
-        self.counts = counts;
-        self.cells = cells.into_iter().map(|cell| number(cell << coarseness)).collect();
-        self.coarseness = coarseness;
+    /// The cells with their weights.
+    fn iter(&self) -> impl Iterator<Item = (u64, &[f64])> {
+        let n_groups = self.counts.ncols().max(1);
+        let counts = self.counts.as_slice().unwrap_or_default().chunks_exact(n_groups);
+        self.cells.iter().map(|low| key(*low)).zip(counts)
     }
 
-    fn merge_group(&mut self, mine: usize, other: &Tally, theirs: usize) {
-        if self.coarseness < other.coarseness {
-            self.coarsen(other.coarseness);
-        }
-        let mut more: Vec<(f64, f64)> = Vec::with_capacity(other.cells.len());
-        for (low, n) in other.cells.iter().zip(other.counts.row(theirs)).filter(|(_, n)| **n > 0.0)
-        {
-            let low = number(key(*low) >> self.coarseness << self.coarseness);
-            match more.last_mut() {
-                Some(last) if last.0 == low => last.1 += n,
-                _ => more.push((low, *n)),
+    /// Puts neighbors together until cells are few enough.
+    fn coarsen(&mut self) {
+        let coarseness = enough_coarseness(self.iter().map(|(key, _)| key), self.coarseness);
+        if coarseness > self.coarseness {
+            let mut growing = Growing::new(self.counts.ncols(), coarseness, self.cells.len());
+            for (key, counts) in self.iter() {
+                growing.cell(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
             }
-        }
-        self.make_room(more.iter().map(|(low, _)| *low));
-        let mut at = 0;
-        for (low, n) in more {
-            at += self.cells[at..].partition_point(|cell| *cell < low);
-            self.counts[[mine, at]] += n;
-        }
-        if self.cells.len() > MOST_CELLS {
-            self.coarsen(self.coarseness);
+            *self = growing.finish();
         }
     }
 
-    /// Adds cells that are not there yet.
-    fn make_room(&mut self, lows: impl Iterator<Item = f64> + Clone) {
-        let known = |low: &f64| self.cells.binary_search_by(|cell| cell.total_cmp(low)).is_ok();
-        if lows.clone().all(|low| known(&low)) {
-            return;
+    /// Adds groups of another: each place is one of theirs and one of mine.
+    fn merge(&mut self, other: &Tally, places: &[(usize, usize)]) {
+        let coarseness = self.coarseness.max(other.coarseness);
+        let room = self.cells.len() + other.cells.len();
+        let mut growing = Growing::new(self.counts.ncols(), coarseness, room);
+        let mut mine = self.iter().peekable();
+        let theirs = other.iter().filter(|(_, n)| places.iter().any(|(from, _)| n[*from] > 0.0));
+        for (key, more) in theirs {
+            while let Some((key, counts)) = mine.next_if(|(mine, _)| *mine <= key) {
+                growing.cell(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
+            }
+            let cell = growing.cell(key);
+            places.iter().for_each(|(from, to)| cell[*to] += more[*from]);
         }
-        let mut cells: Vec<f64> = self.cells.iter().copied().chain(lows).collect();
-        cells.sort_by(f64::total_cmp);
-        cells.dedup();
-        let mut counts = Matrix::zeros((self.counts.nrows(), cells.len()));
-        let mut at = 0;
-        for (low, column) in self.cells.iter().zip(self.counts.columns()) {
-            at += cells[at..].partition_point(|cell| cell < low);
-            counts.column_mut(at).assign(&column);
+        for (key, counts) in mine {
+            growing.cell(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
         }
-        (self.cells, self.counts) = (cells, counts);
+        *self = growing.finish();
+        self.coarsen();
     }
 
     fn forget_group(&mut self, mine: usize, other: &Tally, theirs: usize) -> Option<()> {
         if other.coarseness > self.coarseness {
             return None;
         }
-        for (low, n) in other.cells.iter().zip(other.counts.row(theirs)).filter(|(_, n)| **n > 0.0)
-        {
-            let low = number(key(*low) >> self.coarseness << self.coarseness);
+        for (key, n) in other.iter().filter(|(_, n)| n[theirs] > 0.0) {
+            let low = number(key >> self.coarseness << self.coarseness);
             let at = self.cells.binary_search_by(|cell| cell.total_cmp(&low)).ok()?;
-            self.counts[[mine, at]] = take_away(self.counts[[mine, at]], *n)?;
+            self.counts[[at, mine]] = take_away(self.counts[[at, mine]], n[theirs])?;
         }
         // Cells nobody is in were never there.
-        let used: Vec<usize> = (0..self.cells.len())
-            .filter(|at| self.counts.column(*at).iter().any(|n| *n > 0.0))
-            .collect();
-        if used.len() < self.cells.len() {
-            self.cells = used.iter().map(|at| self.cells[*at]).collect();
-            self.counts = self.counts.select(Axis(1), &used);
+        let mut growing = Growing::new(self.counts.ncols(), self.coarseness, self.cells.len());
+        for (key, counts) in self.iter().filter(|(_, counts)| counts.iter().any(|n| *n > 0.0)) {
+            growing.cell(key).copy_from_slice(counts);
         }
+        *self = growing.finish();
         Some(())
     }
 
     fn fits(&self, n_groups: usize) -> bool {
         self.coarseness < 64
-            && self.counts.dim() == (n_groups, self.cells.len())
+            && self.counts.dim() == (self.cells.len(), n_groups)
             && self.cells.iter().all(|x| x.is_finite())
             && self.cells.is_sorted_by(|a, b| a < b)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
+    }
+}
+
+/// A tally whose cells come in rising order.
+struct Growing {
+    n_groups: usize,
+    coarseness: u32,
+    cells: Vec<u64>,
+    counts: Vec<f64>,
+}
+
+impl Growing {
+    fn new(n_groups: usize, coarseness: u32, room: usize) -> Growing {
+        let (cells, counts) = (Vec::with_capacity(room), Vec::with_capacity(room * n_groups));
+        Growing { n_groups, coarseness, cells, counts }
+    }
+
+    /// The weights of the cell a key falls into, the last one or a new one.
+    fn cell(&mut self, key: u64) -> &mut [f64] {
+        let cell = key >> self.coarseness;
+        if self.cells.last() != Some(&cell) {
+            self.cells.push(cell);
+            self.counts.resize(self.counts.len() + self.n_groups, 0.0);
+        }
+        let last = self.counts.len() - self.n_groups;
+        &mut self.counts[last..]
+    }
+
+    fn finish(self) -> Tally {
+        let Growing { n_groups, coarseness, cells, counts } = self;
+        Tally {
+            coarseness,
+            counts: Matrix::from_shape_vec((cells.len(), n_groups), counts)
+                .expect("every cell has a number a group"),
+            cells: cells.into_iter().map(|cell| number(cell << coarseness)).collect(),
+        }
     }
 }
 
@@ -260,7 +254,14 @@ impl Grouped for Tallies {
 
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
         for (tally, more) in self.columns.iter_mut().zip(&other.columns) {
-            tally.merge_group(mine, more, theirs);
+            tally.merge(more, &[(theirs, mine)]);
+        }
+    }
+
+    fn merge_groups(&mut self, places: &[usize], other: &Self) {
+        let places: Vec<(usize, usize)> = places.iter().copied().enumerate().collect();
+        for (tally, more) in self.columns.iter_mut().zip(&other.columns) {
+            tally.merge(more, &places);
         }
     }
 
@@ -311,8 +312,7 @@ mod tests {
         for cut in [1, 700, 2500, 4999] {
             let mut left = tally(&values[..cut], &slots[..cut]);
             let right = tally(&values[cut..], &slots[cut..]);
-            left.merge_group(0, &right, 0);
-            left.merge_group(1, &right, 1);
+            left.merge(&right, &[(0, 0), (1, 1)]);
 
             assert_eq!(left, whole);
         }
@@ -324,7 +324,7 @@ mod tests {
     fn few_values_are_kept_as_they_are_and_forgotten_again() {
         let whole = tally(&[3.0, -1.0, f64::NAN, 3.0, -0.0], &[0, 1, 0, 1, 1]);
         assert_eq!(whole.values(), [-1.0, 0.0, 3.0]);
-        assert_eq!(whole.counts, ndarray::array![[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]);
+        assert_eq!(whole.counts(), ndarray::array![[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]);
 
         let mut left = whole.clone();
         left.forget_group(1, &tally(&[-1.0], &[1]), 1).unwrap();

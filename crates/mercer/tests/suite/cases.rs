@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// The name of the target in tables.
 pub const TARGET: &str = "target";
 /// A width at which a dense chunk has only [`WIDE_CHUNK`] rows, so that few rows make many chunks.
-pub const WIDE: usize = 1024;
+pub const WIDE: usize = 128;
 /// Rows of a chunk that is [`WIDE`].
-pub const WIDE_CHUNK: usize = 64;
+pub const WIDE_CHUNK: usize = 512;
 
 /// What is drawn at random.
 #[derive(Clone, Copy, Debug)]

@@ -21,10 +21,10 @@ pub(crate) enum Cut {
 
 impl Cut {
     /// The cut points, rising; a number equal to one belongs to the bin above it.
-    pub(crate) fn points(self, tally: &Tally) -> Vec<f64> {
+    pub(crate) fn points(self, tally: &Tally, counts: &Matrix) -> Vec<f64> {
         let values = tally.values();
         let (Some(low), Some(high)) = (values.first(), values.last()) else { return Vec::new() };
-        let totals = tally.counts().sum_axis(Axis(0)).to_vec();
+        let totals = counts.sum_axis(Axis(0)).to_vec();
         let mut places = match self {
             Cut::EqualWidth(n) => {
                 let width = high / n as f64 - low / n as f64;
@@ -37,12 +37,10 @@ impl Cut {
             Cut::EqualFrequency(n) => quantiles(&totals, n),
             Cut::Entropy => {
                 let mut places = Vec::new();
-                divide(tally.counts(), 0, totals.len(), &mut places);
+                divide(counts, 0, totals.len(), &mut places);
                 places
             }
-            Cut::Split => {
-                best(tally.counts(), 0, totals.len()).map(|(at, _)| at).into_iter().collect()
-            }
+            Cut::Split => best(counts, 0, totals.len()).map(|(at, _)| at).into_iter().collect(),
         };
         places.sort_unstable();
         places.dedup();

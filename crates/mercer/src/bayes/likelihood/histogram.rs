@@ -26,9 +26,9 @@ impl Histogram {
         cut: Cut,
         added: impl Fn(usize) -> (Vec<f64>, f64),
     ) -> Histogram {
-        let cuts = cut.points(column.tally);
+        let cuts = cut.points(column.tally, &column.counts);
         let values = column.tally.values();
-        let counts = column.tally.counts();
+        let counts = &column.counts;
         let mut bins = mercer_num::Matrix::zeros((counts.nrows(), cuts.len() + 1));
         for (x, from) in values.iter().zip(counts.columns()) {
             let mut to = bins.column_mut(cuts.partition_point(|cut| cut <= x));

@@ -42,12 +42,12 @@ impl Kernel {
     /// that of all.
     pub(crate) fn fit(column: &Numbers<'_>) -> (Kernel, f64) {
         let values = column.tally.values();
-        let pooled = column.tally.counts().sum_axis(ndarray::Axis(0));
+        let pooled = column.counts.sum_axis(ndarray::Axis(0));
         let all: f64 = pooled.sum();
         let n_classes = column.weights.len();
         // The rows of each class; those of all where it has none.
         let rows = |c: usize| match column.weights[c] > 0.0 {
-            true => column.tally.counts().row(c).to_owned(),
+            true => column.counts.row(c).to_owned(),
             false => pooled.clone(),
         };
         let mut bandwidths: Vec<f64> = (0..n_classes)

@@ -25,6 +25,7 @@ pub use poisson::Poisson;
 
 use crate::explain::short;
 use crate::stats::Tally;
+use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
@@ -93,6 +94,8 @@ pub(crate) trait Curve {
 pub(crate) struct Numbers<'a> {
     /// Its values; empty where only moments were kept.
     pub tally: &'a Tally,
+    /// How often they occur, one row a class and one column a cell.
+    pub counts: Matrix,
     /// The weight of the cells that are not missing.
     pub weights: Vec<f64>,
     /// Their means.
@@ -110,7 +113,7 @@ impl Numbers<'_> {
     /// class; classes of a single row foresee nothing.
     fn held_out(&self, log_p: impl Fn(usize, usize, f64) -> f64) -> f64 {
         let mut total = 0.0;
-        for (c, row) in self.tally.counts().outer_iter().enumerate() {
+        for (c, row) in self.counts.outer_iter().enumerate() {
             if self.weights[c] > 1.0 {
                 for (at, n) in row.iter().enumerate().filter(|(_, n)| **n > 0.0) {
                     total += n * log_p(c, at, *n);

@@ -1,0 +1,5 @@
+//! From texts to counts of words.
+
+mod token;
+
+pub use token::words;
