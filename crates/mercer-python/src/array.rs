@@ -2,7 +2,7 @@
 
 use mercer::catalog::Tree;
 use mercer::catalog::tree::Numbers;
-use mercer::data::{Classes, Dataset, Label};
+use mercer::data::{Classes, Dataset, Described, Label};
 use mercer_num::rows::{Canonical, canonical};
 use mercer_num::{Rows, SparseView};
 use numpy::ndarray::{ArrayD, IxDyn};
@@ -12,6 +12,7 @@ use numpy::{
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
+use std::sync::Arc;
 
 /// A feature matrix that stays borrowed from Python for as long as its rows are looked at.
 pub enum Table<'py> {
@@ -65,6 +66,10 @@ impl Table<'_> {
         })
     }
 
+    pub fn n_columns(&self) -> PyResult<usize> {
+        Ok(self.rows()?.n_columns())
+    }
+
     pub fn is_sparse(&self) -> bool {
         matches!(self, Table::Sparse(_))
     }
@@ -102,12 +107,17 @@ pub struct Batch<'py> {
     pub codes: PyReadonlyArray1<'py, u32>,
     pub classes: Classes,
     pub weights: Option<PyReadonlyArray1<'py, f64>>,
+    /// What the columns hold; empty where the estimator does not ask.
+    pub columns: Arc<[Described]>,
 }
 
 impl Batch<'_> {
     pub fn dataset(&self) -> PyResult<Dataset<'_>> {
-        let data = Dataset::classes(self.x.rows()?, self.codes.as_slice()?, &self.classes)
+        let mut data = Dataset::classes(self.x.rows()?, self.codes.as_slice()?, &self.classes)
             .map_err(crate::error::raised)?;
+        if !self.columns.is_empty() {
+            data = data.described(&self.columns).map_err(crate::error::raised)?;
+        }
         match &self.weights {
             Some(weights) => data.weighted(weights.as_slice()?).map_err(crate::error::raised),
             None => Ok(data),

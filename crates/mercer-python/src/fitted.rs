@@ -5,10 +5,10 @@ use crate::array::{self, Batch, Table};
 use crate::error::raised;
 use crate::work;
 use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
-use mercer::data::Kind;
+use mercer::data::{Described, Kind, Levels};
 use mercer::explain::explain;
 use mercer::model::{Classifier, Model, Monitor, Stop, chunk_rows};
-use mercer::prepare::{Features, Field, NumberStep, Schema, Step};
+use mercer::prepare::{Features, Field, NumberStep, Reads, Schema, Step};
 use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
 use mercer_num::random::Random;
@@ -34,9 +34,10 @@ pub struct Fitted {
 }
 
 /// Learns from rows. `params` is a JSON object; `labels` are the classes the codes stand for. With
-/// `wait`, rows too few for a model are kept until more are observed.
+/// `wait`, rows too few for a model are kept until more are observed. `levels` has the words of the
+/// columns that hold codes.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, codes, labels, weights=None, names=None, seconds=None, wait=false))]
+#[pyo3(signature = (id, params, x, codes, labels, weights=None, names=None, levels=None, seconds=None, wait=false))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -47,13 +48,15 @@ pub fn fit<'py>(
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
+    levels: Option<Vec<Option<Vec<String>>>>,
     seconds: Option<f64>,
     wait: bool,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
+    let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
+    let columns = described(&estimator, &features);
+    let batch = Batch { x, codes, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
-    let features = features(names, data.n_columns(), batch.x.is_sparse())?;
     let limit = limit(seconds)?;
     let state = work::run(py, |cancel| {
         let start = Instant::now();
@@ -133,13 +136,28 @@ impl Fitted {
         (!bundle && !invented).then_some(names)
     }
 
+    /// The words of each column that holds codes, `None` for the others.
+    #[getter]
+    fn levels(&self) -> Vec<Option<Vec<String>>> {
+        let features = self.features();
+        (features.schema.fields.iter().zip(&features.steps))
+            .map(|(field, step)| match step {
+                Step::Code if field.kind == Kind::Boolean => {
+                    Some(vec!["false".to_owned(), "true".to_owned()])
+                }
+                Step::Code => Some(field.levels.words().to_vec()),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// The columns that the model prepares before use, which a plain matrix does not do.
     #[getter]
     fn prepared(&self) -> Vec<&str> {
         let features = self.features();
         let plain = Step::Number(NumberStep::default());
         (features.schema.fields.iter().zip(&features.steps))
-            .filter(|(_, step)| **step != plain && **step != Step::Bundle)
+            .filter(|(_, step)| ![&plain, &Step::Bundle, &Step::Code].contains(step))
             .map(|(field, _)| field.name.as_str())
             .collect()
     }
@@ -190,7 +208,8 @@ impl Fitted {
         seconds: Option<f64>,
     ) -> PyResult<Fitted> {
         let estimator = with_params(self.estimator().clone(), params)?;
-        let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
+        let columns = described(&estimator, self.features());
+        let batch = Batch { x, codes, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
         let limit = limit(seconds)?;
         let state = work::run(py, |cancel| {
@@ -224,7 +243,8 @@ impl Fitted {
         labels: &Bound<'py, PyList>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
     ) -> PyResult<Fitted> {
-        let batch = Batch { x, codes, classes: array::classes(labels)?, weights };
+        let columns = described(self.estimator(), self.features());
+        let batch = Batch { x, codes, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
         let trained = self.ready()?;
         let trained = work::run(py, |cancel| {
@@ -302,6 +322,7 @@ impl Fitted {
         let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
         let names = self.names().unwrap_or_default();
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
+        let told = told.in_words(|feature, x| self.features().word(feature, x));
         array::tree_object(py, tree(&told)?)
     }
 
@@ -529,9 +550,25 @@ fn with_params(estimator: Estimator, params: &str) -> PyResult<Estimator> {
 
 /// How columns are called in a model file. A sparse matrix without names stays one bundle: a name
 /// for each of a million columns would outweigh the model.
-fn features(names: Option<Vec<String>>, n_columns: usize, sparse: bool) -> PyResult<Features> {
+fn features(
+    names: Option<Vec<String>>,
+    levels: Option<Vec<Option<Vec<String>>>>,
+    n_columns: usize,
+    sparse: bool,
+) -> PyResult<Features> {
     match names {
-        Some(names) if names.len() == n_columns => Ok(Features::plain(names)),
+        Some(names) if names.len() == n_columns => {
+            let mut features = Features::plain(names);
+            for (k, words) in levels.into_iter().flatten().enumerate().take(n_columns) {
+                if let Some(words) = words {
+                    let levels = Levels::try_from(words).map_err(PyValueError::new_err)?;
+                    let name = std::mem::take(&mut features.schema.fields[k].name);
+                    features.schema.fields[k] = Field::categorical(name, Arc::new(levels));
+                    features.steps[k] = Step::Code;
+                }
+            }
+            Ok(features)
+        }
         Some(names) => Err(raised(Error::Length {
             what: "the names".into(),
             found: names.len(),
@@ -543,6 +580,14 @@ fn features(names: Option<Vec<String>>, n_columns: usize, sparse: bool) -> PyRes
             Ok(Features { schema, steps: vec![Step::Bundle], target: None })
         }
         None => Ok(Features::plain((0..n_columns).map(default_name))),
+    }
+}
+
+/// What the columns hold, for an estimator that asks.
+fn described(estimator: &Estimator, features: &Features) -> Arc<[Described]> {
+    match estimator.card().reads() {
+        Reads::Mixed => features.described(),
+        _ => Arc::default(),
     }
 }
 

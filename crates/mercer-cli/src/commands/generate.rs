@@ -152,11 +152,12 @@ fn kind(spec: &Spec) -> (String, String) {
     (words.to_owned(), hint.to_owned())
 }
 
-/// A value as Python writes it. An empty list is `None`: a default must not be changeable.
+/// A value as Python writes it. An empty list or table is `None`: a default must not be changeable.
 fn literal(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
         Value::Array(items) if items.is_empty() => "None".to_owned(),
+        Value::Object(fields) if fields.is_empty() => "None".to_owned(),
         Value::Bool(true) => "True".to_owned(),
         Value::Bool(false) => "False".to_owned(),
         Value::Number(n) if n.is_f64() => float(n.as_f64().unwrap_or(f64::NAN)),

@@ -35,6 +35,8 @@ class Fitted:
     @property
     def names(self) -> list[str] | None: ...
     @property
+    def levels(self) -> list[list[str] | None]: ...
+    @property
     def prepared(self) -> list[str]: ...
     @property
     def certificate(self) -> dict[str, Any]: ...
@@ -75,6 +77,7 @@ def fit(
     labels: list[Any],
     weights: NDArray[np.float64] | None = None,
     names: list[str] | None = None,
+    levels: list[list[str] | None] | None = None,
     seconds: float | None = None,
     wait: bool = False,
 ) -> Fitted: ...

@@ -43,9 +43,13 @@ ALIASES = {
     "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
     "feature_count_": ("counts", None),
     "feature_log_prob_": ("log_shares", None),
+    "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
     "theta_": ("means", None),
     "var_": ("variances", None),
 }
+
+#: What scikit-learn calls the parts of a model that has an entry a column.
+BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_shares"}
 
 #: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
 NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
@@ -60,6 +64,8 @@ class Estimator(BaseEstimator):
     _takes: tuple[str, ...] = ()
     #: What it learned; there after a fit.
     _fitted: _mercer.Fitted
+    #: The words of the columns that came as words.
+    _levels: rows.Levels | None = None
 
     @property
     def certificate_(self) -> dict[str, Any]:
@@ -88,7 +94,8 @@ class Estimator(BaseEstimator):
             try:
                 value = fitted.field(field)
             except KeyError:
-                pass
+                if name in BY_COLUMN and "columns" in fitted.fields():
+                    return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
             else:
                 return value if derive is None else derive(value)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
@@ -97,6 +104,7 @@ class Estimator(BaseEstimator):
         fitted = self.__dict__.get("_fitted")
         fields = set(fitted.fields()) if fitted is not None else set()
         names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
+        names |= set(BY_COLUMN) if "columns" in fields else set()
         return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -121,6 +129,16 @@ class Estimator(BaseEstimator):
 
         Whether numbers are finite is left to the core, which looks at every one of them anyway.
         """
+        if not {"mixed", "categories"}.isdisjoint(self._takes):
+            known = None if reset else self._fitted.levels
+            coded = rows.coded(X, known)
+            if coded is not None:
+                matrix, names, levels = coded
+                if reset:
+                    self._levels = levels
+                return self._named(matrix, names, reset=reset)
+        if reset:
+            self._levels = None
         table = rows.table(X)
         if table is not None:
             return self._named(*table, reset=reset)
@@ -210,6 +228,7 @@ class Classifier(ClassifierMixin, Estimator):
             labels.natives(classes),
             weights,
             self._names(),
+            self._levels,
             seconds_left(),
         )
         self.classes_ = classes
@@ -271,7 +290,16 @@ class Mergeable(Classifier):
         if first:
             columns = self._names()
             fitted = _mercer.fit(
-                self._id, params, matrix, codes, names, weights, columns, limit, wait=True
+                self._id,
+                params,
+                matrix,
+                codes,
+                names,
+                weights,
+                columns,
+                self._levels,
+                limit,
+                wait=True,
             )
             self._classes_grow = classes is None
         else:
@@ -404,7 +432,7 @@ def load(path: str | os.PathLike) -> Any:
     place = next(card["python"] for card in _mercer.catalog() if card["id"] == fitted.id)
     module, _, name = place.rpartition(".")
     found = getattr(importlib.import_module(f"{__package__}.{module}"), name)
-    params = {k: None if v == [] else v for k, v in json.loads(fitted.params).items()}
+    params = {k: None if v in ([], {}) else v for k, v in json.loads(fitted.params).items()}
     model = found(**params)
     model._fitted = fitted
     model.n_features_in_ = fitted.n_columns

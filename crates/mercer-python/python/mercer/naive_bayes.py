@@ -5,7 +5,7 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB"]
+__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "MixedNB"]
 
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
@@ -242,5 +242,186 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    """Categorical naive Bayes, for features that are one of a few values, written as whole numbers from 0.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Added to the count of every value: 1 is Laplace's rule, 0 none. Larger values pull the
+        classes together.
+        It must be a number of at least 0.
+    force_alpha : bool, default=True
+        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+    fit_prior : bool, default=True
+        Whether priors are the shares seen in the data; otherwise all classes are alike.
+    class_prior : array of float or None, default=None
+        Class priors in class order; empty leaves them to ``fit_prior``.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+    min_categories : number or list of numbers or None, default=None
+        How many values each feature has at least: one number, or one a feature; empty takes those
+        seen.
+        It must be a number from 0 to 16777216.
+    unseen : {"ignore", "other", "error"}, default="ignore"
+        What becomes of a value that training never saw: it has no say (``ignore``), counts as seen
+        zero times (``other``), or is refused (``error``).
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    NaN is a missing value: it is left out, not filled in.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import CategoricalNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = CategoricalNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "categorical-nb"
+    _takes = ("missing", "categories")
+
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        force_alpha=True,
+        fit_prior=True,
+        class_prior=None,
+        min_categories=None,
+        unseen="ignore",
+    ):
+        self.alpha = alpha
+        self.force_alpha = force_alpha
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+        self.min_categories = min_categories
+        self.unseen = unseen
+
+
+class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    """Naive Bayes for tables as they are: numbers, words, truth values, texts and gaps, each column with its own likelihood.
+
+    Parameters
+    ----------
+    likelihood : word, list of words, or words by column, default="auto"
+        What ``p(x | class)`` is: ``auto`` takes the one that foresees held-out rows best,
+        ``schema`` a bell curve for numbers and shares for words; or ``gaussian``, ``kernel``,
+        ``equal-width``, ``equal-frequency``, ``entropy``, ``split``, ``poisson``, ``exponential``,
+        ``bernoulli``, ``multinomial`` for numbers, ``categorical`` or ``bernoulli`` for words. One
+        for all columns, one a column, or by column name.
+    estimate : {"lidstone", "laplace-by-classes", "m-estimate"}, default="lidstone"
+        How a share follows from a count: ``lidstone`` adds ``alpha`` to every value's count,
+        ``laplace-by-classes`` divides by the number of classes more as some lectures print it,
+        ``m-estimate`` adds ``m`` rows of prior ``p``.
+    alpha : float, default=1.0
+        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes together.
+        It must be a number of at least 0.
+    m : float, default=1.0
+        How many rows the prior of an m-estimate is worth.
+        It must be a number of at least 0.
+    p : number or nothing or None, default=None
+        The prior of an m-estimate; ``null`` takes all values as equally likely.
+        It must be a number from 0 to 1.
+    dirichlet : lists of numbers by column, default={}
+        A Dirichlet prior for some columns: what is added to the count of each value, in the order
+        of the values, by column name.
+        It must be a number of at least 0.
+    bins : int, default=10
+        How many bins ``equal-width`` and ``equal-frequency`` make.
+        It must be a number from 2 to 1000.
+    variance : {"population", "sample"}, default="population"
+        Whether variances are divided by the weight (``population``) or by the weight less one
+        (``sample``).
+    var_smoothing : float, default=1e-09
+        Share of a column's variance added to the variance of each class; means of counts are kept
+        above the same share of theirs.
+        It must be a number of at least 0.
+    unseen : {"ignore", "other", "error"}, default="ignore"
+        What becomes of a word that training never saw: it has no say (``ignore``), counts as seen
+        zero times (``other``), or is refused (``error``).
+    fit_prior : bool, default=True
+        Whether priors are the shares seen in the data; otherwise all classes are alike.
+    class_prior : array of float or None, default=None
+        Class priors in class order; empty leaves them to ``fit_prior``.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    NaN is a missing value: it is left out, not filled in.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import MixedNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = MixedNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "mixed-nb"
+    _takes = ("missing", "sparse", "mixed")
+
+    def __init__(
+        self,
+        *,
+        likelihood="auto",
+        estimate="lidstone",
+        alpha=1.0,
+        m=1.0,
+        p=None,
+        dirichlet={},
+        bins=10,
+        variance="population",
+        var_smoothing=1e-09,
+        unseen="ignore",
+        fit_prior=True,
+        class_prior=None,
+    ):
+        self.likelihood = likelihood
+        self.estimate = estimate
+        self.alpha = alpha
+        self.m = m
+        self.p = p
+        self.dirichlet = dirichlet
+        self.bins = bins
+        self.variance = variance
+        self.var_smoothing = var_smoothing
+        self.unseen = unseen
         self.fit_prior = fit_prior
         self.class_prior = class_prior

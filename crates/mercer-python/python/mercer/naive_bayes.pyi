@@ -3,7 +3,7 @@ from typing import Any, Literal
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB"]
+__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "MixedNB"]
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     priors: Sequence[float] | None
@@ -59,6 +59,54 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         alpha: Any = 1.0,
         force_alpha: bool = True,
         binarize: Any = 0.0,
+        fit_prior: bool = True,
+        class_prior: Sequence[float] | None = None,
+    ) -> None: ...
+
+class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    alpha: float
+    force_alpha: bool
+    fit_prior: bool
+    class_prior: Sequence[float] | None
+    min_categories: Any | None
+    unseen: Literal["ignore", "other", "error"]
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        force_alpha: bool = True,
+        fit_prior: bool = True,
+        class_prior: Sequence[float] | None = None,
+        min_categories: Any | None = None,
+        unseen: Literal["ignore", "other", "error"] = "ignore",
+    ) -> None: ...
+
+class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    likelihood: Any
+    estimate: Literal["lidstone", "laplace-by-classes", "m-estimate"]
+    alpha: float
+    m: float
+    p: Any | None
+    dirichlet: Any
+    bins: int
+    variance: Literal["population", "sample"]
+    var_smoothing: float
+    unseen: Literal["ignore", "other", "error"]
+    fit_prior: bool
+    class_prior: Sequence[float] | None
+    def __init__(
+        self,
+        *,
+        likelihood: Any = "auto",
+        estimate: Literal["lidstone", "laplace-by-classes", "m-estimate"] = "lidstone",
+        alpha: float = 1.0,
+        m: float = 1.0,
+        p: Any | None = None,
+        dirichlet: Any = {},
+        bins: int = 10,
+        variance: Literal["population", "sample"] = "population",
+        var_smoothing: float = 1e-09,
+        unseen: Literal["ignore", "other", "error"] = "ignore",
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
     ) -> None: ...

@@ -10,10 +10,112 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Compressed", "matrix", "table"]
+__all__ = ["Compressed", "Levels", "coded", "matrix", "table"]
 
 #: Numbers, columns, row offsets and width of a sparse matrix.
 Compressed = tuple[np.ndarray, np.ndarray, np.ndarray, int]
+
+
+#: The words of each column that holds codes, ``None`` for columns of numbers.
+Levels = list[list[str] | None]
+
+
+def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] | None:
+    """The numbers, names and words of a table with words in it; ``None`` for anything else.
+
+    Numbers stay numbers; a word becomes its place among the sorted words of its column, a word that
+    is not among the ``known`` ones the place behind the last. A gap is NaN.
+    """
+    columns = _columns_by_name(x)
+    if columns is None:
+        return None
+    names = [name for name, _ in columns]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"column {name!r} appears twice")
+    if known is None:
+        known = [None if _numbers(values) is not None else [] for _, values in columns]
+        fresh = True
+    else:
+        fresh = False
+    out = np.empty((len(columns[0][1]) if columns else 0, len(columns)), order="F")
+    levels: Levels = []
+    for j, (name, values) in enumerate(columns):
+        words = known[j] if j < len(known) else None
+        if words is None:
+            numbers = _numbers(values)
+            if numbers is None:
+                raise ValueError(f"column {name!r} holds words; the model learned numbers from it")
+            out[:, j] = numbers
+            levels.append(None)
+            continue
+        places, found = _factorized(values)
+        if fresh:
+            words = sorted(set(found))
+        place = {word: k for k, word in enumerate(words)}
+        codes = np.array([place.get(word, len(words)) for word in found] + [np.nan])
+        out[:, j] = codes[places]
+        levels.append(words)
+    return out, names, levels
+
+
+def _columns_by_name(x: Any) -> list[tuple[str, Any]] | None:
+    pandas, polars = sys.modules.get("pandas"), sys.modules.get("polars")
+    pyarrow = sys.modules.get("pyarrow")
+    if polars is not None and isinstance(x, polars.LazyFrame):
+        x = x.collect()
+    if pandas is not None and isinstance(x, pandas.DataFrame):
+        return [(str(name), x.iloc[:, j].to_numpy()) for j, name in enumerate(x.columns)]
+    if polars is not None and isinstance(x, polars.DataFrame):
+        return [(name, x[name].to_numpy()) for name in x.columns]
+    if pyarrow is not None and isinstance(x, pyarrow.RecordBatch | pyarrow.Table):
+        arrays = [column.to_numpy(zero_copy_only=False) for column in x.columns]
+        return list(zip(x.schema.names, arrays, strict=True))
+    return None
+
+
+def _numbers(values: Any) -> np.ndarray | None:
+    """Values as doubles; ``None`` where they are words or truth values."""
+    values = np.asarray(values)
+    if values.dtype.kind in "iuf":
+        return values.astype(np.float64, copy=False)
+    if values.dtype.kind != "O":
+        return None
+    for value in values:
+        if value is not None and (isinstance(value, str | bool | bytes) or not np.isscalar(value)):
+            missing = sys.modules.get("pandas")
+            if missing is None or value is not missing.NA:
+                return None
+    return np.array([np.nan if _is_gap(value) else float(value) for value in values])
+
+
+def _is_gap(value: Any) -> bool:
+    if value is None or value != value:
+        return True
+    pandas = sys.modules.get("pandas")
+    return pandas is not None and value is pandas.NA
+
+
+def _factorized(values: Any) -> tuple[np.ndarray, list[str]]:
+    """The place of each value among the words found; gaps have the last place."""
+    places: dict[str, int] = {}
+    values = np.asarray(values)
+    if values.dtype.kind == "b":
+        return values.astype(np.intp), ["false", "true"]
+    gap = -1
+    index = np.fromiter(
+        (
+            gap if _is_gap(value) else places.setdefault(_word(value), len(places))
+            for value in values.tolist()
+        ),
+        dtype=np.intp,
+        count=len(values),
+    )
+    return index, list(places)
+
+
+def _word(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def table(x: Any) -> tuple[np.ndarray, list[str]] | None:

@@ -340,10 +340,12 @@ impl MixedNb {
                 Measure::Category(k) => {
                     let counts = groups.codes.column(category, *k);
                     category += 1;
-                    let fits = matches!(
-                        families[j],
-                        Family::Auto | Family::Schema | Family::Categorical | Family::Bernoulli
-                    );
+                    // One word for all columns is about numbers: words have shares in any case.
+                    let fits = matches!(self.likelihood, Likelihoods::One(_))
+                        || matches!(
+                            families[j],
+                            Family::Auto | Family::Schema | Family::Categorical | Family::Bernoulli
+                        );
                     if !fits {
                         return Err(Error::Kind {
                             column: shown(),
