@@ -3,12 +3,14 @@
 //! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
 //! - [`parallel`]: sums over rows that give the same bits on one thread or many
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
+//! - [`memory`]: large tables on large pages
 //! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
 //! - [`mod@bytes`]: where bytes stand in a text
 //! - [`random`]: portable random streams
 
 pub mod bytes;
+pub mod memory;
 pub mod parallel;
 pub mod random;
 pub mod rows;
