@@ -385,7 +385,8 @@ class Factored(Classifier):
             data, places, offsets, width = row
             row = np.zeros((len(offsets) - 1, width))
             if len(row) == 1:
-                row[0, places] = data
+                # A cell may be stored in parts.
+                np.add.at(row[0], places, data)
         if len(row) != 1:
             raise ValueError(f"explain takes one row, not {len(row)}")
         told = self._fitted.explain(np.ascontiguousarray(row[0], dtype=np.float64))

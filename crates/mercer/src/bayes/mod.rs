@@ -3,6 +3,7 @@
 //! `P(c | x) ∝ P(c) Πⱼ p(xⱼ | c)`; the members of the family differ in what they take `p(xⱼ | c)` to be.
 
 mod bernoulli;
+mod cache;
 mod complement;
 mod counted;
 mod gaussian;

@@ -5,6 +5,6 @@ mod counts;
 mod moments;
 
 pub use by_class::{ByClass, Grouped};
-pub use counts::Counts;
-pub(crate) use counts::{for_each_count, not_a_count};
+pub use counts::{Count, Counts};
+pub(crate) use counts::{not_a_count, on_cells};
 pub use moments::Moments;

@@ -303,6 +303,41 @@ pub fn sparse(x: &Matrix) -> Sparse {
     Sparse::new(x.dim(), starts, columns, values)
 }
 
+/// Compressed rows in their own parts, as scipy hands them out.
+pub struct Parts {
+    n_columns: usize,
+    offsets: Vec<usize>,
+    columns: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl Parts {
+    pub fn rows(&self) -> Rows<'_> {
+        let view = SparseView::try_new(self.n_columns, &self.offsets, &self.columns, &self.values);
+        Rows::Sparse(view.unwrap())
+    }
+}
+
+/// The same numbers in disorder: columns fall, and every other cell is stored as `2v` and `-v`, far
+/// from each other.
+pub fn disordered(x: &Matrix) -> Parts {
+    let n_columns = x.ncols();
+    let mut out = Parts { n_columns, offsets: vec![0], columns: Vec::new(), values: Vec::new() };
+    for (i, row) in x.outer_iter().enumerate() {
+        let cells = || row.iter().enumerate().rev().filter(|(_, v)| **v != 0.0);
+        for (j, v) in cells() {
+            out.columns.push(j as i32);
+            out.values.push(if (i + j) % 2 == 0 { 2.0 * v } else { *v });
+        }
+        for (j, v) in cells().filter(|(j, _)| (i + j) % 2 == 0) {
+            out.columns.push(j as i32);
+            out.values.push(-v);
+        }
+        out.offsets.push(out.columns.len());
+    }
+    out
+}
+
 /// The text of a file in the repository.
 pub fn repository_file(path: &str) -> String {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(path);

@@ -143,12 +143,18 @@ fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
     for card in those_that_take("sparse") {
         let shape = Shape { n_rows: 5000, n_columns: 6, gaps: true, ..ordinary() };
         let case = Case::new(card, shape).thinned();
-        let x = sparse(&case.x);
-        let run = || bytes(card, &case.data_of(card, &x)).unwrap();
-        let alone = with_threads(1, run);
+        let (x, parts) = (sparse(&case.x), disordered(&case.x));
+        for rows in [Rows::from(&x), parts.rows()] {
+            let run = || {
+                let bytes = bytes(card, &case.data_of(card, rows)).unwrap();
+                let model = Trained::from_bytes(&bytes).unwrap().fitted.model;
+                (bytes, answers(&model, rows))
+            };
+            let alone = with_threads(1, run);
 
-        for threads in [2, 3, 8] {
-            assert_eq!(with_threads(threads, run), alone, "{}, {threads} threads", card.id);
+            for threads in [2, 3, 8] {
+                assert_eq!(with_threads(threads, run), alone, "{}, {threads} threads", card.id);
+            }
         }
     }
 }
@@ -278,6 +284,24 @@ proptest! {
             };
             assert_models_near(dense, thin, 1e-10);
             assert_near(&answers(dense, &case.x), &answers(dense, &x), 1e-10);
+        }
+    }
+
+    #[test]
+    fn cells_in_any_order_and_in_parts_are_the_same_rows(shape in shapes()) {
+        for card in those_that_take("sparse") {
+            let case = Case::new(card, shape).thinned();
+            let (ordered, parts) = (sparse(&case.x), disordered(&case.x));
+
+            let expected = fit_data(card, &case.data_of(card, &ordered));
+            let found = fit_data(card, &case.data_of(card, parts.rows()));
+
+            let (Ok(expected), Ok(found)) = (&expected, &found) else {
+                prop_assert_eq!(expected.err(), found.err());
+                continue;
+            };
+            assert_models_near(expected, found, LONG_WAY);
+            assert_near(&answers(expected, &ordered), &answers(expected, parts.rows()), LONG_WAY);
         }
     }
 
