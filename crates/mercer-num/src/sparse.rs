@@ -96,6 +96,15 @@ impl<'a> SparseView<'a> {
         (&self.columns[cells.clone()], &self.values[cells])
     }
 
+    /// The columns of row `i` and of all that is stored behind it.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn columns_from(&self, i: usize) -> &'a [i32] {
+        &self.columns[self.offsets[i] - self.start..]
+    }
+
     /// The cells row by row.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Cells<'a>> + use<'a> {
         let x = *self;
@@ -335,6 +344,7 @@ mod tests {
         assert_eq!((x.n_rows(), x.n_columns()), (3, 3));
         assert_eq!((x.get(0, 0), x.get(0, 1), x.get(0, 2)), (5.0, 0.0, 1.0));
         assert_eq!(x.row(2), (&[1, 0][..], &[4.0, 6.0][..]));
+        assert_eq!(x.columns_from(1), &[1, 0]);
     }
 
     #[test]

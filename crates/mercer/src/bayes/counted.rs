@@ -41,7 +41,7 @@ pub(super) fn linear_scores(
         .map(|(k, scores)| {
             let first = k * CHUNK;
             let rows = x.slice(first..first + scores.len() / n_classes);
-            let mut score = Scorer { bias, table, count, columns: Vec::new(), counts: Vec::new() };
+            let mut score = Scorer::new(bias, table, count);
             let scored = match &rows {
                 Rows::Sparse(x) => on_cells(x, count, |x| score.sparse(x, scores)),
                 rows => score.dense(rows, scores),
@@ -63,15 +63,23 @@ struct Scorer<'a> {
     /// The columns of one row that count, and what they count.
     columns: Vec<i32>,
     counts: Vec<f64>,
+    /// As many as the longest row so far has cells.
+    ones: Vec<f64>,
 }
 
-impl Scorer<'_> {
+impl<'a> Scorer<'a> {
+    fn new(bias: &'a [f64], table: &'a [f64], count: Count) -> Self {
+        let (columns, counts, ones) = (Vec::new(), Vec::new(), Vec::new());
+        Scorer { bias, table, count, columns, counts, ones }
+    }
+
     fn sparse(&mut self, x: &SparseView<'_>, scores: &mut [f64]) -> Result<()> {
         for (i, scores) in scores.chunks_exact_mut(self.bias.len()).enumerate() {
             let (columns, values) = x.row(i);
-            if self.count == Count::Number && counts_all(values) {
+            self.ones.resize(self.ones.len().max(values.len()), 1.0);
+            if let Some(counts) = counts_as_stored(self.count, values, &self.ones) {
                 scores.copy_from_slice(self.bias);
-                add_table_rows(columns, values, self.table, scores);
+                add_table_rows(x.columns_from(i), counts, self.table, scores);
             } else {
                 self.score(i, columns.iter().copied().zip(values), scores)?;
             }
@@ -109,9 +117,16 @@ impl Scorer<'_> {
     }
 }
 
-/// Whether every number is a count; without a branch for each, as they mostly are.
-fn counts_all(values: &[f64]) -> bool {
-    values.iter().fold(true, |all, v| all & Count::Number.of(*v).is_some())
+/// What the cells of a row count, if all of them do and nothing has to be picked out: the numbers as
+/// they are, or ones.
+fn counts_as_stored<'v>(count: Count, values: &'v [f64], ones: &'v [f64]) -> Option<&'v [f64]> {
+    // No branch for each cell, as all are mostly well.
+    let every =
+        |fits: fn(Option<f64>) -> bool| values.iter().fold(true, |all, v| all & fits(count.of(*v)));
+    match count {
+        Count::Number => every(|n| n.is_some()).then_some(values),
+        Count::Above(_) | Count::Bit => every(|n| n == Some(1.0)).then(|| &ones[..values.len()]),
+    }
 }
 
 /// A table of one row a class that lies in memory column by column, so that a cell of the data finds
