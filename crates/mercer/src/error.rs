@@ -62,6 +62,16 @@ pub enum Error {
         /// What stands there.
         value: f64,
     },
+    /// A cell that stands for no category.
+    #[error("row {}, column {}: {value} is not a category code, a whole number from 0", row + 1, column + 1)]
+    NotACategory {
+        /// Counted from zero.
+        row: usize,
+        /// Counted from zero.
+        column: usize,
+        /// What stands there.
+        value: f64,
+    },
     /// A sample weight that is negative or not finite.
     #[error("row {}: weight {value} is not a finite number of at least zero", row + 1)]
     Weight {
@@ -161,6 +171,40 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// A name nobody gave.
+    #[error("no {what} is called `{name}`; there are {known}")]
+    UnknownName {
+        /// What was looked for.
+        what: String,
+        /// What came.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// Parts that do not make a Bayesian network.
+    #[error("variable `{variable}`: {why}")]
+    Network {
+        /// Where.
+        variable: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// Text that is not in the BIF format.
+    #[error("line {line}: found {found} where {expected} was expected")]
+    Bif {
+        /// Counted from one.
+        line: usize,
+        /// What came.
+        found: String,
+        /// What should have come.
+        expected: String,
+    },
+    /// Evidence of probability zero: nothing follows from it.
+    #[error("the evidence cannot happen: P({evidence}) is 0")]
+    Impossible {
+        /// What was seen.
+        evidence: String,
+    },
     /// Two summaries that do not fit together.
     #[error("cannot merge: {why}")]
     Merge {
@@ -209,6 +253,9 @@ impl Error {
             }
             Error::NotACount { row, column, value } => {
                 Error::NotACount { row: row + n, column, value }
+            }
+            Error::NotACategory { row, column, value } => {
+                Error::NotACategory { row: row + n, column, value }
             }
             Error::Weight { row, value } => Error::Weight { row: row + n, value },
             Error::MissingTarget { row, column } => Error::MissingTarget { row: row + n, column },

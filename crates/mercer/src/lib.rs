@@ -6,6 +6,7 @@
 //! - [`prepare`]: from a table to features
 //! - [`stats`]: what can be added
 //! - [`model`]: what an estimator is, and what a fitted one can do
+//! - [`probability`]: reasoning with probabilities; Bayesian networks
 //! - [`bayes`]: naive Bayes
 //! - [`evaluate`]: how good a model is
 //! - [`explain`]: predictions told step by step
@@ -38,6 +39,7 @@ pub mod explain;
 pub mod model;
 pub mod prelude;
 pub mod prepare;
+pub mod probability;
 pub mod stats;
 
 pub use error::{Error, Result};

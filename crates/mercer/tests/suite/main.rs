@@ -7,6 +7,7 @@ mod formats;
 mod golden;
 mod laws;
 mod lectures;
+mod networks;
 mod numerics;
 mod prepare;
 mod rounds;

@@ -1,0 +1,5 @@
+//! Networks from rows.
+
+mod spanning;
+
+pub(crate) use spanning::{Gain, mutual_information, spanning_forest};

@@ -1,0 +1,20 @@
+//! Bayesian networks: a joint distribution as one small table a variable.
+//!
+//! `P(x₁, …, xₙ) = Πᵢ P(xᵢ | parents of xᵢ)` over a graph without cycles (Pearl, 1988).
+//!
+//! - [`Network`]: variables, parents, conditional tables; built by hand and checked
+//! - [`RandomNetwork`]: networks of any size from a seed, to try things on
+//! - [`inference`]: posteriors, probability of the evidence, most probable explanation, all exact
+//! - [`learn`]: structure and tables from rows
+//! - [`TanNb`]: naive Bayes with a tree over the columns
+
+pub mod inference;
+pub mod learn;
+mod random;
+mod sample;
+mod structure;
+mod tan;
+
+pub use random::RandomNetwork;
+pub use structure::{Builder, Evidence, Network, Variable};
+pub use tan::{TanNb, TanNbModel};
