@@ -16,7 +16,7 @@ pub use multinomial::{MultinomialNb, MultinomialNbModel};
 use crate::error::{Error, Result};
 
 /// `log P(class)`: the given priors, the shares of the weights, or all alike.
-fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Result<Vec<f64>> {
+pub(crate) fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Result<Vec<f64>> {
     if !priors.is_empty() && priors.len() != weights.len() {
         return Err(Error::Parameter {
             name: "priors".into(),

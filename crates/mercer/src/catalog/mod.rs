@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
+use crate::probability::network::{TanNb, TanNbModel};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -30,6 +31,7 @@ expand::catalog! {
         MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : classifier probabilistic factored, sparse counts;
         ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : classifier probabilistic, sparse counts;
         BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : classifier probabilistic generative factored, sparse binary;
+        TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
     }
     by_rounds {}
     by_solver {}
@@ -51,7 +53,7 @@ pub struct Card {
     /// What its model can do.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage; or are read as: `counts`,
-    /// `binary` (there or not).
+    /// `binary` (there or not), `categories` (codes from zero).
     pub takes: &'static [&'static str],
 }
 

@@ -15,6 +15,14 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// How many groups and columns there are.
     fn shape(&self) -> (usize, usize);
 
+    /// Makes room for what `other` saw and I did not, before its groups are added or taken away.
+    ///
+    /// # Errors
+    /// If that is more than fits in memory.
+    fn widen(&mut self, _other: &Self) -> Result<()> {
+        Ok(())
+    }
+
     /// Adds a group of `other` to one of mine.
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize);
 
@@ -119,6 +127,11 @@ impl<G: Grouped> ByClass<G> {
         all
     }
 
+    /// The codes of the classes that were seen and their summaries, in this order.
+    pub fn seen(&self) -> (&[u32], &G) {
+        (&self.codes, &self.groups)
+    }
+
     /// Whether neither classes nor rows were seen.
     fn is_blank(&self) -> bool {
         self.classes.is_empty() && self.codes.is_empty()
@@ -150,13 +163,14 @@ impl<G: Grouped> ByClass<G> {
     }
 
     /// Adds rows whose codes mean the same as mine.
-    fn merge_aligned(&mut self, other: &Self) {
+    fn merge_aligned(&mut self, other: &Self) -> Result<()> {
         if self.codes == other.codes {
+            self.groups.widen(&other.groups)?;
             for slot in 0..self.codes.len() {
                 self.weights[slot] += other.weights[slot];
                 self.groups.merge_group(slot, &other.groups, slot);
             }
-            return;
+            return Ok(());
         }
         let mut codes: Vec<u32> = self.codes.iter().chain(&other.codes).copied().collect();
         codes.sort_unstable();
@@ -164,6 +178,7 @@ impl<G: Grouped> ByClass<G> {
         let mut weights = vec![0.0; codes.len()];
         let mut groups = G::empty(codes.len(), self.n_columns);
         for part in [&*self, other] {
+            groups.widen(&part.groups)?;
             for (theirs, c) in part.codes.iter().enumerate() {
                 let slot = codes.partition_point(|code| code < c);
                 weights[slot] += part.weights[theirs];
@@ -171,6 +186,7 @@ impl<G: Grouped> ByClass<G> {
             }
         }
         (self.codes, self.weights, self.groups) = (codes, weights, groups);
+        Ok(())
     }
 }
 
@@ -181,17 +197,17 @@ impl<G: Grouped> Statistics for ByClass<G> {
             return Ok(());
         }
         if self.classes.same_list(&other.classes) && self.n_columns == other.n_columns {
-            self.merge_aligned(other);
+            self.merge_aligned(other)
         } else {
             let other = self.align(other)?;
-            self.merge_aligned(&other);
+            self.merge_aligned(&other)
         }
-        Ok(())
     }
 
     fn forget(&mut self, other: &Self) -> Result<()> {
         let mut left = self.clone();
         let other = left.align(other)?;
+        left.groups.widen(&other.groups)?;
         if left.classes != self.classes {
             return Err(Error::Forget { why: "it has classes that were never learned".into() });
         }

@@ -15,10 +15,17 @@ use std::sync::Arc;
 
 /// The name of the target in tables.
 pub const TARGET: &str = "target";
-/// A width at which a dense chunk has only [`WIDE_CHUNK`] rows, so that few rows make many chunks.
-pub const WIDE: usize = 1024;
-/// Rows of a chunk that is [`WIDE`].
-pub const WIDE_CHUNK: usize = 64;
+
+/// A width at which a dense chunk has few rows, so that few rows make many chunks. Summaries of
+/// categories may grow with the square of the width, and stay narrow.
+pub fn wide(card: &Card) -> usize {
+    if card.takes("categories") { 16 } else { 1024 }
+}
+
+/// Rows of a chunk that is [`wide`].
+pub fn wide_chunk(card: &Card) -> usize {
+    mercer_num::parallel::chunk_rows(wide(card), mercer_num::parallel::Layout::Dense)
+}
 
 /// What is drawn at random.
 #[derive(Clone, Copy, Debug)]
@@ -46,10 +53,10 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 /// Rows over many chunks.
-pub fn many_chunks(n_chunks: usize, seed: u64) -> Shape {
+pub fn many_chunks(card: &Card, n_chunks: usize, seed: u64) -> Shape {
     Shape {
-        n_rows: (n_chunks - 1) * WIDE_CHUNK + 17,
-        n_columns: WIDE,
+        n_rows: (n_chunks - 1) * wide_chunk(card) + 17,
+        n_columns: wide(card),
         n_classes: 3,
         gaps: false,
         weighted: false,
