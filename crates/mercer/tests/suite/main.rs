@@ -7,6 +7,7 @@ mod formats;
 mod golden;
 mod laws;
 mod lectures;
+mod network_learning;
 mod networks;
 mod numerics;
 mod prepare;

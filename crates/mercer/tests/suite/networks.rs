@@ -1,10 +1,14 @@
 //! Bayesian networks against the joint written out cell by cell, and against published numbers.
 
+use crate::cases::repository_file;
 use mercer::model::Monitor;
+use mercer::probability::network::bif::{from_bif, to_bif};
 use mercer::probability::network::inference::{
     JunctionTree, log_evidence, most_probable_explanation, query,
 };
-use mercer::probability::network::{Evidence, Network, RandomNetwork};
+use mercer::probability::network::{
+    Evidence, Network, RandomNetwork, Separation, Variable, d_separation, reachable,
+};
 use mercer::{Error, Result};
 use mercer_num::random::Random;
 use proptest::prelude::*;
@@ -63,6 +67,10 @@ fn some_evidence(network: &Network, seed: u64) -> Evidence {
 
 fn impossible<T>(result: &Result<T>) -> bool {
     matches!(result, Err(Error::Impossible { .. }))
+}
+
+fn separated(told: &Separation) -> bool {
+    matches!(told, Separation::Separated { .. })
 }
 
 fn total(cells: &[(Vec<usize>, f64)]) -> f64 {
@@ -270,4 +278,244 @@ fn questions_about_strangers_are_refused() {
     assert!(query(&network, &[2], &Evidence::none(), &Monitor::quiet()).is_err());
     assert!(query(&network, &[0, 0], &Evidence::none(), &Monitor::quiet()).is_err());
     assert!(query(&network, &[0], &stranger, &Monitor::quiet()).is_err());
+}
+
+// ------------------------------------------------------------------------------- published
+
+fn published(name: &str) -> Network {
+    from_bif(&repository_file(&format!("testdata/networks/{name}.bif"))).unwrap()
+}
+
+fn ask(network: &Network, of: &str, seen: &[(&str, &str)]) -> Vec<f64> {
+    let evidence = network.evidence(seen.iter().copied()).unwrap();
+    let of = network.variable(of).unwrap();
+    query(network, &[of], &evidence, &Monitor::quiet()).unwrap().probabilities
+}
+
+#[test]
+fn the_burglar_alarm_gives_the_numbers_of_the_book() {
+    let network = published("earthquake");
+
+    let burglary = ask(&network, "Burglary", &[("JohnCalls", "true"), ("MaryCalls", "true")]);
+
+    // Russell & Norvig, section 14.4: <0.284, 0.716>.
+    assert!((burglary[0] - 0.284_171_835_364_393).abs() < 1e-12, "{burglary:?}");
+    assert_eq!(network.n_free_parameters(), 10);
+    // Section 14.2: john, mary, alarm, neither burglary nor earthquake.
+    let joint = network.log_joint(&[1, 1, 0, 0, 0]).exp();
+    assert!((joint - 0.9 * 0.7 * 0.001 * 0.999 * 0.998).abs() < 1e-15);
+}
+
+#[test]
+fn the_chest_clinic_gives_the_numbers_of_the_paper() {
+    let network = published("asia");
+
+    // Lauritzen & Spiegelhalter, the marginals before anything is seen.
+    for (of, seen, expected) in [
+        ("tub", &[][..], 0.0104),
+        ("lung", &[], 0.055),
+        ("bronc", &[], 0.45),
+        ("either", &[], 0.0648),
+        ("xray", &[], 0.1103),
+        ("dysp", &[], 0.436),
+        // 0.05 · 0.98 / (0.98 (1 − 0.95 · 0.945) + 0.05 · 0.95 · 0.945)
+        ("tub", &[("asia", "yes"), ("xray", "yes")], 0.049 / 0.145_092_5),
+    ] {
+        let found = ask(&network, of, seen)[0];
+        assert!((found - expected).abs() < 5.1e-5, "{of}: {found} and {expected}");
+    }
+}
+
+#[test]
+fn published_networks_equal_their_joint_written_out() {
+    for name in ["earthquake", "asia", "cancer"] {
+        let network = published(name);
+        let cells = joint(&network);
+        let tree = JunctionTree::new(&network, &Monitor::quiet()).unwrap();
+        for seen in 0..network.len() {
+            for state in 0..2 {
+                let mut evidence = Evidence::none();
+                evidence.see(seen, state);
+                let calibrated = tree.calibrate(&evidence).unwrap();
+                let p = |v: usize, s: usize| -> f64 {
+                    let those = cells.iter().filter(|(x, _)| x[seen] == state && x[v] == s);
+                    those.map(|(_, p)| p).sum()
+                };
+                let total = p(seen, state);
+                for v in 0..network.len() {
+                    let by_tree = calibrated.marginal(v).unwrap()[0];
+                    let by_elimination =
+                        query(&network, &[v], &evidence, &Monitor::quiet()).unwrap();
+                    assert!((by_tree - p(v, 0) / total).abs() < EXACT);
+                    assert!((by_elimination.probabilities[0] - p(v, 0) / total).abs() < EXACT);
+                }
+            }
+        }
+    }
+}
+
+// ----------------------------------------------------------------------------------- BIF
+
+proptest! {
+    #![proptest_config(some())]
+
+    #[test]
+    fn a_written_network_is_read_back_to_the_bit(
+        network in small_networks(),
+        names in prop::collection::hash_set(".{0,8}", 40),
+    ) {
+        let mut names = names.into_iter();
+        let mut next = || names.next().unwrap_or_default();
+        let variables: Vec<Variable> = (0..network.len()).map(|v| Variable {
+            name: next(),
+            states: (0..network.size(v)).map(|_| next()).collect(),
+        }).collect();
+        let parents = (0..network.len()).map(|v| network.parents(v).to_vec()).collect();
+        let tables = (0..network.len()).map(|v| network.table(v).to_vec()).collect();
+        let network = Network::new(next(), variables, parents, tables).unwrap();
+
+        prop_assert_eq!(from_bif(&to_bif(&network)), Ok(network));
+    }
+
+    #[test]
+    fn damaged_text_is_refused_or_read_but_never_breaks(
+        which in 0usize..3,
+        damage in prop::collection::vec((any::<prop::sample::Index>(), 0u8..5, any::<char>()), 1..6),
+    ) {
+        let name = ["earthquake", "asia", "cancer"][which];
+        let mut text: Vec<char> =
+            repository_file(&format!("testdata/networks/{name}.bif")).chars().collect();
+        for (at, how, with) in damage {
+            let at = at.index(text.len());
+            match how {
+                0 => { text.remove(at); }
+                1 => text.insert(at, with),
+                2 => text[at] = with,
+                3 => text.truncate(at.max(1)),
+                _ => text[at] = ['{', '}', '(', ')', ';', ',', '|', '"', '9', '-'][with as usize % 10],
+            }
+        }
+        let text: String = text.into_iter().collect();
+
+        if let Ok(network) = from_bif(&text) {
+            prop_assert_eq!(network.check(), Ok(()));
+            prop_assert_eq!(from_bif(&to_bif(&network)), Ok(network));
+        }
+    }
+}
+
+#[test]
+fn errors_name_the_line_and_what_was_expected() {
+    let coin = "network n { }\nvariable c { type discrete [ 2 ] { a, b }; }\n";
+    let told = |rest: &str| from_bif(&format!("{coin}{rest}")).unwrap_err().to_string();
+
+    for (text, expected) in [
+        (
+            "probability ( c ) {\n table 0.5, 0.6;\n}",
+            "line 4: found numbers that add up to 1.1 where a sum of 1 was expected",
+        ),
+        ("probability ( c ) {\n table 0.5;\n}", "line 5: found 1 numbers where 2 was expected"),
+        (
+            "probability ( c ) {\n table 0.5, x;\n}",
+            "line 4: found `x` where a probability from 0 to 1 was expected",
+        ),
+        ("probability ( d ) { }", "line 3: found `d` where the name of a variable was expected"),
+        ("probability ( c ) { }", "line 3: found `}` where a row for () was expected"),
+        ("", "line 3: found the end of the text where `probability` of `c` was expected"),
+        ("cpt c", "line 3: found `cpt` where `network`, `variable` or `probability` was expected"),
+        ("/* ", "line 3: found a comment without end where `*/` was expected"),
+        (
+            "variable d { type discrete [ 3 ] { a, b }; }",
+            "line 3: found 2 states where a list of 3 states was expected",
+        ),
+    ] {
+        assert_eq!(told(text), expected);
+    }
+}
+
+#[test]
+fn other_ways_to_write_the_same_are_read() {
+    let network = from_bif(
+        r#"network "family out" { property version 1 ; property "author {x}" ; }
+        /* tables may come first,
+           and the variable itself turns slowest in them */
+        probability ( light "out" ) { table 0.6 0.05 0.4 0.95; property seen ; }
+        probability ( "out" ) { table 0.15 0.85; } // no commas
+        variable "out" { type discrete[2] { "true" "false" }; property position = (1, 2); }
+        variable light { type discrete[2] { on, off }; }"#,
+    )
+    .unwrap();
+
+    assert_eq!(network.name(), "family out");
+    assert_eq!(network.parents(1), [0]);
+    assert_eq!(network.table(1), [0.6, 0.4, 0.05, 0.95]);
+}
+
+// ----------------------------------------------------------------------------- separation
+
+proptest! {
+    #![proptest_config(some())]
+
+    #[test]
+    fn separated_variables_are_independent_in_the_joint(
+        network in small_networks(),
+        seed in any::<u64>(),
+    ) {
+        let n = network.len();
+        prop_assume!(n >= 2);
+        let mut random = Random::new(seed);
+        let (a, b) = (random.below(n), random.below(n));
+        prop_assume!(a != b);
+        let given: Vec<usize> =
+            (0..n).filter(|v| *v != a && *v != b && random.uniform() < 0.3).collect();
+        let cells = joint(&network);
+        // The largest difference between P(a, b | given) and the product of its marginals.
+        let mut sums: std::collections::BTreeMap<Vec<usize>, [Vec<f64>; 3]> = Default::default();
+        let (ka, kb) = (network.size(a), network.size(b));
+        for (x, p) in &cells {
+            let key = given.iter().map(|v| x[*v]).collect();
+            let empty = || [vec![0.0; ka * kb], vec![0.0; ka], vec![0.0; kb]];
+            let [ab, pa, pb] = sums.entry(key).or_insert_with(empty);
+            ab[x[a] * kb + x[b]] += p;
+            pa[x[a]] += p;
+            pb[x[b]] += p;
+        }
+        let mut largest: f64 = 0.0;
+        for [ab, pa, pb] in sums.values() {
+            let total: f64 = pa.iter().sum();
+            if total > 1e-12 {
+                for (at, p) in ab.iter().enumerate() {
+                    let product = pa[at / kb] * pb[at % kb] / total;
+                    largest = largest.max((p - product).abs() / total);
+                }
+            }
+        }
+
+        let told = d_separation(&network, a, b, &given).unwrap();
+        let back = d_separation(&network, b, a, &given).unwrap();
+
+        match &told {
+            Separation::Separated { blocked } => {
+                prop_assert!(largest < 1e-9, "{}", largest);
+                prop_assert!(separated(&back));
+                for path in blocked {
+                    prop_assert_eq!((path.path[0], path.path[path.path.len() - 1]), (a, b));
+                    prop_assert!(path.path.contains(&path.at));
+                }
+            }
+            Separation::Connected { path } => {
+                prop_assert_eq!((path[0], path[path.len() - 1]), (a, b));
+                for pair in path.windows(2) {
+                    let joined = network.parents(pair[0]).contains(&pair[1])
+                        || network.parents(pair[1]).contains(&pair[0]);
+                    prop_assert!(joined);
+                }
+                // Tables drawn at random hide a path only by the rarest accident; zeros can.
+                let full = (0..n).all(|v| network.table(v).iter().all(|p| *p > 0.0));
+                prop_assert!(largest > 1e-13 || !full, "{}", largest);
+            }
+        }
+        let reached = reachable(&network, a, &given).unwrap();
+        prop_assert_eq!(reached.contains(&b), !separated(&told));
+    }
 }

@@ -4,17 +4,23 @@
 //!
 //! - [`Network`]: variables, parents, conditional tables; built by hand and checked
 //! - [`RandomNetwork`]: networks of any size from a seed, to try things on
+//! - [`bif`]: networks as text
+//! - [`d_separation`]: who can tell nothing about whom, read off the arrows
 //! - [`inference`]: posteriors, probability of the evidence, most probable explanation, all exact
 //! - [`learn`]: structure and tables from rows
 //! - [`TanNb`]: naive Bayes with a tree over the columns
 
+pub mod bif;
 pub mod inference;
 pub mod learn;
 mod random;
 mod sample;
+mod separation;
 mod structure;
 mod tan;
 
 pub use random::RandomNetwork;
+pub use separation::{Block, BlockedPath, Separation, d_separation, reachable};
+use structure::topological_order;
 pub use structure::{Builder, Evidence, Network, Variable};
 pub use tan::{TanNb, TanNbModel};
