@@ -1,5 +1,6 @@
 //! The command line, declared.
 
+use crate::commands::Bayes;
 use clap::{Args as Group, Parser, Subcommand, ValueHint};
 use mercer::data::Kind;
 use mercer_io::Format;
@@ -55,6 +56,7 @@ pub enum Command {
     Predict(Predict),
     Evaluate(Evaluate),
     Explain(Explain),
+    Bayes(Bayes),
     Inspect(Inspect),
     Models(Models),
     Merge(Merge),

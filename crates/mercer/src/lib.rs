@@ -53,4 +53,6 @@ mod texts {
     struct GaussianNaiveBayes;
     #[doc = include_str!("../../../docs/lectures/02-counting-naive-bayes.md")]
     struct CountingNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/05-bayesian-networks.md")]
+    struct BayesianNetworks;
 }

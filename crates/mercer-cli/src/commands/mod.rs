@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod bayes;
 mod completions;
 mod evaluate;
 mod explain;
@@ -13,6 +14,8 @@ mod predict;
 mod reference;
 mod train;
 
+pub use bayes::Bayes;
+
 use crate::args::Command;
 use crate::failure::Result;
 use crate::session::Session;
@@ -23,6 +26,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Train(args) => train::run(args, session),
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
+        Command::Bayes(args) => bayes::run(args, session),
         Command::Explain(args) => explain::run(args, session),
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),

@@ -4,6 +4,7 @@
 
 mod errors;
 mod journey;
+mod networks;
 mod shell;
 
 use assert_cmd::Command;

@@ -8,9 +8,11 @@
 //! - [`d_separation`]: who can tell nothing about whom, read off the arrows
 //! - [`inference`]: posteriors, probability of the evidence, most probable explanation, all exact
 //! - [`learn`]: structure and tables from rows
+//! - [`to_svg`], [`to_dot`]: pictures
 //! - [`TanNb`]: naive Bayes with a tree over the columns
 
 pub mod bif;
+mod draw;
 pub mod inference;
 pub mod learn;
 mod random;
@@ -19,6 +21,7 @@ mod separation;
 mod structure;
 mod tan;
 
+pub use draw::{to_dot, to_svg};
 pub use random::RandomNetwork;
 pub use separation::{Block, BlockedPath, Separation, d_separation, reachable};
 use structure::topological_order;

@@ -6,7 +6,7 @@ use crate::probability::network::{Network, Variable};
 use std::collections::BTreeMap;
 
 /// A column of numbers with more distinct values than this is a measurement, not a category.
-const MOST_NUMBERS: usize = 256;
+const MOST_NUMBERS: usize = 50;
 
 /// Rows of discrete variables.
 #[derive(Clone, Debug, PartialEq)]
