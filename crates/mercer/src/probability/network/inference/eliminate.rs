@@ -22,22 +22,57 @@ pub fn query(
     evidence: &Evidence,
     monitor: &Monitor<'_>,
 ) -> Result<Posterior> {
-    check_places(network, of, evidence)?;
-    let asked: Vec<usize> = of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
-    let plan = Plan::new(network, &asked, evidence);
-    plan.reserve("summing out variables", monitor)?;
-    let run = plan.run::<Plain>(evidence).or_else(|| plan.run::<Log>(evidence));
-    let (table, log_evidence) = run.expect("logarithms do not underflow");
-    if log_evidence == f64::NEG_INFINITY {
-        return Err(impossible(network, evidence));
+    Query::plan(network, of, evidence)?.run(monitor)
+}
+
+/// A question with the order in which it will be answered, so that its price is known before.
+#[derive(Debug)]
+pub struct Query<'a> {
+    network: &'a Network,
+    of: Vec<usize>,
+    evidence: Evidence,
+    plan: Plan<'a>,
+}
+
+impl<'a> Query<'a> {
+    /// Finds the order.
+    ///
+    /// # Errors
+    /// If a variable is unknown or asked twice.
+    pub fn plan(network: &'a Network, of: &[usize], evidence: &Evidence) -> Result<Query<'a>> {
+        check_places(network, of, evidence)?;
+        let asked: Vec<usize> =
+            of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
+        let plan = Plan::new(network, &asked, evidence);
+        Ok(Query { network, of: of.to_vec(), evidence: evidence.clone(), plan })
     }
-    let joint = table.ordered(&asked);
-    Ok(Posterior {
-        variables: of.to_vec(),
-        sizes: of.iter().map(|v| network.size(*v)).collect(),
-        probabilities: spread(network, of, evidence, &joint),
-        log_evidence,
-    })
+
+    /// Cells of all tables that will be made: the work there is.
+    pub fn n_cells(&self) -> f64 {
+        self.plan.order.cells(&self.plan.sizes).1 + self.plan.answer()
+    }
+
+    /// Answers.
+    ///
+    /// # Errors
+    /// If the evidence cannot happen, or the tables on the way would be too large.
+    pub fn run(&self, monitor: &Monitor<'_>) -> Result<Posterior> {
+        let Query { network, of, evidence, plan } = self;
+        plan.reserve("summing out variables", monitor)?;
+        let run = plan.run::<Plain>(evidence).or_else(|| plan.run::<Log>(evidence));
+        let (table, log_evidence) = run.expect("logarithms do not underflow");
+        if log_evidence == f64::NEG_INFINITY {
+            return Err(impossible(network, evidence));
+        }
+        let asked: Vec<usize> =
+            of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
+        Ok(Posterior {
+            variables: of.clone(),
+            sizes: of.iter().map(|v| network.size(*v)).collect(),
+            probabilities: spread(network, of, evidence, &table.ordered(&asked)),
+            log_evidence,
+        })
+    }
 }
 
 /// `log P(evidence)`; minus infinity where it cannot happen.
@@ -53,6 +88,7 @@ pub fn log_evidence(network: &Network, evidence: &Evidence, monitor: &Monitor<'_
 }
 
 /// What to multiply and in which order to sum out.
+#[derive(Debug)]
 struct Plan<'a> {
     network: &'a Network,
     kept: Vec<usize>,
@@ -84,9 +120,13 @@ impl<'a> Plan<'a> {
     }
 
     fn reserve(&self, what: &str, monitor: &Monitor<'_>) -> Result<()> {
-        let answer: f64 = self.kept.iter().map(|v| self.sizes[*v] as f64).product();
         // A table and what it is made of stand side by side.
-        reserve(what, 2.0 * self.order.cells(&self.sizes).0 + 2.0 * answer, monitor)
+        reserve(what, 2.0 * self.order.cells(&self.sizes).0 + 2.0 * self.answer(), monitor)
+    }
+
+    /// Cells of the answer.
+    fn answer(&self) -> f64 {
+        self.kept.iter().map(|v| self.sizes[*v] as f64).product()
     }
 
     /// The joint of what is asked and the log of what it was scaled to one by; `None` where `S` is

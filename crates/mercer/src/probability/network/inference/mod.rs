@@ -14,7 +14,7 @@ mod order;
 mod semiring;
 mod table;
 
-pub use eliminate::{log_evidence, query};
+pub use eliminate::{Query, log_evidence, query};
 pub use explanation::{Explanation, most_probable_explanation};
 pub use junction::{Calibrated, JunctionTree};
 

@@ -4,9 +4,8 @@
 //! is NP-hard; taking next the variable that needs the fewest new joins (min-fill) is what works well
 //! (Kjærulff, 1990). Ties go to the smaller table, then to the first variable.
 
-use std::collections::BTreeSet;
-
 /// The steps of an elimination: each variable with the neighbors it still had, rising.
+#[derive(Debug)]
 pub(super) struct Elimination {
     /// One entry a variable, in order.
     pub steps: Vec<(usize, Vec<usize>)>,
@@ -17,38 +16,35 @@ impl Elimination {
     /// left alone.
     pub fn min_fill(families: &[Vec<usize>], sizes: &[usize], gone: &[bool]) -> Elimination {
         let n = sizes.len();
-        let mut neighbors: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); n];
+        let mut graph = Graph::new(n);
         for family in families {
             for v in family {
-                neighbors[*v].extend(family.iter().filter(|u| *u != v));
+                family.iter().filter(|u| *u != v).for_each(|u| graph.set(*v, *u));
             }
         }
-        let mut left: BTreeSet<usize> = (0..n).filter(|v| gone[*v]).collect();
-        let mut fills: Vec<usize> = (0..n).map(|v| fill(v, &neighbors)).collect();
-        let cells = |v: usize, neighbors: &[BTreeSet<usize>]| {
-            neighbors[v].iter().map(|u| sizes[*u] as f64).product::<f64>() * sizes[v] as f64
+        graph.count();
+        let cells = |v: usize, graph: &Graph| {
+            graph.around(v).map(|u| sizes[u] as f64).product::<f64>() * sizes[v] as f64
         };
-        let mut tables: Vec<f64> = (0..n).map(|v| cells(v, &neighbors)).collect();
+        let mut left: Vec<usize> = (0..n).filter(|v| gone[*v]).collect();
+        let mut tables = vec![0.0; n];
+        left.iter().for_each(|v| tables[*v] = cells(*v, &graph));
         let mut steps = Vec::with_capacity(left.len());
-        while let Some(v) = left
-            .iter()
-            .copied()
-            .min_by(|a, b| fills[*a].cmp(&fills[*b]).then(tables[*a].total_cmp(&tables[*b])))
-        {
-            left.remove(&v);
-            let around: Vec<usize> = neighbors[v].iter().copied().collect();
-            for (i, a) in around.iter().enumerate() {
-                for b in &around[i + 1..] {
-                    join(*a, *b, &mut neighbors, &mut fills);
+        while !left.is_empty() {
+            let mut at = 0;
+            for (i, v) in left.iter().enumerate() {
+                let (best, fills) = (left[at], &graph.fills);
+                if (fills[*v], tables[*v]) < (fills[best], tables[best]) {
+                    at = i;
                 }
             }
-            for a in &around {
-                // Its neighbors that did not know the one who goes need no join with it any more.
-                fills[*a] -= neighbors[*a].len() - around.len();
-                neighbors[*a].remove(&v);
+            let v = left.remove(at);
+            let around: Vec<usize> = graph.around(v).collect();
+            for (i, a) in around.iter().enumerate() {
+                around[i + 1..].iter().for_each(|b| graph.join(*a, *b));
             }
-            neighbors[v].clear();
-            around.iter().for_each(|a| tables[*a] = cells(*a, &neighbors));
+            graph.remove(v, &around);
+            around.iter().for_each(|a| tables[*a] = cells(*a, &graph));
             steps.push((v, around));
         }
         Elimination { steps }
@@ -63,27 +59,92 @@ impl Elimination {
     }
 }
 
-/// New joins that summing out a variable needs.
-fn fill(v: usize, neighbors: &[BTreeSet<usize>]) -> usize {
-    let around: Vec<usize> = neighbors[v].iter().copied().collect();
-    let missing = |(i, a): (usize, &usize)| {
-        around[i + 1..].iter().filter(|b| !neighbors[*a].contains(b)).count()
-    };
-    around.iter().enumerate().map(missing).sum()
+/// Who is whose neighbor, one bit a pair, and how many joins summing each out would need: kept up to
+/// date, so that a hub with thousands of neighbors is counted once and not at every step.
+struct Graph {
+    words: usize,
+    bits: Vec<u64>,
+    degrees: Vec<usize>,
+    fills: Vec<usize>,
 }
 
-/// Joins two variables and keeps the number of joins that others need up to date, so that a hub with
-/// thousands of neighbors is counted once and not at every step.
-fn join(a: usize, b: usize, neighbors: &mut [BTreeSet<usize>], fills: &mut [usize]) {
-    if neighbors[a].contains(&b) {
-        return;
+impl Graph {
+    fn new(n: usize) -> Graph {
+        let words = n.div_ceil(64);
+        Graph { words, bits: vec![0; n * words], degrees: vec![0; n], fills: vec![0; n] }
     }
-    let both: Vec<usize> = neighbors[a].intersection(&neighbors[b]).copied().collect();
-    both.iter().for_each(|c| fills[*c] -= 1);
-    fills[a] += neighbors[a].len() - both.len();
-    fills[b] += neighbors[b].len() - both.len();
-    neighbors[a].insert(b);
-    neighbors[b].insert(a);
+
+    fn row(&self, v: usize) -> &[u64] {
+        &self.bits[v * self.words..(v + 1) * self.words]
+    }
+
+    fn has(&self, a: usize, b: usize) -> bool {
+        self.bits[a * self.words + b / 64] >> (b % 64) & 1 == 1
+    }
+
+    /// Makes `b` a neighbor of `a`.
+    fn set(&mut self, a: usize, b: usize) {
+        self.degrees[a] += usize::from(!self.has(a, b));
+        self.bits[a * self.words + b / 64] |= 1 << (b % 64);
+    }
+
+    fn around(&self, v: usize) -> impl Iterator<Item = usize> {
+        ones(self.row(v).iter().copied())
+    }
+
+    fn common(&self, a: usize, b: usize) -> impl Iterator<Item = u64> {
+        self.row(a).iter().zip(self.row(b)).map(|(x, y)| x & y)
+    }
+
+    /// Counts the joins that are missing around each variable.
+    fn count(&mut self) {
+        self.fills = (0..self.degrees.len()).map(|v| self.fill(v)).collect();
+    }
+
+    fn fill(&self, v: usize) -> usize {
+        let known =
+            |a: usize| -> usize { self.common(a, v).map(|w| w.count_ones() as usize).sum() };
+        // Every missing join is found from both its ends.
+        self.around(v).map(|a| self.degrees[v] - 1 - known(a)).sum::<usize>() / 2
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        if self.has(a, b) {
+            return;
+        }
+        let both: Vec<usize> = ones(self.common(a, b)).collect();
+        both.iter().for_each(|c| self.fills[*c] -= 1);
+        self.fills[a] += self.degrees[a] - both.len();
+        self.fills[b] += self.degrees[b] - both.len();
+        self.set(a, b);
+        self.set(b, a);
+    }
+
+    /// Takes out a variable whose neighbors all know each other.
+    fn remove(&mut self, v: usize, around: &[usize]) {
+        for a in around {
+            // Its neighbors that did not know the one who goes need no join with it any more.
+            self.fills[*a] -= self.degrees[*a] - around.len();
+            self.degrees[*a] -= 1;
+            self.bits[*a * self.words + v / 64] &= !(1 << (v % 64));
+        }
+        self.bits[v * self.words..(v + 1) * self.words].fill(0);
+        self.degrees[v] = 0;
+    }
+}
+
+/// The places of the bits that are set.
+fn ones(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
+    words.enumerate().flat_map(|(at, mut word)| {
+        std::iter::from_fn(move || {
+            if word == 0 {
+                return None;
+            }
+            let bit = word.trailing_zeros() as usize;
+            word &= word - 1;
+            Some(at * 64 + bit)
+        })
+    })
 }
 
 #[cfg(test)]
@@ -103,16 +164,22 @@ mod tests {
     #[test]
     fn counts_kept_up_to_date_are_the_counts() {
         let mut random = mercer_num::random::Random::new(3);
-        let mut neighbors: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); 12];
-        let mut fills = vec![0; 12];
-        for _ in 0..40 {
-            let (a, b) = (random.below(12), random.below(12));
+        let mut graph = Graph::new(100);
+        for _ in 0..400 {
+            let (a, b) = (random.below(100), random.below(100));
             if a != b {
-                join(a, b, &mut neighbors, &mut fills);
+                graph.join(a, b);
             }
 
-            let counted: Vec<usize> = (0..12).map(|v| fill(v, &neighbors)).collect();
-            assert_eq!(fills, counted);
+            let missing = |v: usize| -> usize {
+                let around: Vec<usize> = graph.around(v).collect();
+                let later = |i: usize| around[i + 1..].iter();
+                let stranger = |i: usize| later(i).filter(|b| !graph.has(around[i], **b)).count();
+                (0..around.len()).map(stranger).sum()
+            };
+            let counted: Vec<usize> = (0..100).map(missing).collect();
+            assert_eq!(graph.fills, counted);
+            assert_eq!((0..100).map(|v| graph.fill(v)).collect::<Vec<_>>(), counted);
         }
     }
 
