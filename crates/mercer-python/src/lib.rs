@@ -6,6 +6,7 @@
 mod array;
 mod error;
 mod fitted;
+mod network;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -33,6 +34,8 @@ fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<fitted::Fitted>()?;
+    m.add_class::<network::PyNetwork>()?;
+    m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::from_bytes, m)?)?;

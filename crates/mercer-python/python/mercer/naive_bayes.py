@@ -5,7 +5,7 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB"]
+__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "TreeAugmentedNB"]
 
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
@@ -242,5 +242,65 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.alpha = alpha
         self.force_alpha = force_alpha
         self.binarize = binarize
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    """Tree-augmented naive Bayes, for columns of categories that depend on each other.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
+        even odds.
+        It must be a number of at least 0.
+    min_gain : float, default=0.0
+        Columns are joined only if that gains more than this many nats of likelihood a row. Larger
+        values leave fewer edges; without any it is categorical naive Bayes.
+        It must be a number of at least 0.
+    root : int, default=0
+        The column the tree hangs from, counted from 0.
+    fit_prior : bool, default=True
+        Whether priors are the shares seen in the data; otherwise all classes are alike.
+    class_prior : array of float or None, default=None
+        Class priors in class order; empty leaves them to ``fit_prior``.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    NaN is a missing value: it is left out, not filled in.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import TreeAugmentedNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = TreeAugmentedNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "tan"
+    _takes = ("missing", "categories")
+
+    def __init__(self, *, alpha=1.0, min_gain=0.0, root=0, fit_prior=True, class_prior=None):
+        self.alpha = alpha
+        self.min_gain = min_gain
+        self.root = root
         self.fit_prior = fit_prior
         self.class_prior = class_prior

@@ -3,7 +3,7 @@ from typing import Any, Literal
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB"]
+__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "TreeAugmentedNB"]
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     priors: Sequence[float] | None
@@ -59,6 +59,22 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         alpha: Any = 1.0,
         force_alpha: bool = True,
         binarize: Any = 0.0,
+        fit_prior: bool = True,
+        class_prior: Sequence[float] | None = None,
+    ) -> None: ...
+
+class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    alpha: float
+    min_gain: float
+    root: int
+    fit_prior: bool
+    class_prior: Sequence[float] | None
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        min_gain: float = 0.0,
+        root: int = 0,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
