@@ -10,3 +10,4 @@ mod lectures;
 mod numerics;
 mod prepare;
 mod rounds;
+mod special;
