@@ -2,6 +2,7 @@
 //!
 //! The modules are the course, in the order of the data:
 //!
+//! - [`probability`]: tables, Bayes' rule, belief, parameters
 //! - [`data`]: tables, rows, classes
 //! - [`prepare`]: from a table to features
 //! - [`stats`]: what can be added
@@ -38,6 +39,7 @@ pub mod explain;
 pub mod model;
 pub mod prelude;
 pub mod prepare;
+pub mod probability;
 pub mod stats;
 
 pub use error::{Error, Result};

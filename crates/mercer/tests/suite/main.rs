@@ -9,5 +9,6 @@ mod laws;
 mod lectures;
 mod numerics;
 mod prepare;
+mod probability;
 mod rounds;
 mod special;
