@@ -7,6 +7,7 @@
 //! - [`prepare`]: from a table to features
 //! - [`stats`]: what can be added
 //! - [`model`]: what an estimator is, and what a fitted one can do
+//! - [`decision`]: from a posterior to an action
 //! - [`bayes`]: naive Bayes
 //! - [`evaluate`]: how good a model is
 //! - [`explain`]: predictions told step by step
@@ -33,6 +34,7 @@
 pub mod bayes;
 pub mod catalog;
 pub mod data;
+pub mod decision;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
