@@ -5,16 +5,19 @@
 //! - [`belief`]: one observation after the other
 //! - [`conjugate`]: a parameter's posterior in closed form
 //! - [`density`]: the distributions the lectures count with
+//! - [`gaussian`]: the bell curve over several numbers
 
 pub mod bayes_rule;
 pub mod belief;
 pub mod conjugate;
 pub mod density;
+pub mod gaussian;
 pub mod joint;
 mod share;
 
 pub use bayes_rule::{BayesRule, Hypothesis};
 pub use belief::{Belief, Update};
+pub use gaussian::MultivariateNormal;
 pub use joint::{Event, JointTable, Variable};
 pub use share::Share;
 
