@@ -55,4 +55,8 @@ mod texts {
     struct GaussianNaiveBayes;
     #[doc = include_str!("../../../docs/lectures/02-counting-naive-bayes.md")]
     struct CountingNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/03-probability-tables-and-belief.md")]
+    struct ProbabilityTablesAndBelief;
+    #[doc = include_str!("../../../docs/lectures/04-decisions.md")]
+    struct Decisions;
 }
