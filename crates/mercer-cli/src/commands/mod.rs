@@ -1,6 +1,8 @@
 //! The commands, a file each.
 
+mod bayes;
 mod completions;
+mod deciding;
 mod evaluate;
 mod explain;
 mod files;
@@ -13,6 +15,9 @@ mod predict;
 mod reference;
 mod train;
 
+pub use bayes::Bayes;
+pub use deciding::Deciding;
+
 use crate::args::Command;
 use crate::failure::Result;
 use crate::session::Session;
@@ -23,6 +28,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Train(args) => train::run(args, session),
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
+        Command::Bayes(args) => bayes::run(args, session),
         Command::Explain(args) => explain::run(args, session),
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),
