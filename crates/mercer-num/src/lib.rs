@@ -2,6 +2,7 @@
 //!
 //! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
 //! - [`parallel`]: sums over rows that give the same bits on one thread or many
+//! - [`linalg`]: products and factorizations of dense matrices
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
@@ -9,6 +10,7 @@
 //! - [`random`]: portable random streams
 
 pub mod bytes;
+pub mod linalg;
 pub mod parallel;
 pub mod random;
 pub mod rows;

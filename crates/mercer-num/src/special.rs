@@ -1,6 +1,40 @@
 //! Functions of probability, computed so that nothing overflows.
 
+mod beta;
+mod gamma;
+mod normal;
+mod root;
+mod student;
+
+pub use beta::{beta_quantile, beta_share, binomial_term, ln_beta};
+pub use gamma::{chi_squared_sf, gamma_quantile, gamma_share, ln_choose, ln_gamma, poisson_term};
+pub use normal::{normal_quantile, normal_share};
+pub use student::{student_quantile, student_share};
+
 use std::f64::consts::TAU;
+
+/// What lies below a point and what lies above it. Both, because one less the other loses the digits
+/// of a thin tail.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tails {
+    /// `P(X ≤ x)`.
+    pub lower: f64,
+    /// `P(X > x)`.
+    pub upper: f64,
+}
+
+impl Tails {
+    /// The tails around a quantile: `p` below it and the rest above.
+    pub fn at(p: f64) -> Tails {
+        Tails { lower: p, upper: 1.0 - p }
+    }
+
+    /// The tails seen from the other side.
+    #[must_use]
+    pub fn mirrored(self) -> Tails {
+        Tails { lower: self.upper, upper: self.lower }
+    }
+}
 
 /// `log Σ exp(xᵢ)`, exact for any magnitude; `-inf` for no terms.
 ///

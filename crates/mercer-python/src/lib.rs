@@ -4,9 +4,11 @@
 //! hand arrays to [`fitted::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
 
 mod array;
+mod decision;
 mod error;
 mod fitted;
 mod network;
+mod probability;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -42,5 +44,23 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fitted::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
+    m.add_class::<probability::JointTable>()?;
+    m.add_class::<probability::Belief>()?;
+    m.add_class::<probability::Beta>()?;
+    m.add_class::<probability::Dirichlet>()?;
+    m.add_class::<probability::NormalMean>()?;
+    m.add_class::<probability::NormalInverseGamma>()?;
+    m.add_class::<probability::Gamma>()?;
+    m.add_class::<probability::MultivariateNormal>()?;
+    m.add_function(wrap_pyfunction!(probability::bayes_rule, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::decide, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::new_priors, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::neyman_pearson, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::minimax_threshold, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::outlier_threshold, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::minimax, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::best_number, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::bayes_risk, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::two_normals_error, m)?)?;
     Ok(())
 }

@@ -171,11 +171,9 @@ pub enum Error {
         /// What there is.
         known: String,
     },
-    /// A name nobody gave.
-    #[error("no {what} is called `{name}`; there are {known}")]
-    UnknownName {
-        /// What was looked for.
-        what: String,
+    /// A random variable a table does not have.
+    #[error("no variable is called `{name}`; there are {known}")]
+    UnknownVariable {
         /// What came.
         name: String,
         /// What there is.
@@ -199,11 +197,39 @@ pub enum Error {
         /// What should have come.
         expected: String,
     },
-    /// Evidence of probability zero: nothing follows from it.
-    #[error("the evidence cannot happen: P({evidence}) is 0")]
+    /// A value a random variable does not take.
+    #[error("`{variable}` does not take the value `{value}`; it takes {known}")]
+    UnknownValue {
+        /// Whose value.
+        variable: String,
+        /// What came.
+        value: String,
+        /// What there is.
+        known: String,
+    },
+    /// A number that is no probability, count or cost where one must stand.
+    #[error("{what} is {value}; it must be {expected}")]
+    Number {
+        /// Which number.
+        what: String,
+        /// What came.
+        value: f64,
+        /// What is allowed.
+        expected: String,
+    },
+    /// Probabilities that do not add up to one.
+    #[error("{what} add up to {sum}, not to 1")]
+    NotOne {
+        /// Which.
+        what: String,
+        /// What they add up to.
+        sum: f64,
+    },
+    /// A condition, or evidence, of probability zero.
+    #[error("{what} has probability 0, so nothing can be concluded from it")]
     Impossible {
-        /// What was seen.
-        evidence: String,
+        /// The condition.
+        what: String,
     },
     /// Two summaries that do not fit together.
     #[error("cannot merge: {why}")]

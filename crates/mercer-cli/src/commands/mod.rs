@@ -2,6 +2,7 @@
 
 mod bayes;
 mod completions;
+mod deciding;
 mod evaluate;
 mod explain;
 mod files;
@@ -15,6 +16,7 @@ mod reference;
 mod train;
 
 pub use bayes::Bayes;
+pub use deciding::Deciding;
 
 use crate::args::Command;
 use crate::failure::Result;

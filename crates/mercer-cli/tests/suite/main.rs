@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bayes;
+mod decisions;
 mod errors;
 mod journey;
 mod networks;

@@ -4,6 +4,16 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from .probability import Belief as Belief
+from .probability import Beta as Beta
+from .probability import Dirichlet as Dirichlet
+from .probability import Gamma as Gamma
+from .probability import JointTable as JointTable
+from .probability import MultivariateNormal as MultivariateNormal
+from .probability import NormalInverseGamma as NormalInverseGamma
+from .probability import NormalMean as NormalMean
+from .probability import bayes_rule as bayes_rule
+
 __version__: str
 
 # A dense matrix of doubles or floats, or the parts of a sparse one: numbers, columns, row offsets
@@ -125,3 +135,30 @@ def from_bytes(bytes: bytes) -> Fitted: ...
 def load(path: Path) -> Fitted: ...
 def set_threads(n: int) -> None: ...
 def get_threads() -> int: ...
+def decide(
+    log_proba: NDArray[np.float64],
+    cost: NDArray[np.float64] | None = None,
+    reject: float | None = None,
+    old_priors: list[float] | None = None,
+    new_priors: list[float] | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]: ...
+def new_priors(old: list[float], given: list[tuple[int, float]]) -> list[float]: ...
+def neyman_pearson(
+    scores: list[float], positive: list[bool], max_rate: float
+) -> tuple[float, float, float]: ...
+def minimax_threshold(
+    scores: list[float], positive: list[bool], alarm_cost: float = 1.0, miss_cost: float = 1.0
+) -> tuple[float, float, float]: ...
+def outlier_threshold(log_densities: list[float], share: float) -> float: ...
+def minimax(cost: NDArray[np.float64]) -> int: ...
+def best_number(
+    values: list[float], weights: list[float], loss: str = "squared", quantile: float = 0.5
+) -> float: ...
+def bayes_risk(
+    joint: NDArray[np.float64],
+    cost: NDArray[np.float64] | None = None,
+    reject: float | None = None,
+) -> float: ...
+def two_normals_error(
+    prior: float, means: tuple[float, float], variances: tuple[float, float]
+) -> float: ...

@@ -11,4 +11,6 @@ mod network_learning;
 mod networks;
 mod numerics;
 mod prepare;
+mod probability;
 mod rounds;
+mod special;

@@ -24,6 +24,6 @@ mod tan;
 pub use draw::{to_dot, to_svg};
 pub use random::RandomNetwork;
 pub use separation::{Block, BlockedPath, Separation, d_separation, reachable};
-use structure::topological_order;
 pub use structure::{Builder, Evidence, Network, Variable};
+use structure::{check_place, topological_order};
 pub use tan::{TanNb, TanNbModel};

@@ -6,7 +6,7 @@
 //! remembering from which side each variable was reached (Shachter's Bayes ball, 1998; Koller &
 //! Friedman, algorithm 3.1).
 
-use super::Network;
+use super::{Network, check_place};
 use crate::error::{Error, Result};
 use std::collections::VecDeque;
 
@@ -72,7 +72,7 @@ pub fn d_separation(network: &Network, a: usize, b: usize, given: &[usize]) -> R
 /// If a variable is unknown.
 pub fn reachable(network: &Network, a: usize, given: &[usize]) -> Result<Vec<usize>> {
     for v in given.iter().chain([&a]) {
-        known(network, *v)?;
+        check_place(network, *v)?;
     }
     let graph = Graph::new(network, given);
     let trail = graph.walk(a);
@@ -80,20 +80,9 @@ pub fn reachable(network: &Network, a: usize, given: &[usize]) -> Result<Vec<usi
     Ok((0..network.len()).filter(reached).collect())
 }
 
-fn known(network: &Network, v: usize) -> Result<()> {
-    if v < network.len() {
-        return Ok(());
-    }
-    Err(Error::UnknownName {
-        what: "variable".into(),
-        name: format!("place {v}"),
-        known: format!("places 0 to {}", network.len().saturating_sub(1)),
-    })
-}
-
 fn check(network: &Network, a: usize, b: usize, given: &[usize]) -> Result<()> {
     for v in given.iter().chain([&a, &b]) {
-        known(network, *v)?;
+        check_place(network, *v)?;
     }
     let refuse = |v: usize, why: &str| {
         let variable = network.variables()[v].name.clone();

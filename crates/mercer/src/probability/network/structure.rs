@@ -100,10 +100,9 @@ impl Network {
     /// The place of a variable.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the names there are.
+    /// [`Error::UnknownVariable`] with the names there are.
     pub fn variable(&self, name: &str) -> Result<usize> {
-        let unknown = || Error::UnknownName {
-            what: "variable".into(),
+        let unknown = || Error::UnknownVariable {
             name: name.to_owned(),
             known: names(self.variables.iter().map(|v| &v.name)),
         };
@@ -113,12 +112,12 @@ impl Network {
     /// The place of a state of a variable.
     ///
     /// # Errors
-    /// [`Error::UnknownName`] with the states there are.
+    /// [`Error::UnknownValue`] with the states there are.
     pub fn state(&self, v: usize, name: &str) -> Result<usize> {
         let variable = &self.variables[v];
-        let unknown = || Error::UnknownName {
-            what: format!("state of `{}`", variable.name),
-            name: name.to_owned(),
+        let unknown = || Error::UnknownValue {
+            variable: variable.name.clone(),
+            value: name.to_owned(),
             known: names(&variable.states),
         };
         variable.states.iter().position(|s| s == name).ok_or_else(unknown)
@@ -316,6 +315,15 @@ pub(super) fn topological_order(
     }
 }
 
+/// Refuses the place of a variable there is not.
+pub(super) fn check_place(network: &Network, v: usize) -> Result<()> {
+    if v < network.len() {
+        return Ok(());
+    }
+    let known = names(network.variables.iter().map(|v| &v.name));
+    Err(Error::UnknownVariable { name: format!("number {v}"), known })
+}
+
 /// What was seen: the state of some variables.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence(Vec<(usize, usize)>);
@@ -347,18 +355,18 @@ impl Evidence {
     /// Refuses variables and states a network does not have.
     ///
     /// # Errors
-    /// [`Error::UnknownName`].
+    /// [`Error::UnknownVariable`], [`Error::UnknownValue`].
     pub fn check(&self, network: &Network) -> Result<()> {
         for (v, s) in self.iter() {
-            let (what, place, n) = if v >= network.len() {
-                ("variable".to_owned(), v, network.len())
-            } else if s >= network.size(v) {
-                (format!("state of `{}`", network.variables[v].name), s, network.size(v))
-            } else {
-                continue;
-            };
-            let known = format!("places 0 to {}", n.saturating_sub(1));
-            return Err(Error::UnknownName { what, name: format!("place {place}"), known });
+            check_place(network, v)?;
+            if s >= network.size(v) {
+                let variable = &network.variables[v];
+                return Err(Error::UnknownValue {
+                    variable: variable.name.clone(),
+                    value: format!("number {s}"),
+                    known: names(&variable.states),
+                });
+            }
         }
         Ok(())
     }
@@ -492,6 +500,6 @@ mod tests {
         assert!(network.evidence([("wet", "yes"), ("wet", "yes")]).is_ok());
         assert!(network.evidence([("wet", "yes"), ("wet", "no")]).is_err());
         let error = network.evidence([("wet", "maybe")]).unwrap_err();
-        assert_eq!(error.to_string(), "no state of `wet` is called `maybe`; there are yes, no");
+        assert_eq!(error.to_string(), "`wet` does not take the value `maybe`; it takes yes, no");
     }
 }

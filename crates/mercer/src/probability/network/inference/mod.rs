@@ -18,7 +18,7 @@ pub use eliminate::{Query, log_evidence, query};
 pub use explanation::{Explanation, most_probable_explanation};
 pub use junction::{Calibrated, JunctionTree};
 
-use super::{Evidence, Network};
+use super::{Evidence, Network, check_place};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 
@@ -42,13 +42,7 @@ pub struct Posterior {
 fn check_places(network: &Network, of: &[usize], evidence: &Evidence) -> Result<()> {
     evidence.check(network)?;
     for (at, v) in of.iter().enumerate() {
-        if *v >= network.len() {
-            return Err(Error::UnknownName {
-                what: "variable".into(),
-                name: format!("place {v}"),
-                known: format!("places 0 to {}", network.len().saturating_sub(1)),
-            });
-        }
+        check_place(network, *v)?;
         if of[..at].contains(v) {
             let variable = network.variables()[*v].name.clone();
             return Err(Error::Network { variable, why: "it is asked twice".into() });
@@ -70,5 +64,5 @@ fn impossible(network: &Network, evidence: &Evidence) -> Error {
             format!("{}={}", variable.name, variable.states[s])
         })
         .collect();
-    Error::Impossible { evidence: seen.join(", ") }
+    Error::Impossible { what: format!("the evidence {}", seen.join(", ")) }
 }

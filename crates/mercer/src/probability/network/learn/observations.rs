@@ -37,9 +37,9 @@ impl Observations {
             }
             let stranger = |c: &&u32| **c != Self::GAP && **c as usize >= variable.states.len();
             if let Some(code) = column.iter().find(stranger) {
-                return Err(Error::UnknownName {
-                    what: format!("state of `{}`", variable.name),
-                    name: format!("place {code}"),
+                return Err(Error::UnknownValue {
+                    variable: variable.name.clone(),
+                    value: format!("number {code}"),
                     known: variable.states.join(", "),
                 });
             }

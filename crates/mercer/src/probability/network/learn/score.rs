@@ -8,6 +8,7 @@
 
 use super::Observations;
 use super::counts::count_family;
+use mercer_num::special::ln_gamma;
 use std::collections::HashMap;
 
 /// No family has more cells than this; such arrows are not tried.
@@ -78,29 +79,6 @@ fn log_likelihood(counts: &[f64]) -> f64 {
     counts.iter().filter(|n| **n > 0.0).map(|n| n * (n / total).ln()).sum()
 }
 
-/// `log Γ(x)` for `x > 0` (Lanczos, 1964, with the nine coefficients of Godfrey).
-fn ln_gamma(x: f64) -> f64 {
-    const COEFFICIENTS: [f64; 9] = [
-        0.999_999_999_999_809_9,
-        676.520_368_121_885_1,
-        -1_259.139_216_722_402_8,
-        771.323_428_777_653_1,
-        -176.615_029_162_140_6,
-        12.507_343_278_686_905,
-        -0.138_571_095_265_720_12,
-        9.984_369_578_019_572e-6,
-        1.505_632_735_149_311_6e-7,
-    ];
-    if x < 0.5 {
-        return ln_gamma(x + 1.0) - x.ln();
-    }
-    let x = x - 1.0;
-    let terms = COEFFICIENTS[1..].iter().enumerate();
-    let sum = terms.fold(COEFFICIENTS[0], |sum, (i, c)| sum + c / (x + i as f64 + 1.0));
-    let t = x + 7.5;
-    0.5 * std::f64::consts::TAU.ln() + (x + 0.5) * t.ln() - t + sum.ln()
-}
-
 /// Terms that were worked out before.
 pub(super) struct Cache(HashMap<(usize, Vec<usize>), f64>);
 
@@ -117,23 +95,5 @@ impl Cache {
 
     pub fn put(&mut self, v: usize, parents: Vec<usize>, term: f64) {
         self.0.insert((v, parents), term);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn gamma_of_whole_and_half_numbers_is_known() {
-        let mut factorial: f64 = 1.0;
-        for n in 1..30 {
-            assert!(
-                (ln_gamma(f64::from(n)) - factorial.ln()).abs() < 1e-12 * factorial.ln().max(1.0)
-            );
-            factorial *= f64::from(n);
-        }
-        assert!((ln_gamma(0.5) - std::f64::consts::PI.sqrt().ln()).abs() < 1e-14);
-        assert!((ln_gamma(0.001) - 6.907_178_885_383_854).abs() < 1e-12);
     }
 }

@@ -51,11 +51,8 @@ fn check_place(data: &Observations, v: usize) -> Result<()> {
     if v < data.variables().len() {
         return Ok(());
     }
-    Err(Error::UnknownName {
-        what: "variable".into(),
-        name: format!("place {v}"),
-        known: format!("places 0 to {}", data.variables().len().saturating_sub(1)),
-    })
+    let names: Vec<&str> = data.variables().iter().map(|v| v.name.as_str()).collect();
+    Err(Error::UnknownVariable { name: format!("number {v}"), known: names.join(", ") })
 }
 
 /// What joining each variable with each later one gains, in likelihood a row, within the classes.

@@ -1,0 +1,188 @@
+//! Products of matrices, by row panels of fixed size.
+
+use crate::Matrix;
+use crate::parallel;
+use faer::linalg::matmul::matmul;
+use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::{Accum, MatMut, MatRef, Par};
+use ndarray::{ArrayView2, Axis, s};
+use rayon::prelude::*;
+use std::convert::Infallible;
+
+/// Rows of a panel of a product: enough to run at full speed.
+const PANEL: usize = 256;
+/// Rows that one thread sums before the tree of [`gram`] adds.
+const LEAF: usize = 4096;
+
+/// `into += blockᵀ · block` for a row-major block, on this thread. Only the lower triangle of the
+/// row-major `into` is touched.
+///
+/// # Panics
+/// If the lengths do not fit the width.
+pub fn add_gram(block: &[f64], width: usize, into: &mut [f64]) {
+    assert_eq!(into.len(), width * width, "a Gram matrix is square");
+    if width == 0 {
+        return;
+    }
+    let x = MatRef::from_row_major_slice(block, block.len() / width, width);
+    triangular::matmul(
+        MatMut::from_row_major_slice_mut(into, width, width),
+        BlockStructure::TriangularLower,
+        Accum::Add,
+        x.transpose(),
+        BlockStructure::Rectangular,
+        x,
+        BlockStructure::Rectangular,
+        1.0,
+        Par::Seq,
+    );
+}
+
+/// `into += aᵀ · b` for row-major blocks of as many rows, on this thread.
+///
+/// # Panics
+/// If the lengths do not fit the widths.
+pub fn add_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
+    assert_eq!(into.len(), a_width * b_width, "one cell a pair of columns");
+    if into.is_empty() {
+        return;
+    }
+    let n = a.len() / a_width;
+    let (a, b) =
+        (MatRef::from_row_major_slice(a, n, a_width), MatRef::from_row_major_slice(b, n, b_width));
+    let into = MatMut::from_row_major_slice_mut(into, a_width, b_width);
+    matmul(into, Accum::Add, a.transpose(), b, 1.0, Par::Seq);
+}
+
+/// `AᵀA`, summed over row panels in a fixed tree.
+pub fn gram(a: ArrayView2<'_, f64>) -> Matrix {
+    let (n, width) = a.dim();
+    let panels = n.div_ceil(LEAF);
+    let leaf = |k: usize| {
+        let mut sum = vec![0.0; width * width];
+        let rows = a.slice(s![k * LEAF..((k + 1) * LEAF).min(n), ..]);
+        for panel in rows.axis_chunks_iter(Axis(0), PANEL) {
+            let panel = panel.as_standard_layout();
+            add_gram(panel.as_slice().unwrap_or_default(), width, &mut sum);
+        }
+        Ok::<_, Infallible>(sum)
+    };
+    let add = |a: &mut Vec<f64>, b: &Vec<f64>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        Ok(())
+    };
+    let Ok((sum, _)) = parallel::reduce(panels, leaf, add, |_| true);
+    let mut out = match sum {
+        Some(sum) => Matrix::from_shape_vec((width, width), sum).expect("a square of the width"),
+        None => Matrix::zeros((width, width)),
+    };
+    for i in 0..width {
+        for j in i + 1..width {
+            out[[i, j]] = out[[j, i]];
+        }
+    }
+    out
+}
+
+/// `A · B`, row panels of `A` on all threads.
+///
+/// # Panics
+/// If the inner sizes differ.
+pub fn multiply(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Matrix {
+    assert_eq!(a.ncols(), b.nrows(), "inner sizes differ");
+    let (n, inner, width) = (a.nrows(), a.ncols(), b.ncols());
+    let mut out = Matrix::zeros((n, width));
+    if n == 0 || inner == 0 || width == 0 {
+        return out;
+    }
+    let b = b.as_standard_layout();
+    let b = MatRef::from_row_major_slice(b.as_slice().unwrap_or_default(), inner, width);
+    let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
+    cells.par_chunks_mut(PANEL * width).enumerate().for_each(|(k, cells)| {
+        let rows = cells.len() / width;
+        let panel = a.slice(s![k * PANEL..k * PANEL + rows, ..]);
+        let panel = panel.as_standard_layout();
+        let panel = MatRef::from_row_major_slice(panel.as_slice().unwrap_or_default(), rows, inner);
+        let cells = MatMut::from_row_major_slice_mut(cells, rows, width);
+        matmul(cells, Accum::Replace, panel, b, 1.0, Par::Seq);
+    });
+    out
+}
+
+/// `A · Bᵀ`, row panels of `A` on all threads: the inner products of two sets of rows.
+///
+/// # Panics
+/// If the widths differ.
+pub fn multiply_transposed(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Matrix {
+    multiply(a, b.t())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::tests::{assert_near, normal};
+    use crate::parallel::with_threads;
+    use ndarray::array;
+
+    #[test]
+    fn products_by_hand() {
+        let a = array![[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]];
+
+        assert_eq!(gram(a.view()), array![[35.0, 44.0], [44.0, 56.0]]);
+        assert_eq!(
+            multiply(a.view(), array![[1.0], [-1.0]].view()),
+            array![[-1.0], [-1.0], [-1.0]]
+        );
+        assert_eq!(
+            multiply_transposed(a.view(), array![[1.0, 1.0]].view()),
+            array![[3.0], [7.0], [11.0]]
+        );
+        assert_eq!(gram(Matrix::zeros((0, 2)).view()), Matrix::zeros((2, 2)));
+    }
+
+    #[test]
+    fn products_equal_the_plain_ones_in_any_memory_order() {
+        for (n, m, k) in [(1, 1, 1), (7, 3, 5), (300, 17, 9), (1000, 64, 33)] {
+            let (a, b) = (normal(n, m, 1), normal(m, k, 2));
+
+            assert_near(&multiply(a.view(), b.view()), &a.dot(&b), 1e-11);
+            assert_near(&gram(a.view()), &a.t().dot(&a), 1e-10);
+            let turned = a.t().as_standard_layout().into_owned();
+            assert_eq!(gram(turned.t()), gram(a.view()));
+        }
+    }
+
+    #[test]
+    fn any_number_of_threads_gives_the_same_bits() {
+        let a = normal(20_000, 13, 3);
+        let b = normal(13, 11, 4);
+
+        let one = with_threads(1, || (gram(a.view()), multiply(a.view(), b.view())));
+        let many = with_threads(5, || (gram(a.view()), multiply(a.view(), b.view())));
+
+        assert_eq!(one, many);
+    }
+
+    #[test]
+    fn the_place_in_memory_changes_no_bit() {
+        for (n, m, k) in [(50, 1, 1), (50, 2, 3), (64, 7, 7), (300, 16, 5), (256, 100, 24)] {
+            let (a, b) = (normal(n, m, 5), normal(n, k, 6));
+            let at = |offset: usize| {
+                let place = |x: &Matrix| {
+                    let mut room = vec![0.0; offset];
+                    room.extend(x.iter());
+                    room
+                };
+                let (a, b) = (place(&a), place(&b));
+                let mut squares = vec![0.0; offset + m * m];
+                let mut products = vec![0.0; offset + m * k];
+                add_gram(&a[offset..], m, &mut squares[offset..]);
+                add_product(&a[offset..], m, &b[offset..], k, &mut products[offset..]);
+                (squares.split_off(offset), products.split_off(offset))
+            };
+
+            let expected = at(0);
+            (1..9).for_each(|offset| assert_eq!(at(offset), expected, "{n} x {m} x {k}"));
+        }
+    }
+}
