@@ -5,9 +5,9 @@ Run from the root of the repository, in any environment with the versions below:
     python -m venv golden && golden/bin/pip install scipy==1.17.1 numpy==2.4.6
     golden/bin/python testdata/golden/make_special.py
 
-Each case is [arguments, value]. Arguments are chosen where the functions are hard: thin tails, small and
-large parameters, points next to the ends. Gamma shapes end at 5000: in the tails of larger ones scipy
-itself is right to nine digits only.
+Each case is [arguments, value]. Arguments are chosen where the functions are hard: thin tails,
+small and large parameters, points next to the ends. Gamma shapes end at 5000: in the tails of
+larger ones scipy itself is right to nine digits only.
 """
 
 import itertools
@@ -50,11 +50,16 @@ golden = {
     ),
     # Arguments: a, b, x.
     "beta_lower": list(
-        cases(special.betainc, [0.3, 1, 2, 8.5, 100, 3000], [0.5, 1, 3, 40, 2000], [0.001, 0.1, 0.5, 0.9, 0.999])
+        cases(
+            special.betainc,
+            [0.3, 1, 2, 8.5, 100, 3000],
+            [0.5, 1, 3, 40, 2000],
+            [0.001, 0.1, 0.5, 0.9, 0.999],
+        )
     ),
-    # Arguments: shape, share below.
+    # Arguments: share below, shape.
     "gamma_quantile": list(cases(stats.gamma.ppf, SHARES, [0.3, 0.5, 1, 2.5, 10, 77, 4000])),
-    # Arguments: share below, a, b.
+    # Arguments: a, b, share below.
     "beta_quantile": list(
         cases(special.betaincinv, [0.5, 1, 2, 8.5, 100, 3000], [0.5, 1, 3, 40, 2000], SHARES)
     ),

@@ -1,5 +1,6 @@
 //! The command line, declared.
 
+use crate::commands::{Bayes, Deciding};
 use clap::{Args as Group, Parser, Subcommand, ValueHint};
 use mercer::data::Kind;
 use mercer_io::Format;
@@ -55,10 +56,12 @@ pub enum Command {
     Predict(Predict),
     Evaluate(Evaluate),
     Explain(Explain),
+    Bayes(Bayes),
     Inspect(Inspect),
     Models(Models),
     Merge(Merge),
     Forget(Forget),
+    Sample(Sample),
     Completions(Completions),
     #[command(hide = true)]
     Generate(Generate),
@@ -157,7 +160,8 @@ pub struct Train {
 #[command(after_help = "\
 Examples:
   mercer predict penguins.mercer new.csv --proba > predictions.csv
-  cat new.csv | mercer predict penguins.mercer - --density")]
+  cat new.csv | mercer predict penguins.mercer - --density
+  mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8")]
 pub struct Predict {
     /// The model file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -171,6 +175,13 @@ pub struct Predict {
     /// Add log p(row): rows unlike anything learned have very small values
     #[arg(long)]
     pub density: bool,
+    /// Add a column that says which rows are outliers: this share of the rows of this very table
+    /// with the smallest log p(row). The threshold comes from the rows predicted, not from those
+    /// learned
+    #[arg(long, value_parser = share, value_name = "SHARE")]
+    pub outliers: Option<f64>,
+    #[command(flatten)]
+    pub deciding: Deciding,
     /// Write here instead of standard output
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -180,7 +191,10 @@ pub struct Predict {
 
 /// Judge a saved model on a table that has the target.
 #[derive(Group)]
-#[command(after_help = "Example:\n  mercer evaluate penguins.mercer test.csv --json")]
+#[command(after_help = "\
+Examples:
+  mercer evaluate penguins.mercer test.csv --json
+  mercer evaluate mail.mercer test.csv --cost costs.csv --reject 0.2 --prior spam=0.8")]
 pub struct Evaluate {
     /// The model file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -188,6 +202,8 @@ pub struct Evaluate {
     /// The table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub data: String,
+    #[command(flatten)]
+    pub deciding: Deciding,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -259,6 +275,26 @@ pub struct Forget {
     pub reading: Reading,
 }
 
+/// Draw new rows from what a model learned, as a table.
+///
+/// For models with a density over rows: a class by its prior, then a value for every column.
+#[derive(Group)]
+#[command(after_help = "Example:\n  mercer sample penguins.mercer --rows 100 > invented.csv")]
+pub struct Sample {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    /// How many rows
+    #[arg(long, short = 'n', default_value_t = 10, value_name = "N")]
+    pub rows: u64,
+    /// What the rows are drawn by
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Write here instead of standard output
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: Option<PathBuf>,
+}
+
 /// Print a completion script for a shell.
 #[derive(Group)]
 #[command(
@@ -276,6 +312,13 @@ pub struct Generate {
     /// Write nothing; fail if a file is not what it would be
     #[arg(long)]
     pub check: bool,
+}
+
+fn share(word: &str) -> Result<f64, String> {
+    match word.parse::<f64>() {
+        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
+        _ => Err("it is a share between 0 and 1".into()),
+    }
 }
 
 fn key_value(word: &str) -> Result<(String, String), String> {
@@ -365,10 +408,15 @@ mod tests {
 
     #[test]
     fn every_command_shows_an_example() {
-        for command in Args::command().get_subcommands_mut() {
-            let help = command.render_long_help().to_string();
-            assert!(help.contains("Example"), "{} shows no example", command.get_name());
+        fn check(command: &mut clap::Command) {
+            // The command that clap adds to every group needs none.
+            for command in command.get_subcommands_mut().filter(|c| c.get_name() != "help") {
+                let help = command.render_long_help().to_string();
+                assert!(help.contains("Example"), "{} shows no example", command.get_name());
+                check(command);
+            }
         }
+        check(&mut Args::command());
     }
 
     #[test]

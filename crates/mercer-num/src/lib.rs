@@ -1,9 +1,11 @@
 //! The numbers under Mercer: no word of learning in here.
 //!
 //! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
+//! - [`sparse`]: compressed rows, borrowed, in any order
 //! - [`parallel`]: sums over rows that give the same bits on one thread or many
 //! - [`linalg`]: products and factorizations of dense matrices
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
+//! - [`memory`]: large tables on large pages
 //! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
 //! - [`mod@bytes`]: where bytes stand in a text
@@ -11,11 +13,14 @@
 
 pub mod bytes;
 pub mod linalg;
+pub mod memory;
 pub mod parallel;
 pub mod random;
 pub mod rows;
 pub mod simd;
+pub mod sparse;
 pub mod special;
 pub mod sum;
 
-pub use rows::{Matrix, Rows, Sparse, SparseView};
+pub use rows::{Matrix, Rows, SharedMatrix, Sparse};
+pub use sparse::SparseView;

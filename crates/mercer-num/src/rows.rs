@@ -4,18 +4,18 @@
 //! slice where the memory already looks so, a copy of a few rows where it does not (`f32`, Fortran
 //! order, strides). The copy stays in cache, so no caller ever converts a whole matrix.
 
-use ndarray::{Array2, ArrayView1, ArrayView2, s};
-use rayon::prelude::*;
-use sprs::{CsMatI, CsMatViewI};
+use crate::sparse::SparseView;
+use ndarray::{ArcArray2, Array2, ArrayView1, ArrayView2, s};
+use sprs::CsMatI;
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// A dense table of numbers.
 pub type Matrix = Array2<f64>;
+/// A dense table with several owners; one that writes to it gets a copy of its own first.
+pub type SharedMatrix = ArcArray2<f64>;
 /// A compressed-row matrix; 32-bit columns as scipy has them, machine-size offsets.
 pub type Sparse = CsMatI<f64, i32, usize>;
-/// A borrowed [`Sparse`].
-pub type SparseView<'a> = CsMatViewI<'a, f64, i32, usize>;
 
 /// A borrowed feature matrix. Missing values are NaN in the dense arms and absent cells are zero in
 /// the sparse one.
@@ -25,7 +25,7 @@ pub enum Rows<'a> {
     Dense(ArrayView2<'a, f64>),
     /// Single precision, any strides; widened row block by row block.
     Single(ArrayView2<'a, f32>),
-    /// Compressed rows.
+    /// Compressed rows, their cells in any order.
     Sparse(SparseView<'a>),
 }
 
@@ -35,7 +35,7 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Dense(x) => x.nrows(),
             Rows::Single(x) => x.nrows(),
-            Rows::Sparse(x) => x.rows(),
+            Rows::Sparse(x) => x.n_rows(),
         }
     }
 
@@ -44,7 +44,7 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Dense(x) => x.ncols(),
             Rows::Single(x) => x.ncols(),
-            Rows::Sparse(x) => x.cols(),
+            Rows::Sparse(x) => x.n_columns(),
         }
     }
 
@@ -56,7 +56,7 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Dense(x) => Rows::Dense((*x).slice_move(s![range, ..])),
             Rows::Single(x) => Rows::Single((*x).slice_move(s![range, ..])),
-            Rows::Sparse(x) => Rows::Sparse(x.slice_outer_rbr(range)),
+            Rows::Sparse(x) => Rows::Sparse(x.slice(range)),
         }
     }
 
@@ -74,7 +74,7 @@ impl<'a> Rows<'a> {
         match self {
             Rows::Dense(x) => x[[i, j]],
             Rows::Single(x) => f64::from(x[[i, j]]),
-            Rows::Sparse(x) => x.get(i, j).copied().unwrap_or(0.0),
+            Rows::Sparse(x) => x.get(i, j),
         }
     }
 
@@ -82,10 +82,9 @@ impl<'a> Rows<'a> {
     pub fn row(&self, i: usize) -> Vec<f64> {
         match self {
             Rows::Sparse(x) => {
-                let mut out = vec![0.0; x.cols()];
-                if let Some(row) = x.outer_view(i) {
-                    row.iter().for_each(|(j, v)| out[j] = *v);
-                }
+                let mut out = vec![0.0; x.n_columns()];
+                let (columns, values) = x.row(i);
+                columns.iter().zip(values).for_each(|(j, v)| out[*j as usize] += v);
                 out
             }
             _ => self.block(i..i + 1).map(Cow::into_owned).unwrap_or_default(),
@@ -100,57 +99,12 @@ impl<'a> Rows<'a> {
             Rows::Single(x) => {
                 x.indexed_iter().find(|(_, v)| bad(f64::from(**v))).map(|(at, _)| at)
             }
-            Rows::Sparse(x) => {
-                x.iter().find(|(v, _)| bad(**v)).map(|(_, (i, j))| (i as usize, j as usize))
-            }
+            Rows::Sparse(x) => x.iter().enumerate().find_map(|(i, (columns, values))| {
+                let k = values.iter().position(|v| bad(*v))?;
+                Some((i, columns[k] as usize))
+            }),
         }
     }
-}
-
-/// Compressed rows with the columns of every row rising: offsets, columns, values.
-pub type Canonical = (Vec<usize>, Vec<i32>, Vec<f64>);
-
-/// Sorts the columns of compressed rows and adds up cells that are stored twice, on all threads.
-/// `None` where there is nothing to do, or where the parts do not fit together, which
-/// [`SparseView::try_new`] will say.
-pub fn canonical(offsets: &[usize], columns: &[i32], values: &[f64]) -> Option<Canonical> {
-    let fits = columns.len() == values.len()
-        && offsets.is_sorted()
-        && offsets.last().is_some_and(|end| *end <= columns.len());
-    let rising = |row: &[usize]| columns[row[0]..row[1]].is_sorted_by(|a, b| a < b);
-    if !fits || offsets.par_windows(2).all(rising) {
-        return None;
-    }
-    let sorted: Vec<Vec<(i32, f64)>> = offsets
-        .par_windows(2)
-        .with_min_len(64)
-        .map(|row| in_order(&columns[row[0]..row[1]], &values[row[0]..row[1]]))
-        .collect();
-    let mut ends = vec![0];
-    let mut total = 0;
-    ends.extend(sorted.iter().map(|row| {
-        total += row.len();
-        total
-    }));
-    let cells = || sorted.iter().flatten();
-    Some((ends, cells().map(|(j, _)| *j).collect(), cells().map(|(_, v)| *v).collect()))
-}
-
-/// The cells of one row by rising column. Column and place share one word, which sorts fastest and
-/// keeps cells that are stored twice in the order they stand in.
-fn in_order(columns: &[i32], values: &[f64]) -> Vec<(i32, f64)> {
-    let mut keys: Vec<u64> =
-        columns.iter().enumerate().map(|(k, j)| (*j as u32 as u64) << 32 | k as u64).collect();
-    keys.sort_unstable();
-    let mut cells: Vec<(i32, f64)> = Vec::with_capacity(keys.len());
-    for key in keys {
-        let (j, v) = ((key >> 32) as i32, values[key as u32 as usize]);
-        match cells.last_mut() {
-            Some(last) if last.0 == j => last.1 += v,
-            _ => cells.push((j, v)),
-        }
-    }
-    cells
 }
 
 /// Whether NaN stands for a missing value or is an error.
@@ -195,7 +149,7 @@ impl<'a> From<&'a Matrix> for Rows<'a> {
 
 impl<'a> From<&'a Sparse> for Rows<'a> {
     fn from(x: &'a Sparse) -> Self {
-        Rows::Sparse(x.view())
+        Rows::Sparse(x.into())
     }
 }
 
@@ -239,19 +193,6 @@ mod tests {
         assert_eq!(tail.row(0), [0.0; 4]);
         assert_eq!(tail.row(1), [-1.0, 0.0, 0.0, 5.0]);
         assert_eq!((tail.get(1, 3), tail.get(1, 2)), (5.0, 0.0));
-    }
-
-    #[test]
-    fn rows_in_disorder_are_put_in_order_and_doubles_added() {
-        let (offsets, columns, values) =
-            canonical(&[0, 3, 3, 6], &[2, 0, 2, 1, 1, 0], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0]).unwrap();
-
-        assert_eq!(offsets, [0, 2, 2, 4]);
-        assert_eq!(columns, [0, 2, 0, 1]);
-        assert_eq!(values, [2.0, 4.0, 6.0, 9.0]);
-        assert_eq!(canonical(&offsets, &columns, &values), None);
-        assert_eq!(canonical(&[0, 9], &[1], &[1.0]), None);
-        assert_eq!(canonical(&[1, 0], &[1], &[1.0]), None);
     }
 
     #[test]

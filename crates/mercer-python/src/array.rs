@@ -3,7 +3,6 @@
 use mercer::catalog::Tree;
 use mercer::catalog::tree::Numbers;
 use mercer::data::{Classes, Dataset, Described, Label};
-use mercer_num::rows::{Canonical, canonical};
 use mercer_num::{Rows, SparseView};
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{
@@ -27,8 +26,6 @@ pub struct Compressed<'py> {
     indices: PyReadonlyArray1<'py, i32>,
     offsets: Vec<usize>,
     n_columns: usize,
-    /// The same in order, where it came in disorder.
-    sorted: Option<Canonical>,
 }
 
 impl<'py> FromPyObject<'_, 'py> for Table<'py> {
@@ -76,28 +73,38 @@ impl Table<'_> {
 }
 
 /// Numbers, columns, offsets of the rows, and the width.
-type Parts<'py> =
-    (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i32>, PyReadonlyArray1<'py, i64>, usize);
+type Parts<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i32>, Offsets<'py>, usize);
+
+/// Where rows start, in whichever width scipy chose.
+#[derive(FromPyObject)]
+enum Offsets<'py> {
+    Narrow(PyReadonlyArray1<'py, i32>),
+    Wide(PyReadonlyArray1<'py, i64>),
+}
+
+impl Offsets<'_> {
+    fn to_vec(&self) -> PyResult<Vec<usize>> {
+        let offset = |at: i64| {
+            usize::try_from(at).map_err(|_| {
+                PyValueError::new_err("not a CSR matrix: a row starts before the first cell")
+            })
+        };
+        match self {
+            Offsets::Narrow(x) => x.as_array().iter().map(|at| offset(i64::from(*at))).collect(),
+            Offsets::Wide(x) => x.as_array().iter().map(|at| offset(*at)).collect(),
+        }
+    }
+}
 
 impl<'py> Compressed<'py> {
     fn from_parts((data, indices, offsets, n_columns): Parts<'py>) -> PyResult<Self> {
-        let refuse =
-            |_| PyValueError::new_err("a row of the sparse matrix starts before its first");
-        let offsets = offsets.as_array();
-        let offsets = offsets.iter().map(|at| usize::try_from(*at).map_err(refuse));
-        let offsets = offsets.collect::<PyResult<Vec<_>>>()?;
-        let sorted = canonical(&offsets, indices.as_slice()?, data.as_slice()?);
-        Ok(Compressed { data, indices, offsets, n_columns, sorted })
+        Ok(Compressed { data, indices, offsets: offsets.to_vec()?, n_columns })
     }
 
     fn view(&self) -> PyResult<SparseView<'_>> {
-        let shape = (self.offsets.len().saturating_sub(1), self.n_columns);
-        let (offsets, indices, data) = match &self.sorted {
-            Some((offsets, indices, data)) => (&offsets[..], &indices[..], &data[..]),
-            None => (&self.offsets[..], self.indices.as_slice()?, self.data.as_slice()?),
-        };
-        SparseView::try_new(shape, offsets, indices, data)
-            .map_err(|(.., why)| PyValueError::new_err(format!("not a CSR matrix: {why}")))
+        let (indices, data) = (self.indices.as_slice()?, self.data.as_slice()?);
+        SparseView::try_new(self.n_columns, &self.offsets, indices, data)
+            .map_err(|why| PyValueError::new_err(format!("not a CSR matrix: {why}")))
     }
 }
 

@@ -4,8 +4,11 @@
 //! hand arrays to [`fitted::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
 
 mod array;
+mod decision;
 mod error;
 mod fitted;
+mod network;
+mod probability;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -33,11 +36,31 @@ fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
 fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     m.add_class::<fitted::Fitted>()?;
+    m.add_class::<network::PyNetwork>()?;
+    m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
+    m.add_class::<probability::JointTable>()?;
+    m.add_class::<probability::Belief>()?;
+    m.add_class::<probability::Beta>()?;
+    m.add_class::<probability::Dirichlet>()?;
+    m.add_class::<probability::NormalMean>()?;
+    m.add_class::<probability::NormalInverseGamma>()?;
+    m.add_class::<probability::Gamma>()?;
+    m.add_class::<probability::MultivariateNormal>()?;
+    m.add_function(wrap_pyfunction!(probability::bayes_rule, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::decide, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::new_priors, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::neyman_pearson, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::minimax_threshold, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::outlier_threshold, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::minimax, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::best_number, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::bayes_risk, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::two_normals_error, m)?)?;
     Ok(())
 }

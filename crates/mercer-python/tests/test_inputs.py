@@ -1,5 +1,7 @@
 """What may be handed in, and what is refused."""
 
+import importlib
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -7,7 +9,8 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from mercer.naive_bayes import GaussianNB
+from mercer import _mercer
+from mercer.naive_bayes import BernoulliNB, GaussianNB, MultinomialNB
 
 NAMES = ["a", "b", "c", "d"]
 
@@ -90,6 +93,76 @@ def test_unsorted_repeated_and_wide_indices_are_put_in_order():
     model = GaussianNB(var_smoothing=0.1).fit(rows, y)
 
     same_model(model, GaussianNB(var_smoothing=0.1).fit(rows.toarray(), y))
+
+
+def in_disorder(X):
+    """The same numbers with falling columns, and every other cell stored as ``2v`` and ``-v``."""
+    rows, columns = (place[::-1] for place in np.nonzero(X))
+    cells, in_parts = X[rows, columns], (rows + columns) % 2 == 0
+    rows = np.concatenate([rows, rows[in_parts]])
+    columns = np.concatenate([columns, columns[in_parts]])
+    cells = np.concatenate([np.where(in_parts, 2 * cells, cells), -cells[in_parts]])
+    order = np.argsort(rows, kind="stable")
+    offsets = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(X)))])
+    return sp.csr_array((cells[order], columns[order], offsets), shape=X.shape)
+
+
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize(
+    "place", [card["python"] for card in _mercer.catalog() if "sparse" in card["takes"]]
+)
+def test_rows_in_disorder_are_the_rows_in_order(rng, place, kind):
+    module, name = place.split(".")
+    estimator = getattr(importlib.import_module(f"mercer.{module}"), name)
+    y = rng.integers(0, 3, 300)
+    X = rng.poisson(rng.gamma(0.5, 1.0, size=(3, 40))[y]).astype(float)
+    mixed = in_disorder(X)
+    mixed.indices, mixed.indptr = mixed.indices.astype(kind), mixed.indptr.astype(kind)
+    assert not mixed.has_canonical_format
+
+    model, expected = (estimator().fit(rows, y) for rows in [mixed, sp.csr_array(X)])
+
+    for rows in [mixed, sp.csr_array(X)]:
+        np.testing.assert_allclose(
+            model.predict_log_proba(rows), expected.predict_log_proba(X), rtol=1e-9, atol=1e-9
+        )
+        np.testing.assert_array_equal(model.predict(rows), expected.predict(X))
+    if hasattr(model, "explain"):
+        np.testing.assert_allclose(
+            model.explain(mixed[[0]]).posterior, expected.explain(X[0]).posterior, atol=1e-9
+        )
+
+
+def test_a_part_of_a_cell_may_be_negative_but_not_the_cell():
+    parts = (np.array([3.0, -1.0, 1.0]), np.array([0, 0, 1]), np.array([0, 2, 3]))
+    rows = sp.csr_array(parts, shape=(2, 2))
+
+    model = MultinomialNB().fit(rows, [0, 1])
+
+    np.testing.assert_array_equal(model.feature_count_, [[2.0, 0.0], [0.0, 1.0]])
+    np.testing.assert_array_equal(BernoulliNB(binarize=2.5).fit(rows, [0, 1]).feature_count_, 0)
+    rows.data[0] = 0.5
+    with pytest.raises(ValueError, match=r"row 1, column 1: -0\.5 is not a count"):
+        MultinomialNB().fit(rows, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("indices", "offsets", "words"),
+    [
+        ([0, 1, 2], [0, 2, 3], "row 2 has a cell at column index 2"),
+        ([0, -1, 1], [0, 2, 3], "row 1 has a cell at column index -1"),
+        ([0, 1, 1], [0, 3, 2], "row 2 ends before it starts"),
+        ([0, 1, 1], [0, 2, 4], "speak of 4 cells, there are 3"),
+        ([0, 1, 1], [-1, 2, 3], "a row starts before the first cell"),
+        ([0, 1], [0, 2, 3], "2 column indices and 3 values"),
+    ],
+)
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+def test_parts_that_are_no_sparse_matrix_are_refused(indices, offsets, words, kind):
+    parts = (np.ones(3), np.array(indices, np.int32), np.array(offsets, kind), 2)
+
+    with pytest.raises(ValueError, match=f"not a CSR matrix: .*{words}"):
+        _mercer.fit("multinomial-nb", "{}", parts, np.array([0, 1], np.uint32), [0, 1])
 
 
 def test_missing_values_are_skipped():

@@ -12,7 +12,14 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
 
 import mercer
-from mercer.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, MultinomialNB
+from mercer.naive_bayes import (
+    BernoulliNB,
+    CategoricalNB,
+    ComplementNB,
+    GaussianNB,
+    MixedNB,
+    MultinomialNB,
+)
 
 
 @parametrize_with_checks(
@@ -22,13 +29,18 @@ from mercer.naive_bayes import BernoulliNB, ComplementNB, GaussianNB, Multinomia
         MultinomialNB(),
         ComplementNB(),
         BernoulliNB(),
+        CategoricalNB(),
+        MixedNB(),
     ]
 )
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
     check(estimator)
 
 
-@pytest.mark.parametrize("estimator", [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB])
+@pytest.mark.parametrize(
+    "estimator",
+    [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB, MixedNB],
+)
 def test_no_check_is_excused(estimator):
     results = check_estimator(estimator(), on_skip=None, on_fail="raise")
 

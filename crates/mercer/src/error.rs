@@ -187,6 +187,66 @@ pub enum Error {
         /// What there is.
         known: String,
     },
+    /// A random variable a table does not have.
+    #[error("no variable is called `{name}`; there are {known}")]
+    UnknownVariable {
+        /// What came.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// Parts that do not make a Bayesian network.
+    #[error("variable `{variable}`: {why}")]
+    Network {
+        /// Where.
+        variable: String,
+        /// What does not fit.
+        why: String,
+    },
+    /// Text that is not in the BIF format.
+    #[error("line {line}: found {found} where {expected} was expected")]
+    Bif {
+        /// Counted from one.
+        line: usize,
+        /// What came.
+        found: String,
+        /// What should have come.
+        expected: String,
+    },
+    /// A value a random variable does not take.
+    #[error("`{variable}` does not take the value `{value}`; it takes {known}")]
+    UnknownValue {
+        /// Whose value.
+        variable: String,
+        /// What came.
+        value: String,
+        /// What there is.
+        known: String,
+    },
+    /// A number that is no probability, count or cost where one must stand.
+    #[error("{what} is {value}; it must be {expected}")]
+    Number {
+        /// Which number.
+        what: String,
+        /// What came.
+        value: f64,
+        /// What is allowed.
+        expected: String,
+    },
+    /// Probabilities that do not add up to one.
+    #[error("{what} add up to {sum}, not to 1")]
+    NotOne {
+        /// Which.
+        what: String,
+        /// What they add up to.
+        sum: f64,
+    },
+    /// A condition, or evidence, of probability zero.
+    #[error("{what} has probability 0, so nothing can be concluded from it")]
+    Impossible {
+        /// The condition.
+        what: String,
+    },
     /// Two summaries that do not fit together.
     #[error("cannot merge: {why}")]
     Merge {

@@ -2,10 +2,13 @@
 //!
 //! The modules are the course, in the order of the data:
 //!
+//! - [`probability`]: tables, Bayes' rule, belief, parameters
 //! - [`data`]: tables, rows, classes
 //! - [`prepare`]: from a table to features
 //! - [`stats`]: what can be added
 //! - [`model`]: what an estimator is, and what a fitted one can do
+//! - [`probability`]: reasoning with probabilities; Bayesian networks
+//! - [`decision`]: from a posterior to an action
 //! - [`bayes`]: naive Bayes
 //! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
@@ -33,12 +36,14 @@
 pub mod bayes;
 pub mod catalog;
 pub mod data;
+pub mod decision;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod model;
 pub mod prelude;
 pub mod prepare;
+pub mod probability;
 pub mod stats;
 pub mod text;
 
@@ -53,4 +58,12 @@ mod texts {
     struct GaussianNaiveBayes;
     #[doc = include_str!("../../../docs/lectures/02-counting-naive-bayes.md")]
     struct CountingNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/03-probability-tables-and-belief.md")]
+    struct ProbabilityTablesAndBelief;
+    #[doc = include_str!("../../../docs/lectures/04-decisions.md")]
+    struct Decisions;
+    #[doc = include_str!("../../../docs/lectures/05-bayesian-networks.md")]
+    struct BayesianNetworks;
+    #[doc = include_str!("../../../docs/lectures/08-tables-as-they-are.md")]
+    struct TablesAsTheyAre;
 }

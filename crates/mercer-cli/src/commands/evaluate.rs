@@ -6,31 +6,49 @@ use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
 use mercer::data::Stream;
-use mercer::evaluate::Evaluation;
+use mercer::decision::{DecisionRule, Risk, RiskReport};
+use mercer::evaluate::{ClassificationReport, Evaluation};
 use mercer::model::chunk_rows;
-use mercer_num::parallel;
+use mercer_num::{Matrix, parallel};
+use serde::Serialize;
 use std::ops::ControlFlow;
+
+/// The figures of the classifier, and those of its decisions where the flags ask for any.
+#[derive(Serialize)]
+struct Report {
+    #[serde(flatten)]
+    classification: ClassificationReport,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    decision: Option<RiskReport>,
+}
 
 pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let classes = input::classes(&model)?;
+    let rule = args.deciding.rule(&model, &classes, session)?;
     let features = &model.features;
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
     let mut evaluation = Evaluation::new(&classes);
+    let mut risk = Risk::default();
     let mut n_unseen = 0;
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut seen = 0;
     source.stream(&features.reading(Some(&classes)), chunk, &mut |tables| {
         let judged = parallel::map(tables.len(), |k| {
             let rows = features.encode(&tables[k], Some(&classes))?;
-            let log_proba = match model.fitted.model.as_model().probabilistic() {
+            let mut log_proba = match model.fitted.model.as_model().probabilistic() {
                 Some(model) => model.log_proba(&rows.rows())?,
                 None => return Err(model.estimator.unable("give probabilities")),
             };
-            Ok((rows.codes, rows.n_unseen, log_proba))
+            let risk = match &rule {
+                Some(rule) => decide(rule, &mut log_proba, &rows.codes)?,
+                None => Risk::default(),
+            };
+            Ok((rows.codes, rows.n_unseen, log_proba, risk))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
-        for (codes, unseen, log_proba) in judged {
+        for (codes, unseen, log_proba, some) in judged {
+            risk.merge(&some);
             evaluation.judge(&codes, &log_proba);
             n_unseen += unseen;
         }
@@ -41,9 +59,24 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     if n_unseen > 0 {
         session.say(&format!("{n_unseen} cells hold words the model never saw; they were skipped"));
     }
-    let report = evaluation.report();
+    let report = Report { classification: evaluation.report(), decision: risk.report() };
     if session.json {
         return session.print_json(&report);
     }
-    terminal::classification(&report)
+    terminal::classification(&report.classification)?;
+    match &report.decision {
+        Some(decision) => terminal::decision(decision),
+        None => Ok(()),
+    }
+}
+
+/// Decides every row, and puts the new priors into its probabilities.
+fn decide(rule: &DecisionRule, log_proba: &mut Matrix, truth: &[u32]) -> mercer::Result<Risk> {
+    let mut risk = Risk::default();
+    for (mut row, truth) in log_proba.outer_iter_mut().zip(truth) {
+        let posterior = row.to_vec();
+        risk.push(&rule.costs, &rule.decide(&posterior)?, Some(*truth as usize));
+        row.assign(&ndarray::Array1::from(rule.adjusted(&posterior)?));
+    }
+    Ok(risk)
 }

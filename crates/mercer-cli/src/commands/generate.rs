@@ -35,16 +35,26 @@ fn place(card: &Card) -> (&'static str, &'static str) {
     card.python.split_once('.').unwrap_or(("models", card.python))
 }
 
-fn source(module: &str, cards: &[&Card]) -> String {
+/// What a module offers, on one line where it fits.
+fn all(cards: &[&Card]) -> String {
     let names: Vec<String> = cards.iter().map(|card| format!("\"{}\"", place(card).1)).collect();
+    let line = format!("__all__ = [{}]", names.join(", "));
+    if line.chars().count() <= WIDTH {
+        return line;
+    }
+    let lines: String = names.iter().map(|name| format!("    {name},\n")).collect();
+    format!("__all__ = [\n{lines}]")
+}
+
+fn source(module: &str, cards: &[&Card]) -> String {
     let mut out = format!(
         "\"\"\"The estimators of ``{module}``.\n\n\
          Written by ``mercer generate`` from the catalog; changes belong there.\n\
          \"\"\"\n\n\
          {}\n\n\
-         __all__ = [{}]\n",
+         {}\n",
         import_bases(cards),
-        names.join(", ")
+        all(cards)
     );
     for card in cards {
         out += &class(card);
@@ -292,8 +302,7 @@ fn stub(cards: &[&Card]) -> String {
     if !out.is_empty() {
         out.push('\n');
     }
-    let names: Vec<String> = cards.iter().map(|card| format!("\"{}\"", place(card).1)).collect();
-    out + &format!("{}\n\n__all__ = [{}]\n{classes}", import_bases(cards), names.join(", "))
+    out + &format!("{}\n\n{}\n{classes}", import_bases(cards), all(cards))
 }
 
 fn stub_class(card: &Card) -> String {

@@ -5,8 +5,8 @@ use crate::failure::Result;
 use crate::input;
 use crate::report::terminal::table;
 use crate::session::Session;
-use mercer::data::Kind;
-use mercer::data::Label;
+use mercer::catalog::{Trained, Tree};
+use mercer::data::{Kind, Label};
 use mercer::prepare::Step;
 use serde_json::json;
 use std::io::{self, Write};
@@ -33,6 +33,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
     let target = model.features.target.as_deref().unwrap_or("target");
     writeln!(out, "\n{target}: {} classes ({})", names.len(), names.join(", "))?;
+    let (origins, curves) = (model.features.origins(), likelihoods(&model));
     let mut rows = table(&["column", "kind", "becomes"]);
     for (field, step) in model.features.schema.fields.iter().zip(&model.features.steps) {
         let becomes = match step {
@@ -42,6 +43,11 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
             Step::Code => format!("one of {} words", field.levels.len()),
             Step::Count(words) => format!("counts of {} words", words.len()),
             Step::Bundle => format!("{} numbers", field.width),
+        };
+        let curve = origins.iter().position(|k| model.features.schema.fields[*k] == *field);
+        let becomes = match curve.and_then(|feature| curves.get(feature)) {
+            Some(curve) if *curve != field.kind.to_string() => format!("{becomes}: {curve}"),
+            _ => becomes,
         };
         rows.add_row([field.name.clone(), field.kind.to_string(), becomes]);
     }
@@ -54,4 +60,16 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     };
     writeln!(out, "keeps {keeps}; no training rows are inside")?;
     Ok(())
+}
+
+/// What the likelihood of each feature is, where the model has one a feature.
+fn likelihoods(model: &Trained) -> Vec<String> {
+    let Some(Tree::List(all)) = model.fitted.model.fields().get("likelihoods").cloned() else {
+        return Vec::new();
+    };
+    let name = |likelihood: Tree| match likelihood {
+        Tree::Map(tagged) => tagged.into_iter().next().map(|(name, _)| name).unwrap_or_default(),
+        _ => String::new(),
+    };
+    all.into_iter().map(name).collect()
 }

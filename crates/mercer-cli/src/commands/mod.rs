@@ -1,6 +1,8 @@
 //! The commands, a file each.
 
+mod bayes;
 mod completions;
+mod deciding;
 mod evaluate;
 mod explain;
 mod files;
@@ -11,7 +13,11 @@ mod merge;
 mod models;
 mod predict;
 mod reference;
+mod sample;
 mod train;
+
+pub use bayes::Bayes;
+pub use deciding::Deciding;
 
 use crate::args::Command;
 use crate::failure::Result;
@@ -23,11 +29,13 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Train(args) => train::run(args, session),
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
+        Command::Bayes(args) => bayes::run(args, session),
         Command::Explain(args) => explain::run(args, session),
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),
         Command::Merge(args) => merge::run(args, session),
         Command::Forget(args) => forget::run(args, session),
+        Command::Sample(args) => sample::run(args, session),
         Command::Completions(args) => completions::run(args),
         Command::Generate(args) => files::run(args, session),
     }

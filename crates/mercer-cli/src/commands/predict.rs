@@ -6,6 +6,7 @@ use crate::input;
 use crate::session::Session;
 use mercer::catalog::Trained;
 use mercer::data::{Classes, Label, Stream, Table};
+use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
 use mercer::model::chunk_rows;
 use mercer_num::parallel;
 use mercer_num::special::{argmax, log_sum_exp};
@@ -17,23 +18,30 @@ use std::ops::ControlFlow;
 pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let classes = input::classes(&model)?;
-    let writer = Writer::new(&args, &model, &classes, session)?;
+    let mut writer = Writer::new(&args, &model, &classes, session)?;
     let source = input::open(&args.data, &args.reading, None, session)?;
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
+    if let Some(share) = args.outliers {
+        let threshold = outlier_threshold(&log_densities(&model, &source, chunk, session)?, share)?;
+        session.say(&format!("outliers have log p(row) below {threshold}"));
+        writer.threshold = Some(threshold);
+    }
     let mut out: Box<dyn Write> = match &args.out {
         Some(path) => Box::new(PendingFile::create(path)?),
         None => Box::new(io::stdout().lock()),
     };
     out.write_all(writer.header().as_bytes())?;
     let (mut rows, mut n_unseen) = (0, 0);
+    let mut risk = Risk::default();
     let mut broken = None;
     source.stream(&features.reading(None), chunk, &mut |tables| {
         let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], rows + k * chunk))
             .map_err(|e| e.after_rows(rows))?;
         rows += tables.iter().map(Table::n_rows).sum::<usize>();
-        for (text, unseen) in lines {
+        for (text, unseen, some) in lines {
             n_unseen += unseen;
+            risk.merge(&some);
             if let Err(error) = out.write_all(text.as_bytes()) {
                 broken = Some(error);
                 return Ok(ControlFlow::Break(()));
@@ -47,10 +55,45 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
     }
     out.flush()?;
     session.say(&format!("{rows} rows predicted"));
+    if let Some(report) = risk.report() {
+        session.say(&format!(
+            "expected risk {:.6}, {:.2} % of the rows rejected",
+            report.expected_risk,
+            100.0 * report.rejected_share
+        ));
+    }
     if n_unseen > 0 {
-        session.say(&format!("{n_unseen} cells hold words the model never saw; they were skipped"));
+        let became = match model.estimator.params()["unseen"].as_str() {
+            Some("other") => "they counted as seen zero times",
+            _ => "they were skipped",
+        };
+        session.say(&format!("{n_unseen} cells hold words the model never saw; {became}"));
     }
     Ok(())
+}
+
+/// `log p(row)` of every row.
+fn log_densities(
+    model: &Trained,
+    source: &mercer_io::Source,
+    chunk: usize,
+    session: &Session,
+) -> Result<Vec<f64>> {
+    let mut densities = Vec::new();
+    source.stream(&model.features.reading(None), chunk, &mut |tables| {
+        let some = parallel::map(tables.len(), |k| {
+            let rows = model.features.encode(&tables[k], None)?;
+            match model.fitted.model.as_model().generative() {
+                Some(generative) => generative.log_density(&rows.rows()),
+                None => Err(model.estimator.unable("give a density")),
+            }
+        })
+        .map_err(|e: mercer::Error| e.after_rows(densities.len()))?;
+        densities.extend(some.into_iter().flatten());
+        Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    })?;
+    session.check_interrupt()?;
+    Ok(densities)
 }
 
 /// Turns tables into lines.
@@ -61,7 +104,21 @@ struct Writer<'a> {
     target: String,
     proba: bool,
     density: bool,
+    /// Below this log-density a row is an outlier.
+    threshold: Option<f64>,
+    rule: Option<DecisionRule>,
     json: bool,
+}
+
+/// What is said of a row.
+struct Said {
+    /// The place of a class; `None` where no answer is given.
+    winner: Option<usize>,
+    proba: Option<Vec<f64>>,
+    /// What the answer is expected to cost, where costs decide.
+    risk: Option<f64>,
+    density: Option<f64>,
+    outlier: Option<bool>,
 }
 
 impl<'a> Writer<'a> {
@@ -75,7 +132,7 @@ impl<'a> Writer<'a> {
         if args.proba && able.probabilistic().is_none() {
             return Err(model.estimator.unable("give probabilities").into());
         }
-        if args.density && able.generative().is_none() {
+        if (args.density || args.outliers.is_some()) && able.generative().is_none() {
             return Err(model.estimator.unable("give a density").into());
         }
         Ok(Writer {
@@ -85,6 +142,8 @@ impl<'a> Writer<'a> {
             target: model.features.target.clone().unwrap_or_else(|| "prediction".into()),
             proba: args.proba,
             density: args.density,
+            threshold: None,
+            rule: args.deciding.rule(model, classes, session)?,
             json: session.json,
         })
     }
@@ -97,67 +156,94 @@ impl<'a> Writer<'a> {
         if self.proba {
             columns.extend(self.names.iter().map(|n| quoted(&format!("P({n})"))));
         }
+        if self.rule.is_some() {
+            columns.push("risk".into());
+        }
         if self.density {
             columns.push("log_density".into());
+        }
+        if self.threshold.is_some() {
+            columns.push("outlier".into());
         }
         columns.join(",") + "\n"
     }
 
-    /// The lines of a table and the number of its cells with unknown words.
-    fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<(String, u64)> {
+    /// The lines of a table, the number of its cells with unknown words, and what its answers are
+    /// expected to cost.
+    fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<(String, u64, Risk)> {
+        let mut risk = Risk::default();
         let rows = self.model.features.encode(table, None)?;
         let able = self.model.fitted.model.as_model();
-        let Some(classifier) = able.classifier() else { return Ok((String::new(), 0)) };
+        let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };
         let scores = classifier.scores(&rows.rows())?;
         let log_proba = match able.probabilistic() {
-            Some(model) if self.proba => Some(model.log_proba(&rows.rows())?),
+            Some(model) if self.proba || self.rule.is_some() => {
+                Some(model.log_proba(&rows.rows())?)
+            }
             _ => None,
         };
         let mut text = String::new();
         for (i, scores) in scores.outer_iter().enumerate() {
             let scores = scores.to_vec();
-            let proba = log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec());
-            let density = self.density.then(|| log_sum_exp(&scores));
-            self.line(&mut text, first_row + i, argmax(&scores), proba, density);
+            let mut said = Said {
+                winner: Some(argmax(&scores)),
+                proba: log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec()),
+                risk: None,
+                density: self.density.then(|| log_sum_exp(&scores)),
+                outlier: self.threshold.map(|least| log_sum_exp(&scores) < least),
+            };
+            if let (Some(rule), Some(log_proba)) = (&self.rule, &log_proba) {
+                let log_posterior = log_proba.row(i).to_vec();
+                let decision = rule.decide(&log_posterior)?;
+                risk.push(&rule.costs, &decision, None);
+                said.winner = match decision.action {
+                    Action::Class(c) => Some(c),
+                    Action::Reject => None,
+                };
+                said.risk = Some(decision.risk);
+                let adjusted = rule.adjusted(&log_posterior)?;
+                said.proba = Some(adjusted.iter().map(|p| p.exp()).collect());
+            }
+            said.proba = said.proba.filter(|_| self.proba);
+            self.line(&mut text, first_row + i, said);
         }
-        Ok((text, rows.n_unseen))
+        Ok((text, rows.n_unseen, risk))
     }
 
-    fn line(
-        &self,
-        text: &mut String,
-        row: usize,
-        winner: usize,
-        proba: Option<Vec<f64>>,
-        density: Option<f64>,
-    ) {
+    fn line(&self, text: &mut String, row: usize, said: Said) {
         if self.json {
-            let mut line =
-                json!({"row": row + 1, "prediction": self.classes.labels()[winner].to_string()});
-            if let Some(proba) = proba {
+            let winner = said.winner.map(|c| self.classes.labels()[c].to_string());
+            let mut line = json!({"row": row + 1, "prediction": winner});
+            if let Some(proba) = said.proba {
                 line["proba"] =
                     self.names.iter().cloned().zip(proba.into_iter().map(|p| json!(p))).collect();
             }
-            if let Some(density) = density {
-                line["log_density"] = json!(density);
+            for (name, value) in [("risk", said.risk), ("log_density", said.density)] {
+                if let Some(value) = value {
+                    line[name] = json!(value);
+                }
+            }
+            if let Some(outlier) = said.outlier {
+                line["outlier"] = json!(outlier);
             }
             // Writing to a string cannot fail.
             writeln!(text, "{line}").ok();
             return;
         }
-        text.push_str(&quoted(&self.names[winner]));
-        for p in proba.into_iter().flatten() {
-            write!(text, ",{}", json!(p)).ok();
+        // A row without an answer has an empty cell, as every missing value.
+        text.push_str(&said.winner.map_or_else(String::new, |c| quoted(&self.names[c])));
+        for value in said.proba.into_iter().flatten().chain(said.risk).chain(said.density) {
+            write!(text, ",{}", json!(value)).ok();
         }
-        if let Some(density) = density {
-            write!(text, ",{}", json!(density)).ok();
+        if let Some(outlier) = said.outlier {
+            write!(text, ",{outlier}").ok();
         }
         text.push('\n');
     }
 }
 
 /// A CSV field, quoted where it must be.
-fn quoted(field: &str) -> String {
+pub(super) fn quoted(field: &str) -> String {
     if field.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", field.replace('"', "\"\""))
     } else {
@@ -166,13 +252,13 @@ fn quoted(field: &str) -> String {
 }
 
 /// A file that appears whole, when it is flushed, or not at all.
-struct PendingFile {
+pub(super) struct PendingFile {
     file: Option<io::BufWriter<tempfile::NamedTempFile>>,
     path: std::path::PathBuf,
 }
 
 impl PendingFile {
-    fn create(path: &std::path::Path) -> Result<PendingFile> {
+    pub(super) fn create(path: &std::path::Path) -> Result<PendingFile> {
         let folder = path.parent().filter(|p| !p.as_os_str().is_empty());
         let file = tempfile::Builder::new()
             .prefix(".mercer-")

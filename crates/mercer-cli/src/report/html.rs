@@ -3,6 +3,7 @@
 use super::{TrainReport, plot};
 use crate::failure::{Failure, Result};
 use mercer::catalog::Trained;
+use mercer::data::{Described, Measure};
 use mercer::evaluate::ClassificationReport;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
@@ -79,11 +80,16 @@ fn curves(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let Some(model) = trained.fitted.model.as_model().factored() else { return Vec::new() };
     let names = trained.features.names();
     let classes: Vec<String> = model.classes().labels().iter().map(ToString::to_string).collect();
+    // A word that does not occur is not missing: it occurs zero times.
+    let is_word = |c: &Described| matches!(c.measure, Measure::Word(_));
+    let columns = trained.features.described();
+    let missing: Vec<f64> =
+        columns.iter().map(|c| if is_word(c) { 0.0 } else { f64::NAN }).collect();
     let draw = |column: &str| {
         let j = names.iter().position(|name| name == column)?;
         let (low, high) = report.columns.iter().find(|c| c.name == column)?.range?;
         let margin = 0.1 * (high - low);
-        let mut row = vec![f64::NAN; names.len()];
+        let mut row = missing.clone();
         let mut points = vec![Vec::new(); classes.len()];
         for k in 0..=CURVE_POINTS {
             row[j] = low - margin + (high - low + 2.0 * margin) * k as f64 / CURVE_POINTS as f64;

@@ -1,7 +1,7 @@
 //! What a run has to tell: as data here, as words, JSON and a page below.
 
 pub mod html;
-mod plot;
+pub mod plot;
 pub mod terminal;
 
 use mercer::catalog::Trained;

@@ -1,11 +1,14 @@
-//! Pictures as SVG.
+//! Pictures as SVG, and as PNG where a file is to be one.
 
+use crate::failure::{Failure, Result};
+use kuva::backend::png::PngBackend;
 use kuva::backend::svg::SvgBackend;
 use kuva::plot::{BarPlot, LinePlot, ScatterPlot};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
 use mercer::evaluate::ClassificationReport;
+use std::path::Path;
 
 use super::Telling;
 
@@ -66,4 +69,40 @@ pub fn curves(name: &str, classes: Vec<(String, Vec<(f64, f64)>)>) -> String {
         .with_width(520.0)
         .with_height(360.0);
     svg(plots, layout)
+}
+
+/// A line with its name.
+pub struct Curve {
+    pub name: String,
+    pub points: Vec<(f64, f64)>,
+}
+
+/// Saves belief over time; the name of the file says whether as SVG or PNG.
+pub fn save_belief(path: &Path, curves: Vec<Curve>) -> Result<()> {
+    let plots: Vec<Plot> = curves
+        .into_iter()
+        .zip(COLORS.iter().cycle())
+        .map(|(curve, color)| {
+            let line = LinePlot::new().with_data(curve.points).with_color(*color);
+            Plot::Line(line.with_legend(curve.name))
+        })
+        .collect();
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Belief over time")
+        .with_x_label("observations")
+        .with_y_label("posterior probability")
+        .with_width(720.0)
+        .with_height(420.0);
+    let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
+    let bytes = match ending.to_ascii_lowercase().as_str() {
+        "svg" => svg(plots, layout).into_bytes(),
+        "png" => PngBackend::new()
+            .render_scene(&render_multiple(plots, layout))
+            .map_err(|e| Failure::Resources(format!("{}: {e}", path.display())))?,
+        _ => {
+            let why = "a picture is .svg or .png";
+            return Err(Failure::Usage(format!("--plot {}: {why}", path.display())));
+        }
+    };
+    Ok(mercer::catalog::file::save(path, &bytes)?)
 }

@@ -3,6 +3,7 @@
 use super::TrainReport;
 use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use mercer::decision::RiskReport;
 use mercer::evaluate::ClassificationReport;
 use mercer::explain::{Explanation, Factor, short};
 use mercer_io::Profile;
@@ -134,6 +135,25 @@ pub fn classification(report: &ClassificationReport) -> Result<()> {
     Ok(())
 }
 
+/// What a decision rule cost. The figures above it are of the most probable class.
+pub fn decision(report: &RiskReport) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "\nDecided by cost:")?;
+    writeln!(
+        out,
+        "expected risk  {:.6} a row, by the model's own probabilities",
+        report.expected_risk
+    )?;
+    if let Some(risk) = report.empirical_risk {
+        writeln!(out, "empirical risk {risk:.6} a row, by the truth")?;
+    }
+    writeln!(out, "rejected       {:.2} % of the rows", 100.0 * report.rejected_share)?;
+    if let Some(accuracy) = report.accuracy_of_answered {
+        writeln!(out, "accuracy       {accuracy:.4} on the rows that were answered")?;
+    }
+    Ok(())
+}
+
 fn confusion(report: &ClassificationReport) -> Table {
     let names: Vec<String> = report.classes.iter().map(|c| c.class.to_string()).collect();
     let mut headings = vec!["truth \\ predicted"];
@@ -223,7 +243,8 @@ fn bar(log_odds: f64) -> String {
     sign.repeat((log_odds.abs().ceil() as usize).min(30))
 }
 
-fn align_right(table: &mut Table, columns: &[usize]) {
+/// Numbers stand under each other.
+pub fn align_right(table: &mut Table, columns: &[usize]) {
     for k in columns {
         if let Some(column) = table.column_mut(*k) {
             column.set_cell_alignment(CellAlignment::Right);

@@ -14,7 +14,7 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     for said in
-        ["delimiter `,`", "344 rows, 8 columns, 19 missing values", "gaussian-nb: chosen because"]
+        ["delimiter `,`", "344 rows, 8 columns, 19 missing values", "mixed-nb: chosen because"]
     {
         assert!(words.contains(said), "`{said}` is not in {words}");
     }
@@ -91,6 +91,8 @@ fn the_income_column_of_the_lecture_comes_out_to_its_digits() {
         &example("tax.csv"),
         "--target",
         "evade",
+        "--model",
+        "gaussian-nb",
         "--set",
         "variance=sample",
         "--set",
@@ -237,4 +239,75 @@ fn a_sparse_file_without_its_first_index_is_not_read_one_off() {
     folder.write("later.svm", "? 2:5\n? 1:1\n");
 
     assert_eq!(folder.output(&["predict", "zero.mercer", "later.svm"]), "label\np\nq\n");
+}
+
+#[test]
+fn the_tax_table_is_told_as_the_lecture_tells_it() {
+    let folder = Folder::new();
+    folder.output(&[
+        "train",
+        &example("tax.csv"),
+        "--target",
+        "evade",
+        "--set",
+        "alpha=0",
+        "--set",
+        "variance=sample",
+        "--likelihood",
+        "taxable_income=gaussian",
+    ]);
+    folder.write("new.csv", "refund,marital_status,taxable_income\nNo,Married,120\n");
+
+    let told = folder.output(&["explain", "tax.mercer", "new.csv"]);
+    let json = folder.output(&["explain", "tax.mercer", "new.csv", "--json"]);
+
+    for line in [
+        "Class No: P = 1",
+        "P(No) = 0.7",
+        "x p(refund = No | No) = 4/7 = 0.5714",
+        "x p(marital_status = Married | No) = 4/7 = 0.5714",
+        "N(120; mean 110, variance 2975) = 0.007192",
+        "x p(marital_status = Married | Yes) = 0/3 = 0",
+        "N(120; mean 90, variance 25) = 1.215e-9",
+    ] {
+        assert!(told.contains(line), "`{line}` is not in {told}");
+    }
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["factors"][1]["word"], "Married");
+    assert_eq!(json["posterior"][0], 1.0);
+}
+
+#[test]
+fn new_rows_come_out_as_a_table_with_the_words_of_the_old_one() {
+    let folder = Folder::new();
+    folder.output(&["train", &example("penguins.csv"), "--target", "species", "--ignore", "year"]);
+
+    let text = folder.output(&["sample", "penguins.mercer", "--rows", "50", "--seed", "3"]);
+
+    let mut lines = text.lines();
+    let header: Vec<&str> = lines.next().unwrap().split(',').collect();
+    assert_eq!(header.last(), Some(&"species"));
+    let island = header.iter().position(|name| *name == "island").unwrap();
+    let rows: Vec<Vec<&str>> = lines.map(|line| line.split(',').collect()).collect();
+    assert_eq!(rows.len(), 50);
+    for row in &rows {
+        assert!(["Biscoe", "Dream", "Torgersen"].contains(&row[island]), "{row:?}");
+    }
+    // What is drawn can be read again, and is mostly what it was drawn as.
+    folder.write("new.csv", &text);
+    let judged = folder.output(&["evaluate", "penguins.mercer", "new.csv", "--json"]);
+    let judged: serde_json::Value = serde_json::from_str(&judged).unwrap();
+    assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.9, "{judged}");
+}
+
+#[test]
+fn words_never_seen_are_counted_in_the_report() {
+    let folder = Folder::new();
+    folder.output(&["train", &example("tax.csv"), "--target", "evade"]);
+    folder.write("new.csv", "refund,marital_status,taxable_income\nPerhaps,Widowed,120\n");
+
+    let done = folder.mercer(&["predict", "tax.mercer", "new.csv"]).assert().success();
+
+    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(words.contains("2 cells hold words the model never saw"), "{words}");
 }

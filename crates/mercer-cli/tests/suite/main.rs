@@ -2,8 +2,11 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod bayes;
+mod decisions;
 mod errors;
 mod journey;
+mod networks;
 mod shell;
 
 use assert_cmd::Command;

@@ -25,13 +25,14 @@ fn json_is_all_there_is_on_standard_output() {
     let report = folder.json(&["train", &example("penguins.csv"), "--target", "species", "--json"]);
 
     assert_eq!(report["rows"], 344);
-    assert_eq!(report["estimator"], "gaussian-nb");
+    assert_eq!(report["estimator"], "mixed-nb");
     assert_eq!(report["certificate"]["proof"]["method"], "closed-form");
     assert!(report["telling"][0]["bits"].as_f64().unwrap() > 0.5);
     let cards = folder.json(&["models", "--json"]);
     assert_eq!(cards[0]["id"], "gaussian-nb");
     let why = folder.json(&["explain", "penguins.mercer", &example("penguins.csv"), "--json"]);
-    assert_eq!(why["factors"][0]["column"], "bill_length_mm");
+    assert_eq!(why["factors"][0]["column"], "island");
+    assert_eq!(why["factors"][0]["word"], "Torgersen");
     let lines = folder.output(&["predict", "penguins.mercer", &example("penguins.csv"), "--json"]);
     assert_eq!(lines.lines().count(), 344);
     assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));

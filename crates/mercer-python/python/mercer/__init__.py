@@ -18,7 +18,10 @@ from .limits import time_limit
 
 __all__ = ["__version__", "catalog", "get_threads", "load", "set_threads", "time_limit"]
 
-_MODULES = sorted({card["python"].partition(".")[0] for card in catalog()})
+_MODULES = sorted(
+    {card["python"].partition(".")[0] for card in catalog()}
+    | {"decision", "network", "probability"}
+)
 
 
 def __getattr__(name: str) -> ModuleType:

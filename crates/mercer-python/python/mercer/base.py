@@ -114,7 +114,8 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = "missing" in self._takes
         tags.input_tags.sparse = "sparse" in self._takes
-        tags.input_tags.positive_only = "counts" in self._takes
+        tags.input_tags.positive_only = not {"counts", "categories"}.isdisjoint(self._takes)
+        tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._takes)
         return tags
 
     def _params(self) -> str:
@@ -150,6 +151,8 @@ class Estimator(BaseEstimator):
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
+        if "categories" in self._takes:
+            X = _whole(X)
         return rows.matrix(X)
 
     def _named(self, X: np.ndarray, names: list[str], *, reset: bool) -> np.ndarray:
@@ -203,7 +206,8 @@ class Classifier(ClassifierMixin, Estimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         # As scikit-learn says of its own: counting says little about real numbers.
-        tags.classifier_tags.poor_score = not {"counts", "binary"}.isdisjoint(self._takes)
+        counting = {"counts", "binary", "categories"}
+        tags.classifier_tags.poor_score = not counting.isdisjoint(self._takes)
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -413,11 +417,27 @@ class Factored(Classifier):
             data, places, offsets, width = row
             row = np.zeros((len(offsets) - 1, width))
             if len(row) == 1:
-                row[0, places] = data
+                # A cell may be stored in parts.
+                np.add.at(row[0], places, data)
         if len(row) != 1:
             raise ValueError(f"explain takes one row, not {len(row)}")
         told = self._fitted.explain(np.ascontiguousarray(row[0], dtype=np.float64))
         return Explanation(told, self.classes_)
+
+
+def _whole(X: np.ndarray) -> np.ndarray:
+    """Codes of categories. As scikit-learn does, fractions are cut off; unlike it, not in silence."""
+    if (X < 0).any():
+        raise ValueError("Negative values in data: categories are whole numbers from 0")
+    whole = np.trunc(X)
+    cut = (whole != X) & ~np.isnan(X) & np.isfinite(X)
+    if cut.any():
+        warnings.warn(
+            f"categories are whole numbers; {X[cut][0]} was read as {whole[cut][0]:g}",
+            UserWarning,
+            stacklevel=4,
+        )
+    return np.where(np.isfinite(X), whole, X)
 
 
 def load(path: str | os.PathLike) -> Any:
@@ -458,6 +478,8 @@ def _plain(value: Any) -> Any:
         return str(value)
     if isinstance(value, list | tuple):
         return [_plain(v) for v in value]
+    if isinstance(value, dict):
+        return {str(k): _plain(v) for k, v in value.items()}
     if isinstance(value, str | bool | int | float) or value is None:
         return value
     if hasattr(value, "__array__"):

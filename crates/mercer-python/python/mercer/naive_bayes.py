@@ -5,7 +5,15 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "MixedNB"]
+__all__ = [
+    "GaussianNB",
+    "MultinomialNB",
+    "ComplementNB",
+    "BernoulliNB",
+    "CategoricalNB",
+    "MixedNB",
+    "TreeAugmentedNB",
+]
 
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
@@ -247,7 +255,7 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
 
 
 class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
-    """Categorical naive Bayes, for features that are one of a few values, written as whole numbers from 0.
+    """Categorical naive Bayes, for features that are one of a few values: codes from 0.
 
     Parameters
     ----------
@@ -320,7 +328,7 @@ class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
 
 
 class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
-    """Naive Bayes for tables as they are: numbers, words, truth values, texts and gaps, each column with its own likelihood.
+    """Naive Bayes for tables as they are: every column has its own kind of likelihood.
 
     Parameters
     ----------
@@ -343,10 +351,11 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     p : number or nothing or None, default=None
         The prior of an m-estimate; ``null`` takes all values as equally likely.
         It must be a number from 0 to 1.
-    dirichlet : lists of numbers by column, default={}
+    dirichlet : lists of numbers by column or None, default=None
         A Dirichlet prior for some columns: what is added to the count of each value, in the order
         of the values, by column name.
         It must be a number of at least 0.
+        ``None`` is the empty list.
     bins : int, default=10
         How many bins ``equal-width`` and ``equal-frequency`` make.
         It must be a number from 2 to 1000.
@@ -405,7 +414,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         alpha=1.0,
         m=1.0,
         p=None,
-        dirichlet={},
+        dirichlet=None,
         bins=10,
         variance="population",
         var_smoothing=1e-09,
@@ -423,5 +432,65 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.variance = variance
         self.var_smoothing = var_smoothing
         self.unseen = unseen
+        self.fit_prior = fit_prior
+        self.class_prior = class_prior
+
+
+class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    """Tree-augmented naive Bayes, for columns of categories that depend on each other.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
+        even odds.
+        It must be a number of at least 0.
+    min_gain : float, default=0.0
+        Columns are joined only if that gains more than this many nats of likelihood a row. Larger
+        values leave fewer edges; without any it is categorical naive Bayes.
+        It must be a number of at least 0.
+    root : int, default=0
+        The column the tree hangs from, counted from 0.
+    fit_prior : bool, default=True
+        Whether priors are the shares seen in the data; otherwise all classes are alike.
+    class_prior : array of float or None, default=None
+        Class priors in class order; empty leaves them to ``fit_prior``.
+        It must be numbers of at least 0 that add up to 1.
+        ``None`` is the empty list.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    NaN is a missing value: it is left out, not filled in.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import TreeAugmentedNB
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = TreeAugmentedNB().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "tan"
+    _takes = ("missing", "categories")
+
+    def __init__(self, *, alpha=1.0, min_gain=0.0, root=0, fit_prior=True, class_prior=None):
+        self.alpha = alpha
+        self.min_gain = min_gain
+        self.root = root
         self.fit_prior = fit_prior
         self.class_prior = class_prior

@@ -3,7 +3,15 @@ from typing import Any, Literal
 
 from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
 
-__all__ = ["GaussianNB", "MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB", "MixedNB"]
+__all__ = [
+    "GaussianNB",
+    "MultinomialNB",
+    "ComplementNB",
+    "BernoulliNB",
+    "CategoricalNB",
+    "MixedNB",
+    "TreeAugmentedNB",
+]
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     priors: Sequence[float] | None
@@ -87,7 +95,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     alpha: float
     m: float
     p: Any | None
-    dirichlet: Any
+    dirichlet: Any | None
     bins: int
     variance: Literal["population", "sample"]
     var_smoothing: float
@@ -102,11 +110,27 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         alpha: float = 1.0,
         m: float = 1.0,
         p: Any | None = None,
-        dirichlet: Any = {},
+        dirichlet: Any | None = None,
         bins: int = 10,
         variance: Literal["population", "sample"] = "population",
         var_smoothing: float = 1e-09,
         unseen: Literal["ignore", "other", "error"] = "ignore",
+        fit_prior: bool = True,
+        class_prior: Sequence[float] | None = None,
+    ) -> None: ...
+
+class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+    alpha: float
+    min_gain: float
+    root: int
+    fit_prior: bool
+    class_prior: Sequence[float] | None
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        min_gain: float = 0.0,
+        root: int = 0,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
     ) -> None: ...

@@ -184,6 +184,6 @@ def _compressed(x: Any) -> Compressed:
     return (
         np.ascontiguousarray(x.data[:n_stored], dtype=np.float64),
         np.ascontiguousarray(x.indices[:n_stored], dtype=np.int32),
-        x.indptr.astype(np.int64, copy=False),
+        x.indptr,
         x.shape[1],
     )

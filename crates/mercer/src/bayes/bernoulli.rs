@@ -5,12 +5,21 @@
 //! `D_cj` is in how many rows of class `c` feature `j` is there. Unlike the multinomial model, absence
 //! counts too (McCallum & Nigam, 1998).
 
-use super::counted::{alphas, check_counts, counted_row, linear_scores};
+use super::cache::Cache;
+use super::counted::{
+    Strip, alphas, by_column, check_counts, counted_row, linear_scores, read_by_column,
+};
 use super::log_priors;
 use crate::model::OneOrEach;
 use crate::prelude::*;
-use crate::stats::{ByClass, Counts};
+use crate::stats::{ByClass, Count, Counts};
+use mercer_num::SharedMatrix;
 use mercer_num::random::Random;
+use mercer_num::simd::{ln, ln_each};
+use std::f64::consts::LN_2;
+
+/// Below this share of a weight, what taking away leaves over is rounding.
+const CRUMB: f64 = 1e-12;
 
 params! {
     /// Bernoulli naive Bayes, for features that are there or not.
@@ -41,28 +50,31 @@ pub struct BernoulliNbModel {
     /// The weight of the rows of each class.
     pub class_weights: Vec<f64>,
     /// In how many rows of each class each feature was there.
-    pub counts: Matrix,
+    pub counts: SharedMatrix,
     /// What was added to both sides of each feature.
     pub alphas: Vec<f64>,
     /// `log θ`.
+    #[serde(deserialize_with = "read_by_column")]
     pub log_shares: Matrix,
     /// A feature is there if its number is above this.
     pub threshold: Option<f64>,
+    /// What the scores are made of, put together when first asked for.
+    #[serde(skip)]
+    odds: Cache<Option<Odds>>,
 }
 
-impl BernoulliNb {
-    fn presence(&self) -> impl Fn(f64) -> Option<f64> + Sync + use<> {
-        presence(self.binarize)
-    }
+/// Scores as a sum over the features that are there.
+#[derive(Debug)]
+struct Odds {
+    /// `log p(c) + Σⱼ log (1 − θ_cj)`: the scores where no feature is there.
+    bias: Vec<f64>,
+    /// `log θ − log (1 − θ)`: the difference each one makes.
+    weights: Matrix,
 }
 
-/// One where a feature is there, zero where it is not.
-fn presence(threshold: Option<f64>) -> impl Fn(f64) -> Option<f64> + Sync + use<> {
-    move |x: f64| match threshold {
-        _ if !x.is_finite() => None,
-        Some(threshold) => Some(f64::from(u8::from(x > threshold))),
-        None => (x == 0.0 || x == 1.0).then_some(x),
-    }
+/// What a cell counts: one where a feature is there, zero where it is not.
+fn presence(threshold: Option<f64>) -> Count {
+    threshold.map_or(Count::Bit, Count::Above)
 }
 
 impl Accumulate for BernoulliNb {
@@ -72,7 +84,7 @@ impl Accumulate for BernoulliNb {
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         stats.push_rows(batch, |batch, slots, class_weights| {
             let n = class_weights.len();
-            Counts::of_rows(batch.rows(), slots, batch.weights(), n, self.presence())
+            Counts::of_rows(batch.rows(), slots, batch.weights(), n, presence(self.binarize))
         })
     }
 
@@ -81,14 +93,8 @@ impl Accumulate for BernoulliNb {
         let counts = stats.groups().sums;
         let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
         let class_weights = stats.weights();
-        let mut log_shares = counts.clone();
-        for (mut row, weight) in log_shares.outer_iter_mut().zip(&class_weights) {
-            row.iter_mut().zip(&alphas).for_each(|(n, alpha)| {
-                *n = (*n + alpha).ln() - (weight + 2.0 * alpha).ln();
-            });
-        }
-        // A class without rows and alpha knows nothing: even odds.
-        log_shares.mapv_inplace(|p| if p.is_nan() { 0.5f64.ln() } else { p.min(0.0) });
+        let there = Shares { alphas: &alphas, class_weights: &class_weights, of: Side::Present };
+        let (log_shares, _) = by_column(counts.view(), |strip| there.write_logs(strip));
         Ok(BernoulliNbModel {
             classes: stats.classes().clone(),
             log_priors: log_priors(&self.class_prior, self.fit_prior, &class_weights)?,
@@ -97,14 +103,108 @@ impl Accumulate for BernoulliNb {
             alphas,
             log_shares,
             threshold: self.binarize,
+            odds: Cache::default(),
         })
     }
 }
 
+/// The rows of a class that have a feature, or those that lack it.
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Present,
+    Absent,
+}
+
+/// `θ_cj` or `1 − θ_cj`.
+struct Shares<'a> {
+    alphas: &'a [f64],
+    class_weights: &'a [f64],
+    of: Side,
+}
+
+impl Shares<'_> {
+    /// Writes their logs.
+    fn write_logs(&self, strip: &mut Strip<'_>) {
+        let alphas = &self.alphas[strip.columns.clone()];
+        strip.write_blank(alphas, |alpha, cells| {
+            for (cell, weight) in cells.iter_mut().zip(self.class_weights) {
+                *cell = log_share(ln(self.rows(0.0, *weight) + alpha), log_all(*weight, alpha));
+            }
+        });
+        strip.write_counted(|c, places, numbers| {
+            let weight = self.class_weights[c];
+            let smooth = |n: f64, k: usize| self.rows(n, weight) + alphas[k];
+            numbers.iter_mut().zip(places).for_each(|(n, k)| *n = smooth(*n, *k));
+            ln_each(numbers);
+            // The log of all is taken again only where alpha changes, which it mostly never does.
+            let mut last = (alphas[0], log_all(weight, alphas[0]));
+            for (log, k) in numbers.iter_mut().zip(places) {
+                if alphas[*k] != last.0 {
+                    last = (alphas[*k], log_all(weight, alphas[*k]));
+                }
+                *log = log_share(*log, last.1);
+            }
+        });
+    }
+
+    /// How many of the rows of a class, `n` of which have a feature, are on this side.
+    fn rows(&self, n: f64, weight: f64) -> f64 {
+        let without = weight - n;
+        match self.of {
+            Side::Present => n,
+            // What is left of fractions that cancel is rounding, not a row.
+            Side::Absent if without <= CRUMB * weight => 0.0,
+            Side::Absent => without,
+        }
+    }
+}
+
+/// `log (D_c + 2αⱼ)`.
+fn log_all(weight: f64, alpha: f64) -> f64 {
+    ln(weight + 2.0 * alpha)
+}
+
+/// The log of a share of rows. A class without rows and alpha knows nothing: even odds.
+fn log_share(log_n: f64, log_all: f64) -> f64 {
+    if log_all == f64::NEG_INFINITY { -LN_2 } else { (log_n - log_all).min(0.0) }
+}
+
 impl BernoulliNbModel {
+    fn absent(&self) -> Shares<'_> {
+        let (alphas, class_weights) = (&self.alphas, &self.class_weights);
+        Shares { alphas, class_weights, of: Side::Absent }
+    }
+
     /// `log (1 − θ)`.
     fn log_absent(&self) -> Matrix {
-        self.log_shares.mapv(|p| (-p.exp()).ln_1p())
+        by_column(self.counts.view(), |strip| self.absent().write_logs(strip)).0
+    }
+
+    fn log_factor(&self, log_absent: &Matrix, there: f64, c: usize, j: usize) -> f64 {
+        if there > 0.0 { self.log_shares[[c, j]] } else { log_absent[[c, j]] }
+    }
+
+    /// `None` where a share is zero or one: infinities do not cancel.
+    fn odds(&self) -> Option<Odds> {
+        let absent = self.absent();
+        let log_shares = self.log_shares.t();
+        let (weights, strips) = by_column(self.counts.view(), |strip| {
+            absent.write_logs(strip);
+            let mut sums = vec![0.0; self.classes.len()];
+            let columns = strip.columns.clone();
+            for (cells, j) in strip.by_column().zip(columns) {
+                for ((cell, sum), there) in cells.iter_mut().zip(&mut sums).zip(log_shares.row(j)) {
+                    *sum += *cell;
+                    *cell = there - *cell;
+                }
+            }
+            strip.cells.iter().all(|w| w.is_finite()).then_some(sums)
+        });
+        let mut bias = self.log_priors.clone();
+        for strip in strips {
+            bias.iter_mut().zip(strip?).for_each(|(bias, sum)| *bias += sum);
+        }
+        Some(Odds { bias, weights })
     }
 }
 
@@ -121,27 +221,19 @@ impl Classifier for BernoulliNbModel {
     /// one makes.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        let absent = self.log_absent();
-        if absent.iter().chain(&self.log_shares).all(|p| p.is_finite()) {
-            let bias: Vec<f64> = self
-                .log_priors
-                .iter()
-                .zip(absent.outer_iter())
-                .map(|(p, row)| p + row.sum())
-                .collect();
-            return linear_scores(
-                x,
-                &bias,
-                &(&self.log_shares - &absent),
-                presence(self.threshold),
-            );
+        if let Some(Odds { bias, weights }) = self.odds.get(|| self.odds()) {
+            return linear_scores(x, bias, weights, presence(self.threshold));
         }
-        // A share of zero or one: infinities do not cancel, so every factor is taken by itself.
+        // Every factor is taken by itself.
+        let absent = self.log_absent();
         let mut out = Matrix::zeros((x.n_rows(), self.classes.len()));
         for (i, mut scores) in out.outer_iter_mut().enumerate() {
-            let factors = self.log_factors(&x.row(i)).map_err(|e| e.after_rows(i))?;
-            scores
-                .assign(&(factors.sum_axis(ndarray::Axis(0)) + ndarray::aview1(&self.log_priors)));
+            let there = counted_row(self, &x.row(i), presence(self.threshold))
+                .map_err(|e| e.after_rows(i))?;
+            for (c, (score, prior)) in scores.iter_mut().zip(&self.log_priors).enumerate() {
+                let factors = (0..there.len()).map(|j| self.log_factor(&absent, there[j], c, j));
+                *score = factors.sum::<f64>() + prior;
+            }
         }
         Ok(out)
     }
@@ -167,9 +259,9 @@ impl Factored for BernoulliNbModel {
 
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
         let there = counted_row(self, row, presence(self.threshold))?;
+        let absent = self.log_absent();
         Ok(Matrix::from_shape_fn((row.len(), self.classes.len()), |(j, c)| {
-            let p = self.log_shares[[c, j]];
-            if there[j] > 0.0 { p } else { (-p.exp()).ln_1p() }
+            self.log_factor(&absent, there[j], c, j)
         }))
     }
 
@@ -178,7 +270,7 @@ impl Factored for BernoulliNbModel {
         let (n, alpha) = (self.counts[at], self.alphas[column]);
         let total = self.class_weights[class as usize] + 2.0 * alpha;
         let share = (n + alpha) / total;
-        let there = presence(self.threshold)(value) == Some(1.0);
+        let there = presence(self.threshold).of(value) == Some(1.0);
         let (before, p) = if there { ("", share) } else { ("1 - ", 1.0 - share) };
         format!("{before}({} + {}) / {} = {}", short(n), short(alpha), short(total), short(p))
     }
@@ -191,7 +283,8 @@ impl Check for BernoulliNbModel {
             self.classes.len(),
             &[&self.log_priors, &self.class_weights],
             &self.alphas,
-            &[&self.counts, &self.log_shares],
+            &self.counts,
+            &self.log_shares,
         )
     }
 }

@@ -14,8 +14,7 @@ use mercer_num::parallel;
 use mercer_num::random::Random;
 
 params! {
-    /// Categorical naive Bayes, for features that are one of a few values, written as whole numbers
-    /// from 0.
+    /// Categorical naive Bayes, for features that are one of a few values: codes from 0.
     pub struct CategoricalNb {
         /// Added to the count of every value: 1 is Laplace's rule, 0 none. Larger values pull the
         /// classes together.

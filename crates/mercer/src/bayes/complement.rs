@@ -5,11 +5,16 @@
 //! Made for classes of very different size, where the plain model favors the large ones (Rennie, Shih,
 //! Teevan & Karger, 2003). Priors play no part.
 
-use super::counted::{alphas, as_count, check_counts, linear_scores, log_shares};
+use super::counted::{
+    alphas, by_column, check_counts, class_totals, linear_scores, log_share, read_by_column,
+};
 use super::log_priors;
 use crate::model::OneOrEach;
 use crate::prelude::*;
-use crate::stats::{ByClass, Counts};
+use crate::stats::{ByClass, Count, Counts};
+use mercer_num::SharedMatrix;
+use mercer_num::simd::{ln, ln_each, sum};
+use ndarray::Axis;
 
 params! {
     /// Complement naive Bayes, for counts in classes of very different size.
@@ -39,10 +44,11 @@ pub struct ComplementNbModel {
     /// The weight of the rows of each class.
     pub class_weights: Vec<f64>,
     /// How often each feature was counted in each class.
-    pub counts: Matrix,
+    pub counts: SharedMatrix,
     /// What was added to the counts of each feature.
     pub alphas: Vec<f64>,
     /// What a count adds to the score of each class: `−log θ̃`, divided by their sum where asked.
+    #[serde(deserialize_with = "read_by_column")]
     pub log_shares: Matrix,
 }
 
@@ -52,7 +58,13 @@ impl Accumulate for ComplementNb {
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         stats.push_rows(batch, |batch, slots, class_weights| {
-            Counts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len(), as_count)
+            Counts::of_rows(
+                batch.rows(),
+                slots,
+                batch.weights(),
+                class_weights.len(),
+                Count::Number,
+            )
         })
     }
 
@@ -60,16 +72,13 @@ impl Accumulate for ComplementNb {
         stats.classes().check_several()?;
         let counts = stats.groups().sums;
         let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
-        let all = counts.sum_axis(ndarray::Axis(0));
-        // Rounding must not make a count of nothing negative.
-        let elsewhere = (&all - &counts).mapv(|n| n.max(0.0));
-        let mut log_shares = log_shares(&elsewhere, &alphas);
-        for mut row in log_shares.outer_iter_mut() {
-            let divisor = if self.norm { row.sum() } else { -1.0 };
-            row.mapv_inplace(|w| w / divisor);
-        }
-        if log_shares.iter().any(|w| w.is_nan()) {
-            return Err(Error::NoRows);
+        let mut log_shares = against(&counts, &alphas);
+        if self.norm {
+            let sums = log_shares.sum_axis(Axis(1)).insert_axis(Axis(1));
+            log_shares /= &sums;
+            if log_shares.iter().any(|w| w.is_nan()) {
+                return Err(Error::NoRows);
+            }
         }
         Ok(ComplementNbModel {
             classes: stats.classes().clone(),
@@ -80,6 +89,47 @@ impl Accumulate for ComplementNb {
             log_shares,
         })
     }
+}
+
+/// `−log θ̃`: how much a feature speaks against a class.
+fn against(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
+    let log_totals = log_totals_elsewhere(&class_totals(counts), sum(alphas));
+    let (table, _) = by_column(counts.view(), |strip| {
+        let alphas = &alphas[strip.columns.clone()];
+        let all = strip.counts.sum_axis(Axis(0));
+        let mut logs: Vec<f64> = all.iter().zip(alphas).map(|(n, alpha)| n + alpha).collect();
+        ln_each(&mut logs);
+        for (cells, log) in strip.by_column().zip(&logs) {
+            let cells = cells.iter_mut().zip(&log_totals);
+            cells.for_each(|(cell, log_total)| *cell = -log_share(*log, *log_total));
+        }
+        strip.write_counted(|c, places, numbers| {
+            for (n, k) in numbers.iter_mut().zip(places) {
+                // Rounding must not make a count of nothing negative.
+                *n = (all[*k] - *n).max(0.0) + alphas[*k];
+            }
+            ln_each(numbers);
+            numbers.iter_mut().for_each(|p| *p = -log_share(*p, log_totals[c]));
+        });
+    });
+    table
+}
+
+/// `log Σₖ (αₖ + Σ_{c′≠c} N_c′k)` of every class, from the sums before and behind it, so that nothing
+/// is subtracted.
+fn log_totals_elsewhere(totals: &[f64], added: f64) -> Vec<f64> {
+    let mut elsewhere = vec![added; totals.len()];
+    let mut before = 0.0;
+    for (to, total) in elsewhere.iter_mut().zip(totals) {
+        *to += before;
+        before += total;
+    }
+    let mut behind = 0.0;
+    for (to, total) in elsewhere.iter_mut().zip(totals).rev() {
+        *to += behind;
+        behind += total;
+    }
+    elsewhere.iter().map(|n| ln(*n)).collect()
 }
 
 impl Classifier for ComplementNbModel {
@@ -96,7 +146,7 @@ impl Classifier for ComplementNbModel {
         // A class nobody showed is known by nothing: everything is its complement.
         let shown = |w: &f64| if *w > 0.0 { 0.0 } else { f64::NEG_INFINITY };
         let bias: Vec<f64> = self.class_weights.iter().map(shown).collect();
-        linear_scores(x, &bias, &self.log_shares, as_count)
+        linear_scores(x, &bias, &self.log_shares, Count::Number)
     }
 }
 
@@ -109,7 +159,8 @@ impl Check for ComplementNbModel {
             self.classes.len(),
             &[&self.log_priors, &self.class_weights],
             &self.alphas,
-            &[&self.counts, &self.log_shares],
+            &self.counts,
+            &self.log_shares,
         )
     }
 }

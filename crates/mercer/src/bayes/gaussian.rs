@@ -209,8 +209,8 @@ impl GaussianNbModel {
         })
     }
 
-    /// Scores of a row of zeros, then the difference each stored cell makes. A narrow curve far from
-    /// zero makes both enormous, so what rounding drops is kept.
+    /// Scores of a row of zeros, then the difference each stored cell makes; none may be stored
+    /// twice. A narrow curve far from zero makes both enormous, so what rounding drops is kept.
     fn sparse_scores(&self, x: &SparseView<'_>, out: &mut Matrix) -> Result<()> {
         let n_classes = self.classes.len();
         let at_zero: Vec<Sum> = (self.peaks().iter())
@@ -229,8 +229,9 @@ impl GaussianNbModel {
             let mut sums = at_zero.clone();
             for (i, scores) in scores.chunks_exact_mut(n_classes).enumerate() {
                 sums.copy_from_slice(&at_zero);
-                let row = x.outer_view(first + i);
-                for (j, v) in row.iter().flat_map(|row| row.iter()) {
+                let (columns, values) = x.row(first + i);
+                for (j, v) in columns.iter().zip(values) {
+                    let j = *j as usize;
                     if v.is_infinite() {
                         return Err(Error::NotFinite { row: first + i, column: j, value: *v });
                     }
@@ -272,7 +273,7 @@ impl Classifier for GaussianNbModel {
         self.check_columns(x)?;
         let mut out = Matrix::zeros((x.n_rows(), self.classes.len()));
         match x {
-            Rows::Sparse(x) => self.sparse_scores(x, &mut out)?,
+            Rows::Sparse(x) => self.sparse_scores(&x.whole().view(), &mut out)?,
             _ => self.dense_scores(x, &mut out)?,
         }
         Ok(out)

@@ -14,7 +14,7 @@ use super::{Variance, each_chunk, log_priors};
 use crate::data::Measure;
 use crate::model::ParamValue;
 use crate::prelude::*;
-use crate::stats::{ByClass, Mixed, Moments, Tally, not_a_count};
+use crate::stats::{ByClass, Keep, Mixed, Moments, Tally, not_a_count};
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use ndarray::{Axis, Slice};
@@ -96,8 +96,7 @@ impl ParamValue for ByName {
 }
 
 params! {
-    /// Naive Bayes for tables as they are: numbers, words, truth values, texts and gaps, each column
-    /// with its own likelihood.
+    /// Naive Bayes for tables as they are: every column has its own kind of likelihood.
     pub struct MixedNb {
         /// What `p(x | class)` is: `auto` takes the one that foresees held-out rows best, `schema` a bell
         /// curve for numbers and shares for words; or `gaussian`, `kernel`, `equal-width`,
@@ -303,12 +302,14 @@ impl MixedNb {
         };
         if positive {
             let whole = column.tally.is_exact() && values.iter().all(|x| x.fract() == 0.0);
+            // Waiting times are no whole numbers, and a density at zero is no share of zeros.
             if whole {
                 let foreseen = Poisson::held_out(column, smoothing);
                 offer((foreseen, Likelihood::Poisson(Poisson::fit(column, smoothing))));
+            } else {
+                let foreseen = Exponential::held_out(column, smoothing);
+                offer((foreseen, Likelihood::Exponential(Exponential::fit(column, smoothing))));
             }
-            let foreseen = Exponential::held_out(column, smoothing);
-            offer((foreseen, Likelihood::Exponential(Exponential::fit(column, smoothing))));
         }
         let (kernel, foreseen) = Kernel::fit(column);
         offer((foreseen, Likelihood::Kernel(kernel)));
@@ -383,7 +384,7 @@ impl MixedNb {
         for bag in words.chunk_by(|a, b| a == b) {
             let to = from + bag.len();
             let counts = groups.words.sums.slice_axis(Axis(1), Slice::from(from..to)).to_owned();
-            let log_shares = super::counted::log_shares(&counts, &vec![self.alpha; bag.len()]);
+            let log_shares = Categorical::lidstone(counts.clone(), self.alpha).log_shares;
             texts.push(Text { counts, alpha: self.alpha, log_shares });
             from = to;
         }
@@ -443,8 +444,11 @@ impl Accumulate for MixedNb {
     type Model = MixedNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        let by_name = matches!(self.likelihood, Likelihoods::ByName(_));
+        let keep =
+            Keep { values: self.needs_values(), names: by_name || !self.dirichlet.is_empty() };
         stats.push_rows(batch, |batch, slots, class_weights| {
-            Mixed::of_rows(batch, slots, class_weights, self.needs_values())
+            Mixed::of_rows(batch, slots, class_weights, keep)
         })
     }
 
@@ -555,12 +559,12 @@ impl MixedNbModel {
             None => {
                 let mut cells = vec![0.0; n * head];
                 let Rows::Sparse(x) = x.slice(first..first + n) else { return Ok(()) };
-                for (i, row) in x.outer_iterator().enumerate() {
-                    for (j, value) in row.iter() {
-                        if j < head {
-                            cells[i * head + j] = *value;
-                        } else {
-                            add_word(i, j, *value, scores)?;
+                let whole = x.whole();
+                for (i, (columns, values)) in whole.view().iter().enumerate() {
+                    for (j, value) in columns.iter().zip(values) {
+                        match *j as usize {
+                            j if j < head => cells[i * head + j] = *value,
+                            j => add_word(i, j, *value, scores)?,
                         }
                     }
                 }

@@ -3,6 +3,7 @@
 //! `P(c | x) ∝ P(c) Πⱼ p(xⱼ | c)`; the members of the family differ in what they take `p(xⱼ | c)` to be.
 
 mod bernoulli;
+mod cache;
 mod categorical;
 mod complement;
 mod counted;
@@ -80,7 +81,7 @@ fn sample(
 }
 
 /// `log P(class)`: the given priors, the shares of the weights, or all alike.
-fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Result<Vec<f64>> {
+pub(crate) fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Result<Vec<f64>> {
     if !priors.is_empty() && priors.len() != weights.len() {
         return Err(Error::Parameter {
             name: "priors".into(),

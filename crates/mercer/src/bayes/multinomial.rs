@@ -5,11 +5,16 @@
 //! `N_cj` is how often word `j` occurs in class `c`, `α` a Dirichlet prior: 1 is Laplace's rule, less is
 //! Lidstone's, 0 the plain share (Manning, Raghavan & Schütze 2008, section 13.2).
 
-use super::counted::{alphas, as_count, check_counts, counted_row, linear_scores, log_shares};
+use super::counted::{
+    alphas, by_column, check_counts, class_totals, counted_row, linear_scores, log_share,
+    read_by_column,
+};
 use super::log_priors;
 use crate::model::OneOrEach;
 use crate::prelude::*;
-use crate::stats::{ByClass, Counts};
+use crate::stats::{ByClass, Count, Counts};
+use mercer_num::SharedMatrix;
+use mercer_num::simd::{ln, ln_each, sum};
 
 params! {
     /// Multinomial naive Bayes, for counts such as words in documents.
@@ -37,10 +42,11 @@ pub struct MultinomialNbModel {
     /// The weight of the rows of each class.
     pub class_weights: Vec<f64>,
     /// How often each feature was counted in each class.
-    pub counts: Matrix,
+    pub counts: SharedMatrix,
     /// What was added to the counts of each feature.
     pub alphas: Vec<f64>,
     /// `log θ`.
+    #[serde(deserialize_with = "read_by_column")]
     pub log_shares: Matrix,
 }
 
@@ -50,7 +56,13 @@ impl Accumulate for MultinomialNb {
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         stats.push_rows(batch, |batch, slots, class_weights| {
-            Counts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len(), as_count)
+            Counts::of_rows(
+                batch.rows(),
+                slots,
+                batch.weights(),
+                class_weights.len(),
+                Count::Number,
+            )
         })
     }
 
@@ -69,6 +81,25 @@ impl Accumulate for MultinomialNb {
     }
 }
 
+/// `log ((N_cj + αⱼ) / Σₖ (N_ck + αₖ))`.
+fn log_shares(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
+    let added = sum(alphas);
+    let log_totals: Vec<f64> = class_totals(counts).iter().map(|n| ln(n + added)).collect();
+    let (table, _) = by_column(counts.view(), |strip| {
+        let alphas = &alphas[strip.columns.clone()];
+        strip.write_blank(alphas, |alpha, cells| {
+            let cells = cells.iter_mut().zip(&log_totals);
+            cells.for_each(|(cell, log_total)| *cell = log_share(ln(alpha), *log_total));
+        });
+        strip.write_counted(|c, places, numbers| {
+            numbers.iter_mut().zip(places).for_each(|(n, k)| *n += alphas[*k]);
+            ln_each(numbers);
+            numbers.iter_mut().for_each(|p| *p = log_share(*p, log_totals[c]));
+        });
+    });
+    table
+}
+
 impl Classifier for MultinomialNbModel {
     fn classes(&self) -> &Classes {
         &self.classes
@@ -81,7 +112,7 @@ impl Classifier for MultinomialNbModel {
     /// The joint log-likelihoods `log p(c, x)`, less the number of ways to order the words.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        linear_scores(x, &self.log_priors, &self.log_shares, as_count)
+        linear_scores(x, &self.log_priors, &self.log_shares, Count::Number)
     }
 }
 
@@ -93,7 +124,7 @@ impl Factored for MultinomialNbModel {
     }
 
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
-        let counts = counted_row(self, row, as_count)?;
+        let counts = counted_row(self, row, Count::Number)?;
         Ok(Matrix::from_shape_fn((counts.len(), self.classes.len()), |(j, c)| {
             if counts[j] == 0.0 { 0.0 } else { counts[j] * self.log_shares[[c, j]] }
         }))
@@ -122,7 +153,8 @@ impl Check for MultinomialNbModel {
             self.classes.len(),
             &[&self.log_priors, &self.class_weights],
             &self.alphas,
-            &[&self.counts, &self.log_shares],
+            &self.counts,
+            &self.log_shares,
         )
     }
 }

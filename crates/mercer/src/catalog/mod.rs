@@ -22,6 +22,7 @@ use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
 use crate::prepare::Reads;
+use crate::probability::network::{TanNb, TanNbModel};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,6 +35,7 @@ expand::catalog! {
         BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : classifier probabilistic generative factored, sparse binary;
         CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : classifier probabilistic generative factored, missing categories;
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
+        TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
     }
     by_rounds {}
     by_solver {}

@@ -226,7 +226,7 @@ impl<'a> Dataset<'a> {
 /// [`Error::ByColumns`].
 pub fn check_storage(rows: &Rows<'_>) -> Result<()> {
     match rows {
-        Rows::Sparse(x) if !x.is_csr() => Err(Error::ByColumns),
+        Rows::Sparse(x) if !x.is_by_rows() => Err(Error::ByColumns),
         _ => Ok(()),
     }
 }

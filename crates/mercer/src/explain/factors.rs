@@ -93,7 +93,7 @@ pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Ex
                 word: None,
                 formulas: (0..factors.len() as u32)
                     .filter(|_| present)
-                    .map(|c| model.factor_formula(j, c, row[j]))
+                    .map(|c| model.factor_formula_in(j, c, row))
                     .collect(),
                 log_odds: difference(&factors.to_vec(), winner, runner_up),
                 log_factors: factors.to_vec(),

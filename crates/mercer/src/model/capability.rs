@@ -110,6 +110,17 @@ pub trait Factored: Classifier {
 
     /// How the lecture writes the factor of a column and class.
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
+
+    /// The column, beside the class, that the factor of a column depends on.
+    fn given(&self, _column: usize) -> Option<usize> {
+        None
+    }
+
+    /// How the lecture writes the factor of a column and class in a row, where a factor may depend
+    /// on more than its own value.
+    fn factor_formula_in(&self, column: usize, class: u32, row: &[f64]) -> String {
+        self.factor_formula(column, class, row[column])
+    }
 }
 
 /// Can tell whether a fit could have made it; asked of everything that comes from a file.

@@ -80,12 +80,20 @@ impl<'a> Monitor<'a> {
     /// # Errors
     /// [`Error::Memory`] if the budget does not allow it.
     pub fn reserve(&self, what: &str, needed: u64) -> Result<()> {
-        match self.memory {
-            Some(budget) if needed > budget => {
-                Err(Error::Memory { what: what.to_owned(), needed, budget })
-            }
-            _ => Ok(()),
+        self.reserve_within(what, needed, u64::MAX)
+    }
+
+    /// Asks for memory that could be more than any machine has: where nobody set a budget, the
+    /// usual one holds.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the budget does not allow it.
+    pub fn reserve_within(&self, what: &str, needed: u64, usual: u64) -> Result<()> {
+        let budget = self.memory.unwrap_or(usual);
+        if needed > budget {
+            return Err(Error::Memory { what: what.to_owned(), needed, budget });
         }
+        Ok(())
     }
 }
 

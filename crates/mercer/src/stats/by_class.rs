@@ -20,6 +20,14 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
         true
     }
 
+    /// Makes room for what `other` saw and I did not, before its groups are added or taken away.
+    ///
+    /// # Errors
+    /// If that is more than fits in memory.
+    fn widen(&mut self, _other: &Self) -> Result<()> {
+        Ok(())
+    }
+
     /// Adds a group of `other` to one of mine.
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize);
 
@@ -130,6 +138,11 @@ impl<G: Grouped> ByClass<G> {
         all
     }
 
+    /// The codes of the classes that were seen and their summaries, in this order.
+    pub fn seen(&self) -> (&[u32], &G) {
+        (&self.codes, &self.groups)
+    }
+
     /// Whether neither classes nor rows were seen.
     fn is_blank(&self) -> bool {
         self.classes.is_empty() && self.codes.is_empty()
@@ -172,12 +185,13 @@ impl<G: Grouped> ByClass<G> {
     }
 
     /// Adds rows whose codes mean the same as mine.
-    fn merge_aligned(&mut self, other: &Self) {
+    fn merge_aligned(&mut self, other: &Self) -> Result<()> {
         if self.codes == other.codes {
+            self.groups.widen(&other.groups)?;
             let places: Vec<usize> = (0..self.codes.len()).collect();
             self.weights.iter_mut().zip(&other.weights).for_each(|(a, b)| *a += b);
             self.groups.merge_groups(&places, &other.groups);
-            return;
+            return Ok(());
         }
         let mut codes: Vec<u32> = self.codes.iter().chain(&other.codes).copied().collect();
         codes.sort_unstable();
@@ -185,12 +199,14 @@ impl<G: Grouped> ByClass<G> {
         let mut weights = vec![0.0; codes.len()];
         let mut groups = G::empty(codes.len(), self.n_columns);
         for part in [&*self, other] {
+            groups.widen(&part.groups)?;
             let place = |c: &u32| codes.partition_point(|code| code < c);
             let places: Vec<usize> = part.codes.iter().map(place).collect();
             places.iter().zip(&part.weights).for_each(|(slot, w)| weights[*slot] += w);
             groups.merge_groups(&places, &part.groups);
         }
         (self.codes, self.weights, self.groups) = (codes, weights, groups);
+        Ok(())
     }
 }
 
@@ -202,18 +218,18 @@ impl<G: Grouped> Statistics for ByClass<G> {
         }
         self.check_agreement(other)?;
         if self.classes.same_list(&other.classes) && self.n_columns == other.n_columns {
-            self.merge_aligned(other);
+            self.merge_aligned(other)
         } else {
             let other = self.align(other)?;
-            self.merge_aligned(&other);
+            self.merge_aligned(&other)
         }
-        Ok(())
     }
 
     fn forget(&mut self, other: &Self) -> Result<()> {
         self.check_agreement(other)?;
         let mut left = self.clone();
         let other = left.align(other)?;
+        left.groups.widen(&other.groups)?;
         if left.classes != self.classes {
             return Err(Error::Forget { why: "it has classes that were never learned".into() });
         }

@@ -69,8 +69,10 @@ fn each_code(rows: &Rows<'_>, mut visit: impl FnMut(usize, usize, usize)) -> Res
     let width = rows.n_columns();
     let mut row_of = |i: usize, row: &[f64]| {
         for (j, x) in row.iter().enumerate() {
-            if let Some(code) = as_code(*x).map_err(|()| not_a_category(i, j, *x))? {
-                visit(i, j, code);
+            match as_code(*x) {
+                Ok(Some(code)) if code <= LARGEST_CODE => visit(i, j, code),
+                Ok(None) => {}
+                Ok(Some(_)) | Err(()) => return Err(not_a_category(i, j, *x)),
             }
         }
         Ok(())
@@ -89,8 +91,7 @@ pub(crate) fn as_code(x: f64) -> std::result::Result<Option<usize>, ()> {
     if x.is_nan() {
         return Ok(None);
     }
-    let code = x as usize;
-    if code as f64 == x && code <= LARGEST_CODE { Ok(Some(code)) } else { Err(()) }
+    if x >= 0.0 && x.fract() == 0.0 { Ok(Some(x as usize)) } else { Err(()) }
 }
 
 /// Why a cell is no category.

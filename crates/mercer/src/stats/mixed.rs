@@ -15,7 +15,7 @@ pub struct Mixed {
     n_groups: usize,
     /// What the columns hold; empty until rows were seen.
     pub measures: Vec<Measure>,
-    /// What the columns that are no words are called; empty where nobody said.
+    /// What the columns that are no words are called; empty where nobody asked.
     pub names: Vec<String>,
     /// The categories, one entry a column of them.
     pub codes: Codes,
@@ -27,6 +27,15 @@ pub struct Mixed {
     pub words: Counts,
 }
 
+/// What a summary keeps besides sums.
+#[derive(Clone, Copy, Debug)]
+pub struct Keep {
+    /// The values of numbers.
+    pub values: bool,
+    /// The names of columns.
+    pub names: bool,
+}
+
 /// The columns of each kind.
 struct Parts {
     categories: Matrix,
@@ -35,8 +44,8 @@ struct Parts {
 }
 
 impl Mixed {
-    /// Summarizes rows; `slots[i]` is the group of row `i`, missing cells are skipped. With `tally`,
-    /// the values of numbers are kept as well.
+    /// Summarizes rows; `slots[i]` is the group of row `i`, missing cells are skipped. The values of
+    /// numbers and the names of columns are kept if asked for.
     ///
     /// # Errors
     /// The first cell that is not what its column holds.
@@ -44,7 +53,7 @@ impl Mixed {
         batch: &Dataset<'_>,
         slots: &[u32],
         group_weights: &[f64],
-        tally: bool,
+        keep: Keep,
     ) -> Result<Mixed> {
         let n_groups = group_weights.len();
         let measures = batch.measures();
@@ -58,12 +67,12 @@ impl Mixed {
             .map_err(place(|m| matches!(m, Measure::Category(_))))?;
         let moments = Moments::of_rows(&Rows::from(&parts.numbers), slots, weights, group_weights)
             .map_err(place(|m| *m == Measure::Number))?;
-        let tallies = if tally {
+        let tallies = if keep.values {
             Tallies::of_columns(&parts.numbers, slots, weights, n_groups)
         } else {
             Tallies::empty(n_groups, parts.numbers.ncols())
         };
-        let names = batch.columns().iter();
+        let names = batch.columns().iter().filter(|_| keep.names);
         let names = names.take_while(|c| !matches!(c.measure, Measure::Word(_)));
         let names = names.map(|c| c.name.clone()).collect();
         Ok(Mixed { n_groups, measures, names, codes, tallies, moments, words: parts.words })
@@ -145,12 +154,13 @@ impl Parts {
             None => {
                 let Rows::Sparse(x) = rows else { return Err(Error::ByColumns) };
                 let mut cells = vec![0.0; head];
-                for (i, row) in x.outer_iterator().enumerate() {
+                let whole = x.whole();
+                for (i, (columns, values)) in whole.view().iter().enumerate() {
                     cells.fill(0.0);
-                    for (j, value) in row.iter() {
-                        match cells.get_mut(j) {
+                    for (j, value) in columns.iter().zip(values) {
+                        match cells.get_mut(*j as usize) {
                             Some(cell) => *cell = *value,
-                            None => count_word(i, j, *value)?,
+                            None => count_word(i, *j as usize, *value)?,
                         }
                     }
                     put(i, &cells);

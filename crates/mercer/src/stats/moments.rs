@@ -38,8 +38,9 @@ impl Moments {
         group_weights: &[f64],
     ) -> Result<Moments> {
         if let Rows::Sparse(x) = rows {
-            return Moments::of_sparse(x, slots, weights, group_weights)
-                .map_err(|()| bad_cell(rows));
+            let whole = x.whole();
+            return Moments::of_sparse(&whole.view(), slots, weights, group_weights)
+                .map_err(|()| bad_cell(&Rows::Sparse(whole.view())));
         }
         let (n, width) = (rows.n_rows(), rows.n_columns());
         let mut out = Moments::empty(group_weights.len(), width);
@@ -103,7 +104,7 @@ impl Moments {
         }
     }
 
-    /// Zeros are never visited: they add nothing to a sum, and `(weight of zeros) · mean²` to the
+    /// No cell may be stored twice. Zeros are never visited: they add nothing to a sum, and `(weight of zeros) · mean²` to the
     /// squares. Fails on an infinite cell.
     fn of_sparse(
         x: &SparseView<'_>,
@@ -111,15 +112,15 @@ impl Moments {
         weights: &[f64],
         group_weights: &[f64],
     ) -> std::result::Result<Moments, ()> {
-        let mut out = Moments::empty(group_weights.len(), x.cols());
+        let mut out = Moments::empty(group_weights.len(), x.n_columns());
         let mut stored = Matrix::zeros(out.means.raw_dim());
         for (g, total) in group_weights.iter().enumerate() {
             out.weights.row_mut(g).fill(*total);
         }
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-        for (i, (row, slot)) in x.outer_iterator().zip(slots).enumerate() {
-            for (j, v) in row.iter() {
-                let at = [*slot as usize, j];
+        for (i, ((columns, values), slot)) in x.iter().zip(slots).enumerate() {
+            for (j, v) in columns.iter().zip(values) {
+                let at = [*slot as usize, *j as usize];
                 if v.is_infinite() {
                     return Err(());
                 } else if v.is_nan() {
@@ -137,9 +138,10 @@ impl Moments {
             }
         }
         out.divide_sums();
-        for (i, (row, slot)) in x.outer_iterator().zip(slots).enumerate() {
-            for (j, v) in row.iter().filter(|(_, v)| weight(i) > 0.0 && !v.is_nan()) {
-                let at = [*slot as usize, j];
+        for (i, ((columns, values), slot)) in x.iter().zip(slots).enumerate() {
+            let cells = columns.iter().zip(values);
+            for (j, v) in cells.filter(|(_, v)| weight(i) > 0.0 && !v.is_nan()) {
+                let at = [*slot as usize, *j as usize];
                 let d = v - out.means[at];
                 out.squares[at] += weight(i) * (d * d);
             }

@@ -15,10 +15,17 @@ use std::sync::Arc;
 
 /// The name of the target in tables.
 pub const TARGET: &str = "target";
-/// A width at which a dense chunk has only [`WIDE_CHUNK`] rows, so that few rows make many chunks.
-pub const WIDE: usize = 128;
-/// Rows of a chunk that is [`WIDE`].
-pub const WIDE_CHUNK: usize = 512;
+
+/// A width at which a dense chunk has few rows, so that few rows make many chunks. Summaries of
+/// categories may grow with the square of the width, and stay narrow.
+pub fn wide(card: &Card) -> usize {
+    if card.takes("categories") { 16 } else { 128 }
+}
+
+/// Rows of a chunk that is [`wide`].
+pub fn wide_chunk(card: &Card) -> usize {
+    mercer_num::parallel::chunk_rows(wide(card), mercer_num::parallel::Layout::Dense)
+}
 
 /// What is drawn at random.
 #[derive(Clone, Copy, Debug)]
@@ -46,10 +53,10 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
 }
 
 /// Rows over many chunks.
-pub fn many_chunks(n_chunks: usize, seed: u64) -> Shape {
+pub fn many_chunks(card: &Card, n_chunks: usize, seed: u64) -> Shape {
     Shape {
-        n_rows: (n_chunks - 1) * WIDE_CHUNK + 17,
-        n_columns: WIDE,
+        n_rows: (n_chunks - 1) * wide_chunk(card) + 17,
+        n_columns: wide(card),
         n_classes: 3,
         gaps: false,
         weighted: false,
@@ -301,6 +308,41 @@ pub fn sparse(x: &Matrix) -> Sparse {
         starts.push(values.len());
     }
     Sparse::new(x.dim(), starts, columns, values)
+}
+
+/// Compressed rows in their own parts, as scipy hands them out.
+pub struct Parts {
+    n_columns: usize,
+    offsets: Vec<usize>,
+    columns: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl Parts {
+    pub fn rows(&self) -> Rows<'_> {
+        let view = SparseView::try_new(self.n_columns, &self.offsets, &self.columns, &self.values);
+        Rows::Sparse(view.unwrap())
+    }
+}
+
+/// The same numbers in disorder: columns fall, and every other cell is stored as `2v` and `-v`, far
+/// from each other.
+pub fn disordered(x: &Matrix) -> Parts {
+    let n_columns = x.ncols();
+    let mut out = Parts { n_columns, offsets: vec![0], columns: Vec::new(), values: Vec::new() };
+    for (i, row) in x.outer_iter().enumerate() {
+        let cells = || row.iter().enumerate().rev().filter(|(_, v)| **v != 0.0);
+        for (j, v) in cells() {
+            out.columns.push(j as i32);
+            out.values.push(if (i + j) % 2 == 0 { 2.0 * v } else { *v });
+        }
+        for (j, v) in cells().filter(|(j, _)| (i + j) % 2 == 0) {
+            out.columns.push(j as i32);
+            out.values.push(-v);
+        }
+        out.offsets.push(out.columns.len());
+    }
+    out
 }
 
 /// The text of a file in the repository.

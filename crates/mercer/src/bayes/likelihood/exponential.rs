@@ -23,7 +23,7 @@ impl Exponential {
     pub(crate) fn held_out(column: &Numbers<'_>, smoothing: f64) -> f64 {
         let floor = floor(column, smoothing);
         let values = column.tally.values();
-        column.held_out(|c, at, _| {
+        column.held_out(|c, at| {
             log_density(values[at], column.mean_without(c, values[at]).max(floor))
         })
     }

@@ -37,7 +37,7 @@ impl Gaussian {
     pub(crate) fn held_out(&self, column: &Numbers<'_>, less: f64, smoothing: f64) -> f64 {
         let floor = (smoothing * column.variance).max(f64::MIN_POSITIVE);
         let values = column.tally.values();
-        column.held_out(|c, at, _| {
+        column.held_out(|c, at| {
             let (w, x) = (column.weights[c], values[at]);
             let d = x - column.means[c];
             let squares = (column.squares[c] - d * d * w / (w - 1.0)).max(0.0);

@@ -46,10 +46,12 @@ impl Histogram {
     pub(crate) fn held_out(&self, column: &Numbers<'_>) -> f64 {
         let values = column.tally.values();
         let bin: Vec<usize> = values.iter().map(|x| self.bin(*x)).collect();
-        column.held_out(|c, at, _| {
+        // A bin between discrete values holds one of them and is as wide as one of them.
+        let narrowest = column.resolution();
+        column.held_out(|c, at| {
             let n = (self.bins.counts[[c, bin[at]]] - 1.0).max(0.0) + self.bins.added[bin[at]];
             let total = column.weights[c] - 1.0 + self.bins.added_in_all;
-            super::log_share(n, total) - self.width(bin[at]).ln()
+            super::log_share(n, total) - self.width(bin[at]).max(narrowest).ln()
         })
     }
 

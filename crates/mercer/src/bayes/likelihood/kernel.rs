@@ -18,6 +18,8 @@ const LEAST_POINTS: usize = 64;
 const MOST_POINTS: usize = 1024;
 /// Points of a grid within one bandwidth.
 const FINENESS: f64 = 3.0;
+/// Steps between discrete values that a bandwidth takes at least.
+const DISCRETE: f64 = 0.75;
 /// Bandwidths beyond which a bell has nothing to add to what is near.
 const REACH: f64 = 5.0;
 
@@ -57,7 +59,8 @@ impl Kernel {
                 }
                 _ => bandwidth(&values, &pooled.to_vec(), all, column.variance.sqrt()),
             })
-            .map(|h| if h > 0.0 { h } else { column.resolution() })
+            // Over discrete values, narrower bells would add up to more than one.
+            .map(|h| h.max(DISCRETE * column.resolution()))
             .collect();
         let widest = bandwidths.iter().copied().fold(0.0, f64::max);
         let narrowest = bandwidths.iter().copied().fold(f64::INFINITY, f64::min);
@@ -88,7 +91,7 @@ impl Kernel {
             let h = kernel.bandwidths[c];
             let density = smoothed(&dealt, h / step, counts.sum() * h);
             if column.weights[c] > 1.0 {
-                held_out += kernel.held_out(c, &density, &values, &counts.to_vec());
+                held_out += kernel.held_out(c, &density, column, &values);
             }
             let ends = |mut x: Box<dyn Iterator<Item = (&f64, &f64)> + '_>| {
                 x.find(|(_, n)| **n > 0.0).map_or(0.0, |(x, _)| *x)
@@ -103,20 +106,20 @@ impl Kernel {
     }
 
     /// The log-likelihood of the rows of a class, each under the bells of the others.
-    fn held_out(&self, c: usize, density: &[f64], values: &[f64], counts: &[f64]) -> f64 {
-        let n: f64 = counts.iter().sum();
+    fn held_out(&self, c: usize, density: &[f64], column: &Numbers<'_>, values: &[f64]) -> f64 {
+        let (n, most) = (column.weights[c], -column.resolution().ln());
         let h = self.bandwidths[c];
         let peak = 1.0 / (TAU.sqrt() * h);
         let next = peak * (-0.5 * (self.step / h).powi(2)).exp();
         let mut total = 0.0;
-        for (x, count) in values.iter().zip(counts).filter(|(_, n)| **n > 0.0) {
+        for (x, count) in values.iter().zip(column.counts.row(c)).filter(|(_, n)| **n > 0.0) {
             let (at, share) = self.place(*x);
             let all = density[at] * (1.0 - share) + density[at + 1] * share;
             // What a row dealt to two points adds to the line between them.
             let own = (share * share + (1.0 - share) * (1.0 - share)) * peak
                 + 2.0 * share * (1.0 - share) * next;
             let others = (n * all - own) / (n - 1.0);
-            total += count * others.max(1e-12 * peak / n).ln();
+            total += count * others.max(1e-12 * peak / n).ln().min(most);
         }
         total
     }

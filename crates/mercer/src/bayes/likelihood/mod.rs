@@ -109,14 +109,16 @@ pub(crate) struct Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// Adds up what `log_p(class, value, weight, count)` says of a value under the other rows of its
-    /// class; classes of a single row foresee nothing.
-    fn held_out(&self, log_p: impl Fn(usize, usize, f64) -> f64) -> f64 {
+    /// Adds up what `log_p(class, cell)` says of a value under the other rows of its class; classes
+    /// of a single row foresee nothing. A curve may be as steep as it likes, but the cell a value
+    /// stands for holds no more than all there is.
+    fn held_out(&self, log_p: impl Fn(usize, usize) -> f64) -> f64 {
+        let most = -self.resolution().ln();
         let mut total = 0.0;
         for (c, row) in self.counts.outer_iter().enumerate() {
             if self.weights[c] > 1.0 {
                 for (at, n) in row.iter().enumerate().filter(|(_, n)| **n > 0.0) {
-                    total += n * log_p(c, at, *n);
+                    total += n * log_p(c, at).min(most);
                 }
             }
         }

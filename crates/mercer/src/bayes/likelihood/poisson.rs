@@ -25,9 +25,7 @@ impl Poisson {
     pub(crate) fn held_out(column: &Numbers<'_>, smoothing: f64) -> f64 {
         let floor = floor(column, smoothing);
         let values = column.tally.values();
-        column.held_out(|c, at, _| {
-            log_mass(values[at], column.mean_without(c, values[at]).max(floor))
-        })
+        column.held_out(|c, at| log_mass(values[at], column.mean_without(c, values[at]).max(floor)))
     }
 
     pub(crate) fn fits(&self, n_classes: usize) -> bool {

@@ -1,0 +1,227 @@
+//! `mercer bayes estimate`: a parameter by maximum likelihood, MAP and posterior.
+
+use super::number::number;
+use crate::failure::{Failure, Result};
+use crate::report::terminal::{align_right, table};
+use crate::session::Session;
+use clap::{Args, Subcommand};
+use mercer::explain::short;
+use mercer::probability::conjugate::{
+    Beta, Dirichlet, Estimate as Row, Gamma, Interval, NormalInverseGamma, NormalMean,
+};
+use serde_json::{Value, json};
+use std::io::{self, Write};
+
+/// Estimate a parameter: maximum likelihood, MAP, posterior mean and interval.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  mercer bayes estimate beta --successes 7 --failures 3
+  mercer bayes estimate dirichlet --counts 3,4,5 --prior 1
+  mercer bayes estimate normal --values 125,100,70,120
+  mercer bayes estimate gamma --counts 3,1,4,1")]
+pub struct Estimate {
+    #[command(subcommand)]
+    of: Of,
+    /// The share of the posterior inside the interval
+    #[arg(long, default_value = "95%", value_parser = number, value_name = "P", global = true)]
+    level: f64,
+}
+
+#[derive(Subcommand)]
+enum Of {
+    /// The chance of a success, with a beta prior
+    #[command(
+        after_help = "Example:\n  mercer bayes estimate beta --successes 7 --failures 3 --prior 1,1"
+    )]
+    Beta {
+        /// How many succeeded
+        #[arg(long, value_parser = number, value_name = "N")]
+        successes: f64,
+        /// How many failed
+        #[arg(long, value_parser = number, value_name = "N")]
+        failures: f64,
+        /// alpha and beta of the prior: 1,1 believes every chance alike
+        #[arg(long, default_value = "1,1", value_delimiter = ',', value_parser = number, value_name = "A,B")]
+        prior: Vec<f64>,
+    },
+    /// The chances of several outcomes, with a Dirichlet prior
+    #[command(after_help = "Example:\n  mercer bayes estimate dirichlet --counts 3,4,5 --prior 1")]
+    Dirichlet {
+        /// How often each outcome was seen
+        #[arg(long, value_delimiter = ',', value_parser = number, value_name = "N,N,…")]
+        counts: Vec<f64>,
+        /// alpha of each outcome, or one for all; 1 is Laplace's rule
+        #[arg(long, default_value = "1", value_delimiter = ',', value_parser = number, value_name = "A[,A,…]")]
+        prior: Vec<f64>,
+    },
+    /// The mean of numbers, and their variance unless --noise gives it
+    #[command(after_help = "\
+Examples:
+  mercer bayes estimate normal --values 125,100,70,120 --prior 100,1,1,500
+  mercer bayes estimate normal --values 12,14 --noise 2 --prior 10,4")]
+    Normal {
+        /// The numbers
+        #[arg(long, value_delimiter = ',', value_parser = number, value_name = "X,X,…", allow_hyphen_values = true)]
+        values: Vec<f64>,
+        /// The variance of a single number, if it is known
+        #[arg(long, value_parser = number, value_name = "V")]
+        noise: Option<f64>,
+        /// With --noise: mean and variance of the mean. Without: mean, kappa, alpha and beta
+        #[arg(long, value_delimiter = ',', value_parser = number, value_name = "M,…", allow_hyphen_values = true)]
+        prior: Vec<f64>,
+    },
+    /// The rate of events, with a gamma prior
+    #[command(after_help = "Example:\n  mercer bayes estimate gamma --counts 3,1,4,1 --prior 2,1")]
+    Gamma {
+        /// How many events came in each unit of time
+        #[arg(long, value_delimiter = ',', value_parser = number, value_name = "N,N,…")]
+        counts: Vec<f64>,
+        /// Shape and rate of the prior
+        #[arg(long, default_value = "1,0.001", value_delimiter = ',', value_parser = number, value_name = "SHAPE,RATE")]
+        prior: Vec<f64>,
+    },
+}
+
+/// What an estimation tells.
+struct Told {
+    rows: Vec<Row>,
+    prior: String,
+    posterior: String,
+    /// The interval of the next value, where values are numbers.
+    next: Option<Interval>,
+}
+
+pub fn run(args: Estimate, session: &Session) -> Result<()> {
+    let level = args.level;
+    let told = match args.of {
+        Of::Beta { successes, failures, prior } => beta(successes, failures, &prior, level)?,
+        Of::Dirichlet { counts, prior } => dirichlet(&counts, prior, level)?,
+        Of::Normal { values, noise: Some(noise), prior } => {
+            known_noise(&values, noise, &prior, level)?
+        }
+        Of::Normal { values, noise: None, prior } => normal(&values, &prior, level)?,
+        Of::Gamma { counts, prior } => gamma(&counts, &prior, level)?,
+    };
+    if session.json {
+        let next = told.next.map_or(Value::Null, |i| json!(i));
+        return session.print_json(&json!({
+            "prior": told.prior, "posterior": told.posterior, "estimates": told.rows,
+            "next_value": next,
+        }));
+    }
+    let mut out = io::stdout().lock();
+    writeln!(out, "prior      {}\nposterior  {}\n", told.prior, told.posterior)?;
+    let percent = format!("{}% interval", short(100.0 * level));
+    let mut rows = table(&["", "maximum likelihood", "MAP", "posterior mean", &percent]);
+    align_right(&mut rows, &[1, 2, 3, 4]);
+    let some = |x: Option<f64>| x.map_or_else(|| "none".to_owned(), short);
+    for row in &told.rows {
+        rows.add_row([
+            row.parameter.clone(),
+            some(row.maximum_likelihood),
+            some(row.map),
+            some(row.mean),
+            format!("{} to {}", short(row.interval.low), short(row.interval.high)),
+        ]);
+    }
+    writeln!(out, "{rows}")?;
+    if let Some(next) = told.next {
+        let (low, high) = (short(next.low), short(next.high));
+        writeln!(out, "\nThe next value lies in {low} to {high} with P = {}", short(level))?;
+    }
+    Ok(())
+}
+
+fn beta(successes: f64, failures: f64, prior: &[f64], level: f64) -> Result<Told> {
+    let [a, b] = parts(prior, "A,B")?;
+    let prior = Beta::new(a, b)?;
+    let posterior = prior.updated(successes, failures)?;
+    let name = |d: &Beta| format!("Beta({}, {})", short(d.alpha()), short(d.beta()));
+    Ok(Told {
+        rows: vec![prior.estimate(successes, failures, level)?],
+        prior: name(&prior),
+        posterior: name(&posterior),
+        next: None,
+    })
+}
+
+fn dirichlet(counts: &[f64], prior: Vec<f64>, level: f64) -> Result<Told> {
+    let alpha = match prior[..] {
+        [one] => vec![one; counts.len()],
+        _ => prior,
+    };
+    let prior = Dirichlet::new(alpha)?;
+    let posterior = prior.updated(counts)?;
+    let name = |d: &Dirichlet| {
+        let alpha: Vec<String> = d.alpha().iter().map(|a| short(*a)).collect();
+        format!("Dirichlet({})", alpha.join(", "))
+    };
+    Ok(Told {
+        rows: prior.estimate(counts, level)?,
+        prior: name(&prior),
+        posterior: name(&posterior),
+        next: None,
+    })
+}
+
+fn known_noise(values: &[f64], noise: f64, prior: &[f64], level: f64) -> Result<Told> {
+    // So wide that the numbers alone decide.
+    let [mean, variance] =
+        if prior.is_empty() { [0.0, 1e12 * noise] } else { parts(prior, "MEAN,VARIANCE")? };
+    let prior = NormalMean::new(mean, variance, noise)?;
+    let posterior = prior.updated(values)?;
+    let name =
+        |d: &NormalMean| format!("N(mean {}, variance {})", short(d.mean()), short(d.variance()));
+    Ok(Told {
+        rows: vec![prior.estimate(values, level)?],
+        prior: name(&prior),
+        posterior: name(&posterior),
+        next: Some(posterior.predictive_interval(level)?),
+    })
+}
+
+fn normal(values: &[f64], prior: &[f64], level: f64) -> Result<Told> {
+    // As if next to nothing had been seen before.
+    let [mean, kappa, alpha, beta] = if prior.is_empty() {
+        [0.0, 1e-9, 1e-9, 1e-9]
+    } else {
+        parts(prior, "MEAN,KAPPA,ALPHA,BETA")?
+    };
+    let prior = NormalInverseGamma::new(mean, kappa, alpha, beta)?;
+    let posterior = prior.updated(values)?;
+    let name = |d: &NormalInverseGamma| {
+        let [m, k, a, b] = d.parameters().map(short);
+        format!("mean ~ N({m}, variance/{k}), variance ~ InverseGamma({a}, {b})")
+    };
+    Ok(Told {
+        rows: prior.estimate(values, level)?.to_vec(),
+        prior: name(&prior),
+        posterior: name(&posterior),
+        next: Some(posterior.predictive_interval(level)?),
+    })
+}
+
+fn gamma(counts: &[f64], prior: &[f64], level: f64) -> Result<Told> {
+    let [shape, rate] = parts(prior, "SHAPE,RATE")?;
+    if let Some(count) = counts.iter().find(|n| **n < 0.0) {
+        return Err(Failure::Usage(format!("--counts: {count} is not a count")));
+    }
+    let (events, time) = (counts.iter().sum(), counts.len() as f64);
+    let prior = Gamma::new(shape, rate)?;
+    let posterior = prior.updated(events, time)?;
+    let name = |d: &Gamma| format!("Gamma(shape {}, rate {})", short(d.shape()), short(d.rate()));
+    Ok(Told {
+        rows: vec![prior.estimate(events, time, level)?],
+        prior: name(&prior),
+        posterior: name(&posterior),
+        next: None,
+    })
+}
+
+/// As many numbers as a prior has.
+fn parts<const N: usize>(prior: &[f64], form: &str) -> Result<[f64; N]> {
+    prior.try_into().map_err(|_| {
+        Failure::Usage(format!("--prior takes {N} numbers, {form}; found {}", prior.len()))
+    })
+}

@@ -1,0 +1,138 @@
+//! `mercer sample`: new rows from what a model learned, as a table.
+
+use super::predict::{PendingFile, quoted};
+use crate::args::Sample;
+use crate::failure::Result;
+use crate::input;
+use crate::session::Session;
+use mercer::catalog::Trained;
+use mercer::data::Label;
+use mercer::prepare::{NumberStep, Step};
+use mercer_num::random::Random;
+use serde_json::{Map, Value, json};
+use std::io::{self, Write};
+
+/// Rows drawn at a time: enough to keep memory small.
+const AT_ONCE: u64 = 4096;
+
+pub fn run(args: Sample, session: &Session) -> Result<()> {
+    let model = input::load(&args.model)?;
+    let Some(generative) = model.fitted.model.as_model().generative() else {
+        return Err(model.estimator.unable("make new rows: it has no density over rows").into());
+    };
+    let classes: Vec<String> = generative.classes().labels().iter().map(Label::to_string).collect();
+    let target = model.features.target.clone().unwrap_or_else(|| "class".into());
+    let columns = Columns::new(&model);
+    let mut out: Box<dyn Write> = match &args.out {
+        Some(path) => Box::new(PendingFile::create(path)?),
+        None => Box::new(io::stdout().lock()),
+    };
+    if !session.json {
+        let names = columns.names.iter().chain([&target]).map(|name| quoted(name));
+        writeln!(out, "{}", names.collect::<Vec<_>>().join(","))?;
+    }
+    let mut random = Random::new(args.seed);
+    let mut left = args.rows;
+    while left > 0 {
+        session.check_interrupt()?;
+        let n = left.min(AT_ONCE);
+        left -= n;
+        let (rows, codes) = generative.sample(n as usize, &mut random);
+        for (row, code) in rows.outer_iter().zip(codes) {
+            let cells = columns.cells(&row.to_vec());
+            let class = &classes[code as usize];
+            if session.json {
+                let named = columns.names.iter().cloned().zip(cells);
+                let mut line: Map<String, Value> = named.collect();
+                line.insert(target.clone(), json!(class));
+                writeln!(out, "{}", Value::Object(line))?;
+            } else {
+                let cells = cells.iter().map(written).chain([quoted(class)]);
+                writeln!(out, "{}", cells.collect::<Vec<_>>().join(","))?;
+            }
+        }
+    }
+    out.flush()?;
+    if !columns.left_out.is_empty() {
+        session.say(&format!(
+            "not drawn: {} (how long a text is, the model does not know)",
+            columns.left_out.join(", ")
+        ));
+    }
+    Ok(())
+}
+
+/// The way back from features to the columns of a table.
+struct Columns<'a> {
+    model: &'a Trained,
+    names: Vec<String>,
+    left_out: Vec<String>,
+}
+
+impl<'a> Columns<'a> {
+    fn new(model: &'a Trained) -> Columns<'a> {
+        let features = &model.features;
+        let (mut names, mut left_out) = (Vec::new(), Vec::new());
+        for (field, step) in features.schema.fields.iter().zip(&features.steps) {
+            match step {
+                Step::Count(_) => left_out.push(field.name.clone()),
+                Step::Bundle => names.extend(features.names()),
+                _ => names.push(field.name.clone()),
+            }
+        }
+        Columns { model, names, left_out }
+    }
+
+    /// The cells of a row, as the table would have them.
+    fn cells(&self, row: &[f64]) -> Vec<Value> {
+        let features = &self.model.features;
+        let mut out = Vec::with_capacity(self.names.len());
+        let mut at = 0;
+        for (field, step) in features.schema.fields.iter().zip(&features.steps) {
+            match step {
+                Step::Number(step) => {
+                    let width = step.width();
+                    out.push(number(step, &field.name, &row[at..at + width]));
+                    at += width;
+                }
+                Step::Code => {
+                    out.push(features.word(at, row[at]).map_or(Value::Null, Value::from));
+                    at += 1;
+                }
+                Step::OneHot => {
+                    let cells = &row[at..at + field.levels.len()];
+                    let word = field.levels.word(largest(cells) as u32);
+                    out.push(word.map_or(Value::Null, Value::from));
+                    at += cells.len();
+                }
+                Step::Bundle => out.extend(row.iter().map(|x| json!(x))),
+                Step::Count(_) => {}
+            }
+        }
+        out
+    }
+}
+
+/// A number as it was before it was prepared; of a bin, its name.
+fn number(step: &NumberStep, name: &str, cells: &[f64]) -> Value {
+    if cells.len() > 1 {
+        return step.names(name).get(largest(cells)).map_or(Value::Null, |bin| json!(bin));
+    }
+    match step.scale {
+        Some((shift, spread)) => json!(cells[0] * spread + shift),
+        None => json!(cells[0]),
+    }
+}
+
+fn largest(cells: &[f64]) -> usize {
+    mercer_num::special::argmax(cells)
+}
+
+/// A cell of a CSV file.
+fn written(cell: &Value) -> String {
+    match cell {
+        Value::Null => String::new(),
+        Value::String(word) => quoted(word),
+        other => other.to_string(),
+    }
+}

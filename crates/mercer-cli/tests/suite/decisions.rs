@@ -1,0 +1,149 @@
+//! Costs, rejection, new priors and outliers at prediction time.
+
+use super::{Folder, example};
+
+fn trained() -> Folder {
+    let folder = Folder::new();
+    folder.output(&[
+        "train",
+        &example("iris.csv"),
+        "--target",
+        "species",
+        "--folds",
+        "0",
+        "--no-report",
+    ]);
+    folder
+}
+
+/// The prediction column.
+fn answers(text: &str) -> Vec<String> {
+    text.lines().skip(1).map(|line| line.split(',').next().unwrap().to_owned()).collect()
+}
+
+fn count(answers: &[String], class: &str) -> usize {
+    answers.iter().filter(|a| *a == class).count()
+}
+
+#[test]
+fn costs_move_the_answer_to_the_safe_side() {
+    let folder = trained();
+    // In any order of rows and columns: calling a virginica anything else is dear.
+    folder.write(
+        "costs.csv",
+        "truth,virginica,setosa,versicolor\nversicolor,1,1,0\nvirginica,0,1000,1000\nsetosa,1,0,1\n",
+    );
+    let iris = example("iris.csv");
+
+    let plain = answers(&folder.output(&["predict", "iris.mercer", &iris]));
+    let dear = folder.output(&["predict", "iris.mercer", &iris, "--cost", "costs.csv"]);
+
+    assert_eq!(dear.lines().next(), Some("species,risk"));
+    let dear = answers(&dear);
+    assert_eq!(count(&plain, "setosa"), count(&dear, "setosa"));
+    assert!(count(&dear, "virginica") > count(&plain, "virginica"));
+}
+
+#[test]
+fn doubtful_rows_are_rejected_and_the_rest_is_better() {
+    let folder = trained();
+    let iris = example("iris.csv");
+
+    let said = folder.output(&["predict", "iris.mercer", &iris, "--reject", "0.1", "--proba"]);
+    let judged = folder.json(&["evaluate", "iris.mercer", &iris, "--reject", "0.1", "--json"]);
+
+    let rejected = said.lines().skip(1).filter(|line| line.starts_with(',')).count();
+    assert!(rejected > 0);
+    let decision = &judged["decision"];
+    assert!((decision["rejected_share"].as_f64().unwrap() - rejected as f64 / 150.0).abs() < 1e-12);
+    let answered = decision["accuracy_of_answered"].as_f64().unwrap();
+    assert!(answered > judged["accuracy"]["value"].as_f64().unwrap());
+    assert!(decision["expected_risk"].as_f64().unwrap() > 0.0);
+    assert!(decision["empirical_risk"].as_f64().unwrap() > 0.0);
+    // Without the flags nothing is decided.
+    let plain = folder.json(&["evaluate", "iris.mercer", &iris, "--json"]);
+    assert!(plain.get("decision").is_none());
+}
+
+#[test]
+fn new_priors_are_those_of_a_model_trained_with_them() {
+    let folder = trained();
+    let iris = example("iris.csv");
+    folder.output(&[
+        "train",
+        &iris,
+        "--target",
+        "species",
+        "--folds",
+        "0",
+        "--no-report",
+        "--out",
+        "new.mercer",
+        "--set",
+        "priors=[0.1,0.1,0.8]",
+    ]);
+
+    let moved =
+        folder.output(&["predict", "iris.mercer", &iris, "--prior", "virginica=80%", "--proba"]);
+    let trained = folder.output(&["predict", "new.mercer", &iris, "--proba"]);
+
+    for (a, b) in moved.lines().zip(trained.lines()).skip(1) {
+        let (a, b): (Vec<&str>, Vec<&str>) = (a.split(',').collect(), b.split(',').collect());
+        assert_eq!(a[0], b[0]);
+        for k in 1..4 {
+            let (p, q): (f64, f64) = (a[k].parse().unwrap(), b[k].parse().unwrap());
+            assert!((p - q).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn outliers_are_the_wanted_share_of_the_rows() {
+    let folder = trained();
+
+    let text = folder.output(&[
+        "predict",
+        "iris.mercer",
+        &example("iris.csv"),
+        "--density",
+        "--outliers",
+        "0.1",
+    ]);
+
+    assert_eq!(text.lines().next(), Some("species,log_density,outlier"));
+    let mut flagged: Vec<f64> = Vec::new();
+    let mut usual: Vec<f64> = Vec::new();
+    for line in text.lines().skip(1) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let side = if cells[2] == "true" { &mut flagged } else { &mut usual };
+        side.push(cells[1].parse().unwrap());
+    }
+    assert_eq!(flagged.len(), 15);
+    assert!(flagged.iter().all(|f| usual.iter().all(|u| f < u)));
+}
+
+#[test]
+fn mistakes_are_named() {
+    let folder = trained();
+    let iris = example("iris.csv");
+    folder.write("two.csv", "truth,setosa,virginica\nsetosa,0,1\nvirginica,1,0\n");
+    folder.write(
+        "strange.csv",
+        "truth,setosa,virginica,rose\nsetosa,0,1,1\nvirginica,1,0,1\nrose,1,1,0\n",
+    );
+    folder.write(
+        "twice.csv",
+        "truth,setosa,virginica,versicolor\nsetosa,0,1,1\nvirginica,1,0,1\nsetosa,1,1,0\n",
+    );
+    let ask = |more: &[&str], code: i32| {
+        folder.failure(&[&["predict", "iris.mercer", &iris], more].concat(), code)
+    };
+
+    assert!(ask(&["--cost", "two.csv"], 3).contains("3 classes"));
+    assert!(ask(&["--cost", "strange.csv"], 2).contains("`rose`"));
+    assert!(ask(&["--cost", "twice.csv"], 3).contains("`versicolor` has no row"));
+    assert!(ask(&["--cost", "gone.csv"], 3).contains("gone.csv"));
+    assert!(ask(&["--prior", "rose=0.5"], 2).contains("setosa, versicolor, virginica"));
+    assert!(ask(&["--prior", "setosa=1.5"], 3).contains("1.5"));
+    assert!(ask(&["--outliers", "2"], 2).contains("between 0 and 1"));
+}

@@ -1,0 +1,109 @@
+//! `mercer bayes network` and `mercer bayes learn`.
+
+use super::{Folder, example};
+use std::path::Path;
+
+fn network(name: &str) -> String {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/networks").join(name);
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_burglar_alarm_answers() {
+    let folder = Folder::new();
+    let alarm = network("earthquake.bif");
+    let calls = ["--evidence", "JohnCalls=true", "--evidence", "MaryCalls=true"];
+
+    let told = folder
+        .output(&[&["bayes", "network", &alarm, "--query", "Burglary"][..], &calls[..]].concat());
+    let json = folder.json(
+        &[&["bayes", "network", &alarm, "--query", "Burglary", "--json"][..], &calls[..]].concat(),
+    );
+
+    assert!(told.contains("0.2842"), "{told}");
+    let p = json["marginals"]["Burglary"]["true"].as_f64().unwrap();
+    assert!((p - 0.284_171_835_364_393).abs() < 1e-12);
+}
+
+#[test]
+fn joint_explanation_and_separation_are_told() {
+    let folder = Folder::new();
+    let alarm = network("earthquake.bif");
+    let ask = |more: &[&str]| folder.output(&[&["bayes", "network", &alarm][..], more].concat());
+
+    let joint = ask(&["--query", "Burglary,Earthquake", "--joint", "--evidence", "Alarm=true"]);
+    let best = ask(&["--mpe", "--evidence", "Alarm=true"]);
+    let open = ask(&["--separated", "JohnCalls", "MaryCalls"]);
+    let closed = ask(&["--separated", "JohnCalls", "MaryCalls", "--given", "Alarm"]);
+    let all = ask(&[]);
+
+    assert!(joint.contains("P(evidence) = 0.002516"), "{joint}");
+    assert!(best.contains("true (seen)"), "{best}");
+    assert!(open.contains("JohnCalls <- Alarm -> MaryCalls is open"), "{open}");
+    assert!(closed.contains("is blocked at Alarm, which is known"), "{closed}");
+    assert!(all.contains("MaryCalls"), "{all}");
+}
+
+#[test]
+fn a_network_is_learned_drawn_and_asked() {
+    let folder = Folder::new();
+    let table = example("mammals.csv");
+    for structure in ["chow-liu", "search", "tan", "naive"] {
+        let told = folder.output(&[
+            "bayes",
+            "learn",
+            &table,
+            "--structure",
+            structure,
+            "--target",
+            "class",
+            "--ignore",
+            "name",
+            "--out",
+            "net.bif",
+            "--draw",
+            "net.svg",
+        ]);
+        assert!(told.contains("saved net.bif") && told.contains("tables: closed form"), "{told}");
+
+        let json = folder.json(&["bayes", "network", "net.bif", "--query", "class", "--json"]);
+
+        let class = json["marginals"]["class"].as_object().unwrap();
+        let total: f64 = class.values().map(|p| p.as_f64().unwrap()).sum();
+        assert!((total - 1.0).abs() < 1e-12);
+        let svg = std::fs::read_to_string(folder.path("net.svg")).unwrap();
+        assert!(svg.starts_with("<svg") && svg.contains("class"));
+    }
+    folder.output(&["bayes", "network", "net.bif", "--draw", "net.dot"]);
+    let dot = std::fs::read_to_string(folder.path("net.dot")).unwrap();
+    assert!(dot.starts_with("digraph"));
+}
+
+#[test]
+fn mistakes_get_a_name_and_a_code() {
+    let folder = Folder::new();
+    let alarm = network("earthquake.bif");
+    folder.write("bad.bif", "network n { }\nvariable x { type continuous; }\n");
+    folder.write(
+        "sure.bif",
+        "network n { } variable x { type discrete [ 2 ] { a, b }; }
+         probability ( x ) { table 1, 0; }",
+    );
+    let fails = |args: &[&str], code, said: &str| {
+        let words = folder.failure(args, code);
+        assert!(words.contains(said), "`{said}` is not in {words}");
+    };
+
+    fails(&["bayes", "network", "bad.bif"], 3, "line 2: found `continuous`");
+    fails(&["bayes", "network", "none.bif"], 3, "none.bif");
+    fails(&["bayes", "network", &alarm, "--query", "Fire"], 3, "no variable is called `Fire`");
+    fails(
+        &["bayes", "network", &alarm, "--evidence", "Alarm=maybe"],
+        3,
+        "`Alarm` does not take the value `maybe`",
+    );
+    fails(&["bayes", "network", "sure.bif", "--evidence", "x=b"], 3, "x=b has probability 0");
+    fails(&["bayes", "network", &alarm, "--draw", "x.png"], 2, "ends in .svg or .dot");
+    fails(&["bayes", "learn", &example("mammals.csv"), "--structure", "tan"], 2, "--target");
+    fails(&["bayes", "learn", &example("wine.csv")], 3, "--ignore");
+}

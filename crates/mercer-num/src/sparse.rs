@@ -1,0 +1,412 @@
+//! Compressed rows, borrowed: the columns and the values of the cells of every row, in any order.
+//!
+//! A cell may be stored in parts, as scipy allows, and is then their sum. Whatever is linear in the
+//! cells adds the parts and need not know. Whoever must see a cell as a whole, to square it or to
+//! compare it, asks for [`SparseView::whole`], which copies only rows that do hold such parts.
+
+use crate::rows::Sparse;
+use rayon::prelude::*;
+use std::fmt;
+use std::ops::Range;
+
+/// Rows looked through by one thread at a time.
+const CHUNK: usize = 512;
+
+/// Borrowed compressed rows; 32-bit columns as scipy has them, machine-size offsets.
+#[derive(Clone, Copy, Debug)]
+pub struct SparseView<'a> {
+    n_columns: usize,
+    /// Where every row starts, and where the last one ends; empty for a matrix stored by columns.
+    offsets: &'a [usize],
+    /// The offset of the first stored cell.
+    start: usize,
+    columns: &'a [i32],
+    values: &'a [f64],
+}
+
+/// The columns and the values of the cells of one row.
+pub type Cells<'a> = (&'a [i32], &'a [f64]);
+
+impl<'a> SparseView<'a> {
+    /// Rows of `n_columns` columns; row `i` has the cells `offsets[i]..offsets[i + 1]`.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    ///
+    /// ```
+    /// use mercer_num::SparseView;
+    /// let x = SparseView::try_new(3, &[0, 2, 3], &[2, 0, 2], &[5.0, 6.0, 7.0])?;
+    /// assert_eq!((x.get(0, 2), x.get(1, 0)), (5.0, 0.0));
+    /// assert!(SparseView::try_new(2, &[0, 2, 3], &[2, 0, 2], &[5.0, 6.0, 7.0]).is_err());
+    /// # Ok::<(), mercer_num::sparse::BadParts>(())
+    /// ```
+    pub fn try_new(
+        n_columns: usize,
+        offsets: &'a [usize],
+        columns: &'a [i32],
+        values: &'a [f64],
+    ) -> Result<SparseView<'a>, BadParts> {
+        let n_cells = columns.len();
+        if n_cells != values.len() {
+            return Err(BadParts::Lengths { columns: n_cells, values: values.len() });
+        }
+        let Some(end) = offsets.last() else { return Err(BadParts::NoOffsets) };
+        if let Some(row) = offsets.windows(2).position(|row| row[0] > row[1]) {
+            return Err(BadParts::Falling { row });
+        }
+        if *end > n_cells {
+            return Err(BadParts::Short { found: n_cells, expected: *end });
+        }
+        // A negative column is a huge one without its sign. The largest is found by a loop without
+        // branches; which cell is outside is asked only when there is one.
+        let used = &columns[offsets[0]..*end];
+        let outside = |j: &i32| *j as u32 as usize >= n_columns;
+        let largest = used.iter().fold(0, |largest, j| (*j as u32).max(largest)) as i32;
+        if outside(&largest)
+            && let Some(k) = used.iter().position(outside)
+        {
+            let row = offsets.partition_point(|at| *at <= offsets[0] + k) - 1;
+            return Err(BadParts::Column { row, column: used[k], n_columns });
+        }
+        Ok(SparseView { n_columns, offsets, start: 0, columns, values })
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.offsets.len().saturating_sub(1)
+    }
+
+    /// How many columns there are.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    /// Whether the cells lie row by row. A matrix stored by columns has no rows to lend.
+    pub fn is_by_rows(&self) -> bool {
+        !self.offsets.is_empty()
+    }
+
+    /// The cells of row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn row(&self, i: usize) -> Cells<'a> {
+        let cells = self.offsets[i] - self.start..self.offsets[i + 1] - self.start;
+        (&self.columns[cells.clone()], &self.values[cells])
+    }
+
+    /// The columns of row `i` and of all that is stored behind it.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    #[inline]
+    pub fn columns_from(&self, i: usize) -> &'a [i32] {
+        &self.columns[self.offsets[i] - self.start..]
+    }
+
+    /// The cells row by row.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Cells<'a>> + use<'a> {
+        let x = *self;
+        (0..x.n_rows()).map(move |i| x.row(i))
+    }
+
+    /// The rows of a range, without copying.
+    ///
+    /// # Panics
+    /// If the range leaves the matrix.
+    pub fn slice(&self, range: Range<usize>) -> SparseView<'a> {
+        SparseView { offsets: &self.offsets[range.start..range.end + 1], ..*self }
+    }
+
+    /// The cell in row `i` and column `j`.
+    ///
+    /// # Panics
+    /// If there is no such row.
+    pub fn get(&self, i: usize, j: usize) -> f64 {
+        let (columns, values) = self.row(i);
+        let parts = columns.iter().zip(values).filter(|(column, _)| **column as usize == j);
+        parts.fold(0.0, |sum, (_, v)| sum + v)
+    }
+
+    /// The same rows with every cell stored once: these, or a copy where some cell is in parts.
+    pub fn whole(&self) -> Whole<'a> {
+        let in_parts: Vec<bool> = self
+            .offsets
+            .par_windows(2)
+            .chunks(CHUNK)
+            .flat_map_iter(|rows| {
+                let mut marks = Marks::new();
+                let cells = |row: &[usize]| &self.columns[row[0] - self.start..row[1] - self.start];
+                rows.into_iter().map(move |row| marks.find_twice(cells(row))).collect::<Vec<_>>()
+            })
+            .collect();
+        if !in_parts.contains(&true) {
+            return Whole::Borrowed(*self);
+        }
+        let mut whole = WholeRows { n_columns: self.n_columns, ..Default::default() };
+        whole.offsets.push(0);
+        for ((columns, values), in_parts) in self.iter().zip(in_parts) {
+            if in_parts {
+                whole.push_summed(columns, values);
+            } else {
+                whole.columns.extend_from_slice(columns);
+                whole.values.extend_from_slice(values);
+            }
+            whole.offsets.push(whole.columns.len());
+        }
+        Whole::Owned(whole)
+    }
+}
+
+impl<'a> From<&'a Sparse> for SparseView<'a> {
+    fn from(x: &'a Sparse) -> Self {
+        let offsets = if x.is_csr() { x.indptr().into_raw_storage() } else { &[] };
+        SparseView {
+            n_columns: x.cols(),
+            offsets,
+            // A matrix that was cut out of another keeps the offsets it had there.
+            start: offsets.first().copied().unwrap_or(0),
+            columns: x.indices(),
+            values: x.data(),
+        }
+    }
+}
+
+/// Rows that store no cell twice.
+#[derive(Clone, Debug)]
+pub enum Whole<'a> {
+    /// They never did.
+    Borrowed(SparseView<'a>),
+    /// Copied, with parts added up.
+    Owned(WholeRows),
+}
+
+impl Whole<'_> {
+    /// The rows.
+    pub fn view(&self) -> SparseView<'_> {
+        match self {
+            Whole::Borrowed(x) => *x,
+            Whole::Owned(x) => SparseView {
+                n_columns: x.n_columns,
+                offsets: &x.offsets,
+                start: 0,
+                columns: &x.columns,
+                values: &x.values,
+            },
+        }
+    }
+}
+
+/// A copy of rows in which every cell is stored once.
+#[derive(Clone, Debug, Default)]
+pub struct WholeRows {
+    n_columns: usize,
+    offsets: Vec<usize>,
+    columns: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl WholeRows {
+    /// Adds the cells of a row by rising column, parts added in the order they stand in.
+    fn push_summed(&mut self, columns: &[i32], values: &[f64]) {
+        let first = self.columns.len();
+        let mut cells: Vec<(i32, f64)> =
+            columns.iter().copied().zip(values.iter().copied()).collect();
+        cells.sort_by_key(|(j, _)| *j);
+        for (j, v) in cells {
+            if self.columns.len() > first && self.columns.last() == Some(&j) {
+                let last = self.values.len() - 1;
+                self.values[last] += v;
+            } else {
+                self.columns.push(j);
+                self.values.push(v);
+            }
+        }
+    }
+}
+
+/// A bit for every column, by its last digits: few enough to stay in the fastest cache.
+struct Marks {
+    bits: Vec<u64>,
+    sorted: Vec<i32>,
+}
+
+impl Marks {
+    const WORDS: usize = 1 << 11;
+
+    fn new() -> Marks {
+        Marks { bits: vec![0; Marks::WORDS], sorted: Vec::new() }
+    }
+
+    fn place(j: i32) -> (usize, u64) {
+        (j as usize >> 6 & (Marks::WORDS - 1), 1 << (j & 63))
+    }
+
+    /// Whether a column stands in a row twice. Two columns of the same mark are looked at again.
+    fn find_twice(&mut self, columns: &[i32]) -> bool {
+        if columns.is_sorted_by(|a, b| a < b) {
+            return false;
+        }
+        let mut met = 0;
+        for j in columns {
+            let (word, bit) = Marks::place(*j);
+            met |= self.bits[word] & bit;
+            self.bits[word] |= bit;
+        }
+        columns.iter().for_each(|j| self.bits[Marks::place(*j).0] = 0);
+        if met == 0 {
+            return false;
+        }
+        self.sorted.clear();
+        self.sorted.extend_from_slice(columns);
+        self.sorted.sort_unstable();
+        !self.sorted.is_sorted_by(|a, b| a < b)
+    }
+}
+
+/// Why some parts are not compressed rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadParts {
+    /// There is not a value for every column.
+    Lengths {
+        /// How many columns.
+        columns: usize,
+        /// How many values.
+        values: usize,
+    },
+    /// Not even the start of the first row is told.
+    NoOffsets,
+    /// A row ends before it starts.
+    Falling {
+        /// Counted from zero.
+        row: usize,
+    },
+    /// The offsets lead beyond the cells.
+    Short {
+        /// How many cells there are.
+        found: usize,
+        /// How many the offsets speak of.
+        expected: usize,
+    },
+    /// A cell in a column that does not exist.
+    Column {
+        /// Counted from zero.
+        row: usize,
+        /// Counted from zero.
+        column: i32,
+        /// How many there are.
+        n_columns: usize,
+    },
+}
+
+impl fmt::Display for BadParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BadParts::Lengths { columns, values } => {
+                write!(f, "there are {columns} column indices and {values} values")
+            }
+            BadParts::NoOffsets => write!(f, "there are no row offsets"),
+            BadParts::Falling { row } => write!(f, "row {} ends before it starts", row + 1),
+            BadParts::Short { found, expected } => {
+                write!(f, "the row offsets speak of {expected} cells, there are {found}")
+            }
+            BadParts::Column { row, column, n_columns } => write!(
+                f,
+                "row {} has a cell at column index {column}, the indices of {n_columns} columns are \
+                 below that number and not negative",
+                row + 1
+            ),
+        }
+    }
+}
+
+impl std::error::Error for BadParts {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use sprs::TriMatI;
+
+    /// `[[2 + 3, 0, 1], [0, 0, 0], [6, 4, 0]]`, in disorder.
+    const OFFSETS: [usize; 4] = [0, 3, 3, 5];
+    const COLUMNS: [i32; 5] = [2, 0, 0, 1, 0];
+    const VALUES: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 6.0];
+
+    fn view<'a>() -> SparseView<'a> {
+        SparseView::try_new(3, &OFFSETS, &COLUMNS, &VALUES).unwrap()
+    }
+
+    #[test]
+    fn cells_are_read_in_any_order_and_parts_added() {
+        let x = view();
+
+        assert_eq!((x.n_rows(), x.n_columns()), (3, 3));
+        assert_eq!((x.get(0, 0), x.get(0, 1), x.get(0, 2)), (5.0, 0.0, 1.0));
+        assert_eq!(x.row(2), (&[1, 0][..], &[4.0, 6.0][..]));
+        assert_eq!(x.columns_from(1), &[1, 0]);
+    }
+
+    #[test]
+    fn a_slice_of_a_slice_is_the_rows_in_between() {
+        let x = view().slice(1..3).slice(1..2);
+
+        assert_eq!(x.n_rows(), 1);
+        assert_eq!(x.row(0), view().row(2));
+        assert_eq!(view().slice(3..3).n_rows(), 0);
+    }
+
+    #[test]
+    fn only_rows_with_parts_are_put_together() {
+        let whole = view().whole();
+
+        let Whole::Owned(_) = whole else { panic!("a cell is in parts") };
+        assert_eq!(whole.view().row(0), (&[0, 2][..], &[5.0, 1.0][..]));
+        assert_eq!(whole.view().row(1), (&[][..], &[][..]));
+        assert_eq!(whole.view().row(2), view().row(2));
+        assert!(matches!(view().slice(1..3).whole(), Whole::Borrowed(_)));
+    }
+
+    #[test]
+    fn columns_that_share_a_mark_are_told_apart() {
+        const FAR: i32 = 1 << 17;
+        let once = SparseView::try_new(1 << 20, &[0, 2], &[FAR + 5, 5], &[1.0, 2.0]).unwrap();
+        let twice =
+            SparseView::try_new(1 << 20, &[0, 3], &[FAR, 5, FAR], &[1.0, 2.0, 4.0]).unwrap();
+
+        assert!(matches!(once.whole(), Whole::Borrowed(_)));
+        assert_eq!(twice.whole().view().row(0), (&[5, FAR][..], &[2.0, 5.0][..]));
+    }
+
+    #[test]
+    fn parts_that_do_not_fit_are_refused_by_name() {
+        let refused = |n_columns, offsets: &[usize], columns: &[i32], values: &[f64]| {
+            SparseView::try_new(n_columns, offsets, columns, values).map(|_| ()).unwrap_err()
+        };
+
+        let two = [1.0, 2.0];
+        assert_eq!(refused(3, &[0, 2], &[0], &two), BadParts::Lengths { columns: 1, values: 2 });
+        assert_eq!(refused(3, &[], &[], &[]), BadParts::NoOffsets);
+        assert_eq!(refused(3, &[0, 2, 1], &[0, 1], &two), BadParts::Falling { row: 1 });
+        assert_eq!(refused(3, &[0, 3], &[0, 1], &two), BadParts::Short { found: 2, expected: 3 });
+        let column = |column| BadParts::Column { row: 1, column, n_columns: 3 };
+        assert_eq!(refused(3, &[0, 1, 2], &[0, 3], &two), column(3));
+        assert_eq!(refused(3, &[0, 1, 2], &[0, -1], &two), column(-1));
+        assert!(SparseView::try_new(0, &[0, 0], &[], &[]).is_ok());
+    }
+
+    #[test]
+    fn an_owned_matrix_is_borrowed_as_it_lies() {
+        let mut cells = TriMatI::<f64, i32>::new((3, 4));
+        cells.add_triplet(0, 1, 2.0);
+        cells.add_triplet(2, 3, 5.0);
+        let by_rows: Sparse = cells.to_csr();
+        let cut: Sparse = by_rows.slice_outer(1..3).to_owned();
+        let by_columns: Sparse = cells.to_csc();
+
+        assert_eq!(SparseView::from(&by_rows).get(2, 3), 5.0);
+        assert_eq!(SparseView::from(&cut).get(1, 3), 5.0);
+        assert!(SparseView::from(&cut).is_by_rows());
+        assert!(!SparseView::from(&by_columns).is_by_rows());
+    }
+}

@@ -1,0 +1,31 @@
+"""Reasoning with probabilities: tables, Bayes' rule, belief, conjugate pairs, the bell curve.
+
+>>> from mercer.probability import bayes_rule
+>>> answer = bayes_rule(1 / 50000, 0.5, evidence=1 / 20)
+>>> round(answer["hypotheses"][0]["posterior"], 10)
+0.0002
+"""
+
+from ._mercer import (
+    Belief,
+    Beta,
+    Dirichlet,
+    Gamma,
+    JointTable,
+    MultivariateNormal,
+    NormalInverseGamma,
+    NormalMean,
+    bayes_rule,
+)
+
+__all__ = [
+    "Belief",
+    "Beta",
+    "Dirichlet",
+    "Gamma",
+    "JointTable",
+    "MultivariateNormal",
+    "NormalInverseGamma",
+    "NormalMean",
+    "bayes_rule",
+]

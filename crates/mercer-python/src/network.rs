@@ -1,0 +1,270 @@
+//! Bayesian networks for Python: names in, arrays out.
+
+use crate::error::raised;
+use crate::work;
+use mercer::Result;
+use mercer::model::{Certificate, Monitor};
+use mercer::probability::network::bif::{from_bif, to_bif};
+use mercer::probability::network::inference::{
+    JunctionTree, Posterior, Query, most_probable_explanation,
+};
+use mercer::probability::network::learn::{
+    Arrows, HillClimb, Learner, Observations, Score, Tables,
+};
+use mercer::probability::network::{
+    Evidence, Network, Separation, Variable, d_separation, to_dot, to_svg,
+};
+use mercer_num::random::Random;
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Cells of a question that is answered where it is asked: under a millisecond.
+const AT_ONCE: f64 = 65_536.0;
+
+/// What was seen: states by the names of their variables.
+type Seen = BTreeMap<String, String>;
+/// A column: its name, its states, the state of every row; `2³² − 1` is a gap.
+type Column<'py> = (String, Vec<String>, PyReadonlyArray1<'py, u32>);
+
+/// A discrete Bayesian network; it never changes.
+#[pyclass(frozen, name = "Network", module = "mercer._mercer")]
+pub struct PyNetwork {
+    network: Network,
+}
+
+fn monitor(seconds: Option<f64>, cancel: &Arc<AtomicBool>) -> Result<Monitor<'static>> {
+    let monitor = Monitor::quiet().cancelled_by(Arc::clone(cancel));
+    Ok(match seconds.map(Duration::try_from_secs_f64) {
+        Some(Ok(limit)) => monitor.time_limit(limit),
+        _ => monitor,
+    })
+}
+
+fn evidence(network: &Network, seen: &Seen) -> Result<Evidence> {
+    network.evidence(seen.iter().map(|(name, state)| (name.as_str(), state.as_str())))
+}
+
+fn observations(columns: &[Column<'_>]) -> Result<Observations> {
+    let variables = columns
+        .iter()
+        .map(|(name, states, _)| Variable { name: name.clone(), states: states.clone() })
+        .collect();
+    let codes = columns.iter().map(|(_, _, codes)| codes.as_array().to_vec()).collect();
+    Observations::new(variables, codes)
+}
+
+fn proof<'py>(py: Python<'py>, certificate: &Certificate) -> PyResult<Bound<'py, PyDict>> {
+    let out = PyDict::new(py);
+    out.set_item("text", certificate.to_string())?;
+    out.set_item("rows", certificate.rows)?;
+    out.set_item("rounds", certificate.rounds)?;
+    out.set_item("objective", certificate.proof.objective.clone())?;
+    out.set_item("violation", certificate.proof.violation.clone())?;
+    out.set_item("stopped", certificate.stopped.map(|why| format!("{why:?}").to_lowercase()))?;
+    Ok(out)
+}
+
+#[pymethods]
+impl PyNetwork {
+    /// A network from its parts: `(name, states)`, names of parents, tables row by row.
+    #[new]
+    fn new(
+        name: String,
+        variables: Vec<(String, Vec<String>)>,
+        parents: Vec<Vec<String>>,
+        tables: Vec<Vec<f64>>,
+    ) -> PyResult<PyNetwork> {
+        let mut builder = Network::builder(name);
+        if parents.len() != variables.len() || tables.len() != variables.len() {
+            return Err(PyValueError::new_err("every variable has a list of parents and a table"));
+        }
+        for ((name, states), (parents, table)) in
+            variables.into_iter().zip(parents.iter().zip(&tables))
+        {
+            builder = builder.variable(name.clone(), states).table(
+                name,
+                parents.iter().map(String::as_str),
+                table,
+            );
+        }
+        Ok(PyNetwork { network: builder.build().map_err(raised)? })
+    }
+
+    /// Reads BIF text.
+    #[staticmethod]
+    fn from_bif(text: &str) -> PyResult<PyNetwork> {
+        Ok(PyNetwork { network: from_bif(text).map_err(raised)? })
+    }
+
+    /// BIF text.
+    fn to_bif(&self) -> String {
+        to_bif(&self.network)
+    }
+
+    #[getter]
+    fn name(&self) -> &str {
+        self.network.name()
+    }
+
+    /// Names and states, in order.
+    #[getter]
+    fn variables(&self) -> Vec<(String, Vec<String>)> {
+        self.network.variables().iter().map(|v| (v.name.clone(), v.states.clone())).collect()
+    }
+
+    #[getter]
+    fn n_free_parameters(&self) -> usize {
+        self.network.n_free_parameters()
+    }
+
+    /// The names of a variable's parents.
+    fn parents(&self, name: &str) -> PyResult<Vec<String>> {
+        let v = self.network.variable(name).map_err(raised)?;
+        let parents = self.network.parents(v).iter();
+        Ok(parents.map(|p| self.network.variables()[*p].name.clone()).collect())
+    }
+
+    /// A variable's table: one row a configuration of the parents.
+    fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let v = self.network.variable(name).map_err(raised)?;
+        let shape = (self.network.n_rows(v), self.network.size(v));
+        let table = ndarray::Array2::from_shape_vec(shape, self.network.table(v).to_vec());
+        let table = table.map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok(table.into_pyarray(py))
+    }
+
+    /// The joint of some variables given evidence: sizes, probabilities, log P(evidence).
+    fn query<'py>(
+        &self,
+        py: Python<'py>,
+        of: Vec<String>,
+        seen: Seen,
+    ) -> PyResult<(Vec<usize>, Bound<'py, PyArray1<f64>>, f64)> {
+        let of = of.iter().map(|name| self.network.variable(name)).collect::<Result<Vec<_>>>();
+        let plan = of
+            .and_then(|of| Query::plan(&self.network, &of, &evidence(&self.network, &seen)?))
+            .map_err(raised)?;
+        // Handing a small question to another thread would take longer than answering it.
+        let posterior = if plan.n_cells() < AT_ONCE {
+            plan.run(&Monitor::quiet()).map_err(raised)?
+        } else {
+            work::run(py, |cancel| plan.run(&monitor(None, cancel)?))?
+        };
+        let Posterior { sizes, probabilities, log_evidence, .. } = posterior;
+        Ok((sizes, probabilities.into_pyarray(py), log_evidence))
+    }
+
+    /// The marginal of every variable, in order, and log P(evidence).
+    fn marginals(&self, py: Python<'_>, seen: Seen) -> PyResult<(Vec<Vec<f64>>, f64)> {
+        work::run(py, |cancel| {
+            let tree = JunctionTree::new(&self.network, &monitor(None, cancel)?)?;
+            let calibrated = tree.calibrate(&evidence(&self.network, &seen)?)?;
+            Ok((calibrated.marginals(), calibrated.log_evidence()))
+        })
+    }
+
+    /// The most probable states, in order, and their log-probability.
+    fn mpe(&self, py: Python<'_>, seen: Seen) -> PyResult<(Vec<usize>, f64)> {
+        work::run(py, |cancel| {
+            let seen = evidence(&self.network, &seen)?;
+            let best = most_probable_explanation(&self.network, &seen, &monitor(None, cancel)?)?;
+            Ok((best.states, best.log_probability))
+        })
+    }
+
+    /// Whether two variables are separated, and the open path if not.
+    fn d_separated(&self, a: &str, b: &str, given: Vec<String>) -> PyResult<(bool, Vec<String>)> {
+        let place = |name: &str| self.network.variable(name);
+        let told = (|| {
+            let given = given.iter().map(|name| place(name)).collect::<Result<Vec<_>>>()?;
+            d_separation(&self.network, place(a)?, place(b)?, &given)
+        })();
+        Ok(match told.map_err(raised)? {
+            Separation::Separated { .. } => (true, Vec::new()),
+            Separation::Connected { path } => {
+                let name = |v: &usize| self.network.variables()[*v].name.clone();
+                (false, path.iter().map(name).collect())
+            }
+        })
+    }
+
+    /// Draws rows: one column a variable, codes of states.
+    fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> Bound<'py, PyArray2<u32>> {
+        let draws = self.network.sample(n, &mut Random::new(seed));
+        let shape = (n, self.network.len());
+        ndarray::Array2::from_shape_fn(shape, |(i, v)| draws[i][v] as u32).into_pyarray(py)
+    }
+
+    /// A drawing: `svg` with the marginals given evidence, or `dot`.
+    fn draw(&self, py: Python<'_>, format: &str, seen: Seen) -> PyResult<String> {
+        match format {
+            "dot" => Ok(to_dot(&self.network)),
+            "svg" => work::run(py, |cancel| {
+                let seen = evidence(&self.network, &seen)?;
+                let tree = JunctionTree::new(&self.network, &monitor(None, cancel)?)?;
+                Ok(to_svg(&self.network, &tree.calibrate(&seen)?.marginals(), &seen))
+            }),
+            _ => Err(PyValueError::new_err("a drawing is `svg` or `dot`")),
+        }
+    }
+}
+
+/// Learns a network from columns. `arrows` is `chow-liu`, `tan`, `naive`, `search` or `given`; the last
+/// takes `parents`, one list of places a column. Returns the network, the proofs of its tables and of the
+/// search, and the objective round by round.
+#[pyfunction]
+#[pyo3(signature = (columns, arrows, target=None, parents=None, score="bic", sample_size=10.0, max_parents=4, tabu=0, alpha=1.0, tolerance=1e-9, max_rounds=1000, seed=0, seconds=None))]
+#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+#[expect(clippy::type_complexity, reason = "what a door hands out")]
+pub fn learn_network<'py>(
+    py: Python<'py>,
+    columns: Vec<Column<'py>>,
+    arrows: &str,
+    target: Option<usize>,
+    parents: Option<Vec<Vec<usize>>>,
+    score: &str,
+    sample_size: f64,
+    max_parents: usize,
+    tabu: usize,
+    alpha: f64,
+    tolerance: f64,
+    max_rounds: usize,
+    seed: u64,
+    seconds: Option<f64>,
+) -> PyResult<(PyNetwork, Bound<'py, PyDict>, Option<Bound<'py, PyDict>>, Vec<f64>)> {
+    let score = match score {
+        "bic" => Score::Bic,
+        "bdeu" => Score::Bdeu { sample_size },
+        _ => return Err(PyValueError::new_err("score must be `bic` or `bdeu`")),
+    };
+    let class = || target.ok_or_else(|| PyValueError::new_err("name the class with `target`"));
+    let arrows = match arrows {
+        "given" => Arrows::Given(parents.unwrap_or_default()),
+        "chow-liu" => Arrows::ChowLiu { root: target.unwrap_or(0) },
+        "tan" => Arrows::TreeAugmented { class: class()? },
+        "naive" => Arrows::Naive { class: class()? },
+        "search" => Arrows::Search(HillClimb {
+            score,
+            max_parents,
+            tabu,
+            class: target,
+            ..HillClimb::default()
+        }),
+        _ => {
+            let words = "structure must be `chow-liu`, `tan`, `naive` or `search`";
+            return Err(PyValueError::new_err(words));
+        }
+    };
+    let data = observations(&columns).map_err(raised)?;
+    let learner = Learner { arrows, tables: Tables { alpha, tolerance, max_rounds, seed } };
+    let learned = work::run(py, |cancel| learner.learn(&data, &monitor(seconds, cancel)?))?;
+    let tables = proof(py, &learned.fitted.certificate)?;
+    let search = learned.search.as_ref().map(|certificate| proof(py, certificate)).transpose()?;
+    Ok((PyNetwork { network: learned.fitted.model }, tables, search, learned.trace))
+}

@@ -1,0 +1,107 @@
+"""Costs, rejection, new priors and thresholds."""
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer.decision import (
+    DecisionClassifier,
+    bayes_risk,
+    best_number,
+    decide,
+    minimax,
+    minimax_threshold,
+    neyman_pearson,
+    outlier_threshold,
+    two_normals_error,
+)
+from mercer.naive_bayes import GaussianNB
+
+
+def test_hand_worked_costs():
+    plain = decide([[0.85, 0.15]])
+    dear = decide([[0.85, 0.15]], cost=[[0, 1], [10, 0]])
+    three = decide([[0.6, 0.3, 0.1]], cost=[[0, 2, 3], [1, 0, 1], [100, 90, 0]])
+    asking = decide([[0.6, 0.3, 0.1]], cost=[[0, 2, 3], [1, 0, 1], [100, 90, 0]], reject=2.0)
+
+    assert (plain.answers[0], dear.answers[0], three.answers[0], asking.answers[0]) == (0, 1, 2, -1)
+    assert dear.risks[0] == pytest.approx(0.85)
+    assert three.risks[0] == pytest.approx(2.1)
+
+
+def test_new_priors_weigh_the_posterior_anew():
+    moved = decide([[0.6, 0.4]], old_priors=[0.5, 0.5], new_priors=[0.2, 0.8])
+
+    assert moved.proba[0, 1] == pytest.approx(0.64 / 0.88)
+    with pytest.raises(ValueError, match="both"):
+        decide([[0.6, 0.4]], new_priors=[0.2, 0.8])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        decide([[1.6, -0.6]])
+
+
+def test_numbers_thresholds_and_risks():
+    values, weights = [0.0, 1.0, 2.0, 10.0], [0.2, 0.4, 0.2, 0.2]
+
+    assert best_number(values, weights) == pytest.approx(2.8)
+    assert best_number(values, weights, "absolute") == 1.0
+    assert best_number(values, weights, "quantile", 0.9) == 10.0
+    assert minimax([[1.0, 2.0, 9.0], [3.0, 2.5, 0.0]]) == 1
+    scores = [0.9, 0.8, 0.7, 0.6, 0.4, 0.3, 0.2, 0.1]
+    truth = [1, 1, 0, 1, 0, 1, 0, 0]
+    assert neyman_pearson(scores, truth, 0.25) == (0.6, 0.25, 0.75)
+    assert minimax_threshold(scores, truth).threshold == 0.6
+    assert outlier_threshold(np.arange(100.0), 0.05) == 5.0
+    assert two_normals_error(0.5, (0, 2), (1, 1)) == pytest.approx(0.158655253931457)
+    assert bayes_risk([[0.3, 0.1], [0.05, 0.25], [0.15, 0.15]], cost=[[0, 1], [4, 0]]) == (
+        pytest.approx(0.5)
+    )
+
+
+def test_without_costs_the_answers_are_the_estimators(blobs):
+    X, y = blobs
+
+    model = DecisionClassifier(LogisticRegression()).fit(X, y)
+
+    np.testing.assert_array_equal(model.predict(X), LogisticRegression().fit(X, y).predict(X))
+
+
+def test_costs_and_priors_change_without_another_fit(blobs):
+    X, y = blobs
+    names = np.array(["a", "b", "c"])[y]
+    model = DecisionClassifier(GaussianNB()).fit(X, names)
+    before = (model.predict(X) == "c").sum()
+
+    miss = {"a": 1.0, "b": 1.0, "c": 50.0}
+    model.set_params(cost={t: {a: miss[t] * (a != t) for a in "abc"} for t in "abc"})
+    dear = (model.predict(X) == "c").sum()
+    model.set_params(cost=None, prior={"c": 0.9})
+    common = model.predict_proba(X)
+
+    assert dear > before
+    priors = (model.priors_ * [1, 1, 0]) / model.priors_[:2].sum() * 0.1 + [0, 0, 0.9]
+    expected = GaussianNB(priors=priors.tolist()).fit(X, names).predict_proba(X)
+    np.testing.assert_allclose(common, expected, atol=1e-12)
+    assert model.empirical_risk(X, names) == pytest.approx((model.predict(X) != names).mean())
+    with pytest.raises(ValueError, match="'z'"):
+        model.empirical_risk(X[:1], ["z"])
+    model.set_params(prior={"z": 0.5})
+    with pytest.raises(ValueError, match="'z'"):
+        model.predict(X)
+
+
+def test_doubtful_rows_get_no_answer(blobs):
+    X, y = blobs
+    model = DecisionClassifier(GaussianNB(), reject=0.2, reject_label="ask").fit(X, y)
+
+    said = model.predict(X)
+
+    asked = said == "ask"
+    assert 0 < asked.sum() < len(y)
+    assert (said[~asked] == y[~asked]).mean() > (GaussianNB().fit(X, y).predict(X) == y).mean()
+    assert model.expected_risk(X) <= 0.2
+
+
+@parametrize_with_checks([DecisionClassifier(GaussianNB())])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)

@@ -1,0 +1,100 @@
+"""Bayesian networks: asked, learned, written."""
+
+import pickle
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mercer.naive_bayes import TreeAugmentedNB
+from mercer.network import BayesianNetwork
+
+NETWORKS = Path(__file__).resolve().parents[3] / "testdata" / "networks"
+
+
+@pytest.fixture
+def alarm():
+    return BayesianNetwork.from_bif(NETWORKS / "earthquake.bif")
+
+
+def test_the_burglar_alarm(alarm):
+    calls = {"JohnCalls": "true", "MaryCalls": "true"}
+
+    assert alarm.query("Burglary", calls)["true"] == pytest.approx(0.284171835364393, abs=1e-12)
+    assert alarm.n_free_parameters == 10
+    joint = alarm.query(["Burglary", "Earthquake"], calls)
+    assert joint.shape == (2, 2)
+    assert joint.sum() == pytest.approx(1.0)
+    assert alarm.marginals(calls)["Burglary"] == pytest.approx(alarm.query("Burglary", calls))
+    assert np.exp(alarm.log_evidence(calls)) == pytest.approx(0.00208410, abs=1e-8)
+
+
+def test_explanation_and_separation(alarm):
+    assert alarm.mpe({"Alarm": "true"})["JohnCalls"] == "true"
+    assert alarm.d_separated("JohnCalls", "MaryCalls", ["Alarm"])
+    assert not alarm.d_separated("JohnCalls", "MaryCalls")
+    assert alarm.open_path("JohnCalls", "MaryCalls") == ["JohnCalls", "Alarm", "MaryCalls"]
+    assert alarm.open_path("Burglary", "Earthquake") is None
+
+
+def test_text_pickles_and_drawings_keep_the_network(alarm, tmp_path):
+    alarm.to_bif(tmp_path / "a.bif")
+    again = BayesianNetwork.from_bif(tmp_path / "a.bif")
+
+    assert again.to_bif() == alarm.to_bif()
+    assert pickle.loads(pickle.dumps(alarm)).to_bif() == alarm.to_bif()
+    alarm.draw(tmp_path / "a.svg", {"Alarm": "true"})
+    assert (tmp_path / "a.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("frame", [dict, pd.DataFrame])
+def test_what_is_drawn_leads_back(alarm, frame):
+    asia = BayesianNetwork.from_bif(NETWORKS / "asia.bif")
+    rows = frame(asia.sample(20_000, seed=1))
+
+    fitted = asia.fit(rows)
+    learned = BayesianNetwork.learn(rows, "search")
+
+    np.testing.assert_allclose(fitted.table("bronc"), asia.table("bronc"), atol=0.02)
+    assert learned.search_certificate_["objective"][0] == "BIC"
+    assert not learned.d_separated("smoke", "bronc")
+
+
+def test_gaps_are_learned_past(alarm):
+    cancer = BayesianNetwork.from_bif(NETWORKS / "cancer.bif")
+    rows = cancer.sample(2_000, seed=2)
+    rows["Smoker"][::3] = [None] * len(rows["Smoker"][::3])
+
+    fitted = cancer.fit(rows)
+
+    assert fitted.table("Smoker")[0, 0] == pytest.approx(0.3, abs=0.05)
+    assert all(b >= a - 1e-6 for a, b in zip(fitted.trace_, fitted.trace_[1:], strict=False))
+    assert len(fitted.trace_) == fitted.certificate_["rounds"] > 1
+
+
+def test_naive_bayes_is_a_network():
+    rng = np.random.default_rng(3)
+    x = rng.integers(0, 3, size=(60, 4))
+    y = rng.integers(0, 2, size=60)
+    rows = {"y": y.tolist(), **{f"x{j}": x[:, j].tolist() for j in range(4)}}
+
+    network = BayesianNetwork.learn(rows, "tan", target="y")
+    model = TreeAugmentedNB(class_prior=network.table("y")[0].tolist()).fit(x, y)
+
+    seen = {f"x{j}": str(x[0, j]) for j in range(4)}
+    expected = [network.query("y", seen)[state] for state in ("0", "1")]
+    np.testing.assert_allclose(model.predict_proba(x[:1])[0], expected, atol=1e-12)
+
+
+def test_mistakes_are_named(alarm):
+    with pytest.raises(ValueError, match="no variable is called `Fire`"):
+        alarm.query("Fire")
+    with pytest.raises(ValueError, match="line 1"):
+        BayesianNetwork.from_bif("nonsense {")
+    with pytest.raises(ValueError, match="adds up to"):
+        BayesianNetwork({"a": ["0", "1"]}, {}, {"a": [0.5, 0.6]})
+    with pytest.raises(ValueError, match="not a state"):
+        alarm.fit({"Alarm": ["perhaps"]})
+    with pytest.raises(ValueError, match="target"):
+        BayesianNetwork.learn({"a": ["0", "1"]}, "tan")

@@ -1,0 +1,128 @@
+"""Tables as they are: words, truth values, numbers and gaps in one model."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn import naive_bayes as theirs
+
+import mercer
+from mercer.naive_bayes import CategoricalNB, MixedNB
+
+
+@pytest.fixture
+def table(rng):
+    """A number, a word and a truth value that depend on the class, with gaps."""
+    y = rng.choice(["ham", "spam"], 300)
+    spam = y == "spam"
+    table = pd.DataFrame(
+        {
+            "size": rng.normal(size=300) + 2 * spam,
+            "domain": np.where(rng.uniform(size=300) < 0.2 + 0.6 * spam, "net", "org"),
+            "urgent": rng.uniform(size=300) < 0.1 + 0.5 * spam,
+        }
+    )
+    table["domain"] = table["domain"].astype(object)
+    table.loc[::17, "domain"] = None
+    table.loc[::13, "size"] = np.nan
+    return table, y
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.3])
+@pytest.mark.parametrize("min_categories", [None, 6])
+def test_categorical_numbers_are_scikit_learns(rng, alpha, min_categories):
+    X, y = rng.integers(0, 5, (400, 6)), rng.integers(0, 3, 400)
+    weights = rng.uniform(0.5, 2, 400)
+    params = {"alpha": alpha, "min_categories": min_categories}
+
+    ours = CategoricalNB(**params).fit(X, y, weights)
+    reference = theirs.CategoricalNB(**params).fit(X, y, weights)
+
+    np.testing.assert_allclose(
+        ours.predict_log_proba(X), reference.predict_log_proba(X), atol=1e-10
+    )
+    np.testing.assert_array_equal(ours.n_categories_, reference.n_categories_)
+    np.testing.assert_allclose(ours.class_log_prior_, reference.class_log_prior_)
+    for mine, other in zip(ours.feature_log_prob_, reference.feature_log_prob_, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-10)
+    for mine, other in zip(ours.category_count_, reference.category_count_, strict=True):
+        np.testing.assert_allclose(mine, other, atol=1e-10)
+
+
+def test_a_table_learns_and_predicts_as_it_is(table):
+    X, y = table
+
+    model = MixedNB().fit(X, y)
+
+    assert model.score(X, y) > 0.85
+    told = model.explain(X.iloc[[1]])
+    assert "domain" in str(told)
+    # One gap is the product without that factor; all gaps leave the prior.
+    gaps = X.iloc[[1]].assign(size=np.nan, domain=None).astype({"domain": object})
+    gaps["urgent"] = pd.Series([None], index=gaps.index, dtype=object)
+    np.testing.assert_allclose(model.predict_proba(gaps)[0], np.exp(model.class_log_prior_))
+
+
+def test_polars_and_pandas_give_the_same_model(table):
+    X, y = table
+
+    ours = MixedNB().fit(X, y)
+    same = MixedNB().fit(pl.from_pandas(X), y)
+
+    np.testing.assert_array_equal(ours.predict_proba(X), same.predict_proba(pl.from_pandas(X)))
+
+
+def test_new_words_are_skipped_counted_as_other_or_refused(table):
+    X, y = table
+    new = X.iloc[[1]].assign(domain="gov")
+    gap = X.iloc[[1]].assign(domain=None)
+
+    model = MixedNB().fit(X, y)
+    np.testing.assert_array_equal(model.predict_proba(new), model.predict_proba(gap))
+    other = MixedNB(unseen="other").fit(X, y)
+    assert not np.array_equal(other.predict_proba(new), other.predict_proba(gap))
+    with pytest.raises(ValueError, match="not seen in training"):
+        MixedNB(unseen="error").fit(X, y).predict(new)
+
+
+def test_likelihoods_are_chosen_named_and_told(table):
+    X, y = table
+
+    model = MixedNB(likelihood={"size": "gaussian"}).fit(X, y)
+
+    assert [next(iter(kind)) for kind in model.likelihoods_] == [
+        "gaussian",
+        "categorical",
+        "categorical",
+    ]
+    with pytest.raises(ValueError, match="likelihood"):
+        MixedNB(likelihood={"sise": "gaussian"}).fit(X, y)
+
+
+def test_tables_in_parts_and_files_give_the_same_model(table, tmp_path):
+    X, y = table
+
+    whole = MixedNB().fit(X, y)
+    parts = MixedNB().partial_fit(X[:150], y[:150], classes=["ham", "spam"])
+    parts.partial_fit(X[150:], y[150:])
+    np.testing.assert_allclose(parts.predict_proba(X), whole.predict_proba(X), rtol=1e-9)
+
+    whole.save(tmp_path / "mail.mercer")
+    loaded = mercer.load(tmp_path / "mail.mercer")
+    np.testing.assert_array_equal(loaded.predict_proba(X), whole.predict_proba(X))
+
+
+def test_a_column_that_changes_its_kind_is_refused_by_name(table):
+    X, y = table
+    model = MixedNB().fit(X, y)
+
+    with pytest.raises(ValueError, match="size"):
+        model.predict(X.assign(size="large"))
+
+
+def test_words_can_be_categories(table):
+    X, y = table
+
+    model = CategoricalNB().fit(X[["domain", "urgent"]], y)
+
+    assert model.score(X[["domain", "urgent"]], y) > 0.7

@@ -1,0 +1,253 @@
+//! What a wrong answer costs.
+
+use crate::error::{Error, Result};
+use mercer_num::Matrix;
+use serde::{Deserialize, Serialize};
+
+/// The cost of every answer to every truth, and of giving none.
+///
+/// ```
+/// use mercer::decision::Costs;
+/// // To miss an illness costs ten times what a false alarm costs.
+/// let costs = Costs::new(ndarray::array![[0.0, 1.0], [10.0, 0.0]])?;
+/// // So an alarm is right from one chance in eleven.
+/// assert_eq!(costs.threshold(), Some(1.0 / 11.0));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Costs {
+    matrix: Matrix,
+    reject: Option<f64>,
+}
+
+impl Costs {
+    /// Every mistake costs one: the rule is then to answer the most probable class.
+    pub fn zero_one(n_classes: usize) -> Costs {
+        let matrix =
+            Matrix::from_shape_fn((n_classes, n_classes), |(c, a)| f64::from(u8::from(c != a)));
+        Costs { matrix, reject: None }
+    }
+
+    /// One row a true class, one column an answer. Gains are negative costs.
+    ///
+    /// # Errors
+    /// If it is not square, or a cost is not finite.
+    pub fn new(matrix: Matrix) -> Result<Costs> {
+        let (rows, columns) = matrix.dim();
+        if rows == 0 {
+            return Err(Error::Parameter {
+                name: "costs".into(),
+                found: "an empty matrix".into(),
+                expected: "one row for each true class".into(),
+            });
+        }
+        if rows != columns {
+            return Err(Error::Length {
+                what: "a row of the cost matrix".into(),
+                found: columns,
+                expected: rows,
+            });
+        }
+        for ((c, a), cost) in matrix.indexed_iter() {
+            if !cost.is_finite() {
+                return Err(Error::Number {
+                    what: format!("the cost of answer {} to class {}", a + 1, c + 1),
+                    value: *cost,
+                    expected: "a finite number".into(),
+                });
+            }
+        }
+        Ok(Costs { matrix, reject: None })
+    }
+
+    /// Allows to give no answer, at a cost.
+    ///
+    /// # Errors
+    /// If the cost is not finite.
+    pub fn with_reject(mut self, cost: f64) -> Result<Costs> {
+        if !cost.is_finite() {
+            return Err(Error::Number {
+                what: "the cost of a rejection".into(),
+                value: cost,
+                expected: "a finite number".into(),
+            });
+        }
+        self.reject = Some(cost);
+        Ok(self)
+    }
+
+    /// How many classes there are.
+    pub fn n_classes(&self) -> usize {
+        self.matrix.nrows()
+    }
+
+    /// One row a true class, one column an answer.
+    pub fn matrix(&self) -> &Matrix {
+        &self.matrix
+    }
+
+    /// What giving no answer costs, where that is allowed.
+    pub fn reject(&self) -> Option<f64> {
+        self.reject
+    }
+
+    /// What an answer costs when a class is true.
+    ///
+    /// # Panics
+    /// If there is no such class.
+    pub fn cost(&self, truth: usize, answer: usize) -> f64 {
+        self.matrix[[truth, answer]]
+    }
+
+    /// For two classes, the probability of the second from which it is the answer: the odds of the
+    /// costs. `None` where there are more classes, or where one answer is never the better one.
+    pub fn threshold(&self) -> Option<f64> {
+        if self.n_classes() != 2 {
+            return None;
+        }
+        let alarm = self.cost(0, 1) - self.cost(0, 0);
+        let miss = self.cost(1, 0) - self.cost(1, 1);
+        (alarm > 0.0 && miss > 0.0).then(|| alarm / (alarm + miss))
+    }
+}
+
+/// What a wrong number costs.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RegressionLoss {
+    /// `(y − a)²`: answered best by the mean.
+    Squared,
+    /// `|y − a|`: answered best by the median.
+    Absolute,
+    /// `q (y − a)` when the answer is too low, `(1 − q)(a − y)` when it is too high: answered best
+    /// by the `q`-quantile.
+    Quantile(f64),
+}
+
+impl RegressionLoss {
+    /// What an answer costs when `y` is true.
+    pub fn loss(&self, y: f64, answer: f64) -> f64 {
+        let d = y - answer;
+        match self {
+            RegressionLoss::Squared => d * d,
+            RegressionLoss::Absolute => d.abs(),
+            RegressionLoss::Quantile(q) => (q * d).max((q - 1.0) * d),
+        }
+    }
+
+    /// The answer of least expected loss where `values` have these weights. Of several that are as
+    /// good, the smallest.
+    ///
+    /// ```
+    /// use mercer::decision::RegressionLoss;
+    /// let (values, posterior) = ([0.0, 1.0, 10.0], [0.3, 0.4, 0.3]);
+    /// assert_eq!(RegressionLoss::Squared.best(&values, &posterior)?, 3.4);
+    /// assert_eq!(RegressionLoss::Absolute.best(&values, &posterior)?, 1.0);
+    /// assert_eq!(RegressionLoss::Quantile(0.9).best(&values, &posterior)?, 10.0);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// If lengths differ, nothing has weight, or a number is not what it must be.
+    pub fn best(&self, values: &[f64], weights: &[f64]) -> Result<f64> {
+        let total = self.check(values, weights)?;
+        let share = match self {
+            RegressionLoss::Squared => {
+                let first = values[0];
+                let shift: f64 = values.iter().zip(weights).map(|(y, w)| w * (y - first)).sum();
+                return Ok(first + shift / total);
+            }
+            RegressionLoss::Absolute => 0.5,
+            RegressionLoss::Quantile(q) => *q,
+        };
+        let mut order: Vec<usize> = (0..values.len()).filter(|i| weights[*i] > 0.0).collect();
+        order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
+        let mut below = 0.0;
+        for i in &order {
+            below += weights[*i];
+            // Tenths add up to a little less than they should.
+            if below >= share * total * (1.0 - 1e-12) {
+                return Ok(values[*i]);
+            }
+        }
+        Ok(order.last().map_or(f64::NAN, |i| values[*i]))
+    }
+
+    /// The expected loss of an answer.
+    ///
+    /// # Errors
+    /// As [`RegressionLoss::best`].
+    pub fn risk(&self, values: &[f64], weights: &[f64], answer: f64) -> Result<f64> {
+        let total = self.check(values, weights)?;
+        let sum: f64 = values.iter().zip(weights).map(|(y, w)| w * self.loss(*y, answer)).sum();
+        Ok(sum / total)
+    }
+
+    fn check(&self, values: &[f64], weights: &[f64]) -> Result<f64> {
+        if values.len() != weights.len() {
+            return Err(Error::Length {
+                what: "the weights".into(),
+                found: weights.len(),
+                expected: values.len(),
+            });
+        }
+        if let Some((row, value)) = values.iter().enumerate().find(|(_, y)| !y.is_finite()) {
+            return Err(Error::NotFinite { row, column: 0, value: *value });
+        }
+        for (row, value) in weights.iter().enumerate() {
+            if !(*value >= 0.0 && value.is_finite()) {
+                return Err(Error::Weight { row, value: *value });
+            }
+        }
+        if let RegressionLoss::Quantile(q) = self
+            && !(*q > 0.0 && *q < 1.0)
+        {
+            return Err(Error::Number {
+                what: "the quantile".into(),
+                value: *q,
+                expected: "between 0 and 1".into(),
+            });
+        }
+        let total: f64 = weights.iter().sum();
+        if total > 0.0 { Ok(total) } else { Err(Error::NoRows) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn bad_costs_are_named() {
+        let wide = Costs::new(array![[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]]).unwrap_err();
+        let endless = Costs::new(array![[0.0, f64::INFINITY], [1.0, 0.0]]).unwrap_err();
+
+        assert!(matches!(wide, Error::Length { found: 3, expected: 2, .. }));
+        assert!(endless.to_string().contains("answer 2 to class 1"));
+        assert!(Costs::zero_one(2).with_reject(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn no_other_answer_is_better() {
+        let values = [3.0, -1.0, 4.0, 1.5, 9.0];
+        let weights = [1.0, 2.0, 0.5, 3.0, 0.25];
+
+        for loss in [
+            RegressionLoss::Squared,
+            RegressionLoss::Absolute,
+            RegressionLoss::Quantile(0.1),
+            RegressionLoss::Quantile(0.8),
+        ] {
+            let best = loss.best(&values, &weights).unwrap();
+            let least = loss.risk(&values, &weights, best).unwrap();
+            for k in -20..=100 {
+                let other = loss.risk(&values, &weights, f64::from(k) / 10.0).unwrap();
+                assert!(least <= other + 1e-12, "{loss:?}: {best} costs {least}");
+            }
+        }
+        assert!(RegressionLoss::Quantile(1.5).best(&values, &weights).is_err());
+        assert!(RegressionLoss::Squared.best(&[], &[]).is_err());
+    }
+}

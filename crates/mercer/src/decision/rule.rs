@@ -1,0 +1,280 @@
+//! The Bayes decision rule: of all answers, the one whose expected loss is least.
+//!
+//! `a(x) = argmin_a Σ_c L(c, a) P(c | x)`; with 0-1 loss that is the most probable class.
+
+use super::Costs;
+use crate::error::{Error, Result};
+use crate::probability::check_probability;
+use mercer_num::Matrix;
+use mercer_num::special::log_normalize;
+use serde::{Deserialize, Serialize};
+
+/// An answer, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Action {
+    /// This class.
+    Class(usize),
+    /// Too uncertain to say.
+    Reject,
+}
+
+/// What was decided and what it is expected to cost.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Decision {
+    /// The answer.
+    pub action: Action,
+    /// Its expected loss.
+    pub risk: f64,
+    /// The expected loss of answering each class.
+    pub risks: Vec<f64>,
+}
+
+/// Costs, and the class shares of the world the rule is used in, if they are not those of the
+/// training data.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DecisionRule {
+    /// What wrong answers cost.
+    pub costs: Costs,
+    /// What is added to a log-posterior: `log new prior − log old prior`; empty adds nothing.
+    shift: Vec<f64>,
+}
+
+impl DecisionRule {
+    /// Decides by costs.
+    pub fn new(costs: Costs) -> DecisionRule {
+        DecisionRule { costs, shift: Vec::new() }
+    }
+
+    /// For a world where classes have other shares than in training.
+    ///
+    /// # Errors
+    /// If there are more or fewer priors than classes, they do not add up to one, or a class that was
+    /// never trained on is to be expected.
+    pub fn with_priors(mut self, old: &[f64], new: &[f64]) -> Result<DecisionRule> {
+        let k = self.costs.n_classes();
+        self.shift = shift(k, old, new)?;
+        Ok(self)
+    }
+
+    /// The log-posterior under the new priors.
+    ///
+    /// # Errors
+    /// If there are more or fewer numbers than classes.
+    pub fn adjusted(&self, log_posterior: &[f64]) -> Result<Vec<f64>> {
+        let expected = self.costs.n_classes().max(1);
+        if log_posterior.len() != expected {
+            let found = log_posterior.len();
+            return Err(Error::Length { what: "the posterior".into(), found, expected });
+        }
+        let mut log = log_posterior.to_vec();
+        if !self.shift.is_empty() {
+            log.iter_mut().zip(&self.shift).for_each(|(p, s)| *p += s);
+            log_normalize(&mut log);
+        }
+        Ok(log)
+    }
+
+    /// The answer to a row with this log-posterior. Ties go to the first class, and to a class
+    /// before a rejection.
+    ///
+    /// # Errors
+    /// If there are more or fewer numbers than classes.
+    pub fn decide(&self, log_posterior: &[f64]) -> Result<Decision> {
+        let posterior: Vec<f64> = self.adjusted(log_posterior)?.iter().map(|p| p.exp()).collect();
+        let expected = |answer: usize| -> f64 {
+            posterior.iter().enumerate().map(|(c, p)| p * self.costs.cost(c, answer)).sum()
+        };
+        let risks: Vec<f64> = (0..posterior.len()).map(expected).collect();
+        let best = first_least(&risks);
+        Ok(match self.costs.reject() {
+            Some(cost) if cost < risks[best] => {
+                Decision { action: Action::Reject, risk: cost, risks }
+            }
+            _ => Decision { action: Action::Class(best), risk: risks[best], risks },
+        })
+    }
+}
+
+/// The posterior in a world of other priors: `P'(c | x) ∝ P(c | x) P'(c) / P(c)` (Saerens and others,
+/// 2002).
+///
+/// # Errors
+/// As [`DecisionRule::with_priors`].
+pub fn reweight(log_posterior: &mut [f64], old: &[f64], new: &[f64]) -> Result<()> {
+    let shift = shift(log_posterior.len(), old, new)?;
+    log_posterior.iter_mut().zip(shift).for_each(|(p, s)| *p += s);
+    log_normalize(log_posterior);
+    Ok(())
+}
+
+fn shift(n_classes: usize, old: &[f64], new: &[f64]) -> Result<Vec<f64>> {
+    for (what, priors) in [("the old priors", old), ("the new priors", new)] {
+        if priors.len() != n_classes {
+            return Err(Error::Length {
+                what: what.into(),
+                found: priors.len(),
+                expected: n_classes,
+            });
+        }
+        for (c, p) in priors.iter().enumerate() {
+            check_probability(|| format!("{what}: that of class {}", c + 1), *p)?;
+        }
+        let sum: f64 = priors.iter().sum();
+        if (sum - 1.0).abs() > crate::probability::SLACK {
+            return Err(Error::NotOne { what: what.into(), sum });
+        }
+    }
+    old.iter()
+        .zip(new)
+        .enumerate()
+        .map(|(c, (old, new))| match (*old > 0.0, *new > 0.0) {
+            (true, _) => Ok(new.ln() - old.ln()),
+            (false, false) => Ok(0.0),
+            (false, true) => Err(Error::Number {
+                what: format!("the new prior of class {}, which was never trained on,", c + 1),
+                value: *new,
+                expected: "0".into(),
+            }),
+        })
+        .collect()
+}
+
+/// All priors from some: the other classes share the rest as they shared it before.
+///
+/// ```
+/// let new = mercer::decision::new_priors(&[0.5, 0.3, 0.2], &[(0, 0.8)])?;
+/// assert!((new[1] - 0.12).abs() < 1e-15 && (new[2] - 0.08).abs() < 1e-15);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+///
+/// # Errors
+/// If what is given is no probability, comes twice, or leaves no share, or too much, for the others.
+pub fn new_priors(old: &[f64], given: &[(usize, f64)]) -> Result<Vec<f64>> {
+    let mut new: Vec<Option<f64>> = vec![None; old.len()];
+    for (c, p) in given {
+        check_probability(|| format!("the prior of class {}", c + 1), *p)?;
+        match new.get_mut(*c) {
+            Some(place @ None) => *place = Some(*p),
+            _ => {
+                return Err(Error::Parameter {
+                    name: "prior".into(),
+                    found: format!("class {} again, or one there is not", c + 1),
+                    expected: format!("each of the {} classes at most once", old.len()),
+                });
+            }
+        }
+    }
+    let taken: f64 = new.iter().flatten().sum();
+    let others: f64 = old.iter().zip(&new).filter(|(_, n)| n.is_none()).map(|(o, _)| o).sum();
+    let rest = 1.0 - taken;
+    if rest < -crate::probability::SLACK || (others <= 0.0 && rest > crate::probability::SLACK) {
+        return Err(Error::NotOne { what: "the new priors".into(), sum: taken });
+    }
+    let rest = rest.max(0.0);
+    let filled = |(o, n): (&f64, Option<f64>)| n.unwrap_or_else(|| o / others * rest);
+    Ok(old.iter().zip(new).map(filled).collect())
+}
+
+/// The answer whose worst cost is least, for whoever knows nothing of the classes: one row a truth,
+/// one column an answer. Ties go to the first.
+///
+/// # Errors
+/// If there is no answer to choose.
+pub fn minimax(costs: &Matrix) -> Result<usize> {
+    if costs.is_empty() {
+        return Err(Error::NoRows);
+    }
+    let worst: Vec<f64> = costs
+        .columns()
+        .into_iter()
+        .map(|answer| answer.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+        .collect();
+    Ok(first_least(&worst))
+}
+
+fn first_least(x: &[f64]) -> usize {
+    let mut best = 0;
+    for (i, v) in x.iter().enumerate() {
+        if *v < x[best] {
+            best = i;
+        }
+    }
+    best
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::special::argmax;
+    use ndarray::array;
+    use proptest::prelude::*;
+
+    fn logs(p: &[f64]) -> Vec<f64> {
+        p.iter().map(|p| p.ln()).collect()
+    }
+
+    #[test]
+    fn a_costly_miss_wins_over_a_likely_class() {
+        let rule = DecisionRule::new(Costs::new(array![[0.0, 1.0], [10.0, 0.0]]).unwrap());
+
+        let decision = rule.decide(&logs(&[0.85, 0.15])).unwrap();
+
+        // Saying no costs 10 · 0.15, saying yes 1 · 0.85.
+        assert_eq!(decision.action, Action::Class(1));
+        assert!((decision.risks[0] - 1.5).abs() < 1e-15 && (decision.risk - 0.85).abs() < 1e-15);
+    }
+
+    #[test]
+    fn a_cheap_rejection_wins_over_doubt() {
+        let rule = DecisionRule::new(Costs::zero_one(2).with_reject(0.2).unwrap());
+
+        assert_eq!(rule.decide(&logs(&[0.7, 0.3])).unwrap().action, Action::Reject);
+        assert_eq!(rule.decide(&logs(&[0.1, 0.9])).unwrap().action, Action::Class(1));
+        // As good as a rejection: an answer is worth more than none.
+        let even = DecisionRule::new(Costs::zero_one(2).with_reject(0.5).unwrap());
+        assert_eq!(even.decide(&logs(&[0.5, 0.5])).unwrap().action, Action::Class(0));
+    }
+
+    #[test]
+    fn new_priors_are_those_of_a_model_trained_with_them() {
+        // Likelihoods 0.2 and 0.6; once with priors 1/2, once with 0.9 and 0.1.
+        let mut posterior = logs(&[0.1 / 0.4, 0.3 / 0.4]);
+
+        reweight(&mut posterior, &[0.5, 0.5], &[0.9, 0.1]).unwrap();
+
+        assert!((posterior[0].exp() - 0.18 / 0.24).abs() < 1e-15);
+        assert!(reweight(&mut posterior, &[1.0, 0.0], &[0.9, 0.1]).is_err());
+        assert!(reweight(&mut posterior, &[0.5, 0.5], &[0.9, 0.2]).is_err());
+        assert!(new_priors(&[0.5, 0.5], &[(0, 0.7), (1, 0.7)]).is_err());
+        assert!(new_priors(&[0.5, 0.5], &[(2, 0.7)]).is_err());
+    }
+
+    #[test]
+    fn minimax_fears_the_worst() {
+        // Rain or sun; umbrella, coat or nothing.
+        let costs = array![[1.0, 2.0, 9.0], [3.0, 2.5, 0.0]];
+
+        assert_eq!(minimax(&costs).unwrap(), 1);
+        assert!(minimax(&Matrix::zeros((0, 0))).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn zero_one_loss_is_the_most_probable_class(
+            weights in proptest::collection::vec(1u32..1000, 2..6),
+        ) {
+            let total: f64 = weights.iter().map(|w| f64::from(*w)).sum();
+            let posterior: Vec<f64> = weights.iter().map(|w| f64::from(*w) / total).collect();
+            let rule = DecisionRule::new(Costs::zero_one(posterior.len()));
+
+            let decision = rule.decide(&logs(&posterior)).unwrap();
+
+            let best = argmax(&posterior);
+            prop_assert!((decision.risk - (1.0 - posterior[best])).abs() < 1e-12);
+            let Action::Class(answer) = decision.action else { panic!("nothing to reject for") };
+            prop_assert!((posterior[answer] - posterior[best]).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! The chance of a success: `p ~ Beta(α, β)`; after `s` successes and `f` failures `Beta(α + s, β + f)`.
+
+use super::{Estimate, Interval};
+use crate::error::Result;
+use crate::probability::{check_count, check_positive};
+use mercer_num::special::{beta_quantile, beta_share, ln_beta, ln_choose};
+use serde::Serialize;
+
+/// A beta distribution over the chance of a success. `Beta(1, 1)` believes every chance alike.
+///
+/// ```
+/// use mercer::probability::conjugate::Beta;
+/// let posterior = Beta::new(1.0, 1.0)?.updated(7.0, 3.0)?;
+/// // Laplace's rule of succession.
+/// assert_eq!(posterior.mean(), 8.0 / 12.0);
+/// assert_eq!(posterior.mode(), Some(0.7));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Beta {
+    alpha: f64,
+    beta: f64,
+}
+
+impl Beta {
+    /// As if `alpha` successes and `beta` failures had been seen, less one each where all chances
+    /// were alike before.
+    ///
+    /// # Errors
+    /// If a number is not above zero.
+    pub fn new(alpha: f64, beta: f64) -> Result<Beta> {
+        check_positive("alpha", alpha)?;
+        check_positive("beta", beta)?;
+        Ok(Beta { alpha, beta })
+    }
+
+    /// `α`.
+    pub fn alpha(&self) -> f64 {
+        self.alpha
+    }
+
+    /// `β`.
+    pub fn beta(&self) -> f64 {
+        self.beta
+    }
+
+    /// The belief after successes and failures.
+    ///
+    /// # Errors
+    /// If a count is negative.
+    pub fn updated(&self, successes: f64, failures: f64) -> Result<Beta> {
+        check_count(|| "the number of successes".into(), successes)?;
+        check_count(|| "the number of failures".into(), failures)?;
+        Beta::new(self.alpha + successes, self.beta + failures)
+    }
+
+    /// `α / (α + β)`: also the chance that the next one succeeds.
+    pub fn mean(&self) -> f64 {
+        self.alpha / (self.alpha + self.beta)
+    }
+
+    /// The chance believed most, if one is.
+    pub fn mode(&self) -> Option<f64> {
+        match (self.alpha > 1.0, self.beta > 1.0) {
+            (true, true) => Some((self.alpha - 1.0) / (self.alpha + self.beta - 2.0)),
+            (true, false) => Some(1.0),
+            (false, true) => Some(0.0),
+            (false, false) => None,
+        }
+    }
+
+    /// `αβ / ((α + β)² (α + β + 1))`.
+    pub fn variance(&self) -> f64 {
+        let n = self.alpha + self.beta;
+        self.alpha / n * (self.beta / n) / (n + 1.0)
+    }
+
+    /// `P(chance ≤ p)`.
+    pub fn cdf(&self, p: f64) -> f64 {
+        beta_share(self.alpha, self.beta, p).lower
+    }
+
+    /// The credible interval of a level.
+    ///
+    /// # Errors
+    /// If the level is not between zero and one.
+    pub fn interval(&self, level: f64) -> Result<Interval> {
+        Interval::equal_tailed(level, |at| beta_quantile(self.alpha, self.beta, at))
+    }
+
+    /// `log P(k of the next n succeed)`: the beta-binomial distribution.
+    ///
+    /// # Errors
+    /// If a count is negative or `k` above `n`.
+    pub fn ln_predictive(&self, k: f64, n: f64) -> Result<f64> {
+        check_count(|| "the number of successes".into(), k)?;
+        check_count(|| "the number of failures".into(), n - k)?;
+        let after = ln_beta(self.alpha + k, self.beta + n - k);
+        Ok(ln_choose(n, k) + after - ln_beta(self.alpha, self.beta))
+    }
+
+    /// This prior's three estimates after successes and failures.
+    ///
+    /// # Errors
+    /// As [`Beta::updated`] and [`Beta::interval`].
+    pub fn estimate(&self, successes: f64, failures: f64, level: f64) -> Result<Estimate> {
+        let posterior = self.updated(successes, failures)?;
+        let n = successes + failures;
+        Ok(Estimate {
+            parameter: "chance of a success".into(),
+            maximum_likelihood: (n > 0.0).then(|| successes / n),
+            map: posterior.mode(),
+            mean: Some(posterior.mean()),
+            interval: posterior.interval(level)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predictions_of_every_number_add_up() {
+        let belief = Beta::new(2.5, 0.7).unwrap();
+
+        let total: f64 =
+            (0..=12).map(|k| belief.ln_predictive(f64::from(k), 12.0).unwrap().exp()).sum();
+
+        assert!((total - 1.0).abs() < 1e-13);
+        assert!((belief.ln_predictive(1.0, 1.0).unwrap().exp() - belief.mean()).abs() < 1e-15);
+        assert!(belief.ln_predictive(3.0, 2.0).is_err());
+    }
+
+    #[test]
+    fn nothing_seen_has_no_maximum_likelihood() {
+        let estimate = Beta::new(1.0, 1.0).unwrap().estimate(0.0, 0.0, 0.9).unwrap();
+
+        assert_eq!((estimate.maximum_likelihood, estimate.map), (None, None));
+        assert!((estimate.interval.low - 0.05).abs() < 1e-14);
+        assert!((estimate.interval.high - 0.95).abs() < 1e-14);
+        assert!(Beta::new(0.0, 1.0).is_err());
+        assert!(Beta::new(1.0, 1.0).unwrap().interval(1.0).is_err());
+    }
+}

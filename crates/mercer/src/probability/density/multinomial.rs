@@ -1,0 +1,81 @@
+//! Counts of several outcomes: `P(x) = Γ(n+1) / Π Γ(xⱼ+1) · Π pⱼ^xⱼ`, with `n = Σ xⱼ`.
+
+use crate::error::{Error, Result};
+use crate::probability::{check_count, check_distribution};
+use mercer_num::special::ln_gamma;
+
+/// A multinomial distribution; the number of draws is that of the counts it is asked about.
+///
+/// ```
+/// use mercer::probability::density::Multinomial;
+/// let die = Multinomial::new(vec![1.0 / 6.0; 6])?;
+/// // Every face once in six rolls: 6! / 6⁶.
+/// assert!((die.ln_pmf(&[1.0; 6])?.exp() - 720.0 / 46656.0).abs() < 1e-15);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Multinomial {
+    p: Vec<f64>,
+}
+
+impl Multinomial {
+    /// Outcomes with these probabilities.
+    ///
+    /// # Errors
+    /// If they are no probabilities that add up to one.
+    pub fn new(p: Vec<f64>) -> Result<Multinomial> {
+        let names: Vec<String> = (1..=p.len()).map(|j| format!("outcome {j}")).collect();
+        check_distribution("probability", &names, &p)?;
+        Ok(Multinomial { p })
+    }
+
+    /// `log P(counts)`; counts need not be whole.
+    ///
+    /// # Errors
+    /// If there are more or fewer counts than outcomes, or one is negative.
+    pub fn ln_pmf(&self, counts: &[f64]) -> Result<f64> {
+        if counts.len() != self.p.len() {
+            return Err(Error::Length {
+                what: "the counts".into(),
+                found: counts.len(),
+                expected: self.p.len(),
+            });
+        }
+        let mut log = 0.0;
+        let mut n = 0.0;
+        for (j, (x, p)) in counts.iter().zip(&self.p).enumerate() {
+            check_count(|| format!("count {}", j + 1), *x)?;
+            // A count of zero has no factor, even where its probability is zero.
+            if *x > 0.0 {
+                log += x * p.ln() - ln_gamma(x + 1.0);
+                n += x;
+            }
+        }
+        Ok(log + ln_gamma(n + 1.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_outcomes_are_binomial_also_for_counts_that_are_not_whole() {
+        let two = Multinomial::new(vec![0.3, 0.7]).unwrap();
+        let coin = super::super::Binomial::new(7.5, 0.3).unwrap();
+
+        let log = two.ln_pmf(&[2.25, 5.25]).unwrap();
+
+        assert!((log - coin.ln_pmf(2.25)).abs() < 1e-13);
+    }
+
+    #[test]
+    fn what_cannot_happen_counts_only_where_it_did() {
+        let sure = Multinomial::new(vec![1.0, 0.0]).unwrap();
+
+        assert_eq!(sure.ln_pmf(&[3.0, 0.0]).unwrap(), 0.0);
+        assert_eq!(sure.ln_pmf(&[2.0, 1.0]).unwrap(), f64::NEG_INFINITY);
+        assert!(sure.ln_pmf(&[2.0]).is_err() && sure.ln_pmf(&[2.0, -1.0]).is_err());
+        assert!(Multinomial::new(vec![0.5, 0.4]).is_err());
+    }
+}

@@ -1,0 +1,429 @@
+//! The joint table of discrete variables: one cell for every combination of values.
+//!
+//! Everything else follows from it by adding cells up: marginals, conditionals, the chain rule, total
+//! probability. A cell holds a count or a probability; counts stay counts, so that an answer is the
+//! fraction the lecture writes.
+
+mod event;
+mod independence;
+mod information;
+mod moments;
+mod rules;
+
+pub use event::Event;
+pub use independence::{FreeParameters, Independence};
+pub use rules::{Chain, ChainStep, Total, TotalTerm};
+
+use super::{Share, check_count, check_names};
+use crate::data::{Kind, Table, Values};
+use crate::error::{Error, Result};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// More cells than this do not make a table one could look at or keep.
+const MOST_CELLS: usize = 1 << 24;
+
+/// A random variable and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Its values in order.
+    pub values: Vec<String>,
+}
+
+impl Variable {
+    /// A variable of that name and those values.
+    pub fn new<V: Into<String>>(
+        name: impl Into<String>,
+        values: impl IntoIterator<Item = V>,
+    ) -> Variable {
+        Variable { name: name.into(), values: values.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// What the cells of a table are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Cells {
+    /// How often a combination was seen: tests know how much was seen.
+    Counts,
+    /// How probable it is.
+    Probabilities,
+}
+
+/// A table over discrete variables, the last variable's values side by side.
+///
+/// ```
+/// use mercer::probability::{Event, JointTable, Variable};
+///
+/// let weather = JointTable::from_counts(
+///     vec![
+///         Variable::new("temp", ["hot", "cold"]),
+///         Variable::new("weather", ["sunny", "cloudy", "rainy"]),
+///     ],
+///     vec![150.0, 40.0, 5.0, 50.0, 60.0, 60.0],
+/// )?;
+///
+/// assert_eq!(weather.probability(&Event::is("temp", "hot"))?.fraction(), Some((195, 365)));
+/// # Ok::<(), mercer::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct JointTable {
+    variables: Vec<Variable>,
+    cells: Vec<f64>,
+    kind: Cells,
+    total: f64,
+}
+
+impl JointTable {
+    /// A table of counts, which need not be whole.
+    ///
+    /// # Errors
+    /// If a name or value comes twice, the number of cells is wrong, or a cell is negative.
+    pub fn from_counts(variables: Vec<Variable>, counts: Vec<f64>) -> Result<JointTable> {
+        JointTable::new(variables, counts, Cells::Counts)
+    }
+
+    /// A table of probabilities that add up to one.
+    ///
+    /// # Errors
+    /// As [`JointTable::from_counts`], and if they do not.
+    pub fn from_probabilities(variables: Vec<Variable>, cells: Vec<f64>) -> Result<JointTable> {
+        JointTable::new(variables, cells, Cells::Probabilities)
+    }
+
+    fn new(variables: Vec<Variable>, cells: Vec<f64>, kind: Cells) -> Result<JointTable> {
+        let names: Vec<String> = variables.iter().map(|v| v.name.clone()).collect();
+        check_names("variables", &names)?;
+        for v in &variables {
+            check_names(&format!("values of {}", v.name), &v.values)?;
+        }
+        let n_cells = n_cells(&variables)?;
+        if cells.len() != n_cells {
+            return Err(Error::Length {
+                what: format!("the table of {}", names.join(", ")),
+                found: cells.len(),
+                expected: n_cells,
+            });
+        }
+        let table = JointTable { total: cells.iter().sum(), variables, cells, kind };
+        for (k, value) in table.cells.iter().enumerate() {
+            check_count(|| format!("the cell {}", table.cell_name(k)), *value)?;
+        }
+        if table.total <= 0.0 || !table.total.is_finite() {
+            return Err(Error::Number {
+                what: format!("the sum of the table of {}", names.join(", ")),
+                value: table.total,
+                expected: "finite and above 0".into(),
+            });
+        }
+        if kind == Cells::Probabilities && (table.total - 1.0).abs() > super::SLACK {
+            let what = format!("the cells of the table of {}", names.join(", "));
+            return Err(Error::NotOne { what, sum: table.total });
+        }
+        Ok(table)
+    }
+
+    /// Counts the rows of a table by categorical and boolean columns, or by numbers that are few and
+    /// whole. With `counts`, that column says how often a row was seen. A row with a gap in one of the
+    /// columns is left out; the second answer says how many were.
+    ///
+    /// # Errors
+    /// If a column is missing, is text, or a count is negative.
+    pub fn from_table(
+        table: &Table,
+        columns: &[&str],
+        counts: Option<&str>,
+    ) -> Result<(JointTable, usize)> {
+        let column = |name: &str| {
+            table.column(name).ok_or_else(|| Error::MissingColumn { name: name.to_owned() })
+        };
+        let read = columns
+            .iter()
+            .map(|name| coded(name, &column(name)?.values))
+            .collect::<Result<Vec<_>>>()?;
+        let variables: Vec<Variable> = read
+            .iter()
+            .zip(columns)
+            .map(|((values, _), name)| Variable::new(*name, values.iter().cloned()))
+            .collect();
+        if variables.iter().any(|v| v.values.is_empty()) {
+            return Err(Error::NoRows);
+        }
+        let counts = counts.map(|name| numbers(name, &column(name)?.values)).transpose()?;
+        let mut cells = vec![0.0; n_cells(&variables)?];
+        let mut n_skipped = 0;
+        for i in 0..table.n_rows() {
+            let count = counts.map_or(1.0, |counts| counts[i]);
+            let place = read.iter().try_fold(0, |place, (values, codes)| {
+                codes[i].map(|code| place * values.len() + code)
+            });
+            match place {
+                Some(place) if !count.is_nan() => {
+                    check_count(|| format!("the count in row {}", i + 1), count)?;
+                    cells[place] += count;
+                }
+                _ => n_skipped += 1,
+            }
+        }
+        Ok((JointTable::from_counts(variables, cells)?, n_skipped))
+    }
+
+    /// The variables in order.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// The cells, the last variable's values side by side.
+    pub fn cells(&self) -> &[f64] {
+        &self.cells
+    }
+
+    /// Whether the cells are counts or probabilities.
+    pub fn kind(&self) -> Cells {
+        self.kind
+    }
+
+    /// What the cells add up to: the number of things counted, or one.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// A cell's probability.
+    ///
+    /// # Panics
+    /// If there is no such cell.
+    pub fn share(&self, cell: usize) -> Share {
+        self.part(self.cells[cell], self.total)
+    }
+
+    /// `P(event)`.
+    ///
+    /// # Errors
+    /// If the event names what the table does not have.
+    pub fn probability(&self, event: &Event) -> Result<Share> {
+        Ok(self.part(self.weight(event)?, self.total))
+    }
+
+    /// `P(event | given) = P(event, given) / P(given)`.
+    ///
+    /// # Errors
+    /// As [`JointTable::probability`], and if the condition cannot happen.
+    pub fn conditional(&self, event: &Event, given: &Event) -> Result<Share> {
+        let whole = self.weight(given)?;
+        if whole <= 0.0 {
+            return Err(Error::Impossible { what: given.to_string() });
+        }
+        Ok(self.part(self.weight(&event.clone().and(given))?, whole))
+    }
+
+    /// The table of some variables, the others summed out, in the order asked for.
+    ///
+    /// # Errors
+    /// If a variable is not there or comes twice.
+    pub fn marginal(&self, names: &[&str]) -> Result<JointTable> {
+        let places = self.places(names)?;
+        let variables: Vec<Variable> = places.iter().map(|p| self.variables[*p].clone()).collect();
+        let mut cells = vec![0.0; n_cells(&variables)?];
+        for (k, value) in self.cells.iter().enumerate() {
+            let codes = self.codes(k);
+            let place = places
+                .iter()
+                .fold(0, |place, p| place * self.variables[*p].values.len() + codes[*p]);
+            cells[place] += value;
+        }
+        Ok(JointTable { variables, cells, kind: self.kind, total: self.total })
+    }
+
+    /// The table among the cases where an event happened: cells outside it are zero, and a variable
+    /// that the event fixes to one value is left out.
+    ///
+    /// # Errors
+    /// As [`JointTable::conditional`], and if the event fixes every variable.
+    pub fn given(&self, event: &Event) -> Result<JointTable> {
+        let inside = self.inside(event)?;
+        let cells: Vec<f64> =
+            self.cells.iter().zip(&inside).map(|(v, keep)| if *keep { *v } else { 0.0 }).collect();
+        let total: f64 = cells.iter().sum();
+        if total <= 0.0 {
+            return Err(Error::Impossible { what: event.to_string() });
+        }
+        let free: Vec<&str> = (self.variables.iter())
+            .filter(|v| {
+                !event.parts().iter().any(|(name, values)| *name == v.name && values.len() == 1)
+            })
+            .map(|v| v.name.as_str())
+            .collect();
+        let whole = JointTable { variables: self.variables.clone(), cells, kind: self.kind, total };
+        if free.is_empty() {
+            return Err(Error::Parameter {
+                name: "given".into(),
+                found: format!("`{event}`, which fixes every variable"),
+                expected: "a condition that leaves a variable to ask about".into(),
+            });
+        }
+        whole.marginal(&free)
+    }
+
+    /// `temp=hot, weather=rainy`.
+    pub fn cell_name(&self, cell: usize) -> String {
+        let parts: Vec<String> = (self.variables.iter().zip(self.codes(cell)))
+            .map(|(v, code)| format!("{}={}", v.name, v.values[code]))
+            .collect();
+        parts.join(", ")
+    }
+
+    /// The place of each variable's value in a cell.
+    pub fn codes(&self, cell: usize) -> Vec<usize> {
+        let mut rest = cell;
+        let mut codes: Vec<usize> = (self.variables.iter().rev())
+            .map(|v| {
+                let code = rest % v.values.len();
+                rest /= v.values.len();
+                code
+            })
+            .collect();
+        codes.reverse();
+        codes
+    }
+
+    /// A variable by name.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn variable(&self, name: &str) -> Result<&Variable> {
+        Ok(&self.variables[self.place(name)?])
+    }
+
+    fn part(&self, part: f64, whole: f64) -> Share {
+        match self.kind {
+            Cells::Counts => Share::new(part, whole),
+            // The whole of a condition is no count to write under a fraction.
+            Cells::Probabilities => Share::new(part / whole, 1.0),
+        }
+    }
+
+    fn weight(&self, event: &Event) -> Result<f64> {
+        let inside = self.inside(event)?;
+        Ok(self.cells.iter().zip(&inside).filter(|(_, keep)| **keep).map(|(v, _)| v).sum())
+    }
+
+    /// Which cells belong to an event.
+    fn inside(&self, event: &Event) -> Result<Vec<bool>> {
+        let wanted = event
+            .parts()
+            .iter()
+            .map(|(name, values)| {
+                let place = self.place(name)?;
+                let codes = values
+                    .iter()
+                    .map(|value| self.code(place, value))
+                    .collect::<Result<Vec<_>>>()?;
+                Ok((place, codes))
+            })
+            .collect::<Result<Vec<_>>>()?;
+        Ok((0..self.cells.len())
+            .map(|cell| {
+                let codes = self.codes(cell);
+                wanted.iter().all(|(place, values)| values.contains(&codes[*place]))
+            })
+            .collect())
+    }
+
+    fn code(&self, place: usize, value: &str) -> Result<usize> {
+        let variable = &self.variables[place];
+        variable.values.iter().position(|v| v == value).ok_or_else(|| Error::UnknownValue {
+            variable: variable.name.clone(),
+            value: value.to_owned(),
+            known: listed(variable.values.iter()),
+        })
+    }
+
+    fn place(&self, name: &str) -> Result<usize> {
+        self.variables
+            .iter()
+            .position(|v| v.name == name)
+            .ok_or_else(|| Error::UnknownVariable { name: name.to_owned(), known: self.names() })
+    }
+
+    fn places(&self, names: &[&str]) -> Result<Vec<usize>> {
+        let owned: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
+        check_names("variables", &owned)?;
+        names.iter().map(|name| self.place(name)).collect()
+    }
+
+    fn names(&self) -> String {
+        listed(self.variables.iter().map(|v| &v.name))
+    }
+}
+
+/// `` `a`, `b` ``, the first few.
+fn listed<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    const MOST: usize = 12;
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+    match names.len() {
+        n if n > MOST => format!("{}, … ({n} in all)", names[..MOST].join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+fn n_cells(variables: &[Variable]) -> Result<usize> {
+    variables
+        .iter()
+        .try_fold(1usize, |n, v| n.checked_mul(v.values.len()).filter(|n| *n <= MOST_CELLS))
+        .ok_or_else(|| Error::Memory {
+            what: format!("a joint table of {} variables", variables.len()),
+            needed: (variables.iter().map(|v| v.values.len() as f64).product::<f64>() * 8.0) as u64,
+            budget: 8 * MOST_CELLS as u64,
+        })
+}
+
+/// A column's values in order and each row's place among them.
+fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>)> {
+    match values {
+        Values::Categories { codes, levels } => Ok((
+            levels.words().to_vec(),
+            codes.iter().map(|c| Some(*c as usize).filter(|c| *c < levels.len())).collect(),
+        )),
+        Values::Booleans(rows) => Ok((
+            vec!["false".into(), "true".into()],
+            rows.iter().map(|b| b.map(usize::from)).collect(),
+        )),
+        // Numbers in the order of their size; the bits tell equal ones apart from others.
+        Values::Numbers(rows) => {
+            let mut seen: BTreeMap<u64, f64> = BTreeMap::new();
+            rows.iter().filter(|x| !x.is_nan()).for_each(|x| {
+                seen.insert((x + 0.0).to_bits(), x + 0.0);
+            });
+            let mut order: Vec<f64> = seen.into_values().collect();
+            order.sort_by(f64::total_cmp);
+            if order.len() > 1000 {
+                return Err(Error::Kind {
+                    column: name.to_owned(),
+                    found: format!("numeric with {} different values", order.len()),
+                    expected: "a column of few values".into(),
+                });
+            }
+            let place = |x: &f64| order.binary_search_by(|o| o.total_cmp(&(x + 0.0))).ok();
+            let codes = rows.iter().map(place).collect();
+            Ok((order.iter().map(f64::to_string).collect(), codes))
+        }
+        Values::Text(_) | Values::Sparse(_) => Err(Error::Kind {
+            column: name.to_owned(),
+            found: values.kind().to_string(),
+            expected: "a categorical or boolean column".into(),
+        }),
+    }
+}
+
+fn numbers<'a>(name: &str, values: &'a Values) -> Result<&'a [f64]> {
+    match values {
+        Values::Numbers(numbers) => Ok(numbers),
+        other => Err(Error::Kind {
+            column: name.to_owned(),
+            found: other.kind().to_string(),
+            expected: Kind::Numeric.to_string(),
+        }),
+    }
+}

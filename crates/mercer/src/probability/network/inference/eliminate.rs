@@ -1,0 +1,208 @@
+//! Variable elimination: one query, by summing out everything else (Zhang & Poole, 1994).
+//!
+//! Only ancestors of what is asked or seen matter. What is seen is fixed in every table before
+//! anything is multiplied, then variables are summed out one by one.
+
+use super::order::Elimination;
+use super::semiring::{Log, Plain, Semiring};
+use super::table::Table;
+use super::{Posterior, check_places, impossible, reserve};
+use crate::error::{Error, Result};
+use crate::model::Monitor;
+use crate::probability::network::{Evidence, Network};
+
+/// `P(of | evidence)` as one joint table over the variables in the order asked, and `P(evidence)`.
+///
+/// # Errors
+/// If a variable is unknown or asked twice, the evidence cannot happen, or the tables on the way
+/// would be too large.
+pub fn query(
+    network: &Network,
+    of: &[usize],
+    evidence: &Evidence,
+    monitor: &Monitor<'_>,
+) -> Result<Posterior> {
+    Query::plan(network, of, evidence)?.run(monitor)
+}
+
+/// A question with the order in which it will be answered, so that its price is known before.
+#[derive(Debug)]
+pub struct Query<'a> {
+    network: &'a Network,
+    of: Vec<usize>,
+    evidence: Evidence,
+    plan: Plan<'a>,
+}
+
+impl<'a> Query<'a> {
+    /// Finds the order.
+    ///
+    /// # Errors
+    /// If a variable is unknown or asked twice.
+    pub fn plan(network: &'a Network, of: &[usize], evidence: &Evidence) -> Result<Query<'a>> {
+        check_places(network, of, evidence)?;
+        let asked: Vec<usize> =
+            of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
+        let plan = Plan::new(network, &asked, evidence);
+        Ok(Query { network, of: of.to_vec(), evidence: evidence.clone(), plan })
+    }
+
+    /// Cells of all tables that will be made: the work there is.
+    pub fn n_cells(&self) -> f64 {
+        self.plan.order.cells(&self.plan.sizes).1 + self.plan.answer()
+    }
+
+    /// Answers.
+    ///
+    /// # Errors
+    /// If the evidence cannot happen, or the tables on the way would be too large.
+    pub fn run(&self, monitor: &Monitor<'_>) -> Result<Posterior> {
+        let Query { network, of, evidence, plan } = self;
+        plan.reserve("summing out variables", monitor)?;
+        let run = plan.run::<Plain>(evidence).or_else(|| plan.run::<Log>(evidence));
+        let (table, log_evidence) = run.expect("logarithms do not underflow");
+        if log_evidence == f64::NEG_INFINITY {
+            return Err(impossible(network, evidence));
+        }
+        let asked: Vec<usize> =
+            of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
+        Ok(Posterior {
+            variables: of.clone(),
+            sizes: of.iter().map(|v| network.size(*v)).collect(),
+            probabilities: spread(network, of, evidence, &table.ordered(&asked)),
+            log_evidence,
+        })
+    }
+}
+
+/// `log P(evidence)`; minus infinity where it cannot happen.
+///
+/// # Errors
+/// If a variable or state is unknown, or the tables on the way would be too large.
+pub fn log_evidence(network: &Network, evidence: &Evidence, monitor: &Monitor<'_>) -> Result<f64> {
+    match query(network, &[], evidence, monitor) {
+        Ok(posterior) => Ok(posterior.log_evidence),
+        Err(Error::Impossible { .. }) => Ok(f64::NEG_INFINITY),
+        Err(error) => Err(error),
+    }
+}
+
+/// What to multiply and in which order to sum out.
+#[derive(Debug)]
+struct Plan<'a> {
+    network: &'a Network,
+    kept: Vec<usize>,
+    relevant: Vec<usize>,
+    sizes: Vec<usize>,
+    order: Elimination,
+}
+
+impl<'a> Plan<'a> {
+    fn new(network: &'a Network, asked: &[usize], evidence: &Evidence) -> Plan<'a> {
+        let mut kept = asked.to_vec();
+        kept.sort_unstable();
+        let relevant =
+            ancestors(network, asked.iter().copied().chain(evidence.iter().map(|e| e.0)));
+        let families: Vec<Vec<usize>> = relevant
+            .iter()
+            .map(|v| {
+                let family = network.parents(*v).iter().chain([v]).copied();
+                family.filter(|u| evidence.state(*u).is_none()).collect()
+            })
+            .collect();
+        let mut gone = vec![false; network.len()];
+        for v in &relevant {
+            gone[*v] = evidence.state(*v).is_none() && !kept.contains(v);
+        }
+        let sizes: Vec<usize> = (0..network.len()).map(|v| network.size(v)).collect();
+        let order = Elimination::min_fill(&families, &sizes, &gone);
+        Plan { network, kept, relevant, sizes, order }
+    }
+
+    fn reserve(&self, what: &str, monitor: &Monitor<'_>) -> Result<()> {
+        // A table and what it is made of stand side by side.
+        reserve(what, 2.0 * self.order.cells(&self.sizes).0 + 2.0 * self.answer(), monitor)
+    }
+
+    /// Cells of the answer.
+    fn answer(&self) -> f64 {
+        self.kept.iter().map(|v| self.sizes[*v] as f64).product()
+    }
+
+    /// The joint of what is asked and the log of what it was scaled to one by; `None` where `S` is
+    /// not safe.
+    fn run<S: Semiring>(&self, evidence: &Evidence) -> Option<(Table, f64)> {
+        let mut log_scale = 0.0;
+        let mut tables = Vec::with_capacity(self.relevant.len());
+        for v in &self.relevant {
+            let mut table = Table::conditional::<S>(self.network, *v, |u| evidence.state(u));
+            log_scale += S::settle(&mut table.cells)?;
+            tables.push(table);
+        }
+        for (v, _) in &self.order.steps {
+            let (with, without) = tables.into_iter().partition(|t| t.vars.contains(v));
+            tables = without;
+            let product = multiply_all::<S>(with, &mut log_scale)?;
+            let mut message = product.without::<S>(*v);
+            log_scale += S::settle(&mut message.cells)?;
+            tables.push(message);
+        }
+        let mut joint = multiply_all::<S>(tables, &mut log_scale)?;
+        if self.kept.len() > joint.vars.len() {
+            let sizes = self.kept.iter().map(|v| self.sizes[*v]).collect();
+            joint = joint.product::<S>(&Table::ones::<S>(self.kept.clone(), sizes));
+        }
+        if log_scale == f64::NEG_INFINITY {
+            return Some((joint, log_scale));
+        }
+        let (cells, log_sum) = S::normalize(&joint.cells);
+        Some((Table { cells, ..joint }, log_scale + log_sum))
+    }
+}
+
+/// The product of scaled tables, the small ones first, scaled after every step.
+pub(super) fn multiply_all<S: Semiring>(
+    mut tables: Vec<Table>,
+    log_scale: &mut f64,
+) -> Option<Table> {
+    tables.sort_by_key(|t| t.cells.len());
+    let mut tables = tables.into_iter();
+    let mut product = tables.next().unwrap_or_else(Table::one::<S>);
+    for table in tables {
+        product = product.product::<S>(&table);
+        *log_scale += S::settle(&mut product.cells)?;
+    }
+    Some(product)
+}
+
+/// The variables and all that lead to them, in order.
+pub(super) fn ancestors(network: &Network, of: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut found = vec![false; network.len()];
+    let mut open: Vec<usize> = of.collect();
+    while let Some(v) = open.pop() {
+        if !std::mem::replace(&mut found[v], true) {
+            open.extend(network.parents(v));
+        }
+    }
+    (0..network.len()).filter(|v| found[*v]).collect()
+}
+
+/// Puts back the variables that were asked though they are seen: all weight on the state seen.
+fn spread(network: &Network, of: &[usize], evidence: &Evidence, joint: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; of.iter().map(|v| network.size(*v)).product()];
+    for (at, p) in joint.iter().enumerate() {
+        let (mut rest, mut place, mut stride) = (at, 0, 1);
+        for v in of.iter().rev() {
+            let size = network.size(*v);
+            let state = evidence.state(*v).unwrap_or_else(|| {
+                let state = rest % size;
+                rest /= size;
+                state
+            });
+            place += state * stride;
+            stride *= size;
+        }
+        out[place] = *p;
+    }
+    out
+}

@@ -1,0 +1,134 @@
+//! How often each variable was in each state under each configuration of its parents: all that the
+//! tables are made from. Counts of two parts of the rows add up to the counts of both.
+
+use super::Observations;
+use crate::error::{Error, Result};
+use crate::model::Monitor;
+use crate::probability::network::{Network, Variable};
+use rayon::prelude::*;
+
+/// Memory allowed where nobody set a budget.
+const USUAL_MEMORY: u64 = 2 << 30;
+
+/// Counts laid out as the tables of a network.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FamilyCounts {
+    variables: Vec<Variable>,
+    parents: Vec<Vec<usize>>,
+    /// One list a variable: a row a configuration of the parents, an entry a state.
+    pub(super) counts: Vec<Vec<f64>>,
+}
+
+impl FamilyCounts {
+    /// Nothing counted yet.
+    ///
+    /// # Errors
+    /// If the tables would take more memory than there is.
+    pub fn new(
+        variables: &[Variable],
+        parents: &[Vec<usize>],
+        monitor: &Monitor<'_>,
+    ) -> Result<FamilyCounts> {
+        if parents.len() != variables.len() {
+            return Err(Error::Columns { found: parents.len(), expected: variables.len() });
+        }
+        if let Some(v) = parents.iter().position(|p| p.iter().any(|p| *p >= variables.len())) {
+            let variable = variables[v].name.clone();
+            return Err(Error::Network { variable, why: "a parent is not in the network".into() });
+        }
+        let cells = |v: usize| -> f64 {
+            let family = parents[v].iter().chain([&v]);
+            family.map(|u| variables[*u].states.len() as f64).product()
+        };
+        let needed: f64 = (0..variables.len()).map(cells).sum::<f64>() * 8.0;
+        monitor.reserve_within("the tables of the network", needed as u64, USUAL_MEMORY)?;
+        Ok(FamilyCounts {
+            variables: variables.to_vec(),
+            parents: parents.to_vec(),
+            counts: (0..variables.len()).map(|v| vec![0.0; cells(v) as usize]).collect(),
+        })
+    }
+
+    /// Adds rows; a row counts for a variable if it shows the variable and all its parents.
+    ///
+    /// # Errors
+    /// If the variables differ.
+    pub fn observe(&mut self, data: &Observations) -> Result<()> {
+        if data.variables() != self.variables {
+            return Err(Error::Merge { why: "the variables or their states differ".into() });
+        }
+        let parents = &self.parents;
+        self.counts
+            .par_iter_mut()
+            .enumerate()
+            .for_each(|(v, counts)| count_family(data, v, &parents[v], counts));
+        Ok(())
+    }
+
+    /// Adds the rows of others.
+    ///
+    /// # Errors
+    /// If they are not about the same arrows.
+    pub fn merge(&mut self, other: &FamilyCounts) -> Result<()> {
+        if self.variables != other.variables || self.parents != other.parents {
+            return Err(Error::Merge { why: "the variables, states or arrows differ".into() });
+        }
+        for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
+            mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+        }
+        Ok(())
+    }
+
+    /// The network with `(N + α) / (ΣN + α k)` in its tables; rows that were never seen and get
+    /// nothing added are even.
+    ///
+    /// # Errors
+    /// If the arrows run in a circle.
+    pub fn finish(&self, alpha: f64) -> Result<Network> {
+        let tables = self
+            .counts
+            .iter()
+            .zip(&self.variables)
+            .map(|(counts, variable)| {
+                let k = variable.states.len();
+                let row = |row: &[f64]| {
+                    let total = row.iter().sum::<f64>() + alpha * k as f64;
+                    let share = |n: &f64| {
+                        if total > 0.0 { (n + alpha) / total } else { 1.0 / k as f64 }
+                    };
+                    row.iter().map(share).collect::<Vec<f64>>()
+                };
+                counts.chunks_exact(k.max(1)).flat_map(row).collect()
+            })
+            .collect();
+        Network::new("learned", self.variables.clone(), self.parents.clone(), tables)
+    }
+
+    /// `Σ N log p` of a network with these arrows, and `α Σ log p`: what smoothing adds to it.
+    pub(super) fn log_likelihood(&self, network: &Network, alpha: f64) -> (f64, f64) {
+        let mut sums = (0.0, 0.0);
+        for (v, counts) in self.counts.iter().enumerate() {
+            for (n, p) in counts.iter().zip(network.table(v)) {
+                sums.0 += if *n > 0.0 { n * p.ln() } else { 0.0 };
+                sums.1 += if alpha > 0.0 { alpha * p.ln() } else { 0.0 };
+            }
+        }
+        sums
+    }
+}
+
+/// Counts one variable with its parents.
+pub(super) fn count_family(data: &Observations, v: usize, parents: &[usize], counts: &mut [f64]) {
+    let columns: Vec<(&[u32], usize)> =
+        parents.iter().chain([&v]).map(|u| (data.column(*u), data.size(*u))).collect();
+    'rows: for (i, weight) in data.weights().iter().enumerate() {
+        let mut at = 0;
+        for (column, size) in &columns {
+            if column[i] == Observations::GAP {
+                continue 'rows;
+            }
+            at = at * size + column[i] as usize;
+        }
+        counts[at] += weight;
+    }
+}

@@ -1,0 +1,202 @@
+//! The tables of given arrows.
+//!
+//! Maximize `Σᵢ wᵢ log P(row i) + α Σ log p` over the tables `p`. Without gaps the counts give it at
+//! once. With gaps every round fills the counts in with what the current network expects of the missing
+//! cells, exactly, by its junction tree, and then takes the counts for it: no round can lower the
+//! objective (Dempster, Laird & Rubin, 1977; Lauritzen, 1995).
+
+use super::{FamilyCounts, Learned, Observations};
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Fitted, Method, Monitor, Proof, Stop};
+use crate::probability::network::inference::JunctionTree;
+use crate::probability::network::{Evidence, Network};
+use mercer_num::parallel;
+use mercer_num::random::Random;
+use std::time::Instant;
+
+/// Distinct rows filled in by one leaf of the sum.
+const CHUNK: usize = 64;
+
+/// How tables are learned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tables {
+    /// Added to every count: 1 is Laplace's rule, 0 none.
+    pub alpha: f64,
+    /// With gaps: rounds end when the objective rises by less than this share of its size.
+    pub tolerance: f64,
+    /// With gaps: no more rounds than this.
+    pub max_rounds: usize,
+    /// Variables that were never seen begin at tables drawn by this.
+    pub seed: u64,
+}
+
+impl Default for Tables {
+    fn default() -> Self {
+        Tables { alpha: 1.0, tolerance: 1e-9, max_rounds: 1000, seed: 0 }
+    }
+}
+
+/// Learns the tables of a network with these parents.
+///
+/// # Errors
+/// If there are no rows, the arrows run in a circle, the tables would be too large, or it was stopped
+/// before the first round ended.
+pub fn fit_tables(
+    parents: &[Vec<usize>],
+    data: &Observations,
+    how: &Tables,
+    monitor: &Monitor<'_>,
+) -> Result<Learned> {
+    let start = Instant::now();
+    if !(how.alpha.is_finite() && how.alpha >= 0.0) {
+        return Err(Error::Parameter {
+            name: "alpha".into(),
+            found: how.alpha.to_string(),
+            expected: "a number of at least 0".into(),
+        });
+    }
+    data.total()?;
+    if monitor.stop().is_some() {
+        return Err(Error::Stopped);
+    }
+    let mut counts = FamilyCounts::new(data.variables(), parents, monitor)?;
+    counts.observe(data)?;
+    let mut learned = if data.has_gaps() {
+        // Begun with zeros, rows whose gaps they rule out could not happen at all.
+        let network = begin(counts.finish(how.alpha.max(1.0))?, data, how)?;
+        rounds(network, counts, data, how, monitor)?
+    } else {
+        let network = counts.finish(how.alpha)?;
+        let log_likelihood = counts.log_likelihood(&network, 0.0).0;
+        let objective = Some(("log-likelihood".to_owned(), log_likelihood));
+        let proof = Proof { objective, ..Proof::closed_form() };
+        let certificate = Certificate { proof, rows: 0, rounds: 1, stopped: None, seconds: 0.0 };
+        let fitted = Fitted { model: network, certificate };
+        Learned { fitted, trace: vec![log_likelihood], search: None }
+    };
+    let certificate = &mut learned.fitted.certificate;
+    certificate.rows = data.n_rows() as u64;
+    certificate.seconds = start.elapsed().as_secs_f64();
+    Ok(learned)
+}
+
+/// Where the rounds begin: the tables of the rows that show a whole family. A variable nobody ever
+/// saw would stay at even odds for ever, so its family begins at random.
+fn begin(network: Network, data: &Observations, how: &Tables) -> Result<Network> {
+    let mut random = Random::new(how.seed);
+    let unseen = |v: usize| data.column(v).iter().all(|c| *c == Observations::GAP);
+    let tables = (0..network.len())
+        .map(|v| {
+            if !unseen(v) && !network.parents(v).iter().any(|p| unseen(*p)) {
+                return network.table(v).to_vec();
+            }
+            let row = |row: &[f64]| {
+                let drawn: Vec<f64> = row.iter().map(|p| p * (0.5 + random.uniform())).collect();
+                let sum: f64 = drawn.iter().sum();
+                drawn.into_iter().map(|p| p / sum).collect::<Vec<_>>()
+            };
+            network.table(v).chunks_exact(network.size(v)).flat_map(row).collect()
+        })
+        .collect();
+    with_tables(&network, tables)
+}
+
+fn with_tables(network: &Network, tables: Vec<Vec<f64>>) -> Result<Network> {
+    let parents = (0..network.len()).map(|v| network.parents(v).to_vec()).collect();
+    Network::new(network.name(), network.variables().to_vec(), parents, tables)
+}
+
+fn rounds(
+    mut network: Network,
+    mut counts: FamilyCounts,
+    data: &Observations,
+    how: &Tables,
+    monitor: &Monitor<'_>,
+) -> Result<Learned> {
+    let rows = data.distinct();
+    let mut trace: Vec<f64> = Vec::new();
+    let mut stopped: Option<Stop> = None;
+    let mut moved = f64::INFINITY;
+    let mut log_likelihood = f64::NEG_INFINITY;
+    loop {
+        let Some((expected, now)) = expect(&network, &counts, &rows, monitor)? else {
+            stopped = monitor.stop();
+            if trace.is_empty() {
+                return Err(Error::Stopped);
+            }
+            break;
+        };
+        log_likelihood = now;
+        let objective = now + counts.log_likelihood(&network, how.alpha).1;
+        let before = trace.last().copied();
+        trace.push(objective);
+        monitor.report(trace.len() as u64, None);
+        let risen = before.map_or(f64::INFINITY, |b| (objective - b) / objective.abs().max(1.0));
+        if risen <= how.tolerance || trace.len() > how.max_rounds {
+            break;
+        }
+        counts.counts = expected;
+        let next = counts.finish(how.alpha)?;
+        moved = largest_move(&network, &next);
+        network = next;
+    }
+    let proof = Proof {
+        method: Method::Iterative,
+        objective: Some(("log-likelihood".to_owned(), log_likelihood)),
+        bound: None,
+        violation: Some(("largest change of a probability".to_owned(), moved)),
+    };
+    let rounds = trace.len() as u64;
+    let certificate = Certificate { proof, rows: 0, rounds, stopped, seconds: 0.0 };
+    Ok(Learned { fitted: Fitted { model: network, certificate }, trace, search: None })
+}
+
+fn largest_move(a: &Network, b: &Network) -> f64 {
+    let cells = (0..a.len()).flat_map(|v| a.table(v).iter().zip(b.table(v)));
+    cells.map(|(p, q)| (p - q).abs()).fold(0.0, f64::max)
+}
+
+/// The counts the network expects of the rows, and their log-likelihood; `None` if it was stopped.
+fn expect(
+    network: &Network,
+    shape: &FamilyCounts,
+    rows: &Observations,
+    monitor: &Monitor<'_>,
+) -> Result<Option<(Vec<Vec<f64>>, f64)>> {
+    let tree = JunctionTree::new(network, monitor)?;
+    let n = rows.n_rows();
+    let leaf = |k: usize| -> Result<(Vec<Vec<f64>>, f64)> {
+        let mut counts: Vec<Vec<f64>> = shape.counts.iter().map(|c| vec![0.0; c.len()]).collect();
+        let mut log_likelihood = 0.0;
+        for i in k * CHUNK..((k + 1) * CHUNK).min(n) {
+            let weight = rows.weights()[i];
+            if weight == 0.0 {
+                continue;
+            }
+            let mut evidence = Evidence::none();
+            for v in 0..network.len() {
+                let code = rows.column(v)[i];
+                if code != Observations::GAP {
+                    evidence.see(v, code as usize);
+                }
+            }
+            let calibrated = tree.calibrate(&evidence)?;
+            log_likelihood += weight * calibrated.log_evidence();
+            for (v, counts) in counts.iter_mut().enumerate() {
+                let family = calibrated.family(v)?;
+                counts.iter_mut().zip(family).for_each(|(n, p)| *n += weight * p);
+            }
+        }
+        Ok((counts, log_likelihood))
+    };
+    let merge = |a: &mut (Vec<Vec<f64>>, f64), b: &(Vec<Vec<f64>>, f64)| -> Result<()> {
+        for (mine, theirs) in a.0.iter_mut().zip(&b.0) {
+            mine.iter_mut().zip(theirs).for_each(|(x, y)| *x += y);
+        }
+        a.1 += b.1;
+        Ok(())
+    };
+    let n_leaves = n.div_ceil(CHUNK);
+    let (sum, done) = parallel::reduce(n_leaves, leaf, merge, |_| monitor.stop().is_none())?;
+    Ok(sum.filter(|_| done == n_leaves))
+}

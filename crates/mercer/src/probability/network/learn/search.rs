@@ -1,0 +1,276 @@
+//! Arrows by the largest score: climbing from no arrows by adding, removing or turning one at a time.
+//!
+//! Terms of the score are kept, so a step costs only the families it changed. With a tabu list the climb
+//! goes on over worse networks, undoing nothing it did lately, and keeps the best it saw (Heckerman et
+//! al., 1995; Glover, 1989). Only rows without gaps are looked at: terms over different rows cannot be
+//! compared.
+
+use super::score::Cache;
+use super::{Observations, Score};
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Fitted, Method, Monitor, Proof};
+use rayon::prelude::*;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+/// Gains below this share of the score are rounding.
+const ROUNDING: f64 = 1e-10;
+
+/// How to climb.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HillClimb {
+    /// What is made large.
+    pub score: Score,
+    /// No variable gets more parents.
+    pub max_parents: usize,
+    /// How many of the last steps may not be undone; zero climbs to the first top and stays.
+    pub tabu: usize,
+    /// With a tabu list: steps without a new best before giving up.
+    pub patience: usize,
+    /// A class that is a parent of all others from the start and keeps these arrows.
+    pub class: Option<usize>,
+}
+
+impl Default for HillClimb {
+    fn default() -> Self {
+        HillClimb { score: Score::Bic, max_parents: 4, tabu: 0, patience: 15, class: None }
+    }
+}
+
+/// One step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Add(usize, usize),
+    Remove(usize, usize),
+    Turn(usize, usize),
+}
+
+impl Step {
+    /// The step that undoes it.
+    fn undone(self) -> Step {
+        match self {
+            Step::Add(a, b) => Step::Remove(a, b),
+            Step::Remove(a, b) => Step::Add(a, b),
+            Step::Turn(a, b) => Step::Turn(b, a),
+        }
+    }
+}
+
+impl HillClimb {
+    /// The parents of every variable, with the score they reach. When stopped, the best so far.
+    ///
+    /// # Errors
+    /// If there are no rows without gaps, a parameter makes no sense, or it was stopped at once.
+    pub fn run(
+        &self,
+        data: &Observations,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Vec<Vec<usize>>>> {
+        let start = Instant::now();
+        self.check(data)?;
+        if monitor.stop().is_some() {
+            return Err(Error::Stopped);
+        }
+        let complete = data.complete();
+        let mut climb = Climb::new(self, &complete)?;
+        let mut best = (climb.total(), climb.parents.clone());
+        let (mut steps, mut since) = (0u64, 0);
+        let mut tabu: VecDeque<Step> = VecDeque::new();
+        let (mut stopped, mut left) = (None, 0.0);
+        loop {
+            stopped = stopped.or(monitor.stop());
+            if stopped.is_some() {
+                break;
+            }
+            let Some((gain, step)) = climb.best_step(&tabu) else { break };
+            let rounding = ROUNDING * best.0.abs().max(1.0);
+            if self.tabu == 0 && gain <= rounding {
+                left = gain.max(0.0);
+                break;
+            }
+            climb.take(step);
+            tabu.push_back(step.undone());
+            if tabu.len() > self.tabu {
+                tabu.pop_front();
+            }
+            steps += 1;
+            monitor.report(steps, None);
+            let now = climb.total();
+            if now > best.0 + rounding {
+                (best, since) = ((now, climb.parents.clone()), 0);
+            } else {
+                since += 1;
+                if since >= self.patience.max(1) {
+                    break;
+                }
+            }
+        }
+        let proof = Proof {
+            method: Method::Iterative,
+            objective: Some((self.score.name().to_owned(), best.0)),
+            bound: None,
+            violation: Some(("gain of the best step left".to_owned(), left)),
+        };
+        let rows = complete.n_rows() as u64;
+        let seconds = start.elapsed().as_secs_f64();
+        let certificate = Certificate { proof, rows, rounds: steps, stopped, seconds };
+        Ok(Fitted { model: best.1, certificate })
+    }
+
+    fn check(&self, data: &Observations) -> Result<()> {
+        let refuse = |name: &str, found: String, expected: &str| {
+            Err(Error::Parameter { name: name.into(), found, expected: expected.into() })
+        };
+        if let Score::Bdeu { sample_size } = self.score
+            && !(sample_size.is_finite() && sample_size > 0.0)
+        {
+            return refuse("sample_size", sample_size.to_string(), "a number above 0");
+        }
+        match self.class {
+            Some(c) if c >= data.variables().len() => {
+                refuse("class", c.to_string(), "the place of a variable")
+            }
+            Some(_) if self.max_parents == 0 => {
+                refuse("max_parents", "0".into(), "at least 1 where a class is a parent of all")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+struct Climb<'a> {
+    how: &'a HillClimb,
+    data: &'a Observations,
+    total: f64,
+    /// Rising.
+    parents: Vec<Vec<usize>>,
+    terms: Vec<f64>,
+    cache: Cache,
+}
+
+impl<'a> Climb<'a> {
+    fn new(how: &'a HillClimb, data: &'a Observations) -> Result<Climb<'a>> {
+        let total = data.total()?;
+        let n = data.variables().len();
+        let first = |v: usize| how.class.filter(|c| *c != v).into_iter().collect();
+        let parents: Vec<Vec<usize>> = (0..n).map(first).collect();
+        let mut climb =
+            Climb { how, data, total, parents, terms: vec![0.0; n], cache: Cache::new() };
+        climb.fill((0..n).map(|v| (v, climb.parents[v].clone())).collect());
+        for v in 0..n {
+            climb.terms[v] = climb.term(v, &climb.parents[v]);
+        }
+        Ok(climb)
+    }
+
+    fn total(&self) -> f64 {
+        self.terms.iter().sum()
+    }
+
+    /// Works out the terms that are not known yet, on all threads.
+    fn fill(&mut self, mut families: Vec<(usize, Vec<usize>)>) {
+        families.retain(|(v, parents)| self.cache.get(*v, parents).is_none());
+        families.sort();
+        families.dedup();
+        let (how, data, total) = (self.how, self.data, self.total);
+        let terms: Vec<f64> = families
+            .par_iter()
+            .map(|(v, parents)| how.score.family(data, total, *v, parents))
+            .collect();
+        for ((v, parents), term) in families.into_iter().zip(terms) {
+            self.cache.put(v, parents, term);
+        }
+    }
+
+    fn term(&self, v: usize, parents: &[usize]) -> f64 {
+        self.cache.get(v, parents).unwrap_or(f64::NEG_INFINITY)
+    }
+
+    /// The families a step changes, as they will be.
+    fn changed(&self, step: Step) -> Vec<(usize, Vec<usize>)> {
+        let with = |p: usize, v: usize| {
+            let mut parents = self.parents[v].clone();
+            parents.push(p);
+            parents.sort_unstable();
+            (v, parents)
+        };
+        let without =
+            |p: usize, v: usize| (v, self.parents[v].iter().copied().filter(|u| *u != p).collect());
+        match step {
+            Step::Add(a, b) => vec![with(a, b)],
+            Step::Remove(a, b) => vec![without(a, b)],
+            Step::Turn(a, b) => vec![without(a, b), with(b, a)],
+        }
+    }
+
+    /// All steps that keep the rules, in a fixed order.
+    fn steps(&self) -> Vec<Step> {
+        let n = self.parents.len();
+        let above = self.ancestors();
+        let fixed = |a: usize, b: usize| self.how.class == Some(a) || self.how.class == Some(b);
+        let room = |v: usize| self.parents[v].len() < self.how.max_parents;
+        let mut steps = Vec::new();
+        for (a, above_a) in above.iter().enumerate() {
+            for b in (0..n).filter(|b| *b != a && !fixed(a, *b)) {
+                if !self.parents[b].contains(&a) {
+                    // An arrow to an ancestor would close a circle.
+                    if room(b) && !above_a[b] {
+                        steps.push(Step::Add(a, b));
+                    }
+                    continue;
+                }
+                steps.push(Step::Remove(a, b));
+                // Turned, it closes a circle if another way leads from a to b.
+                let another = self.parents[b].iter().any(|p| *p != a && above[*p][a]);
+                if room(a) && !another {
+                    steps.push(Step::Turn(a, b));
+                }
+            }
+        }
+        steps
+    }
+
+    /// `above[v][u]`: whether `u` is an ancestor of `v`.
+    fn ancestors(&self) -> Vec<Vec<bool>> {
+        let n = self.parents.len();
+        let order = crate::probability::network::topological_order(&self.parents)
+            .expect("no step closes a circle");
+        let mut above = vec![vec![false; n]; n];
+        for v in order {
+            let mut mine = vec![false; n];
+            for p in &self.parents[v] {
+                mine[*p] = true;
+                mine.iter_mut().zip(&above[*p]).for_each(|(m, t)| *m |= *t);
+            }
+            above[v] = mine;
+        }
+        above
+    }
+
+    /// The step that gains the most; of equal ones the first.
+    fn best_step(&mut self, tabu: &VecDeque<Step>) -> Option<(f64, Step)> {
+        let mut steps = self.steps();
+        steps.retain(|step| !tabu.contains(step));
+        self.fill(steps.iter().flat_map(|step| self.changed(*step)).collect());
+        let rounding = ROUNDING * self.total().abs().max(1.0);
+        let mut best: Option<(f64, Step)> = None;
+        for step in steps {
+            let gain: f64 = self
+                .changed(step)
+                .iter()
+                .map(|(v, parents)| self.term(*v, parents) - self.terms[*v])
+                .sum();
+            if gain > f64::NEG_INFINITY && best.is_none_or(|(most, _)| gain > most + rounding) {
+                best = Some((gain, step));
+            }
+        }
+        best
+    }
+
+    fn take(&mut self, step: Step) {
+        for (v, parents) in self.changed(step) {
+            self.terms[v] = self.term(v, &parents);
+            self.parents[v] = parents;
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Likelihoods against their definitions and other people's numbers, tables of several kinds, words
+//! that were never seen.
+
+use crate::cases::repository_file;
+use mercer::bayes::likelihood::{Likelihood, Unseen};
+use mercer::bayes::{CategoricalNb, Family, Likelihoods, MixedNb, MixedNbModel};
+use mercer::catalog::{Estimator, Training, train};
+use mercer::data::{Column, Described, Levels, Measure, Values};
+use mercer::prelude::*;
+use mercer::prepare::{Features, Field, Reads, Recipe, Schema, Words};
+use mercer_num::random::Random;
+use ndarray::aview1;
+use std::sync::Arc;
+
+fn classes() -> Classes {
+    Classes::from_names(["a", "b"])
+}
+
+/// One column of numbers, the first half of one class and the second of another.
+fn fit_column(values: &[f64], family: Family) -> MixedNbModel {
+    let x = Matrix::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
+    let codes: Vec<u32> = (0..values.len()).map(|i| (2 * i / values.len()) as u32).collect();
+    let classes = classes();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let nb = MixedNb::new().likelihood(Likelihoods::One(family));
+    nb.fit(&data, &Monitor::quiet()).unwrap().model
+}
+
+#[test]
+fn entropy_cuts_of_iris_are_those_of_the_r_package_discretization() {
+    // mdlp(iris)$cutp: 5.55 6.15 | 2.95 3.35 | 2.45 4.75 | 0.80 1.75
+    let text = repository_file("examples/data/iris.csv");
+    let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|l| l.split(',').collect()).collect();
+    let names: Vec<&str> = rows.iter().map(|r| r[4]).collect();
+    let classes = Classes::from_names(names.iter());
+    let codes: Vec<u32> = names.iter().map(|n| classes.code(&Label::from(*n)).unwrap()).collect();
+    let x = Matrix::from_shape_fn((rows.len(), 4), |(i, j)| rows[i][j].parse().unwrap());
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+    let nb = MixedNb::new().likelihood(Likelihoods::One(Family::Entropy));
+    let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;
+
+    let expected = [[5.55, 6.15], [2.95, 3.35], [2.45, 4.75], [0.80, 1.75]];
+    for (likelihood, expected) in model.likelihoods.iter().zip(expected) {
+        let Likelihood::Histogram(bins) = likelihood else { panic!("{likelihood:?}") };
+        assert_eq!(bins.cuts.len(), 2, "{:?}", bins.cuts);
+        assert!(bins.cuts.iter().zip(expected).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+}
+
+#[test]
+fn the_grid_holds_the_sum_of_bells() {
+    let mut random = Random::new(5);
+    let values: Vec<f64> = (0..400).map(|_| 3.0 + 2.0 * random.normal()).collect();
+    let model = fit_column(&values, Family::Kernel);
+    let Likelihood::Kernel(kernel) = &model.likelihoods[0] else { panic!() };
+
+    let (h, rows) = (kernel.bandwidths[0], &values[..200]);
+    for x in [-4.0, -1.0, 2.0, 3.3, 6.0, 8.0] {
+        let bells: f64 = rows.iter().map(|v| (-0.5 * ((x - v) / h).powi(2)).exp()).sum();
+        let exact = (bells / (200.0 * h * std::f64::consts::TAU.sqrt())).ln();
+        let grid = model.log_factors(&[x]).unwrap()[[0, 0]];
+        assert!((grid - exact).abs() < 0.05, "{x}: {grid} and {exact}");
+    }
+    // Silverman's rule on 200 rows of deviation 2.
+    assert!((h - 0.9 * 2.0 * 200f64.powf(-0.2)).abs() < 0.15, "{h}");
+    // Far out, both classes fall off without end and without NaN.
+    let far = model.log_factors(&[1e6]).unwrap();
+    assert!(far.iter().all(|p| p.is_finite() && *p < -1e6), "{far}");
+}
+
+#[test]
+fn held_out_rows_choose_the_curve_they_came_from() {
+    let mut random = Random::new(8);
+    let mut draw = |f: &dyn Fn(&mut Random) -> f64| -> Vec<f64> {
+        (0..2000).map(|_| f(&mut random)).collect()
+    };
+    let normal = draw(&|r| 10.0 + 3.0 * r.normal());
+    let waiting = draw(&|r| -2.0 * (1.0 - r.uniform()).ln());
+    let rare = draw(&|r| {
+        let (mut k, mut p) = (0.0, r.uniform());
+        while p > (-0.7f64).exp() {
+            p *= r.uniform();
+            k += 1.0;
+        }
+        k
+    });
+    let two_peaks = draw(&|r| if r.uniform() < 0.5 { -5.0 } else { 5.0 } + 0.5 * r.normal());
+
+    let chosen = |values: &[f64]| fit_column(values, Family::Auto).likelihoods[0].name();
+
+    assert_eq!(chosen(&normal), "gaussian");
+    assert_eq!(chosen(&waiting), "exponential");
+    assert_eq!(chosen(&rare), "poisson");
+    assert!(["kernel", "histogram"].contains(&chosen(&two_peaks)));
+}
+
+#[test]
+fn histogram_curves_and_kernels_are_densities() {
+    let mut random = Random::new(2);
+    let values: Vec<f64> = (0..500).map(|_| random.normal()).collect();
+    for family in [Family::Gaussian, Family::Kernel, Family::EqualWidth, Family::EqualFrequency] {
+        let model = fit_column(&values, family);
+        let mass: f64 = (-10_000..10_000)
+            .map(|k| model.log_factors(&[f64::from(k) * 1e-3 + 5e-4]).unwrap()[[0, 0]].exp() * 1e-3)
+            .take(20_000)
+            .sum();
+        // The outermost bins are open, so steps have mass beyond what was seen.
+        if !matches!(model.likelihoods[0], Likelihood::Histogram(_)) {
+            assert!((mass - 1.0).abs() < 0.01, "{family:?}: {mass}");
+        }
+    }
+}
+
+#[test]
+fn words_never_seen_follow_the_policy() {
+    let x = ndarray::array![[0.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0]];
+    let classes = classes();
+    let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
+    let fit = |unseen| CategoricalNb::new().unseen(unseen).fit(&data, &Monitor::quiet()).unwrap();
+    let scores = |unseen, row: [f64; 2]| fit(unseen).scores(&Rows::from(aview1(&row)));
+    let new = [7.0, 1.0];
+
+    let gap = scores(Unseen::Ignore, [f64::NAN, 1.0]).unwrap();
+    assert_eq!(scores(Unseen::Ignore, new).unwrap(), gap);
+    // Seen zero times of 2 and of 3, by Laplace's rule over two values.
+    let other = scores(Unseen::Other, new).unwrap();
+    assert!((other[[0, 0]] - gap[[0, 0]] - (1.0f64 / 4.0).ln()).abs() < 1e-12);
+    assert!((other[[0, 1]] - gap[[0, 1]] - (1.0f64 / 5.0).ln()).abs() < 1e-12);
+    let refused = scores(Unseen::Error, new).unwrap_err();
+    assert_eq!(refused, Error::UnseenCategory { row: 0, column: 0, value: 7.0 });
+}
+
+#[test]
+fn likelihoods_are_named_by_column_and_refused_by_name() {
+    let described = |name: &str, measure| Described { name: name.into(), measure };
+    let columns = [described("word", Measure::Category(2)), described("size", Measure::Number)];
+    let x = ndarray::array![[0.0, 1.0], [1.0, 2.0], [0.0, 3.0], [1.0, -4.0]];
+    let classes = classes();
+    let data = Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap().described(&columns).unwrap();
+    let fit = |name: &str, family| {
+        let by_name = [(name.to_owned(), family)].into();
+        MixedNb::new().likelihood(Likelihoods::ByName(by_name)).fit(&data, &Monitor::quiet())
+    };
+
+    assert_eq!(fit("size", Family::Split).unwrap().likelihoods[1].name(), "histogram");
+    for (name, family) in [
+        ("sise", Family::Gaussian),
+        ("word", Family::Gaussian),
+        ("size", Family::Poisson),
+        ("size", Family::Categorical),
+    ] {
+        let refused = fit(name, family).unwrap_err().to_string();
+        assert!(refused.contains(name), "{refused}");
+    }
+}
+
+/// A table with a number, a word, a truth value and a text in each row.
+fn table() -> Table {
+    let mails = [
+        ("win a prize now", 1.0, "net", true),
+        ("cheap prize money", 9.0, "net", true),
+        ("win win win money", 8.0, "com", true),
+        ("lunch at noon", 2.0, "org", false),
+        ("notes of the meeting", 3.0, "org", false),
+        ("meeting moved to noon", 1.5, "com", false),
+    ];
+    let levels =
+        |words: &[&str]| Arc::new(Levels::new(words.iter().map(|w| (*w).into()).collect()));
+    let (domains, labels) = (levels(&["com", "net", "org"]), levels(&["ham", "spam"]));
+    let column = |name: &str, values| Column { name: name.into(), values };
+    Table::new(vec![
+        column("body", Values::Text(mails.iter().map(|m| Some(m.0.to_owned())).collect())),
+        column("size", Values::Numbers(mails.iter().map(|m| m.1).collect())),
+        column(
+            "domain",
+            Values::Categories {
+                codes: mails.iter().map(|m| domains.code(m.2)).collect(),
+                levels: Arc::clone(&domains),
+            },
+        ),
+        column("urgent", Values::Booleans(mails.iter().map(|m| Some(m.3)).collect())),
+        column(
+            "label",
+            Values::Categories {
+                codes: mails.iter().map(|m| u32::from(m.3)).collect(),
+                levels: labels,
+            },
+        ),
+    ])
+    .unwrap()
+}
+
+#[test]
+fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
+    let table = table();
+    let kinds = |c: &Column| match &c.values {
+        Values::Categories { levels, .. } => Field::categorical(&c.name, Arc::clone(levels)),
+        other => Field::new(&c.name, other.kind()),
+    };
+    let schema = Schema { fields: table.columns().iter().map(kinds).collect() };
+    let (features, left_out) =
+        Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Mixed).unwrap();
+    assert_eq!(left_out, []);
+    let features = features.look(&Recipe::default(), &table, &Monitor::quiet()).unwrap();
+    let classes = Classes::from_names(["ham", "spam"]);
+
+    let training = Training {
+        estimator: Estimator::from_id("mixed-nb").unwrap(),
+        features,
+        classes: &classes,
+        n_rows: Some(6),
+        n_folds: 3,
+        seed: 1,
+    };
+    let outcome = train(training, &table, &Monitor::quiet()).unwrap();
+
+    let trained = outcome.trained;
+    let rows = trained.features.encode(&table, None).unwrap();
+    let model = trained.fitted.model.as_model();
+    assert_eq!(model.classifier().unwrap().predict(&rows.rows()).unwrap(), [1, 1, 1, 0, 0, 0]);
+    let names = trained.features.names();
+    let told = mercer::explain::explain(model.factored().unwrap(), &rows.rows().row(2), &names)
+        .unwrap()
+        .in_words(|j, x| trained.features.word(j, x));
+    let factor = |name: &str| told.factors.iter().find(|f| f.column == name).unwrap();
+    assert_eq!(factor("domain").word.as_deref(), Some("com"));
+    assert_eq!(factor("urgent").word.as_deref(), Some("true"));
+    // Ten words of spam, four of them "win".
+    assert!(factor("win").formulas[1].starts_with("((4 + 1) / (10 + "), "{:?}", factor("win"));
+    let bytes = trained.to_bytes().unwrap();
+    assert_eq!(mercer::catalog::Trained::from_bytes(&bytes).unwrap(), trained);
+}

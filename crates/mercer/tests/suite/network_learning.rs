@@ -1,0 +1,373 @@
+//! Networks learned from rows: what is drawn from a network leads back to it.
+
+use crate::cases::repository_file;
+use mercer::Error;
+use mercer::data::{Column, Levels, Table, Values};
+use mercer::model::{Method, Monitor, Stop};
+use mercer::prelude::*;
+use mercer::probability::network::bif::from_bif;
+use mercer::probability::network::inference::{log_evidence, query};
+use mercer::probability::network::learn::{
+    Arrows, FamilyCounts, HillClimb, Learner, Observations, Score, Tables, chow_liu, fit_tables,
+    naive, tree_augmented,
+};
+use mercer::probability::network::{Evidence, Network, RandomNetwork, TanNb, Variable};
+use mercer_num::parallel::with_threads;
+use mercer_num::random::Random;
+use proptest::prelude::*;
+use proptest::test_runner::Config;
+use std::sync::Arc;
+
+fn few() -> Config {
+    Config { cases: 32, failure_persistence: None, ..Config::default() }
+}
+
+/// Rows drawn from a network, a share of the cells missing.
+fn drawn(network: &Network, n: usize, gaps: f64, seed: u64) -> Observations {
+    let mut random = Random::new(seed);
+    let draws = network.sample(n, &mut random);
+    let codes = (0..network.len())
+        .map(|v| {
+            let code = |d: &Vec<usize>| d[v] as u32;
+            let mut column: Vec<u32> = draws.iter().map(code).collect();
+            column.iter_mut().for_each(|c| {
+                if random.uniform() < gaps {
+                    *c = Observations::GAP;
+                }
+            });
+            column
+        })
+        .collect();
+    Observations::new(network.variables().to_vec(), codes).unwrap()
+}
+
+fn parents_of(network: &Network) -> Vec<Vec<usize>> {
+    (0..network.len()).map(|v| network.parents(v).to_vec()).collect()
+}
+
+/// A chain in which every variable mostly repeats the one before.
+fn chain(n: usize) -> Network {
+    let mut builder = Network::builder("chain").variable("x0", ["a", "b", "c"]);
+    builder = builder.table("x0", [], &[0.5, 0.3, 0.2]);
+    for v in 1..n {
+        let before = format!("x{}", v - 1);
+        builder = builder.variable(format!("x{v}"), ["a", "b", "c"]).table(
+            format!("x{v}"),
+            [before.as_str()],
+            &[0.8, 0.1, 0.1, 0.1, 0.8, 0.1, 0.2, 0.1, 0.7],
+        );
+    }
+    builder.build().unwrap()
+}
+
+#[test]
+fn the_tables_of_many_draws_are_near_those_drawn_from() {
+    let network = from_bif(&repository_file("testdata/networks/cancer.bif")).unwrap();
+    let data = drawn(&network, 200_000, 0.0, 1);
+
+    let learned =
+        fit_tables(&parents_of(&network), &data, &Tables::default(), &Monitor::quiet()).unwrap();
+
+    assert_eq!(learned.fitted.certificate.proof.method, Method::ClosedForm);
+    for v in 0..network.len() {
+        for (a, b) in learned.fitted.table(v).iter().zip(network.table(v)) {
+            assert!((a - b).abs() < 0.02, "{a} and {b}");
+        }
+    }
+}
+
+#[test]
+fn tables_are_smoothed_shares() {
+    let variables =
+        ["p", "x"].map(|name| Variable { name: name.into(), states: vec!["0".into(), "1".into()] });
+    let data = Observations::new(variables.to_vec(), vec![vec![0, 0, 0], vec![0, 0, 1]]).unwrap();
+    let tables = Tables { alpha: 1.0, ..Tables::default() };
+
+    let learned = fit_tables(&[vec![], vec![0]], &data, &tables, &Monitor::quiet()).unwrap();
+
+    // (3 + 1) / (3 + 2); (2 + 1) / (3 + 2); nothing seen under 1: even.
+    assert_eq!(learned.fitted.table(0), [0.8, 0.2]);
+    assert_eq!(learned.fitted.table(1), [0.6, 0.4, 0.5, 0.5]);
+}
+
+proptest! {
+    #![proptest_config(few())]
+
+    #[test]
+    fn counts_of_parts_merge_to_the_counts_of_all(seed in any::<u64>(), cut in 0usize..50) {
+        let network = RandomNetwork { n_variables: 6, seed, ..RandomNetwork::default() }.draw();
+        let data = drawn(&network, 50, 0.1, seed);
+        let rows = |range: std::ops::Range<usize>| {
+            let codes = (0..6).map(|v| data.column(v)[range.clone()].to_vec()).collect();
+            Observations::new(data.variables().to_vec(), codes).unwrap()
+        };
+        let count = |data: &Observations| {
+            let parents = parents_of(&network);
+            let mut counts =
+                FamilyCounts::new(data.variables(), &parents, &Monitor::quiet()).unwrap();
+            counts.observe(data).unwrap();
+            counts
+        };
+
+        let mut merged = count(&rows(cut..50));
+        merged.merge(&count(&rows(0..cut))).unwrap();
+
+        prop_assert_eq!(merged, count(&data));
+    }
+
+    #[test]
+    fn no_round_lowers_the_objective_and_the_last_is_where_it_stays(
+        seed in any::<u64>(),
+        alpha in prop_oneof![Just(0.0), Just(0.5), Just(1.0)],
+    ) {
+        let shape = RandomNetwork { n_variables: 5, max_states: 3, seed, ..Default::default() };
+        let network = shape.draw();
+        let data = drawn(&network, 60, 0.25, seed);
+        let tables = Tables { alpha, tolerance: 1e-10, max_rounds: 5000, seed: 1 };
+
+        let learned =
+            fit_tables(&parents_of(&network), &data, &tables, &Monitor::quiet()).unwrap();
+
+        for pair in learned.trace.windows(2) {
+            prop_assert!(pair[1] >= pair[0] - 1e-9 * pair[0].abs(), "{:?}", pair);
+        }
+        let certificate = &learned.fitted.certificate;
+        prop_assert_eq!(certificate.rounds as usize, learned.trace.len());
+        prop_assert!(certificate.proof.violation.as_ref().unwrap().1 < 1e-2);
+        // The likelihood it claims is the likelihood of the rows.
+        let mut log_likelihood = 0.0;
+        for i in 0..data.n_rows() {
+            let mut evidence = Evidence::none();
+            for v in (0..5).filter(|v| data.column(*v)[i] != Observations::GAP) {
+                evidence.see(v, data.column(v)[i] as usize);
+            }
+            log_likelihood +=
+                log_evidence(&learned.fitted, &evidence, &Monitor::quiet()).unwrap();
+        }
+        let claimed = certificate.proof.objective.as_ref().unwrap().1;
+        prop_assert!((claimed - log_likelihood).abs() < 1e-6, "{} {}", claimed, log_likelihood);
+    }
+}
+
+#[test]
+fn gaps_at_random_hardly_move_the_tables() {
+    let network = from_bif(&repository_file("testdata/networks/asia.bif")).unwrap();
+    let data = drawn(&network, 20_000, 0.2, 3);
+
+    let learned =
+        fit_tables(&parents_of(&network), &data, &Tables::default(), &Monitor::quiet()).unwrap();
+
+    let bronc = network.variable("bronc").unwrap();
+    for (a, b) in learned.fitted.table(bronc).iter().zip(network.table(bronc)) {
+        assert!((a - b).abs() < 0.03, "{a} and {b}");
+    }
+    assert_eq!(learned.fitted.certificate.proof.method, Method::Iterative);
+}
+
+#[test]
+fn learning_past_gaps_is_the_same_on_any_number_of_threads() {
+    let network = RandomNetwork { n_variables: 6, ..RandomNetwork::default() }.draw();
+    let data = drawn(&network, 500, 0.2, 5);
+    let run = || {
+        let tables = Tables { max_rounds: 5, ..Tables::default() };
+        fit_tables(&parents_of(&network), &data, &tables, &Monitor::quiet()).unwrap().fitted.model
+    };
+
+    let alone = with_threads(1, run);
+
+    assert_eq!(with_threads(2, run), alone);
+    assert_eq!(with_threads(5, run), alone);
+}
+
+#[test]
+fn a_stopped_fit_keeps_its_rounds_and_is_marked() {
+    let network = chain(6);
+    let data = drawn(&network, 300, 0.3, 6);
+    let flag = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let raise = |at: mercer::model::Progress| {
+        flag.store(at.done >= 2, std::sync::atomic::Ordering::Relaxed);
+    };
+    let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
+    let tables = Tables { tolerance: 0.0, ..Tables::default() };
+
+    let learned = fit_tables(&parents_of(&network), &data, &tables, &monitor).unwrap();
+    let stopped = fit_tables(&parents_of(&network), &data, &tables, &monitor);
+
+    assert_eq!(learned.fitted.certificate.stopped, Some(Stop::Cancelled));
+    assert_eq!(learned.trace.len(), 2);
+    assert_eq!(stopped.err(), Some(Error::Stopped));
+}
+
+#[test]
+fn chow_liu_finds_the_chain_and_hangs_it_from_any_end() {
+    let data = drawn(&chain(6), 4000, 0.05, 2);
+
+    let from_first = chow_liu(&data, 0).unwrap();
+    let from_middle = chow_liu(&data, 3).unwrap();
+
+    assert_eq!(from_first, [vec![], vec![0], vec![1], vec![2], vec![3], vec![4]]);
+    assert_eq!(from_middle, [vec![1], vec![2], vec![3], vec![], vec![3], vec![4]]);
+}
+
+#[test]
+fn the_search_finds_the_arrows_up_to_those_the_score_cannot_tell() {
+    let network = from_bif(&repository_file("testdata/networks/earthquake.bif")).unwrap();
+    // More burglaries and earthquakes than in the book, so that rows show something.
+    let tables =
+        (0..5).map(|v| if v < 2 { vec![0.4, 0.6] } else { network.table(v).to_vec() }).collect();
+    let lively =
+        Network::new("lively", network.variables().to_vec(), parents_of(&network), tables).unwrap();
+    let data = drawn(&lively, 20_000, 0.0, 4);
+    for score in [Score::Bic, Score::Bdeu { sample_size: 5.0 }] {
+        for tabu in [0, 10] {
+            let climb = HillClimb { score, tabu, ..HillClimb::default() };
+
+            let found = climb.run(&data, &Monitor::quiet()).unwrap();
+
+            // The two causes meet in the alarm: that shape can be told from any other.
+            assert_eq!(found.model[2], [0, 1], "{score:?} {tabu}: {:?}", found.model);
+            assert_eq!((&found.model[3], &found.model[4]), (&vec![2], &vec![2]));
+            let proof = &found.certificate.proof;
+            assert_eq!(proof.objective.as_ref().unwrap().0, score.name());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(few())]
+
+    #[test]
+    fn a_climb_ends_where_no_single_step_is_better(seed in any::<u64>()) {
+        let network = RandomNetwork { n_variables: 5, max_states: 2, seed, ..Default::default() };
+        let data = drawn(&network.draw(), 200, 0.0, seed);
+        let climb = HillClimb { max_parents: 2, ..HillClimb::default() };
+
+        let found = climb.run(&data, &Monitor::quiet()).unwrap();
+
+        // BIC by the lecture: log-likelihood less half a log n for each free parameter.
+        let bic = |parents: &[Vec<usize>]| -> Option<f64> {
+            let tables = Tables { alpha: 0.0, ..Tables::default() };
+            let learned = fit_tables(parents, &data, &tables, &Monitor::quiet()).ok()?;
+            let free = learned.fitted.n_free_parameters() as f64;
+            Some(learned.trace[0] - 0.5 * 200f64.ln() * free)
+        };
+        let top = bic(&found.model).unwrap();
+        let claimed = found.certificate.proof.objective.as_ref().unwrap().1;
+        prop_assert!((top - claimed).abs() < 1e-8, "{} {}", top, claimed);
+        for a in 0..5 {
+            for b in (0..5).filter(|b| *b != a) {
+                let mut other = found.model.clone();
+                if let Some(at) = other[b].iter().position(|p| *p == a) {
+                    other[b].remove(at);
+                    prop_assert!(bic(&other).is_none_or(|s| s <= top + 1e-6));
+                    if other[a].len() < 2 {
+                        other[a].push(b);
+                    }
+                } else if other[b].len() < 2 {
+                    other[b].push(a);
+                }
+                prop_assert!(bic(&other).is_none_or(|s| s <= top + 1e-6));
+            }
+        }
+    }
+}
+
+#[test]
+fn more_parents_than_allowed_are_never_given() {
+    let network = RandomNetwork { n_variables: 8, max_parents: 3, ..Default::default() }.draw();
+    let data = drawn(&network, 3000, 0.0, 9);
+    for max_parents in 0..3 {
+        let climb = HillClimb { max_parents, tabu: 5, ..HillClimb::default() };
+
+        let found = climb.run(&data, &Monitor::quiet()).unwrap();
+
+        assert!(found.model.iter().all(|p| p.len() <= max_parents));
+    }
+}
+
+/// A small table with a class, as rows of codes and as observations.
+fn classes_and_rows() -> (Matrix, Vec<u32>, Classes, Observations) {
+    let network = RandomNetwork { n_variables: 6, max_states: 3, seed: 8, ..Default::default() };
+    let network = network.draw();
+    let data = drawn(&network, 400, 0.0, 8);
+    let x = Matrix::from_shape_fn((400, 5), |(i, j)| f64::from(data.column(j + 1)[i]));
+    let classes = Classes::from_names((0..data.size(0)).map(|s| format!("s{s}")));
+    (x, data.column(0).to_vec(), classes, data)
+}
+
+#[test]
+fn a_network_whose_only_parent_is_the_class_is_naive_bayes() {
+    let (x, codes, classes, data) = classes_and_rows();
+    let rows = Dataset::classes(&x, &codes, &classes).unwrap();
+    let bayes = TanNb::new().min_gain(100.0).fit(&rows, &Monitor::quiet()).unwrap();
+    let proba = bayes.log_proba(&Rows::from(&x)).unwrap();
+    // Naive Bayes does not smooth its priors; the network is given the same.
+    let smoothed =
+        fit_tables(&naive(&data, 0).unwrap(), &data, &Tables::default(), &Monitor::quiet());
+    let smoothed = smoothed.unwrap().fitted.model;
+    let mut tables: Vec<Vec<f64>> = (0..6).map(|v| smoothed.table(v).to_vec()).collect();
+    tables[0] = bayes.log_priors.iter().map(|p| p.exp()).collect();
+    let parents = parents_of(&smoothed);
+    let network = Network::new("nb", data.variables().to_vec(), parents, tables).unwrap();
+
+    for i in 0..50 {
+        let mut evidence = Evidence::none();
+        (1..6).for_each(|v| evidence.see(v, data.column(v)[i] as usize));
+        let posterior = query(&network, &[0], &evidence, &Monitor::quiet()).unwrap();
+        for (c, p) in posterior.probabilities.iter().enumerate() {
+            assert!((p - proba[[i, c]].exp()).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
+fn the_estimator_and_the_network_find_the_same_tree() {
+    let (x, codes, classes, data) = classes_and_rows();
+    let rows = Dataset::classes(&x, &codes, &classes).unwrap();
+
+    let estimator = TanNb::new().fit(&rows, &Monitor::quiet()).unwrap();
+    let parents = tree_augmented(&data, 0).unwrap();
+
+    for (j, parent) in estimator.parents.iter().enumerate() {
+        let expected: Vec<usize> = [0].into_iter().chain(parent.map(|p| p + 1)).collect();
+        assert_eq!(parents[j + 1], expected);
+    }
+}
+
+#[test]
+fn a_search_around_a_class_keeps_its_arrows() {
+    let (_, _, _, data) = classes_and_rows();
+    let climb = HillClimb { class: Some(0), ..HillClimb::default() };
+
+    let learner = Learner { arrows: Arrows::Search(climb), tables: Tables::default() };
+    let learned = learner.learn(&data, &Monitor::quiet()).unwrap();
+
+    assert!(learned.search.is_some());
+    assert!((1..6).all(|v| learned.fitted.parents(v).contains(&0)));
+    assert!(learned.fitted.parents(0).is_empty());
+}
+
+#[test]
+fn tables_of_a_file_become_observations() {
+    let levels = Arc::new(Levels::new(vec!["cold".into(), "hot".into()]));
+    let table = Table::new(vec![
+        Column {
+            name: "temp".into(),
+            values: Values::Categories { codes: vec![0, 1, u32::MAX], levels },
+        },
+        Column { name: "dry".into(), values: Values::Booleans(vec![Some(true), None, None]) },
+        Column { name: "n".into(), values: Values::Numbers(vec![2.0, f64::NAN, -1.0]) },
+    ])
+    .unwrap();
+
+    let data = Observations::of_table(&table).unwrap();
+
+    assert_eq!(data.variables()[2].states, ["-1", "2"]);
+    assert_eq!(data.column(0), [0, 1, Observations::GAP]);
+    assert_eq!(data.column(1), [1, Observations::GAP, Observations::GAP]);
+    assert_eq!(data.column(2), [1, Observations::GAP, 0]);
+    let numbers = Values::Numbers((0..300).map(f64::from).collect());
+    let wide = Table::new(vec![Column { name: "x".into(), values: numbers }]).unwrap();
+    let error = Observations::of_table(&wide).unwrap_err().to_string();
+    assert!(error.contains("`x` is numeric with 300 different numbers"), "{error}");
+}
