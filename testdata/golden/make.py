@@ -14,6 +14,7 @@ import pathlib
 import numpy as np
 import sklearn
 from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 HERE = pathlib.Path(__file__).parent
@@ -84,4 +85,37 @@ def write(name, rows, cases):
     (HERE / name).write_text(text + "\n")
 
 
+def linear_case(rows, name, params, weighted):
+    weights = rows["weights"] if weighted else None
+    model = {"ols": LinearRegression, "ridge": Ridge}[name](**params)
+    model.fit(rows["x"], rows["y"], sample_weight=weights)
+    return {
+        "rows": rows["name"],
+        "estimator": name,
+        "params": params,
+        "weighted": weighted,
+        "coefficients": model.coef_.tolist(),
+        "intercept": float(model.intercept_),
+        "predict": model.predict(rows["x"]).tolist(),
+    }
+
+
+def linear_cases(rows):
+    for weighted in (False, True):
+        for fit_intercept in (True, False):
+            yield linear_case(rows, "ols", {"fit_intercept": fit_intercept}, weighted)
+            for alpha in (0.01, 1.0, 100.0):
+                params = {"alpha": alpha, "fit_intercept": fit_intercept}
+                yield linear_case(rows, "ridge", params, weighted)
+
+
+def measured_rows():
+    """Rows whose last column is what is learned from the others."""
+    for rows in real_rows():
+        if rows["name"] != "mixed scales":
+            x = rows["x"]
+            yield {**rows, "x": x[:, :-1], "y": x[:, -1]}
+
+
 write("gaussian-nb.json", real_rows(), gaussian_cases)
+write("linear.json", measured_rows(), linear_cases)

@@ -161,7 +161,8 @@ pub struct Train {
 Examples:
   mercer predict penguins.mercer new.csv --proba > predictions.csv
   cat new.csv | mercer predict penguins.mercer - --density
-  mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8")]
+  mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8
+  mercer predict prices.mercer new.csv --interval 0.95")]
 pub struct Predict {
     /// The model file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -182,6 +183,9 @@ pub struct Predict {
     pub outliers: Option<f64>,
     #[command(flatten)]
     pub deciding: Deciding,
+    /// Add the ends of an interval that holds the number with this probability
+    #[arg(long, value_name = "LEVEL", value_parser = level)]
+    pub interval: Option<f64>,
     /// Write here instead of standard output
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
@@ -208,7 +212,7 @@ pub struct Evaluate {
     pub reading: Reading,
 }
 
-/// Tell why a row gets its class, factor by factor.
+/// Tell why a row gets its class or number, step by step.
 #[derive(Group)]
 #[command(after_help = "Example:\n  mercer explain penguins.mercer penguins.csv --row 3")]
 pub struct Explain {
@@ -359,6 +363,14 @@ fn delimiter(word: &str) -> Result<u8, String> {
         [byte] => Ok(*byte),
         _ if word == "\\t" || word == "tab" => Ok(b'\t'),
         _ => Err("it is one character, or `tab`".into()),
+    }
+}
+
+/// A probability strictly between zero and one.
+fn level(word: &str) -> Result<f64, String> {
+    match word.parse::<f64>() {
+        Ok(level) if level > 0.0 && level < 1.0 => Ok(level),
+        _ => Err("it is a number between 0 and 1, like 0.95".into()),
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`sparse`]: compressed rows, borrowed, in any order
 //! - [`parallel`]: sums over rows that give the same bits on one thread or many
 //! - [`linalg`]: products and factorizations of dense matrices
+//! - [`double`]: numbers of twice a double's precision
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`memory`]: large tables on large pages
 //! - [`sum`]: sums that keep what rounding drops
@@ -12,6 +13,7 @@
 //! - [`random`]: portable random streams
 
 pub mod bytes;
+pub mod double;
 pub mod linalg;
 pub mod memory;
 pub mod parallel;

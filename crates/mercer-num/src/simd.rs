@@ -229,6 +229,25 @@ pub fn ln(x: f64) -> f64 {
     if x > 0.0 && x < f64::INFINITY { log } else { beyond }
 }
 
+/// `out[i] = Σⱼ block[i, j] · coefficients[j]` over a row-major block.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
+pub fn dot_rows(block: &[f64], coefficients: &[f64], out: &mut [f64]) {
+    for (row, out) in block.chunks_exact(coefficients.len().max(1)).zip(out) {
+        let mut lanes = [0.0; 8];
+        let (rows, row_tail) = row.as_chunks::<8>();
+        let (parts, part_tail) = coefficients.as_chunks::<8>();
+        for (x, c) in rows.iter().zip(parts) {
+            for k in 0..8 {
+                lanes[k] += x[k] * c[k];
+            }
+        }
+        for (lane, (x, c)) in lanes.iter_mut().zip(row_tail.iter().zip(part_tail)) {
+            *lane += x * c;
+        }
+        *out = fold(lanes);
+    }
+}
+
 /// The one order in which eight lanes are added.
 #[inline(always)]
 fn fold(l: [f64; 8]) -> f64 {
@@ -340,6 +359,24 @@ mod tests {
                     }
                     prop_assert_eq!(&sums, &plain_sums);
                     prop_assert_eq!(&squares, &plain_squares);
+                }
+            }
+        }
+
+        #[test]
+        fn dot_products_equal_the_plain_lanes_to_the_bit(
+            x in numbers(33 * 4),
+            coefficients in numbers(33),
+        ) {
+            for width in WIDTHS {
+                let (block, c) = (&x[..width * 4], &coefficients[..width]);
+                let mut out = vec![0.0; 4];
+                dot_rows(block, c, &mut out);
+
+                for i in 0..4 {
+                    let mut lanes = [0.0; 8];
+                    (0..width).for_each(|j| lanes[j % 8] += block[i * width + j] * c[j]);
+                    prop_assert_eq!(out[i], fold(lanes));
                 }
             }
         }

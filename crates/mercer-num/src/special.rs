@@ -1,15 +1,17 @@
 //! Functions of probability, computed so that nothing overflows.
 
 mod beta;
+mod fisher;
 mod gamma;
 mod normal;
 mod root;
 mod student;
 
 pub use beta::{beta_quantile, beta_share, binomial_term, ln_beta};
+pub use fisher::fisher_p;
 pub use gamma::{chi_squared_sf, gamma_quantile, gamma_share, ln_choose, ln_gamma, poisson_term};
 pub use normal::{normal_quantile, normal_share};
-pub use student::{student_quantile, student_share};
+pub use student::{student_interval, student_p, student_quantile, student_share};
 
 use std::f64::consts::TAU;
 

@@ -108,10 +108,27 @@ impl<'py> Compressed<'py> {
     }
 }
 
-/// Rows with their classes and weights, borrowed from Python.
+/// What is to be learned: codes of classes, or numbers.
+pub enum Target<'py> {
+    Codes(PyReadonlyArray1<'py, u32>),
+    Numbers(PyReadonlyArray1<'py, f64>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Target<'py> {
+    type Error = PyErr;
+
+    fn extract(y: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if let Ok(y) = y.extract::<PyReadonlyArray1<'py, f64>>() {
+            return Ok(Target::Numbers(y));
+        }
+        Ok(Target::Codes(y.extract()?))
+    }
+}
+
+/// Rows with their classes or numbers and weights, borrowed from Python.
 pub struct Batch<'py> {
     pub x: Table<'py>,
-    pub codes: PyReadonlyArray1<'py, u32>,
+    pub target: Target<'py>,
     pub classes: Classes,
     pub weights: Option<PyReadonlyArray1<'py, f64>>,
     /// What the columns hold; empty where the estimator does not ask.
@@ -120,8 +137,13 @@ pub struct Batch<'py> {
 
 impl Batch<'_> {
     pub fn dataset(&self) -> PyResult<Dataset<'_>> {
-        let mut data = Dataset::classes(self.x.rows()?, self.codes.as_slice()?, &self.classes)
-            .map_err(crate::error::raised)?;
+        let mut data = match &self.target {
+            Target::Codes(codes) => {
+                Dataset::classes(self.x.rows()?, codes.as_slice()?, &self.classes)
+            }
+            Target::Numbers(y) => Dataset::numbers(self.x.rows()?, y.as_slice()?),
+        }
+        .map_err(crate::error::raised)?;
         if !self.columns.is_empty() {
             data = data.described(&self.columns).map_err(crate::error::raised)?;
         }

@@ -1,13 +1,13 @@
 //! Any fitted model of the catalog. It never changes: learning more rows gives another one, so
 //! threads may share it and an interrupted call leaves nothing half done.
 
-use crate::array::{self, Batch, Table};
+use crate::array::{self, Batch, Table, Target};
 use crate::error::raised;
 use crate::work;
 use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
 use mercer::data::{Described, Kind, Levels};
-use mercer::explain::explain;
-use mercer::model::{Classifier, Model, Monitor, Stop, chunk_rows};
+use mercer::explain::{explain, explain_terms};
+use mercer::model::{Classifier, Model, Monitor, Regressor, Stop, chunk_rows};
 use mercer::prepare::{Features, Field, NumberStep, Reads, Schema, Step};
 use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
@@ -33,18 +33,18 @@ pub struct Fitted {
     state: State,
 }
 
-/// Learns from rows. `params` is a JSON object; `labels` are the classes the codes stand for. With
-/// `wait`, rows too few for a model are kept until more are observed. `levels` has the words of the
-/// columns that hold codes.
+/// Learns from rows. `params` is a JSON object; `target` holds numbers, or codes of the classes in
+/// `labels`. With `wait`, rows too few for a model are kept until more are observed. `levels` has the
+/// words of the columns that hold codes.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, codes, labels, weights=None, names=None, levels=None, seconds=None, wait=false))]
+#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, seconds=None, wait=false))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit<'py>(
     py: Python<'py>,
     id: &str,
     params: &str,
     x: Table<'py>,
-    codes: PyReadonlyArray1<'py, u32>,
+    target: Target<'py>,
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
@@ -55,7 +55,7 @@ pub fn fit<'py>(
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
     let columns = described(&estimator, &features);
-    let batch = Batch { x, codes, classes: array::classes(labels)?, weights, columns };
+    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
     let limit = limit(seconds)?;
     let state = work::run(py, |cancel| {
@@ -195,21 +195,21 @@ impl Fitted {
     }
 
     /// The model of these rows and those before, with the parameters as they are now.
-    #[pyo3(signature = (params, x, codes, labels, weights=None, seconds=None))]
+    #[pyo3(signature = (params, x, target, labels, weights=None, seconds=None))]
     #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
     fn observe<'py>(
         &self,
         py: Python<'py>,
         params: &str,
         x: Table<'py>,
-        codes: PyReadonlyArray1<'py, u32>,
+        target: Target<'py>,
         labels: &Bound<'py, PyList>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
         seconds: Option<f64>,
     ) -> PyResult<Fitted> {
         let estimator = with_params(self.estimator().clone(), params)?;
         let columns = described(&estimator, self.features());
-        let batch = Batch { x, codes, classes: array::classes(labels)?, weights, columns };
+        let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
         let limit = limit(seconds)?;
         let state = work::run(py, |cancel| {
@@ -234,17 +234,17 @@ impl Fitted {
     }
 
     /// The model without these rows.
-    #[pyo3(signature = (x, codes, labels, weights=None))]
+    #[pyo3(signature = (x, target, labels, weights=None))]
     fn forget<'py>(
         &self,
         py: Python<'py>,
         x: Table<'py>,
-        codes: PyReadonlyArray1<'py, u32>,
+        target: Target<'py>,
         labels: &Bound<'py, PyList>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
     ) -> PyResult<Fitted> {
         let columns = described(self.estimator(), self.features());
-        let batch = Batch { x, codes, classes: array::classes(labels)?, weights, columns };
+        let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
         let trained = self.ready()?;
         let trained = work::run(py, |cancel| {
@@ -324,6 +324,56 @@ impl Fitted {
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
         let told = told.in_words(|feature, x| self.features().word(feature, x));
         array::tree_object(py, tree(&told)?)
+    }
+
+    /// A number a row.
+    fn numbers<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let model = self.regressor()?;
+        let rows = x.rows()?;
+        let numbers = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
+        Ok(numbers.into_pyarray(py))
+    }
+
+    /// For every row the ends of an interval that holds its number with probability `level`.
+    fn intervals<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+        level: f64,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.regressor()?;
+        let unable =
+            || self.estimator().unable("give an interval: no row is left over to judge by");
+        self.table(py, x, 2, |rows| {
+            let ends = model.intervals(rows, level)?.ok_or_else(unable)?;
+            Ok(Matrix::from_shape_fn(
+                (ends.len(), 2),
+                |(i, k)| {
+                    if k == 0 { ends[i].0 } else { ends[i].1 }
+                },
+            ))
+        })
+    }
+
+    /// The number of one row, term by term.
+    fn explain_terms<'py>(
+        &self,
+        py: Python<'py>,
+        row: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let model = self.model()?.additive();
+        let model = model.ok_or_else(|| self.unable("be told term by term"))?;
+        let names = self.names().unwrap_or_default();
+        let told = explain_terms(model, row.as_slice()?, &names).map_err(raised)?;
+        array::tree_object(py, tree(&told)?)
+    }
+
+    /// The table of coefficients: its numbers, and its text.
+    fn summary<'py>(&self, py: Python<'py>, level: f64) -> PyResult<(Bound<'py, PyAny>, String)> {
+        let names = self.names().unwrap_or_default();
+        let summary = self.model()?.additive().and_then(|model| model.summary(&names, level));
+        let summary = summary.ok_or_else(|| self.unable("give standard errors"))?;
+        Ok((array::tree_object(py, tree(&summary)?)?, summary.to_string()))
     }
 
     /// The bytes of a model file; the same model is the same bytes.
@@ -469,6 +519,10 @@ impl Fitted {
 
     fn classifier(&self) -> PyResult<&dyn Classifier> {
         self.model()?.classifier().ok_or_else(|| self.unable("tell classes apart"))
+    }
+
+    fn regressor(&self) -> PyResult<&dyn Regressor> {
+        self.model()?.regressor().ok_or_else(|| self.unable("predict numbers"))
     }
 
     fn unable(&self, what: &str) -> PyErr {

@@ -171,8 +171,8 @@ pub enum Error {
         /// What it should be.
         expected: String,
     },
-    /// A row without a class.
-    #[error("row {}: column `{column}` has no value, so the row has no class to learn from", row + 1)]
+    /// A row without a class or number to learn.
+    #[error("row {}: column `{column}` has no value, so there is nothing to learn from the row", row + 1)]
     MissingTarget {
         /// Counted from zero.
         row: usize,

@@ -10,6 +10,7 @@
 //! - [`probability`]: reasoning with probabilities; Bayesian networks
 //! - [`decision`]: from a posterior to an action
 //! - [`bayes`]: naive Bayes
+//! - [`linear`]: least squares and ridge regression
 //! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
 //! - [`explain`]: predictions told step by step
@@ -40,6 +41,7 @@ pub mod decision;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
+pub mod linear;
 pub mod model;
 pub mod prelude;
 pub mod prepare;
@@ -64,6 +66,8 @@ mod texts {
     struct Decisions;
     #[doc = include_str!("../../../docs/lectures/05-bayesian-networks.md")]
     struct BayesianNetworks;
+    #[doc = include_str!("../../../docs/lectures/06-least-squares-and-ridge.md")]
+    struct LeastSquaresAndRidge;
     #[doc = include_str!("../../../docs/lectures/08-tables-as-they-are.md")]
     struct TablesAsTheyAre;
 }

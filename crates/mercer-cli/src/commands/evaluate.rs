@@ -5,9 +5,10 @@ use crate::failure::Result;
 use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
-use mercer::data::Stream;
+use mercer::catalog::Trained;
+use mercer::data::{Classes, Stream};
 use mercer::decision::{DecisionRule, Risk, RiskReport};
-use mercer::evaluate::{ClassificationReport, Evaluation};
+use mercer::evaluate::{ClassificationReport, Evaluation, RegressionEvaluation};
 use mercer::model::chunk_rows;
 use mercer_num::{Matrix, parallel};
 use serde::Serialize;
@@ -24,6 +25,9 @@ struct Report {
 
 pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
+    if model.fitted.model.as_model().regressor().is_some() {
+        return numbers(&args, &model, session);
+    }
     let classes = input::classes(&model)?;
     let rule = args.deciding.rule(&model, &classes, session)?;
     let features = &model.features;
@@ -79,4 +83,36 @@ fn decide(rule: &DecisionRule, log_proba: &mut Matrix, truth: &[u32]) -> mercer:
         row.assign(&ndarray::Array1::from(rule.adjusted(&posterior)?));
     }
     Ok(risk)
+}
+
+/// The same for a model that predicts numbers.
+fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
+    let features = &model.features;
+    let Some(regressor) = model.fitted.model.as_model().regressor() else {
+        return Err(model.estimator.unable("predict numbers").into());
+    };
+    // Costs are of classes: any flag about them is refused.
+    args.deciding.rule(model, &Classes::default(), session)?;
+    let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
+    let mut evaluation = RegressionEvaluation::default();
+    let chunk = chunk_rows(features.n_features(), features.layout());
+    let mut seen = 0;
+    let done = source.stream(&features.reading_numbers(), chunk, &mut |tables| {
+        let judged = parallel::map(tables.len(), |k| {
+            let rows = features.encode_numbers(&tables[k])?;
+            let predicted = regressor.predict(&rows.rows())?;
+            Ok((rows.numbers, predicted))
+        })
+        .map_err(|e: mercer::Error| e.after_rows(seen))?;
+        judged.iter().for_each(|(truth, predicted)| evaluation.judge(truth, predicted));
+        seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
+        Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    done.map_err(|e| input::placed(e, &source, &features.names()))?;
+    session.check_interrupt()?;
+    let report = evaluation.report();
+    if session.json {
+        return session.print_json(&report);
+    }
+    terminal::regression(&report)
 }

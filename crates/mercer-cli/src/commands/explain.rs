@@ -6,7 +6,7 @@ use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
 use mercer::data::Stream;
-use mercer::explain::explain;
+use mercer::explain::{explain, explain_terms};
 use std::ops::ControlFlow;
 
 /// Rows read at a time on the way to the one asked for.
@@ -14,9 +14,10 @@ const STEP: usize = 1024;
 
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let Some(factored) = model.fitted.model.as_model().factored() else {
-        return Err(model.estimator.unable("explain a prediction factor by factor").into());
-    };
+    let able = model.fitted.model.as_model();
+    if able.factored().is_none() && able.additive().is_none() {
+        return Err(model.estimator.unable("explain a prediction step by step").into());
+    }
     let source = input::open(&args.data, &args.reading, None, session)?;
     let wanted = args.row as usize - 1;
     let (mut found, mut seen) = (None, 0);
@@ -35,8 +36,18 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     let row = found.ok_or_else(|| {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
-    let explanation = explain(factored, &row, &model.features.names())?
-        .in_words(|feature, x| model.features.word(feature, x));
+    let names = model.features.names();
+    if let Some(additive) = able.additive() {
+        let explanation = explain_terms(additive, &row, &names)?;
+        if session.json {
+            return session.print_json(&explanation);
+        }
+        let target = model.features.target.as_deref().unwrap_or("prediction");
+        return terminal::terms(&explanation, target);
+    }
+    let Some(factored) = able.factored() else { return Ok(()) };
+    let explanation =
+        explain(factored, &row, &names)?.in_words(|feature, x| model.features.word(feature, x));
     if session.json {
         return session.print_json(&explanation);
     }

@@ -4,18 +4,20 @@ use crate::args::Forget;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::catalog::{Training, train};
+use mercer::catalog::{Goal, Training, train};
+use mercer::data::Classes;
 use serde_json::json;
 
 pub fn run(args: Forget, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let classes = input::classes(&model)?;
+    let numbers = model.fitted.model.as_model().regressor().is_some();
+    let classes = if numbers { Classes::default() } else { input::classes(&model)? };
     let source = input::open(&args.data, &args.reading, model.features.target.as_deref(), session)?;
     let bar = session.bar("reading");
     let training = Training {
         estimator: model.estimator.clone(),
         features: model.features.clone(),
-        classes: &classes,
+        goal: if numbers { Goal::Numbers } else { Goal::Classes(&classes) },
         n_rows: None,
         n_folds: 0,
         seed: 0,

@@ -71,15 +71,20 @@ fn import_bases(cards: &[&Card]) -> String {
 
 /// The parts of `base.py` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 6] = [
+    const PARTS: [(&str, &str); 7] = [
         ("factored", "Factored"),
         ("generative", "Generative"),
         ("probabilistic", "Probabilistic"),
         ("classifier", "Classifier"),
+        ("additive", "Additive"),
         ("regressor", "Regressor"),
         ("transformer", "Transformer"),
     ];
-    let mergeable = (card.learns == Learns::Statistics).then_some("Mergeable");
+    let mergeable = match (card.learns, card.can("regressor")) {
+        (Learns::Statistics, false) => Some("Mergeable"),
+        (Learns::Statistics, true) => Some("MergeableRegressor"),
+        _ => None,
+    };
     let parts = PARTS.iter().filter(|(can, _)| card.can(can)).map(|(_, part)| *part);
     mergeable.into_iter().chain(parts).collect()
 }
@@ -247,10 +252,21 @@ fn attributes(card: &Card) -> String {
 }
 
 fn example(card: &Card) -> String {
+    let (module, name) = place(card);
+    if card.can("regressor") {
+        return format!(
+            "\n    Examples\n    --------\n\
+             \x20   >>> from mercer.{module} import {name}\n\
+             \x20   >>> X = [[1], [2], [3], [4]]\n\
+             \x20   >>> y = [20, 30, 40, 50]\n\
+             \x20   >>> model = {name}().fit(X, y)\n\
+             \x20   >>> print(round(model.predict([[2.5]])[0], 6))\n\
+             \x20   35.0\n"
+        );
+    }
     if !card.can("classifier") {
         return String::new();
     }
-    let (module, name) = place(card);
     // Counts of a kind every classifier can learn from.
     format!(
         "\n    Examples\n    --------\n\

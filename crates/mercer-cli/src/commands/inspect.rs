@@ -7,13 +7,17 @@ use crate::report::terminal::table;
 use crate::session::Session;
 use mercer::catalog::{Trained, Tree};
 use mercer::data::{Kind, Label};
+use mercer::explain::short;
 use mercer::prepare::Step;
 use serde_json::json;
 use std::io::{self, Write};
 
 pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let classes = input::classes(&model)?;
+    let able = model.fitted.model.as_model();
+    let classes = able.classifier().map(|m| m.classes().clone()).unwrap_or_default();
+    let names = model.features.names();
+    let summary = able.additive().and_then(|m| m.summary(&names, 0.95));
     let params = model.estimator.params();
     let certificate = &model.fitted.certificate;
     if session.json {
@@ -21,8 +25,8 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
             "made_by": model.made_by, "estimator": model.estimator.id(), "params": params,
             "target": model.features.target, "classes": classes.labels(),
             "columns": model.features.schema.fields, "steps": model.features.steps,
-            "features": model.features.names(), "certificate": certificate,
-            "mergeable": model.stats.is_some(), "holds_training_rows": false,
+            "features": names, "certificate": certificate,
+            "summary": summary, "mergeable": model.stats.is_some(), "holds_training_rows": false,
         }));
     }
     let mut out = io::stdout().lock();
@@ -30,9 +34,13 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     for (name, value) in params.as_object().into_iter().flatten() {
         writeln!(out, "  {name} = {value}")?;
     }
-    let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
     let target = model.features.target.as_deref().unwrap_or("target");
-    writeln!(out, "\n{target}: {} classes ({})", names.len(), names.join(", "))?;
+    if able.regressor().is_some() {
+        writeln!(out, "\n{target}: a number")?;
+    } else {
+        let labels: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
+        writeln!(out, "\n{target}: {} classes ({})", labels.len(), labels.join(", "))?;
+    }
     let (origins, curves) = (model.features.origins(), likelihoods(&model));
     let mut rows = table(&["column", "kind", "becomes"]);
     for (field, step) in model.features.schema.fields.iter().zip(&model.features.steps) {
@@ -52,9 +60,20 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         rows.add_row([field.name.clone(), field.kind.to_string(), becomes]);
     }
     writeln!(out, "{rows}")?;
+    if let Some(summary) = summary {
+        writeln!(out, "\n{summary}\n")?;
+    } else if let Some(additive) = able.additive() {
+        let terms = additive.terms();
+        let mut rows = table(&["term", "coefficient"]);
+        rows.add_row(["(intercept)".to_owned(), short(terms.intercept)]);
+        for (name, b) in names.iter().zip(terms.coefficients) {
+            rows.add_row([name.clone(), short(*b)]);
+        }
+        writeln!(out, "\n{rows}\n")?;
+    }
     writeln!(out, "certificate: {certificate}")?;
     let keeps = if model.stats.is_some() {
-        "summaries by class: it can be merged and can forget"
+        "summaries: it can be merged and can forget"
     } else {
         "no summaries"
     };

@@ -7,9 +7,9 @@ use crate::session::Session;
 use mercer::catalog::Trained;
 use mercer::data::{Classes, Label, Stream, Table};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
-use mercer::model::chunk_rows;
-use mercer_num::parallel;
+use mercer::model::{Regressor, chunk_rows};
 use mercer_num::special::{argmax, log_sum_exp};
+use mercer_num::{Rows, parallel};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -17,7 +17,8 @@ use std::ops::ControlFlow;
 
 pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let classes = input::classes(&model)?;
+    let numbers = model.fitted.model.as_model().regressor().is_some();
+    let classes = if numbers { Classes::default() } else { input::classes(&model)? };
     let mut writer = Writer::new(&args, &model, &classes, session)?;
     let source = input::open(&args.data, &args.reading, None, session)?;
     let features = &model.features;
@@ -35,7 +36,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
     let (mut rows, mut n_unseen) = (0, 0);
     let mut risk = Risk::default();
     let mut broken = None;
-    source.stream(&features.reading(None), chunk, &mut |tables| {
+    let done = source.stream(&features.reading(None), chunk, &mut |tables| {
         let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], rows + k * chunk))
             .map_err(|e| e.after_rows(rows))?;
         rows += tables.iter().map(Table::n_rows).sum::<usize>();
@@ -48,7 +49,8 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
             }
         }
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    })?;
+    });
+    done.map_err(|e| input::placed(e, &source, &features.names()))?;
     session.check_interrupt()?;
     if let Some(error) = broken {
         return Err(error.into());
@@ -107,6 +109,7 @@ struct Writer<'a> {
     /// Below this log-density a row is an outlier.
     threshold: Option<f64>,
     rule: Option<DecisionRule>,
+    interval: Option<f64>,
     json: bool,
 }
 
@@ -135,6 +138,9 @@ impl<'a> Writer<'a> {
         if (args.density || args.outliers.is_some()) && able.generative().is_none() {
             return Err(model.estimator.unable("give a density").into());
         }
+        if args.interval.is_some() && able.regressor().is_none() {
+            return Err(model.estimator.unable("give an interval").into());
+        }
         Ok(Writer {
             model,
             classes,
@@ -144,6 +150,7 @@ impl<'a> Writer<'a> {
             density: args.density,
             threshold: None,
             rule: args.deciding.rule(model, classes, session)?,
+            interval: args.interval,
             json: session.json,
         })
     }
@@ -165,6 +172,9 @@ impl<'a> Writer<'a> {
         if self.threshold.is_some() {
             columns.push("outlier".into());
         }
+        if self.interval.is_some() {
+            columns.extend(["low".to_owned(), "high".to_owned()]);
+        }
         columns.join(",") + "\n"
     }
 
@@ -174,6 +184,10 @@ impl<'a> Writer<'a> {
         let mut risk = Risk::default();
         let rows = self.model.features.encode(table, None)?;
         let able = self.model.fitted.model.as_model();
+        if let Some(regressor) = able.regressor() {
+            let text = self.number_lines(regressor, &rows.rows(), first_row)?;
+            return Ok((text, rows.n_unseen, risk));
+        }
         let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };
         let scores = classifier.scores(&rows.rows())?;
         let log_proba = match able.probabilistic() {
@@ -208,6 +222,46 @@ impl<'a> Writer<'a> {
             self.line(&mut text, first_row + i, said);
         }
         Ok((text, rows.n_unseen, risk))
+    }
+
+    /// A number a line, and the ends of its interval where they were asked for.
+    fn number_lines(
+        &self,
+        model: &dyn Regressor,
+        rows: &Rows<'_>,
+        first_row: usize,
+    ) -> mercer::Result<String> {
+        let predicted = model.predict(rows)?;
+        let intervals = match self.interval {
+            Some(level) => {
+                let unable =
+                    || self.model.estimator.unable("give an interval: no row is left over");
+                Some(model.intervals(rows, level)?.ok_or_else(unable)?)
+            }
+            None => None,
+        };
+        let mut text = String::new();
+        for (i, y) in predicted.iter().enumerate() {
+            let interval = intervals.as_ref().map(|all| all[i]);
+            // Writing to a string cannot fail.
+            match (self.json, interval) {
+                (true, None) => {
+                    writeln!(text, "{}", json!({"row": first_row + i + 1, "prediction": y}))
+                }
+                (true, Some((low, high))) => {
+                    let line = json!({
+                        "row": first_row + i + 1, "prediction": y, "low": low, "high": high,
+                    });
+                    writeln!(text, "{line}")
+                }
+                (false, None) => writeln!(text, "{}", json!(y)),
+                (false, Some((low, high))) => {
+                    writeln!(text, "{},{},{}", json!(y), json!(low), json!(high))
+                }
+            }
+            .ok();
+        }
+        Ok(text)
     }
 
     fn line(&self, text: &mut String, row: usize, said: Said) {

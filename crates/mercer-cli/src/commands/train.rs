@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
 use crate::session::Session;
-use mercer::catalog::{Card, Estimator, Outcome, Trained, Training, train};
+use mercer::catalog::{Card, Estimator, Goal, Outcome, Trained, Training, train};
 use mercer::data::{Classes, Kind, Label};
 use mercer::prepare::{Features, LeftOut, Reads, Recipe, Schema, Words};
 use mercer_io::{ColumnProfile, Profile, Source};
@@ -29,8 +29,14 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
     if !session.json {
         session.say(&terminal::profile(&profile, &target.name));
     }
-    let classes = find_classes(target, &source, like.as_ref())?;
-    let (estimator, reason) = choose(&args, &profile, &target.name, like.as_ref())?;
+    let (estimator, reason) = choose(&args, &profile, target, like.as_ref())?;
+    let numbers = estimator.card().can("regressor");
+    let classes = if numbers {
+        check_numbers(target, &source, estimator.id())?;
+        Classes::default()
+    } else {
+        find_classes(target, &source, like.as_ref())?
+    };
     session.say(&format!("{}: {reason}", estimator.id()));
     let mut recipe =
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
@@ -54,7 +60,7 @@ pub fn run(args: Train, session: &Session) -> Result<()> {
     let training = Training {
         estimator,
         features,
-        classes: &classes,
+        goal: if numbers { Goal::Numbers } else { Goal::Classes(&classes) },
         n_rows: Some(profile.n_rows),
         n_folds: args.folds.into(),
         seed: args.seed,
@@ -79,8 +85,8 @@ fn finish(
     outcome: Outcome,
     paths: Paths,
 ) -> Result<()> {
-    let Outcome { trained, evaluation, bits } = outcome;
-    let report = TrainReport::new(&args.data, profile, &trained, reason, evaluation, bits, &paths);
+    let report = TrainReport::new(&args.data, profile, reason, &outcome, &paths);
+    let trained = outcome.trained;
     trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;
     if let Some(page) = &paths.page {
         let text = html::page(&report, &trained)?;
@@ -129,6 +135,32 @@ fn find_target<'a>(
     })
 }
 
+/// Whether the target is something to measure, not to name.
+fn is_quantity(target: &ColumnProfile) -> bool {
+    let n = target.levels.len();
+    let measured = target.kind == Kind::Numeric && (!target.integers || n > MOST_NUMERIC_CLASSES);
+    n == 0 || (measured && n > 20)
+}
+
+/// Refuses a target that is not a number in every row.
+fn check_numbers(target: &ColumnProfile, source: &Source, id: &str) -> Result<()> {
+    let place = format!("{}, column `{}`", source.name(), target.name);
+    if let Some(line) = target.first_missing_line {
+        return Err(Failure::Data(format!(
+            "{place}: {} rows have no value, the first in line {line}, so there is no number to \
+             learn from; fill them in or remove the rows",
+            target.n_missing
+        )));
+    }
+    if target.kind != Kind::Numeric {
+        return Err(Failure::Data(format!(
+            "{place}: it is {}, and {id} learns numbers; choose an estimator for classes",
+            target.kind
+        )));
+    }
+    Ok(())
+}
+
 /// The classes of the target: its words, exactly as the file has them.
 fn find_classes(
     target: &ColumnProfile,
@@ -144,18 +176,12 @@ fn find_classes(
             target.n_missing
         )));
     }
-    let n = target.levels.len();
-    let measured = target.kind == Kind::Numeric && (!target.integers || n > MOST_NUMERIC_CLASSES);
-    if n == 0 || (measured && n > 20) {
+    if is_quantity(target) {
         return Err(Failure::Data(format!(
-            "{}: it holds {} different numbers, a quantity and not a class; no estimator for \
-             quantities is in the catalog yet. If they are names, say `--column {}=categorical`",
+            "{}: it holds {} different numbers, a quantity and not a class; choose an estimator \
+             for quantities (`--model ols`). If they are names, say `--column {}=categorical`",
             place(),
-            if target.distinct_capped {
-                format!("more than {}", target.n_distinct)
-            } else {
-                target.n_distinct.to_string()
-            },
+            n_distinct(target),
             target.name
         )));
     }
@@ -178,13 +204,14 @@ fn find_classes(
 fn choose(
     args: &Train,
     profile: &Profile,
-    target: &str,
+    target: &ColumnProfile,
     like: Option<&Trained>,
 ) -> Result<(Estimator, String)> {
     let (mut estimator, reason) = match (&args.model, like) {
         (Some(id), _) => (Estimator::from_id(id)?, "as asked".to_owned()),
         (None, Some(like)) => (like.estimator.clone(), "as the model it is to be like".to_owned()),
-        (None, None) => sensible(profile, target)?,
+        (None, None) if is_quantity(target) => choose_for_quantity(profile, target)?,
+        (None, None) => sensible(profile, &target.name)?,
     };
     if !args.likelihoods.is_empty() {
         let by_name: serde_json::Map<String, Value> =
@@ -195,6 +222,36 @@ fn choose(
         estimator = estimator.set_word(key, value)?;
     }
     Ok((estimator, reason))
+}
+
+/// Least squares, or ridge where there are hardly more rows than columns.
+fn choose_for_quantity(profile: &Profile, target: &ColumnProfile) -> Result<(Estimator, String)> {
+    let width: usize = profile.columns.iter().map(|c| c.width.max(c.levels.len()).max(1)).sum();
+    let quantity = format!(
+        "chosen because `{}` is a quantity ({} different numbers)",
+        target.name,
+        n_distinct(target)
+    );
+    Ok(if profile.n_rows < 3 * width as u64 {
+        let estimator = Estimator::from_id("ridge")?.set_word("alpha_from", "evidence")?;
+        (
+            estimator,
+            format!(
+                "{quantity} and {} rows are few for {width} columns; the rows choose the price on long coefficients",
+                profile.n_rows
+            ),
+        )
+    } else {
+        (Estimator::from_id("ols")?, format!("{quantity} and rows are many for the columns"))
+    })
+}
+
+fn n_distinct(target: &ColumnProfile) -> String {
+    if target.distinct_capped {
+        format!("more than {}", target.n_distinct)
+    } else {
+        target.n_distinct.to_string()
+    }
 }
 
 /// Bell curves where all columns are numbers, else a likelihood a column.

@@ -4,7 +4,8 @@ use super::{TrainReport, plot};
 use crate::failure::{Failure, Result};
 use mercer::catalog::Trained;
 use mercer::data::{Described, Measure};
-use mercer::evaluate::ClassificationReport;
+use mercer::evaluate::{ClassificationReport, RegressionReport};
+use mercer::explain::short;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 
@@ -40,6 +41,8 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
                 baseline => judged.map(|j| digits(j.baseline_accuracy)),
                 macro_f1 => judged.map(|j| digits(j.macro_f1)),
                 log_loss => judged.map(|j| digits(j.log_loss)),
+                numbers => report.regression.as_ref().map(figures),
+                summary => summary(trained),
                 calibration => judged.map(|j| digits(j.calibration_error)),
                 classes,
                 confusion => judged.filter(|j| j.classes.len() <= MOST_CLASSES).map(confusion),
@@ -49,6 +52,21 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
             },
         )
         .map_err(|e| Failure::Resources(format!("the report page: {e}")))
+}
+
+/// The figures of a predictor of numbers, as words.
+fn figures(judged: &RegressionReport) -> minijinja::Value {
+    context! {
+        r_squared => format!("{:.4}", judged.r_squared), rmse => short(judged.rmse),
+        baseline => short(judged.baseline_rmse), mae => short(judged.mae),
+        median => short(judged.median_error), largest => short(judged.largest_error),
+    }
+}
+
+/// The table of coefficients, where there is one.
+fn summary(trained: &Trained) -> Option<String> {
+    let model = trained.fitted.model.as_model().additive()?;
+    Some(model.summary(&trained.features.names(), 0.95)?.to_string())
 }
 
 /// Counts by truth and prediction, with the share of the truth's rows to shade them by.
@@ -65,6 +83,9 @@ fn confusion(judged: &ClassificationReport) -> Vec<minijinja::Value> {
 
 fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let mut pictures = Vec::new();
+    if let Some(judged) = &report.regression {
+        pictures.extend([plot::predicted(judged), plot::residuals(judged)]);
+    }
     if let Some(judged) = &report.cross_validation {
         pictures.push(plot::calibration(judged));
     }

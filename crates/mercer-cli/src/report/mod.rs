@@ -4,8 +4,8 @@ pub mod html;
 pub mod plot;
 pub mod terminal;
 
-use mercer::catalog::Trained;
-use mercer::evaluate::{ClassificationReport, Evaluation};
+use mercer::catalog::{Outcome, Trained};
+use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::Certificate;
 use mercer_io::Profile;
 use serde::Serialize;
@@ -33,6 +33,8 @@ pub struct TrainReport {
     pub seconds: f64,
     /// On rows the judging model had not seen.
     pub cross_validation: Option<ClassificationReport>,
+    /// The same, where numbers were learned.
+    pub regression: Option<RegressionReport>,
     /// The most telling columns first, with the bits they tell about the class.
     pub telling: Vec<Telling>,
     #[serde(flatten)]
@@ -58,13 +60,14 @@ impl TrainReport {
     pub fn new(
         data: &str,
         profile: &Profile,
-        trained: &Trained,
         reason: &str,
-        evaluation: Option<Evaluation>,
-        bits: Option<Vec<f64>>,
+        outcome: &Outcome,
         paths: &Paths,
     ) -> TrainReport {
+        let trained = &outcome.trained;
         let certificate = trained.fitted.certificate.clone();
+        let judged = outcome.evaluation.as_ref().filter(|e| e.n_rows() > 0);
+        let regression = outcome.regression.as_ref().filter(|e| e.n_rows() > 0);
         TrainReport {
             data: data.to_owned(),
             rows: profile.n_rows,
@@ -84,15 +87,16 @@ impl TrainReport {
             params: trained.estimator.params(),
             seconds: certificate.seconds,
             certificate,
-            cross_validation: evaluation.filter(|e| e.n_rows() > 0).map(|e| e.report()),
-            telling: telling(trained, bits),
+            cross_validation: judged.map(|e| e.report()),
+            regression: regression.map(|e| e.report()),
+            telling: telling(trained, outcome.bits.as_deref()),
             saved: paths.clone(),
         }
     }
 }
 
 /// Bits by column, indicators of one column together; a sparse bundle's numbers by themselves.
-fn telling(trained: &Trained, bits: Option<Vec<f64>>) -> Vec<Telling> {
+fn telling(trained: &Trained, bits: Option<&[f64]>) -> Vec<Telling> {
     let Some(bits) = bits else { return Vec::new() };
     let features = &trained.features;
     let mut columns: Vec<Telling> = if features.schema.fields.len() == 1 {
@@ -100,7 +104,7 @@ fn telling(trained: &Trained, bits: Option<Vec<f64>>) -> Vec<Telling> {
             .names()
             .into_iter()
             .zip(bits)
-            .map(|(column, bits)| Telling { column, bits })
+            .map(|(column, bits)| Telling { column, bits: *bits })
             .collect()
     } else {
         let mut sums = vec![0.0; features.schema.fields.len()];

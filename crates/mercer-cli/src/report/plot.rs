@@ -7,7 +7,7 @@ use kuva::plot::{BarPlot, LinePlot, ScatterPlot};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::render_multiple;
-use mercer::evaluate::ClassificationReport;
+use mercer::evaluate::{ClassificationReport, RegressionReport};
 use std::path::Path;
 
 use super::Telling;
@@ -37,6 +37,44 @@ pub fn calibration(report: &ClassificationReport) -> String {
         .with_title("Calibration")
         .with_x_label("confidence")
         .with_y_label("accuracy")
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
+}
+
+/// Predicted against true numbers; on the dashed line they are equal.
+pub fn predicted(report: &RegressionReport) -> String {
+    let points = report.points.clone();
+    let low = points.iter().map(|p| p.0.min(p.1)).fold(f64::INFINITY, f64::min);
+    let high = points.iter().map(|p| p.0.max(p.1)).fold(f64::NEG_INFINITY, f64::max);
+    let line = LinePlot::new().with_data(vec![(low, low), (high, high)]);
+    let plots = vec![
+        Plot::Scatter(ScatterPlot::new().with_data(points).with_color(COLORS[0])),
+        Plot::Line(line.with_color("#888").with_dashed()),
+    ];
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Predicted against true")
+        .with_x_label("true")
+        .with_y_label("predicted")
+        .with_width(520.0)
+        .with_height(420.0);
+    svg(plots, layout)
+}
+
+/// What is left over, against the prediction: a shape in it is something the model misses.
+pub fn residuals(report: &RegressionReport) -> String {
+    let points: Vec<(f64, f64)> = report.points.iter().map(|(y, p)| (*p, y - p)).collect();
+    let low = points.iter().map(|p| p.0).fold(f64::INFINITY, f64::min);
+    let high = points.iter().map(|p| p.0).fold(f64::NEG_INFINITY, f64::max);
+    let line = LinePlot::new().with_data(vec![(low, 0.0), (high, 0.0)]);
+    let plots = vec![
+        Plot::Scatter(ScatterPlot::new().with_data(points).with_color(COLORS[1])),
+        Plot::Line(line.with_color("#888").with_dashed()),
+    ];
+    let layout = Layout::auto_from_plots(&plots)
+        .with_title("Residuals")
+        .with_x_label("predicted")
+        .with_y_label("true less predicted")
         .with_width(520.0)
         .with_height(420.0);
     svg(plots, layout)

@@ -4,8 +4,8 @@ use super::TrainReport;
 use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::decision::RiskReport;
-use mercer::evaluate::ClassificationReport;
-use mercer::explain::{Explanation, Factor, short};
+use mercer::evaluate::{ClassificationReport, RegressionReport};
+use mercer::explain::{Explanation, Factor, TermExplanation, short};
 use mercer_io::Profile;
 use std::io::{self, Write};
 
@@ -86,6 +86,10 @@ pub fn train(report: &TrainReport) -> Result<()> {
         writeln!(io::stdout(), "\nOn rows held out by cross-validation:")?;
         classification(judged)?;
     }
+    if let Some(judged) = &report.regression {
+        writeln!(io::stdout(), "\nOn rows held out by cross-validation:")?;
+        regression(judged)?;
+    }
     let mut out = io::stdout().lock();
     if !report.telling.is_empty() {
         let mut rows = table(&["most telling columns", "bits about the class", ""]);
@@ -151,6 +155,56 @@ pub fn decision(report: &RiskReport) -> Result<()> {
     if let Some(accuracy) = report.accuracy_of_answered {
         writeln!(out, "accuracy       {accuracy:.4} on the rows that were answered")?;
     }
+    Ok(())
+}
+
+/// The figures of a predictor of numbers.
+pub fn regression(report: &RegressionReport) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "R²            {:.4}  (share of the variance explained)", report.r_squared)?;
+    writeln!(
+        out,
+        "RMSE          {}  (always guessing the mean: {})",
+        short(report.rmse),
+        short(report.baseline_rmse)
+    )?;
+    writeln!(out, "mean error    {}  in size", short(report.mae))?;
+    writeln!(out, "median error  {}  in size", short(report.median_error))?;
+    writeln!(out, "largest error {}  in size", short(report.largest_error))?;
+    writeln!(out, "bias          {}  predicted less true", short(report.bias))?;
+    writeln!(out, "rows          {}", report.n_rows)?;
+    Ok(())
+}
+
+/// A number, term by term.
+pub fn terms(e: &TermExplanation, target: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{target} = {}\n", short(e.prediction))?;
+    let mut rows = table(&["term", "value", "coefficient", "value x coefficient", "push"]);
+    align_right(&mut rows, &[1, 2, 3, 4]);
+    rows.add_row(["(intercept)", "", "", &short(e.intercept), ""]);
+    let ladder = e.ladder();
+    for term in ladder.iter().take(MOST_FACTORS) {
+        rows.add_row([
+            term.column.clone(),
+            short(term.value),
+            short(term.coefficient),
+            short(term.term),
+            format!("{}{}", if term.push < 0.0 { "" } else { "+" }, short(term.push)),
+        ]);
+    }
+    let rest = ladder.len().saturating_sub(MOST_FACTORS);
+    if rest > 0 {
+        let sum: f64 = ladder.iter().skip(MOST_FACTORS).map(|t| t.term).sum();
+        rows.add_row([format!("{rest} weaker terms"), String::new(), String::new(), short(sum)]);
+    }
+    writeln!(out, "{rows}")?;
+    writeln!(
+        out,
+        "\nAn average row gets {}; each push is the coefficient times the distance from the \
+         average.",
+        short(e.average)
+    )?;
     Ok(())
 }
 

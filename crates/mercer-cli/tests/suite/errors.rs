@@ -73,9 +73,17 @@ fn a_gap_in_the_target_is_named() {
 fn a_quantity_is_no_class() {
     let rows: String = (0..200).map(|i| format!("{i},{}.5\n", i)).collect();
 
-    let words = refused(&format!("a,y\n{rows}"), TARGET, 3);
+    let named = ["--target", "y", "--model", "gaussian-nb"];
+    let words = refused(&format!("a,y\n{rows}"), &named, 3);
 
-    says(&words, &["`y`", "quantity", "--column y=categorical"]);
+    says(&words, &["`y`", "quantity", "--model ols", "--column y=categorical"]);
+}
+
+#[test]
+fn a_word_is_no_quantity() {
+    let named = ["--target", "y", "--model", "ridge"];
+
+    says(&refused("a,y\n1,p\n2,q\n", &named, 3), &["`y`", "ridge learns numbers"]);
 }
 
 #[test]

@@ -241,6 +241,89 @@ fn a_sparse_file_without_its_first_index_is_not_read_one_off() {
     assert_eq!(folder.output(&["predict", "zero.mercer", "later.svm"]), "label\np\nq\n");
 }
 
+/// Sepal length from the other three measures of the iris flowers.
+fn train_iris(folder: &Folder, more: &[&str]) {
+    let data = example("iris.csv");
+    let mut words = vec!["train", &data, "--target", "sepal_length", "--ignore", "species"];
+    words.extend(more);
+    folder.output(&words);
+}
+
+#[test]
+fn a_quantity_is_learned_judged_and_drawn() {
+    let folder = Folder::new();
+    let data = example("iris.csv");
+
+    let done = folder
+        .mercer(&["train", &data, "--target", "sepal_length", "--ignore", "species"])
+        .assert()
+        .success();
+
+    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+    assert!(words.contains("ols: chosen because `sepal_length` is a quantity"), "{words}");
+    for told in
+        ["R²            0.8", "RMSE", "median error", "rows          150", "condition number"]
+    {
+        assert!(report.contains(told), "`{told}` is not in {report}");
+    }
+    let page = std::fs::read_to_string(folder.path("iris.html")).unwrap();
+    assert!(page.contains("Predicted against true") && page.contains("Residuals"));
+    assert!(page.contains("residual standard error"));
+}
+
+#[test]
+fn a_regression_is_inspected_explained_and_predicts_with_intervals() {
+    let folder = Folder::new();
+    train_iris(&folder, &["--model", "ols"]);
+
+    let table = folder.output(&["inspect", "iris.mercer"]);
+    let told = folder.json(&["explain", "iris.mercer", &example("iris.csv"), "--json"]);
+    let lines =
+        folder.output(&["predict", "iris.mercer", &example("iris.csv"), "--interval", "0.9"]);
+    let judged = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
+
+    // scikit-learn 1.9's LinearRegression on the same rows: 1.8560, 0.6508, 0.7091, -0.5565.
+    for cell in ["1.856", "0.6508", "0.7091", "-0.5565", "***", "146 degrees of freedom"] {
+        assert!(table.contains(cell), "`{cell}` is not in {table}");
+    }
+    let first = told["prediction"].as_f64().unwrap();
+    assert!((first - 5.015416).abs() < 1e-5, "{first}");
+    let cells: Vec<f64> =
+        lines.lines().nth(1).unwrap().split(',').map(|c| c.parse().unwrap()).collect();
+    assert_eq!(lines.lines().next(), Some("sepal_length,low,high"));
+    assert!(cells[1] < cells[0] && cells[0] < cells[2] && (cells[0] - first).abs() < 1e-12);
+    assert_eq!(lines.lines().count(), 151);
+    assert!((judged["r_squared"].as_f64().unwrap() - 0.858612).abs() < 1e-6);
+}
+
+#[test]
+fn regressions_merge_and_forget() {
+    let folder = Folder::new();
+    let text = std::fs::read_to_string(example("iris.csv")).unwrap();
+    let rows: Vec<&str> = text.lines().collect();
+    let part = |rows: &[&str]| format!("{}\n{}\n", text.lines().next().unwrap(), rows.join("\n"));
+    folder.write("a.csv", &part(&rows[1..80]));
+    folder.write("b.csv", &part(&rows[80..]));
+    let train = |data: &str, more: &[&str]| {
+        let mut words = vec!["train", data, "--model", "ridge"];
+        words.extend(more);
+        folder.output(&words);
+    };
+    train("a.csv", &["--target", "sepal_length", "--ignore", "species"]);
+    train("b.csv", &["--like", "a.mercer"]);
+
+    folder.output(&["merge", "a.mercer", "b.mercer", "--out", "both.mercer"]);
+    folder.output(&["forget", "both.mercer", "b.csv", "--out", "left.mercer"]);
+
+    let predict = |model: &str| folder.output(&["predict", model, "a.csv"]);
+    let numbers =
+        |text: String| text.lines().skip(1).map(|l| l.parse::<f64>().unwrap()).collect::<Vec<_>>();
+    let (left, first) = (numbers(predict("left.mercer")), numbers(predict("a.mercer")));
+    assert!(left.iter().zip(&first).all(|(a, b)| (a - b).abs() < 1e-9));
+    assert_ne!(predict("both.mercer"), predict("a.mercer"));
+}
+
 #[test]
 fn the_tax_table_is_told_as_the_lecture_tells_it() {
     let folder = Folder::new();

@@ -11,6 +11,8 @@ mod product;
 mod qr;
 mod svd;
 mod triangular;
+mod wide_cholesky;
+mod wide_gram;
 
 pub use cholesky::Cholesky;
 pub use eigen::SymmetricEigen;
@@ -18,6 +20,8 @@ pub use product::{add_gram, add_product, gram, multiply, multiply_transposed};
 pub use qr::{PivotedQr, Qr};
 pub use svd::Svd;
 pub use triangular::{solve_lower, solve_lower_transposed, solve_upper, solve_upper_transposed};
+pub use wide_cholesky::{WideCholesky, WideMatrix};
+pub use wide_gram::add_wide_gram;
 
 use crate::Matrix;
 use faer::{Mat, MatRef};

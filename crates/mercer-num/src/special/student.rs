@@ -41,3 +41,51 @@ pub fn student_quantile(degrees: f64, at: Tails) -> f64 {
     let log_odds = beta_log_odds(0.5 * degrees, 0.5, both);
     -(degrees.sqrt() * (-0.5 * log_odds).exp())
 }
+
+/// `P(|T| > |t|)` for Student's t: the two-sided p-value. NaN where `degrees` is not above zero.
+pub fn student_p(t: f64, degrees: f64) -> f64 {
+    if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
+        return f64::NAN;
+    }
+    2.0 * student_share(-t.abs(), degrees).lower
+}
+
+/// The `t` with `P(|T| ≤ t) = level`: half the width of an interval, in standard errors.
+///
+/// ```
+/// let t = mercer_num::special::student_interval(0.95, 10.0);
+/// assert!((t - 2.228138851986275).abs() < 1e-12);
+/// ```
+pub fn student_interval(level: f64, degrees: f64) -> f64 {
+    if level.is_nan() || degrees.is_nan() || degrees <= 0.0 {
+        return f64::NAN;
+    }
+    let beyond = 0.5 * (1.0 - level.clamp(0.0, 1.0));
+    student_quantile(degrees, Tails { lower: 1.0 - beyond, upper: beyond })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} is not {expected}");
+    }
+
+    #[test]
+    fn p_values_and_intervals() {
+        // Two degrees of freedom: 1 − t / √(2 + t²); one: 1 − 2 atan(t) / π.
+        near(student_p(3.0, 2.0), 1.0 - 3.0 / 11f64.sqrt());
+        near(student_p(-1.0, 1.0), 0.5);
+        // By mpmath, forty digits.
+        near(student_p(30.0, 40.0), 4.850907660590208e-29);
+        near(student_p(6.0, 1e6), 1.9738498123544347e-9);
+        near(student_interval(0.95, 9.0), 2.262157162798205);
+        assert_eq!(student_p(0.0, 5.0), 1.0);
+        assert_eq!(student_p(f64::INFINITY, 5.0), 0.0);
+        assert_eq!(student_interval(0.0, 5.0), 0.0);
+        assert_eq!(student_interval(1.0, 5.0), f64::INFINITY);
+        assert!(student_p(1.0, 0.0).is_nan() && student_interval(0.5, 0.0).is_nan());
+    }
+}

@@ -24,6 +24,9 @@ Table = (
     | tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], int]
 )
 
+# Codes of classes, or numbers.
+Target = NDArray[np.uint32] | NDArray[np.float64]
+
 class Card(TypedDict):
     id: str
     python: str
@@ -56,7 +59,7 @@ class Fitted:
         self,
         params: str,
         x: Table,
-        codes: NDArray[np.uint32],
+        target: Target,
         labels: list[Any],
         weights: NDArray[np.float64] | None = None,
         seconds: float | None = None,
@@ -65,7 +68,7 @@ class Fitted:
     def forget(
         self,
         x: Table,
-        codes: NDArray[np.uint32],
+        target: Target,
         labels: list[Any],
         weights: NDArray[np.float64] | None = None,
     ) -> Fitted: ...
@@ -75,6 +78,10 @@ class Fitted:
     def log_density(self, x: Table) -> NDArray[np.float64]: ...
     def sample(self, n: int, seed: int) -> tuple[NDArray[np.float64], NDArray[np.uint32]]: ...
     def explain(self, row: NDArray[np.float64]) -> dict[str, Any]: ...
+    def numbers(self, x: Table) -> NDArray[np.float64]: ...
+    def intervals(self, x: Table, level: float) -> NDArray[np.float64]: ...
+    def explain_terms(self, row: NDArray[np.float64]) -> dict[str, Any]: ...
+    def summary(self, level: float) -> tuple[dict[str, Any], str]: ...
     def to_bytes(self) -> bytes: ...
     def save(self, path: Path) -> None: ...
 
@@ -126,7 +133,7 @@ def fit(
     id: str,
     params: str,
     x: Table,
-    codes: NDArray[np.uint32],
+    target: Target,
     labels: list[Any],
     weights: NDArray[np.float64] | None = None,
     names: list[str] | None = None,

@@ -15,22 +15,32 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
 
 from . import _mercer, labels, rows
 from .exceptions import CutShortWarning
-from .explanation import Explanation
+from .explanation import Explanation, TermExplanation
 from .limits import seconds_left
+from .summary import Summary
 
 __all__ = [
+    "Additive",
     "Classifier",
     "Estimator",
     "Factored",
     "Generative",
     "Mergeable",
+    "MergeableRegressor",
     "Probabilistic",
+    "Regressor",
     "load",
 ]
 
@@ -39,6 +49,7 @@ ALIASES = {
     "class_count_": ("class_weights", None),
     "class_log_prior_": ("log_priors", None),
     "class_prior_": ("log_priors", np.exp),
+    "coef_": ("coefficients", None),
     "epsilon_": ("smoothing", None),
     "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
     "feature_count_": ("counts", None),
@@ -179,6 +190,22 @@ class Estimator(BaseEstimator):
         check_is_fitted(self)
         return self._rows(X, reset=False)
 
+    def _one_row(self, x: Any) -> np.ndarray:
+        """One row of anything that has one, as an array."""
+        if hasattr(x, "columns") or hasattr(x, "column_names") or hasattr(x, "tocsr"):
+            row = self._rows(x, reset=False)
+        else:
+            row = np.atleast_2d(np.asarray(x, dtype=np.float64))
+        if isinstance(row, tuple):
+            data, places, offsets, width = row
+            row = np.zeros((len(offsets) - 1, width))
+            if len(row) == 1:
+                # A cell may be stored in parts.
+                np.add.at(row[0], places, data)
+        if len(row) != 1:
+            raise ValueError(f"explain takes one row, not {len(row)}")
+        return np.ascontiguousarray(row[0], dtype=np.float64)
+
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(names)
@@ -252,16 +279,8 @@ class Classifier(ClassifierMixin, Estimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
         codes, classes = labels.encode(y)
-        n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
-        if len(codes) != n_rows:
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples: "
-                f"X has {n_rows}, y has {len(codes)}"
-            )
-        if sample_weight is None:
-            return codes, classes, None
-        weights = _check_sample_weight(sample_weight, codes, dtype=np.float64)
-        return codes, classes, np.ascontiguousarray(weights)
+        _check_lengths(matrix, codes)
+        return codes, classes, _weights(sample_weight, codes)
 
 
 class Mergeable(Classifier):
@@ -409,20 +428,143 @@ class Factored(Classifier):
             The row.
         """
         check_is_fitted(self)
-        if hasattr(x, "columns") or hasattr(x, "column_names") or hasattr(x, "tocsr"):
-            row = self._rows(x, reset=False)
-        else:
-            row = np.atleast_2d(np.asarray(x, dtype=np.float64))
-        if isinstance(row, tuple):
-            data, places, offsets, width = row
-            row = np.zeros((len(offsets) - 1, width))
-            if len(row) == 1:
-                # A cell may be stored in parts.
-                np.add.at(row[0], places, data)
-        if len(row) != 1:
-            raise ValueError(f"explain takes one row, not {len(row)}")
-        told = self._fitted.explain(np.ascontiguousarray(row[0], dtype=np.float64))
+        told = self._fitted.explain(self._one_row(x))
         return Explanation(told, self.classes_)
+
+
+class Regressor(RegressorMixin, Estimator):
+    """Predicts numbers."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns from rows and their numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their numbers.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        matrix = self._rows(X, reset=True)
+        numbers, weights = self._target(matrix, y, sample_weight)
+        fitted = _mercer.fit(
+            self._id,
+            self._params(),
+            matrix,
+            numbers,
+            [],
+            weights,
+            self._names(),
+            self._levels,
+            seconds_left(),
+        )
+        return self._keep(fitted, len(numbers))
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The number of each row."""
+        matrix = self._known_rows(X)
+        return self._fitted.numbers(matrix)
+
+    def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
+        """For each row, the ends of an interval that holds its number with probability ``level``."""
+        if not 0 < level < 1:
+            raise ValueError(f"level is {level}; it must be between 0 and 1")
+        matrix = self._known_rows(X)
+        return self._fitted.intervals(matrix, level)
+
+    def _target(
+        self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        y = column_or_1d(y, warn=True, dtype=np.float64)
+        assert_all_finite(y, input_name="y")
+        _check_lengths(matrix, y)
+        return np.ascontiguousarray(y), _weights(sample_weight, y)
+
+
+class MergeableRegressor(Regressor):
+    """Learns by statistics: rows can be added, taken back out, and learned in parts."""
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learns more rows. Any split of the rows gives the model of all of them.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their numbers.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        first = not self.__sklearn_is_fitted__()
+        matrix = self._rows(X, reset=first)
+        numbers, weights = self._target(matrix, y, sample_weight)
+        params, limit = self._params(), seconds_left()
+        if first:
+            columns = self._names()
+            fitted = _mercer.fit(
+                self._id,
+                params,
+                matrix,
+                numbers,
+                [],
+                weights,
+                columns,
+                self._levels,
+                limit,
+                wait=True,
+            )
+        else:
+            fitted = self._fitted.observe(params, matrix, numbers, [], weights, limit)
+        return self._keep(fitted, len(numbers))
+
+    def merge(self, other: Self) -> Self:
+        """The model of the rows of both, as a new estimator.
+
+        Both must have the same parameters and columns.
+        """
+        check_is_fitted(self)
+        check_is_fitted(other)
+        return _with(self, self._fitted.merge(other._fitted))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Takes rows back out, as if they had never been learned."""
+        matrix = self._known_rows(X)
+        numbers, weights = self._target(matrix, y, sample_weight)
+        self._fitted = self._fitted.forget(matrix, numbers, [], weights)
+        return self
+
+
+class Additive(Regressor):
+    """Has predictions that are a weighted sum of columns."""
+
+    def explain(self, x: Any) -> TermExplanation:
+        """Why a row gets its number: what every column adds.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), or anything of one row
+            The row.
+        """
+        check_is_fitted(self)
+        return TermExplanation(self._fitted.explain_terms(self._one_row(x)))
+
+    def summary(self, level: float = 0.95) -> Summary:
+        """The coefficients with their errors; ``print`` it to read it as R shows it.
+
+        Parameters
+        ----------
+        level : float, default=0.95
+            How sure the intervals are.
+        """
+        check_is_fitted(self)
+        return Summary(*self._fitted.summary(level))
 
 
 def _whole(X: np.ndarray) -> np.ndarray:
@@ -458,9 +600,26 @@ def load(path: str | os.PathLike) -> Any:
     model.n_features_in_ = fitted.n_columns
     if fitted.names is not None:
         model.feature_names_in_ = np.array(fitted.names, dtype=object)
-    model.classes_ = labels.array(fitted.labels)
-    model._classes_grow = False
+    if isinstance(model, Classifier):
+        model.classes_ = labels.array(fitted.labels)
+        model._classes_grow = False
     return model
+
+
+def _check_lengths(matrix: np.ndarray | rows.Compressed, y: np.ndarray) -> None:
+    n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
+    if len(y) != n_rows:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: "
+            f"X has {n_rows}, y has {len(y)}"
+        )
+
+
+def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
+    if sample_weight is None:
+        return None
+    weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
+    return np.ascontiguousarray(weights)
 
 
 def _with(model: Any, fitted: _mercer.Fitted) -> Any:

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Explanation"]
+__all__ = ["Explanation", "TermExplanation"]
 
 
 class Explanation:
@@ -93,6 +93,59 @@ class Explanation:
         total = _difference(self.log_joint, self._winner, self._runner_up)
         rungs = [(name, _signed(odds)) for name, odds in [*self.ladder(), ("total", total)]]
         return _block(f"log-odds of {self.winner} against {self.runner_up}", rungs)
+
+
+class TermExplanation:
+    """Why a row got its number: the constant term and one term a column.
+
+    ``print`` it to read it; the numbers are attributes.
+
+    Attributes
+    ----------
+    prediction : float
+        The constant term plus all terms.
+    intercept : float
+        The constant term.
+    average : float
+        What an average row gets.
+    terms : list of dict
+        One a column: ``column``, ``value``, ``coefficient``, ``term``, which is their product, and
+        ``push``, which is how far the column moves the number from that of an average row.
+    """
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.prediction: float = told["prediction"]
+        self.intercept: float = told["intercept"]
+        self.average: float = told["average"]
+        self.terms: list[dict[str, Any]] = told["terms"]
+
+    def ladder(self) -> list[tuple[str, float]]:
+        """The push of each column, the strongest first."""
+        rungs = [(term["column"], term["push"]) for term in self.terms]
+        return sorted(rungs, key=lambda rung: -abs(rung[1]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+        return {
+            "prediction": self.prediction,
+            "intercept": self.intercept,
+            "average": self.average,
+            "terms": self.terms,
+            "ladder": [list(rung) for rung in self.ladder()],
+        }
+
+    def __repr__(self) -> str:
+        return f"<TermExplanation: {_short(self.prediction)}>"
+
+    def __str__(self) -> str:
+        lines = [("constant", _short(self.intercept))]
+        for term in self.terms:
+            product = f"{_short(term['coefficient'])} x {_short(term['value'])}"
+            lines.append((term["column"], f"{product} = {_signed(term['term'])}"))
+        lines.append(("sum", _short(self.prediction)))
+        pushes = [("average row", _short(self.average))]
+        pushes += [(name, _signed(push)) for name, push in self.ladder()]
+        return "\n\n".join([_block("terms", lines), _block("pushes", pushes)])
 
 
 def _block(title: str, lines: list[tuple[str, str]]) -> str:

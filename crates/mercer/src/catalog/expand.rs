@@ -74,6 +74,14 @@ macro_rules! catalog {
                 }
             }
 
+            /// How many rows one leaf takes, if the estimator learns by statistics.
+            pub fn chunk_rows(&self, n_columns: usize, layout: mercer_num::parallel::Layout) -> usize {
+                match self {
+                    $(Estimator::$S(_) => <<$S as Accumulate>::Stats as Statistics>::chunk_rows(n_columns, layout),)*
+                    _ => mercer_num::parallel::chunk_rows(n_columns, layout),
+                }
+            }
+
             /// Adds rows to a summary.
             ///
             /// # Errors
@@ -240,6 +248,7 @@ macro_rules! catalog {
     (@can generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
     (@can factored) => { fn factored(&self) -> Option<&dyn crate::model::Factored> { Some(self) } };
     (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
+    (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
 
     (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {

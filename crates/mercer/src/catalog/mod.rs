@@ -7,7 +7,7 @@ mod train;
 mod trained;
 pub mod tree;
 
-pub use train::{Outcome, Training, train};
+pub use train::{Goal, Outcome, Training, train};
 pub use trained::Trained;
 pub use tree::Tree;
 
@@ -18,6 +18,7 @@ use crate::bayes::{
 };
 use crate::data::Dataset;
 use crate::error::{Error, Result};
+use crate::linear::{LinearRegression, LinearRegressionModel, Ridge, RidgeModel};
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
@@ -36,6 +37,8 @@ expand::catalog! {
         CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : classifier probabilistic generative factored, missing categories;
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
+        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse;
+        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse;
     }
     by_rounds {}
     by_solver {}

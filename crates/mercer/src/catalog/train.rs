@@ -7,9 +7,9 @@
 use super::{AnyModel, AnyStats, Estimator, Trained};
 use crate::data::{Classes, Stream, Table};
 use crate::error::{Error, Result};
-use crate::evaluate::{Evaluation, Folds, Information};
-use crate::model::{Fitted, Monitor, Stop, chunk_rows};
-use crate::prepare::{Encoded, Features};
+use crate::evaluate::{Evaluation, Folds, Information, RegressionEvaluation};
+use crate::model::{Fitted, Monitor, Stop};
+use crate::prepare::{Encoded, Features, Schema};
 use mercer_num::parallel::{self, Tree};
 use std::ops::ControlFlow;
 use std::time::Instant;
@@ -25,8 +25,8 @@ pub struct Training<'a> {
     pub estimator: Estimator,
     /// How tables become rows.
     pub features: Features,
-    /// The classes of the target.
-    pub classes: &'a Classes,
+    /// What the target is.
+    pub goal: Goal<'a>,
     /// How many rows there are, if known.
     pub n_rows: Option<u64>,
     /// How many folds judge the model; fewer than two skip it.
@@ -35,12 +35,32 @@ pub struct Training<'a> {
     pub seed: u64,
 }
 
+/// What is to be learned about a row.
+#[derive(Clone, Copy, Debug)]
+pub enum Goal<'a> {
+    /// Which of these classes it is of.
+    Classes(&'a Classes),
+    /// A number.
+    Numbers,
+}
+
+impl Goal<'_> {
+    fn n_classes(&self) -> usize {
+        match self {
+            Goal::Classes(classes) => classes.len(),
+            Goal::Numbers => 1,
+        }
+    }
+}
+
 /// What training gives.
 pub struct Outcome {
     /// The model of all rows.
     pub trained: Trained,
     /// Held-out rows judged; `None` without folds or when time ran out before.
     pub evaluation: Option<Evaluation>,
+    /// Held-out rows judged, where numbers were learned.
+    pub regression: Option<RegressionEvaluation>,
     /// What each feature tells about the class on held-out rows, in bits.
     pub bits: Option<Vec<f64>>,
 }
@@ -55,7 +75,9 @@ pub fn train<S: Stream>(
     monitor: &Monitor<'_>,
 ) -> std::result::Result<Outcome, S::Error> {
     let start = Instant::now();
-    training.classes.check_several()?;
+    if let Goal::Classes(classes) = training.goal {
+        classes.check_several()?;
+    }
     training.estimator.check()?;
     let sums = training.gather(stream, monitor)?;
     let Some(stats) = sums.total.finish(AnyStats::merge)? else {
@@ -75,11 +97,16 @@ pub fn train<S: Stream>(
     } else {
         None
     };
-    let (evaluation, information) = judged.unzip();
+    let (evaluation, regression, information) = match (judged, training.goal) {
+        (None, _) => (None, None, None),
+        (Some(judged), Goal::Classes(_)) => (Some(judged.classes), None, Some(judged.information)),
+        (Some(judged), Goal::Numbers) => (None, Some(judged.numbers), None),
+    };
     let Training { estimator, features, .. } = training;
     Ok(Outcome {
         trained: Trained::new(estimator, features, fitted, Some(stats)),
         evaluation,
+        regression,
         bits: information.and_then(|i: Information| i.bits()),
     })
 }
@@ -105,8 +132,16 @@ impl Training<'_> {
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Sums, S::Error> {
         let width = self.features.n_features() as u64;
-        let summaries = (self.n_folds as u64 + 8) * self.classes.len() as u64;
-        monitor.reserve("keeping statistics by class", summaries * width * 24)?;
+        let summaries = self.n_folds as u64 + 8;
+        match self.goal {
+            Goal::Classes(classes) => {
+                let bytes = summaries * classes.len() as u64 * width * 24;
+                monitor.reserve("keeping statistics by class", bytes)?;
+            }
+            Goal::Numbers => {
+                monitor.reserve("keeping cross-products", summaries * (width + 2).pow(2) * 16)?;
+            }
+        }
         let mut sums = Sums {
             total: Tree::new(),
             folds: (0..self.n_folds).map(|_| Tree::new()).collect(),
@@ -115,7 +150,7 @@ impl Training<'_> {
         };
         let chunk = self.chunk();
         self.each_wave(stream, monitor, 0, &mut sums.stopped, |wave, first_row| {
-            sums.rows = first_row + wave.iter().map(|d| d.rows.codes.len() as u64).sum::<u64>();
+            sums.rows = first_row + wave.iter().map(|d| d.rows.rows().n_rows() as u64).sum::<u64>();
             let leaves = parallel::map(wave.len(), |k| {
                 self.leaves(&wave[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
             })?;
@@ -144,7 +179,11 @@ impl Training<'_> {
     fn leaf(&self, rows: &Encoded) -> Result<AnyStats> {
         let unable = || self.estimator.unable("learn from a stream");
         let mut stats = self.estimator.no_rows().ok_or_else(unable)?;
-        self.estimator.observe(&mut stats, &rows.dataset(self.classes)?)?;
+        let data = match self.goal {
+            Goal::Classes(classes) => rows.dataset(classes)?,
+            Goal::Numbers => rows.number_dataset()?,
+        };
+        self.estimator.observe(&mut stats, &data)?;
         Ok(stats)
     }
 
@@ -187,11 +226,18 @@ impl Training<'_> {
         stream: &S,
         monitor: &Monitor<'_>,
         n_rows: u64,
-    ) -> std::result::Result<Option<(Evaluation, Information)>, S::Error> {
-        let mut evaluation = Evaluation::new(self.classes);
-        let mut information = Information::default();
+    ) -> std::result::Result<Option<Judgement>, S::Error> {
+        let none = Classes::default();
+        let mut judgement = Judgement {
+            classes: match self.goal {
+                Goal::Classes(classes) => Evaluation::new(classes),
+                Goal::Numbers => Evaluation::new(&none),
+            },
+            numbers: RegressionEvaluation::default(),
+            information: Information::default(),
+        };
         let mut stopped = None;
-        let factors = (self.features.n_features() * self.classes.len()).max(1) as u64;
+        let factors = (self.features.n_features() * self.goal.n_classes()).max(1) as u64;
         let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
         let stride = n_rows.div_ceil(telling).max(1) as usize;
         let chunk = self.chunk();
@@ -200,20 +246,46 @@ impl Training<'_> {
                 judge_batch(&wave[k], models, stride)
                     .map_err(|e| e.after_rows(first_row as usize + k * chunk))
             })?;
-            for (folds, telling) in judged {
-                for (codes, log_proba) in folds {
-                    evaluation.judge(&codes, &log_proba);
+            for batch in judged {
+                for (codes, log_proba) in batch.classes {
+                    judgement.classes.judge(&codes, &log_proba);
                 }
-                information.merge(&telling);
+                for (numbers, predicted) in batch.numbers {
+                    judgement.numbers.judge(&numbers, &predicted);
+                }
+                judgement.information.merge(&batch.information);
             }
             Ok(())
         })?;
-        Ok(stopped.is_none().then_some((evaluation, information)))
+        Ok(stopped.is_none().then_some(judgement))
     }
 
     /// Rows of a batch.
     fn chunk(&self) -> usize {
-        chunk_rows(self.features.n_features(), self.features.layout())
+        self.estimator.chunk_rows(self.features.n_features(), self.features.layout())
+    }
+
+    /// The columns to read.
+    fn reading(&self) -> Schema {
+        match self.goal {
+            Goal::Classes(classes) => self.features.reading(Some(classes)),
+            Goal::Numbers => self.features.reading_numbers(),
+        }
+    }
+
+    fn encode(&self, table: &Table) -> Result<Encoded> {
+        match self.goal {
+            Goal::Classes(classes) => self.features.encode(table, Some(classes)),
+            Goal::Numbers => self.features.encode_numbers(table),
+        }
+    }
+
+    /// The places of each fold's rows: balanced by class, where there are classes.
+    fn deal(&self, folds: &mut Folds, rows: &Encoded) -> Vec<Vec<usize>> {
+        match self.goal {
+            Goal::Classes(_) => folds.split(&rows.codes),
+            Goal::Numbers => folds.split(&vec![0; rows.numbers.len()]),
+        }
     }
 
     /// Runs over the stream once, wave by wave, with rows made and dealt to folds.
@@ -225,13 +297,12 @@ impl Training<'_> {
         stopped: &mut Option<Stop>,
         mut take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
-        let features = &self.features;
         let chunk = self.chunk();
         let passes = if self.n_folds > 1 { 2 } else { 1 };
         let total = self.n_rows.map(|n| n * passes);
-        let mut folds = Folds::new(self.n_folds, self.classes.len(), self.seed);
+        let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
         let mut seen: u64 = 0;
-        let schema = features.reading(Some(self.classes));
+        let schema = self.reading();
         stream.stream(&schema, chunk, &mut |tables: Vec<Table>| {
             *stopped = monitor.stop();
             if stopped.is_some() {
@@ -239,14 +310,16 @@ impl Training<'_> {
             }
             let rows: u64 = tables.iter().map(|t| t.n_rows() as u64).sum();
             let encoded = parallel::map(tables.len(), |k| {
-                features
-                    .encode(&tables[k], Some(self.classes))
-                    .map_err(|e| e.after_rows(seen as usize + k * chunk))
+                self.encode(&tables[k]).map_err(|e| e.after_rows(seen as usize + k * chunk))
             })?;
             let wave = encoded
                 .into_iter()
                 .map(|rows| Dealt {
-                    places: if self.n_folds > 1 { folds.split(&rows.codes) } else { Vec::new() },
+                    places: if self.n_folds > 1 {
+                        self.deal(&mut folds, &rows)
+                    } else {
+                        Vec::new()
+                    },
                     rows,
                 })
                 .collect();
@@ -258,7 +331,20 @@ impl Training<'_> {
     }
 }
 
-type Judged = (Vec<(Vec<u32>, mercer_num::Matrix)>, Information);
+/// Held-out rows, judged.
+struct Judgement {
+    classes: Evaluation,
+    numbers: RegressionEvaluation,
+    information: Information,
+}
+
+/// What the models that never saw them say about the rows of a batch.
+#[derive(Default)]
+struct Judged {
+    classes: Vec<(Vec<u32>, mercer_num::Matrix)>,
+    numbers: Vec<(Vec<f64>, Vec<f64>)>,
+    information: Information,
+}
 
 /// Lets every fold's rows be judged by the model that never saw them.
 fn judge_batch(
@@ -266,20 +352,22 @@ fn judge_batch(
     models: &[Option<Fitted<AnyModel>>],
     stride: usize,
 ) -> Result<Judged> {
-    let mut folds = Vec::new();
-    let mut information = Information::default();
+    let mut judged = Judged::default();
     for (places, model) in batch.places.iter().zip(models) {
         let Some(model) = model else { continue };
         let part = batch.rows.select(places);
         let rows = part.rows();
         if let Some(model) = model.as_model().probabilistic() {
-            folds.push((part.codes.clone(), model.log_proba(&rows)?));
+            judged.classes.push((part.codes.clone(), model.log_proba(&rows)?));
+        }
+        if let Some(model) = model.as_model().regressor() {
+            judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
         }
         if let Some(model) = model.as_model().factored() {
             let some: Vec<usize> = (0..places.len()).filter(|i| places[*i] % stride == 0).collect();
             let some = part.select(&some);
-            information.push(model, &some.rows(), &some.codes)?;
+            judged.information.push(model, &some.rows(), &some.codes)?;
         }
     }
-    Ok((folds, information))
+    Ok(judged)
 }

@@ -132,9 +132,7 @@ impl Trained {
             return refuse("the model is another estimator's");
         }
         let width = self.features.n_features();
-        if let Some(classifier) = self.fitted.model.as_model().classifier()
-            && classifier.n_columns() != width
-        {
+        if n_columns(&self.fitted.model).is_some_and(|n| n != width) {
             return refuse("the model and its features differ in width");
         }
         let Some(stats) = &self.stats else { return Ok(()) };
@@ -143,11 +141,18 @@ impl Trained {
         let again = self.estimator.finish(stats, 0).map_err(|e| Error::File(e.to_string()))?;
         let shape = |model: &AnyModel| {
             let classifier = model.as_model().classifier();
-            classifier.map(|model| (model.n_columns(), model.classes().clone()))
+            (n_columns(model), classifier.map(|model| model.classes().clone()))
         };
         if shape(&again.model) != shape(&self.fitted.model) {
             return refuse("the model and its statistics are of other columns or classes");
         }
         Ok(())
     }
+}
+
+/// How many columns the model's rows have, where it looks at rows.
+fn n_columns(model: &AnyModel) -> Option<usize> {
+    let model = model.as_model();
+    let classifier = model.classifier().map(|m| m.n_columns());
+    classifier.or_else(|| model.regressor().map(|m| m.n_columns()))
 }

@@ -211,6 +211,22 @@ impl<'a> Dataset<'a> {
         }
     }
 
+    /// The numbers to be learned.
+    ///
+    /// # Errors
+    /// If the target is something else.
+    pub fn number_target(&self) -> Result<&'a [f64]> {
+        match self.target {
+            Target::Numbers(y) => Ok(y),
+            Target::Classes { .. } => Err(Error::Kind {
+                column: "target".into(),
+                found: "a class".into(),
+                expected: "numeric".into(),
+            }),
+            Target::None => Err(Error::MissingColumn { name: "target".into() }),
+        }
+    }
+
     /// Refuses cells that cannot be computed with.
     ///
     /// # Errors

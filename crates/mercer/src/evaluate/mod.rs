@@ -3,7 +3,9 @@
 mod classification;
 mod folds;
 mod information;
+mod regression;
 
 pub use classification::{CalibrationBin, ClassReport, ClassificationReport, Evaluation, Interval};
 pub use folds::Folds;
 pub use information::Information;
+pub use regression::{RegressionEvaluation, RegressionReport};

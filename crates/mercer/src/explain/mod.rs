@@ -1,8 +1,10 @@
 //! Predictions told step by step, as data; the faces print them.
 
 mod factors;
+mod terms;
 
 pub use factors::{Explanation, Factor, explain};
+pub use terms::{Term, TermExplanation, Terms, explain_terms};
 
 /// A number with four significant digits and at least two decimals, as a lecture would write it.
 ///

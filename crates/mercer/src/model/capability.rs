@@ -2,6 +2,8 @@
 
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
+use crate::explain::Terms;
+use crate::linear::Summary;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
 use mercer_num::{Matrix, Rows};
@@ -159,6 +161,11 @@ pub trait Model: Check + Send + Sync {
         None
     }
 
+    /// As a weighted sum of columns.
+    fn additive(&self) -> Option<&dyn Additive> {
+        None
+    }
+
     /// As a map from rows to rows.
     fn transformer(&self) -> Option<&dyn Transformer> {
         None
@@ -167,11 +174,34 @@ pub trait Model: Check + Send + Sync {
 
 /// Predicts numbers.
 pub trait Regressor: Send + Sync {
+    /// How many columns a row has.
+    fn n_columns(&self) -> usize;
+
     /// One number a row.
     ///
     /// # Errors
     /// If the width differs or a cell is infinite.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
+
+    /// For every row, the ends of an interval that holds its number with probability `level`; `None`
+    /// where the model cannot say.
+    ///
+    /// # Errors
+    /// As [`Regressor::predict`].
+    fn intervals(&self, _x: &Rows<'_>, _level: f64) -> Result<Option<Vec<(f64, f64)>>> {
+        Ok(None)
+    }
+}
+
+/// Has predictions that are a weighted sum of columns, so that they can be told term by term.
+pub trait Additive: Regressor {
+    /// The constant term, the weights, and where the columns stand on average.
+    fn terms(&self) -> Terms<'_>;
+
+    /// The coefficients with their errors, where the model has such.
+    fn summary(&self, _names: &[String], _level: f64) -> Option<Summary> {
+        None
+    }
 }
 
 /// Maps rows to other rows.

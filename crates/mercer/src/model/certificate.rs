@@ -69,6 +69,9 @@ pub struct Proof {
     pub bound: Option<f64>,
     /// What is zero at the optimum, and how large it is.
     pub violation: Option<(String, f64)>,
+    /// Which of several ways was taken, and what was measured to choose it.
+    #[serde(default)]
+    pub how: Option<String>,
 }
 
 /// How a solution was found.
@@ -84,7 +87,13 @@ pub enum Method {
 impl Proof {
     /// A solution by formula.
     pub fn closed_form() -> Proof {
-        Proof { method: Method::ClosedForm, objective: None, bound: None, violation: None }
+        Proof {
+            method: Method::ClosedForm,
+            objective: None,
+            bound: None,
+            violation: None,
+            how: None,
+        }
     }
 
     /// The distance between objective and bound.
@@ -101,8 +110,15 @@ impl fmt::Display for Certificate {
         }
         let passes = if self.rounds == 1 { "pass" } else { "passes" };
         write!(f, "; {} rows in {} {passes}", self.rows, self.rounds)?;
+        if let Some(how) = &self.proof.how {
+            write!(f, "; {how}")?;
+        }
         if let Some((name, value)) = &self.proof.objective {
-            write!(f, "; {name} {value:.6}")?;
+            if (1e-3..1e9).contains(&value.abs()) || *value == 0.0 {
+                write!(f, "; {name} {value:.6}")?;
+            } else {
+                write!(f, "; {name} {value:.6e}")?;
+            }
         }
         if let Some(gap) = self.proof.gap() {
             write!(f, "; gap {gap:.2e}")?;

@@ -3,7 +3,7 @@
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Fitted, Monitor, Params, Proof, Stop};
-use mercer_num::parallel;
+use mercer_num::parallel::{self, Layout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Instant;
@@ -39,6 +39,11 @@ pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwn
     /// # Errors
     /// What does not fit.
     fn check(&self) -> Result<()>;
+
+    /// How many rows one leaf of the merge tree takes, by the width of the data alone.
+    fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+        parallel::chunk_rows(n_columns, layout)
+    }
 }
 
 /// Learns from one summary: naive Bayes, discriminants, least squares, ridge, tf-idf, scaling.
@@ -206,7 +211,7 @@ pub fn gather<S: Statistics>(
     observe: impl Fn(&mut S, &Dataset<'_>) -> Result<()> + Sync,
 ) -> Result<Gathered<S>> {
     let n_rows = data.n_rows();
-    let chunk = parallel::chunk_rows(data.n_columns(), data.layout());
+    let chunk = S::chunk_rows(data.n_columns(), data.layout());
     let plan = parallel::chunks(n_rows, chunk);
     let mut stopped = None;
     let leaf = |k: usize| {

@@ -7,7 +7,8 @@ mod monitor;
 mod params;
 
 pub use capability::{
-    Check, Classifier, Factored, Generative, Model, Probabilistic, Regressor, Transformer, winners,
+    Additive, Check, Classifier, Factored, Generative, Model, Probabilistic, Regressor,
+    Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};

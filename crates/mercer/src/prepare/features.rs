@@ -82,6 +82,8 @@ pub struct Encoded {
     rows: OwnedRows,
     /// Class codes; empty without a target.
     pub codes: Vec<u32>,
+    /// Numbers to learn; empty without such a target.
+    pub numbers: Vec<f64>,
     /// Cells whose word the model had never seen.
     pub n_unseen: u64,
     columns: Arc<[Described]>,
@@ -109,6 +111,14 @@ impl Encoded {
         Dataset::classes(self.rows(), &self.codes, classes)?.described(&self.columns)
     }
 
+    /// The features with their numbers.
+    ///
+    /// # Errors
+    /// If there are no numbers for them.
+    pub fn number_dataset(&self) -> Result<Dataset<'_>> {
+        Dataset::numbers(self.rows(), &self.numbers)?.described(&self.columns)
+    }
+
     /// The rows at some places, copied.
     pub fn select(&self, places: &[usize]) -> Encoded {
         let rows = match &self.rows {
@@ -124,7 +134,8 @@ impl Encoded {
             }
         };
         let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
-        Encoded { rows, codes, n_unseen: 0, columns: Arc::clone(&self.columns) }
+        let numbers = places.iter().filter_map(|i| self.numbers.get(*i)).copied().collect();
+        Encoded { rows, codes, numbers, n_unseen: 0, columns: Arc::clone(&self.columns) }
     }
 }
 
@@ -371,11 +382,12 @@ impl Features {
         };
         let columns = table.select(&self.schema)?;
         let described = self.described();
+        let numbers = Vec::new();
         if let [column] = columns.columns()
             && let Values::Sparse(x) = &column.values
         {
             let rows = OwnedRows::Sparse(x.clone());
-            return Ok(Encoded { rows, codes, n_unseen: 0, columns: described });
+            return Ok(Encoded { rows, codes, numbers, n_unseen: 0, columns: described });
         }
         let head: usize =
             self.widths().zip(&self.steps).filter(|(_, s)| !is_count(s)).map(|(w, _)| w).sum();
@@ -385,7 +397,7 @@ impl Features {
             true => OwnedRows::Sparse(self.count(&columns, &rows)),
             false => OwnedRows::Dense(rows),
         };
-        Ok(Encoded { rows, codes, n_unseen, columns: described })
+        Ok(Encoded { rows, codes, numbers, n_unseen, columns: described })
     }
 
     /// Compressed rows: the cells of `head`, then counts of words.
@@ -426,6 +438,25 @@ impl Features {
             starts.push(places.len());
         }
         Sparse::new((head.nrows(), self.n_features()), starts, places, numbers)
+    }
+
+    /// The columns to read where the target is a number.
+    pub fn reading_numbers(&self) -> Schema {
+        let mut schema = self.schema.clone();
+        schema.fields.extend(self.target.clone().map(Field::numeric));
+        schema
+    }
+
+    /// Makes rows of a table read with [`Features::reading_numbers`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has no number.
+    pub fn encode_numbers(&self, table: &Table) -> Result<Encoded> {
+        let numbers = match &self.target {
+            Some(target) => target_numbers(table, target)?,
+            None => return Err(Error::MissingColumn { name: "target".into() }),
+        };
+        Ok(Encoded { numbers, ..self.encode(table, None)? })
     }
 
     /// Writes the dense features of a table read with [`Features::reading`] where they are wanted, and
@@ -621,6 +652,23 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
             }),
         })
         .collect()
+}
+
+/// The number of every row.
+fn target_numbers(table: &Table, target: &str) -> Result<Vec<f64>> {
+    let column =
+        table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
+    let Values::Numbers(y) = &column.values else {
+        return Err(Error::Kind {
+            column: target.to_owned(),
+            found: column.values.kind().to_string(),
+            expected: "a number".into(),
+        });
+    };
+    match y.iter().position(|y| y.is_nan()) {
+        Some(row) => Err(Error::MissingTarget { row, column: target.to_owned() }),
+        None => Ok(y.clone()),
+    }
 }
 
 /// The class a word stands for: the label it reads as, or the one that is written so.

@@ -6,6 +6,7 @@ mod counts;
 mod mixed;
 mod moments;
 mod pairs;
+mod scatter;
 mod tally;
 
 pub use by_class::{ByClass, Grouped};
@@ -17,4 +18,5 @@ pub use mixed::{Keep, Mixed};
 pub use moments::Moments;
 pub use pairs::PairCounts;
 pub(crate) use pairs::category;
+pub use scatter::{CrossProducts, Scatter};
 pub use tally::{Tallies, Tally};

@@ -8,6 +8,7 @@ use mercer::catalog::{AnyModel, Card, Estimator, Learns, Trained, Tree};
 use mercer::data::{Column, Levels, Values};
 use mercer::prelude::*;
 use mercer::prepare::{Features, Field, Schema, Words};
+use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::random::Random;
 use ndarray::Axis;
 use proptest::prelude::*;
@@ -15,17 +16,6 @@ use std::sync::Arc;
 
 /// The name of the target in tables.
 pub const TARGET: &str = "target";
-
-/// A width at which a dense chunk has few rows, so that few rows make many chunks. Summaries of
-/// categories may grow with the square of the width, and stay narrow.
-pub fn wide(card: &Card) -> usize {
-    if card.takes("categories") { 16 } else { 128 }
-}
-
-/// Rows of a chunk that is [`wide`].
-pub fn wide_chunk(card: &Card) -> usize {
-    mercer_num::parallel::chunk_rows(wide(card), mercer_num::parallel::Layout::Dense)
-}
 
 /// What is drawn at random.
 #[derive(Clone, Copy, Debug)]
@@ -52,11 +42,27 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
     )
 }
 
+/// Columns of rows over many chunks: where a summary is as wide as the data, so many that a dense
+/// chunk has few rows; where it may grow with the square of that, few.
+pub fn width(card: &Card) -> usize {
+    let wide = if card.takes("categories") { 16 } else { 128 };
+    if chunk_of(card, wide) == chunk_rows(wide, Layout::Dense) { wide } else { 8 }
+}
+
+/// Rows of a dense chunk of [`width`] columns.
+pub fn chunk(card: &Card) -> usize {
+    chunk_of(card, width(card))
+}
+
+fn chunk_of(card: &Card, n_columns: usize) -> usize {
+    estimator(card).chunk_rows(n_columns, Layout::Dense)
+}
+
 /// Rows over many chunks.
 pub fn many_chunks(card: &Card, n_chunks: usize, seed: u64) -> Shape {
     Shape {
-        n_rows: (n_chunks - 1) * wide_chunk(card) + 17,
-        n_columns: wide(card),
+        n_rows: (n_chunks - 1) * chunk(card) + 17,
+        n_columns: width(card),
         n_classes: 3,
         gaps: false,
         weighted: false,
@@ -160,8 +166,8 @@ impl Case {
         self
     }
 
-    /// The same rows as a table with a target column.
-    pub fn table(&self) -> Table {
+    /// The same rows as a table with the target column the estimator learns.
+    pub fn table(&self, card: &Card) -> Table {
         let mut columns: Vec<Column> = names(self.x.ncols())
             .into_iter()
             .zip(self.x.columns())
@@ -170,7 +176,10 @@ impl Case {
         let levels = Arc::new(Levels::new(
             self.classes.labels().iter().map(mercer::data::Label::to_string).collect(),
         ));
-        let values = Values::Categories { codes: self.codes.clone(), levels };
+        let values = match card.can("regressor") {
+            true => Values::Numbers(self.numbers.clone()),
+            false => Values::Categories { codes: self.codes.clone(), levels },
+        };
         columns.push(Column { name: TARGET.into(), values });
         Table::new(columns).unwrap()
     }

@@ -73,7 +73,7 @@ fn model(card: &Card) -> Trained {
     let training = Training {
         estimator: estimator(card),
         features,
-        classes: &classes,
+        goal: mercer::catalog::Goal::Classes(&classes),
         n_rows: None,
         n_folds: 0,
         seed: 0,

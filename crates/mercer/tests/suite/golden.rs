@@ -2,6 +2,7 @@
 
 use crate::cases::repository_file;
 use mercer::bayes::GaussianNb;
+use mercer::catalog::Estimator;
 use mercer::prelude::*;
 use serde_json::Value;
 
@@ -88,5 +89,65 @@ fn gaussian_nb_equals_scikit_learn() {
             let difference = (a - b).abs();
             assert!(difference <= tolerance * b.abs().max(1.0), "{} {at:?}", what("log_proba"));
         }
+    }
+}
+
+#[derive(Deserialize)]
+struct LinearGolden {
+    source: String,
+    tolerance: f64,
+    rows: Vec<NumberRows>,
+    cases: Vec<LinearCase>,
+}
+
+#[derive(Deserialize)]
+struct NumberRows {
+    name: String,
+    x: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct LinearCase {
+    rows: String,
+    estimator: String,
+    params: Value,
+    weighted: bool,
+    coefficients: Vec<f64>,
+    intercept: f64,
+    predict: Vec<f64>,
+}
+
+#[test]
+fn linear_models_equal_scikit_learn() {
+    let golden: LinearGolden =
+        serde_json::from_str(&repository_file("testdata/golden/linear.json")).unwrap();
+    assert!(golden.source.starts_with("scikit-learn"));
+
+    for case in &golden.cases {
+        let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
+        let what = format!("{} {} {}", case.rows, case.estimator, case.params);
+        let x = matrix(&rows.x);
+        let mut estimator = Estimator::from_id(&case.estimator).unwrap();
+        for (name, value) in case.params.as_object().unwrap() {
+            estimator = estimator.set(name, value.clone()).unwrap();
+        }
+        let mut data = Dataset::numbers(&x, &rows.y).unwrap();
+        if case.weighted {
+            data = data.weighted(&rows.weights).unwrap();
+        }
+
+        let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
+
+        let model = fitted.as_model().additive().unwrap();
+        let near = |a: f64, b: f64| (a - b).abs() <= golden.tolerance * b.abs().max(1e-3);
+        let terms = model.terms();
+        assert!(near(terms.intercept, case.intercept), "{what}: {}", terms.intercept);
+        for (a, b) in terms.coefficients.iter().zip(&case.coefficients) {
+            assert!(near(*a, *b), "{what}: {a}, golden {b}");
+        }
+        let predicted = model.predict(&Rows::from(&x)).unwrap();
+        assert!(predicted.iter().zip(&case.predict).all(|(a, b)| near(*a, *b)), "{what}");
     }
 }

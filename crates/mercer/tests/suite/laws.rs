@@ -2,9 +2,9 @@
 //! estimator is covered by its line in the catalog.
 
 use crate::cases::*;
-use mercer::catalog::{AnyModel, CATALOG, Card, Estimator, Learns, Trained, Training, train};
+use mercer::catalog::{AnyModel, CATALOG, Card, Estimator, Goal, Learns, Trained, Training, train};
 use mercer::data::Stream;
-use mercer::explain::explain;
+use mercer::explain::{explain, explain_terms};
 use mercer::model::{Progress, Rule, Stop};
 use mercer::prelude::*;
 use mercer::prepare::Schema;
@@ -174,9 +174,9 @@ fn a_split_along_the_chunk_plan_changes_no_bit() {
         let whole = trained(card, &data).unwrap();
         let n = data.n_rows();
 
-        let split = [4 * wide_chunk(card)..6 * wide_chunk(card), 6 * wide_chunk(card)..n]
+        let split = [4 * chunk(card)..6 * chunk(card), 6 * chunk(card)..n]
             .map(|range| trained(card, &data.slice(range)).unwrap());
-        let left = trained(card, &data.slice(0..4 * wide_chunk(card))).unwrap();
+        let left = trained(card, &data.slice(0..4 * chunk(card))).unwrap();
         let mut merged = left.merge(&split[0].merge(&split[1]).unwrap()).unwrap();
         // Names of columns are the same; only the time it took may differ.
         merged.fitted.certificate.seconds = whole.fitted.certificate.seconds;
@@ -215,7 +215,10 @@ fn training<'a>(card: &Card, case: &'a Case, n_folds: usize) -> Training<'a> {
     Training {
         estimator: estimator(card),
         features: case.features(),
-        classes: &case.classes,
+        goal: match card.can("regressor") {
+            true => Goal::Numbers,
+            false => Goal::Classes(&case.classes),
+        },
         n_rows: Some(case.x.nrows() as u64),
         n_folds,
         seed: 3,
@@ -224,10 +227,10 @@ fn training<'a>(card: &Card, case: &'a Case, n_folds: usize) -> Training<'a> {
 
 #[test]
 fn streamed_tables_give_the_bits_of_rows_in_memory() {
-    for card in mergeable().filter(|card| card.can("classifier")) {
+    for card in mergeable() {
         for shape in [many_chunks(card, 7, 8), Shape { gaps: true, ..ordinary() }] {
             let case = Case::new(card, shape);
-            let table = case.table();
+            let table = case.table(card);
             let data = case.data(card);
             let fitted = estimator(card).fit(&data, &Monitor::quiet()).unwrap();
             let stats = estimator(card).gather(&data, &Monitor::quiet()).unwrap().stats;
@@ -252,19 +255,21 @@ fn streamed_tables_give_the_bits_of_rows_in_memory() {
 
 #[test]
 fn held_out_figures_do_not_depend_on_waves_or_threads() {
-    for card in mergeable().filter(|card| card.can("probabilistic")) {
+    for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 5, 9));
-        let table = case.table();
+        let table = case.table(card);
         let run = |threads, wave| {
             let outcome = with_threads(threads, || {
                 train(training(card, &case, 4), &Waves(&table, wave), &Monitor::quiet()).unwrap()
             });
-            (outcome.evaluation.unwrap(), outcome.bits)
+            (outcome.evaluation, outcome.regression, outcome.bits)
         };
 
         let alone = run(1, 1);
 
-        assert_eq!(alone.0.n_rows(), case.x.nrows() as u64);
+        let judged = alone.0.as_ref().map(|e| e.n_rows());
+        let judged = judged.or_else(|| alone.1.as_ref().map(|e| e.n_rows()));
+        assert_eq!(judged, Some(case.x.nrows() as u64), "{}", card.id);
         assert_eq!(run(3, 2), alone);
         assert_eq!(run(8, 5), alone);
     }
@@ -492,6 +497,76 @@ proptest! {
         }
     }
 
+    #[test]
+    fn a_target_in_other_units_is_predicted_in_those_units(
+        shape in shapes(),
+        power in -40i32..40,
+        shift in -9.0..9.0f64,
+    ) {
+        for card in those_that_can("regressor") {
+            let case = Case::new(card, shape);
+            let unit = 2f64.powi(power);
+            let moved = |y: &f64| unit * (y + shift);
+            let numbers = case.numbers.iter().map(moved).collect();
+            let other = Case { numbers, ..case.clone() };
+
+            let (Ok(a), Ok(b)) = (fit(card, &case), fit(card, &other)) else { continue };
+
+            let expected = answers(&a, &case.x).mapv(|y| y + shift);
+            assert_near(&expected, &(answers(&b, &case.x) / unit), LONG_WAY);
+        }
+    }
+
+    #[test]
+    fn a_column_that_stands_still_moves_no_number(shape in shapes(), value in -9.0..9.0f64) {
+        for card in those_that_can("regressor") {
+            let case = Case::new(card, shape);
+            let constant = Matrix::from_elem((case.x.nrows(), 1), value);
+            let wider = Case { x: concatenate![Axis(1), case.x, constant], ..case.clone() };
+
+            let (Ok(a), Ok(b)) = (fit(card, &case), fit(card, &wider)) else { continue };
+
+            assert_near(&answers(&a, &case.x), &answers(&b, &wider.x), LONG_WAY);
+        }
+    }
+
+    #[test]
+    fn terms_add_up_to_the_number(shape in shapes()) {
+        for card in those_that_can("additive") {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().additive().unwrap();
+            let predicted = model.predict(&Rows::from(&case.x)).unwrap();
+            for (row, predicted) in case.x.outer_iter().zip(predicted) {
+                let told = explain_terms(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+
+                let sum = told.intercept + told.terms.iter().map(|t| t.term).sum::<f64>();
+                let pushed = told.average + told.terms.iter().map(|t| t.push).sum::<f64>();
+                prop_assert!(near(told.prediction, predicted, LONG_WAY));
+                prop_assert!(near(sum, predicted, LONG_WAY));
+                prop_assert!(near(pushed, predicted, LONG_WAY));
+            }
+        }
+    }
+
+    #[test]
+    fn intervals_hold_the_number_and_grow_with_the_level(shape in shapes()) {
+        for card in those_that_can("regressor") {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().regressor().unwrap();
+            let rows = Rows::from(&case.x);
+            let predicted = model.predict(&rows).unwrap();
+            let (narrow, wide) =
+                (model.intervals(&rows, 0.5).unwrap(), model.intervals(&rows, 0.99).unwrap());
+            let (Some(narrow), Some(wide)) = (narrow, wide) else { continue };
+            for ((y, inner), outer) in predicted.iter().zip(narrow).zip(wide) {
+                prop_assert!(outer.0 <= inner.0 && inner.0 <= *y);
+                prop_assert!(*y <= inner.1 && inner.1 <= outer.1);
+            }
+        }
+    }
+
     // ------------------------------------------------------------------------ probabilities
 
     #[test]
@@ -674,12 +749,12 @@ fn rows_that_were_never_learned_are_not_forgotten() {
 fn a_gap_is_refused_where_it_means_nothing() {
     for card in CATALOG.iter().filter(|card| !card.takes("missing")) {
         let mut case = Case::new(card, many_chunks(card, 3, 4));
-        case.x[[wide_chunk(card) + 3, 5]] = f64::NAN;
+        case.x[[chunk(card) + 3, 5]] = f64::NAN;
 
         let error = fit(card, &case).unwrap_err();
 
         let Error::NotFinite { row, column, value } = error else { panic!("{}: {error}", card.id) };
-        assert_eq!((row, column), (wide_chunk(card) + 3, 5), "{}", card.id);
+        assert_eq!((row, column), (chunk(card) + 3, 5), "{}", card.id);
         assert!(value.is_nan());
     }
 }
@@ -701,16 +776,15 @@ fn a_column_without_a_single_value_still_learns_where_gaps_are_taken() {
 fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads() {
     for card in CATALOG {
         let clean = Case::new(card, many_chunks(card, 6, 2));
-        let column = wide(card) - 4;
         let fitted = fit(card, &clean).unwrap();
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
             let mut case = clean.clone();
             // Every chunk from the third on has one, so whoever finishes first finds another.
-            for chunk in 2..6 {
-                case.x[[chunk * wide_chunk(card) + 9, column]] = infinity;
+            for k in 2..6 {
+                case.x[[k * chunk(card) + 9, 5]] = infinity;
             }
-            let first = 2 * wide_chunk(card) + 9;
-            let expected = Error::NotFinite { row: first, column, value: infinity };
+            let first = 2 * chunk(card) + 9;
+            let expected = Error::NotFinite { row: first, column: 5, value: infinity };
             let single = case.x.mapv(|v| v as f32);
             let thin = sparse(&case.x);
             let mut rows = vec![Rows::from(&case.x), Rows::Single(single.view())];
@@ -720,7 +794,11 @@ fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads()
             for rows in rows {
                 for threads in [1, 3, 8] {
                     let (learning, predicting) = with_threads(threads, || {
-                        let predicting = fitted.as_model().classifier().map(|m| m.scores(&rows));
+                        let classifier = fitted.as_model().classifier();
+                        let regressor = fitted.as_model().regressor();
+                        let predicting = classifier
+                            .map(|m| m.scores(&rows).map(|_| ()))
+                            .or_else(|| regressor.map(|m| m.predict(&rows).map(|_| ())));
                         (fit_data(card, &case.data_of(card, rows)), predicting)
                     });
                     assert_eq!(learning.unwrap_err(), expected, "{}", card.id);
@@ -735,19 +813,19 @@ fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads()
 
 #[test]
 fn an_infinite_cell_of_a_stream_is_named_by_its_row_in_the_whole() {
-    for card in mergeable().filter(|card| card.can("classifier")) {
+    for card in mergeable() {
         let mut case = Case::new(card, many_chunks(card, 6, 2));
-        let (row, column) = (4 * wide_chunk(card) + 9, wide(card) - 4);
-        for later in [row, row + wide_chunk(card)] {
-            case.x[[later, column]] = f64::INFINITY;
+        let row = 4 * chunk(card) + 9;
+        for later in [row, row + chunk(card)] {
+            case.x[[later, 5]] = f64::INFINITY;
         }
-        let table = case.table();
+        let table = case.table(card);
 
         for wave in [1, 2, 3, 6] {
             let stream = Waves(&table, wave);
             let outcome = train(training(card, &case, 3), &stream, &Monitor::quiet());
 
-            let expected = Error::NotFinite { row, column, value: f64::INFINITY };
+            let expected = Error::NotFinite { row, column: 5, value: f64::INFINITY };
             assert_eq!(outcome.err(), Some(expected), "{}, waves of {wave}", card.id);
         }
     }
@@ -770,10 +848,10 @@ fn no_rows_are_refused() {
 
 #[test]
 fn an_empty_table_is_refused() {
-    for card in mergeable().filter(|card| card.can("classifier")) {
+    for card in mergeable() {
         let case = Case::new(card, ordinary()).select(&[]);
 
-        let outcome = train(training(card, &case, 3), &case.table(), &Monitor::quiet());
+        let outcome = train(training(card, &case, 3), &case.table(card), &Monitor::quiet());
 
         assert_eq!(outcome.err(), Some(Error::NoRows), "{}", card.id);
     }
@@ -811,7 +889,7 @@ fn one_class_is_refused() {
 
         assert_eq!(fit(card, &case).err(), refused, "{}", card.id);
         if card.learns == Learns::Statistics {
-            let outcome = train(training(card, &case, 0), &case.table(), &Monitor::quiet());
+            let outcome = train(training(card, &case, 0), &case.table(card), &Monitor::quiet());
             assert_eq!(outcome.err(), refused, "{}", card.id);
         }
     }
@@ -831,6 +909,20 @@ fn targets_of_the_wrong_kind_are_refused() {
             "{}",
             card.id
         );
+    }
+}
+
+#[test]
+fn classes_are_refused_where_numbers_are_learned() {
+    for card in those_that_can("regressor") {
+        let case = Case::new(card, ordinary());
+
+        let classes = Dataset::classes(&case.x, &case.codes, &case.classes).unwrap();
+        let nothing = Dataset::unlabeled(&case.x);
+
+        assert!(matches!(fit_data(card, &classes), Err(Error::Kind { .. })), "{}", card.id);
+        let refused = fit_data(card, &nothing);
+        assert!(matches!(refused, Err(Error::MissingColumn { .. })), "{}", card.id);
     }
 }
 
@@ -935,8 +1027,8 @@ fn a_fit_that_may_not_begin_says_so() {
                 Err(error) => assert_eq!(error, Error::Stopped, "{}", card.id),
                 Ok(fitted) => assert_eq!(fitted.certificate.stopped, Some(why), "{}", card.id),
             }
-            if card.learns == Learns::Statistics && card.can("classifier") {
-                let outcome = train(training(card, &case, 3), &case.table(), &monitor);
+            if card.learns == Learns::Statistics {
+                let outcome = train(training(card, &case, 3), &case.table(card), &monitor);
                 assert_eq!(outcome.err(), Some(Error::Stopped), "{}", card.id);
             }
         }
@@ -965,19 +1057,18 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
 
 #[test]
 fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
-    for card in mergeable().filter(|card| card.can("classifier")) {
+    for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 6, 3));
         let flag = Arc::new(AtomicBool::new(false));
-        let raise =
-            |at: Progress| flag.store(at.done >= 2 * wide_chunk(card) as u64, Ordering::Relaxed);
+        let raise = |at: Progress| flag.store(at.done >= 2 * chunk(card) as u64, Ordering::Relaxed);
         let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
 
-        let outcome = train(training(card, &case, 3), &case.table(), &monitor).unwrap();
+        let outcome = train(training(card, &case, 3), &case.table(card), &monitor).unwrap();
 
         let certificate = &outcome.trained.fitted.certificate;
         assert_eq!(certificate.stopped, Some(Stop::Cancelled));
-        assert_eq!(certificate.rows, 2 * wide_chunk(card) as u64);
-        assert!(outcome.evaluation.is_none());
+        assert_eq!(certificate.rows, 2 * chunk(card) as u64);
+        assert!(outcome.evaluation.is_none() && outcome.regression.is_none());
         let loaded = Trained::from_bytes(&outcome.trained.to_bytes().unwrap()).unwrap();
         assert_eq!(loaded.fitted.certificate.stopped, Some(Stop::Cancelled));
     }
@@ -1025,13 +1116,13 @@ fn progress_rises_to_its_total() {
 
 #[test]
 fn the_progress_of_training_rises_to_its_total() {
-    for card in mergeable().filter(|card| card.can("classifier")) {
+    for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 6, 3));
         for (n_folds, passes) in [(0, 1), (3, 2)] {
             let seen = Mutex::new(Vec::new());
             let monitor = Monitor::quiet().on_progress(|at| seen.lock().unwrap().push(at));
 
-            train(training(card, &case, n_folds), &Waves(&case.table(), 2), &monitor).unwrap();
+            train(training(card, &case, n_folds), &Waves(&case.table(card), 2), &monitor).unwrap();
 
             let seen = seen.lock().unwrap();
             let total = passes * case.x.nrows() as u64;
@@ -1044,11 +1135,11 @@ fn the_progress_of_training_rises_to_its_total() {
 
 #[test]
 fn training_obeys_a_memory_budget() {
-    for card in mergeable().filter(|card| card.can("classifier")) {
+    for card in mergeable() {
         let case = Case::new(card, ordinary());
         let run = |bytes| {
             let monitor = Monitor::quiet().memory_limit(bytes);
-            train(training(card, &case, 3), &case.table(), &monitor)
+            train(training(card, &case, 3), &case.table(card), &monitor)
         };
 
         assert!(run(1 << 20).is_ok());

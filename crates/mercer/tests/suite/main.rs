@@ -10,6 +10,7 @@ mod lectures;
 mod mixed;
 mod network_learning;
 mod networks;
+mod nist;
 mod numerics;
 mod prepare;
 mod probability;

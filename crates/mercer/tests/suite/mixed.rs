@@ -4,7 +4,7 @@
 use crate::cases::repository_file;
 use mercer::bayes::likelihood::{Likelihood, Unseen};
 use mercer::bayes::{CategoricalNb, Family, Likelihoods, MixedNb, MixedNbModel};
-use mercer::catalog::{Estimator, Training, train};
+use mercer::catalog::{Estimator, Goal, Training, train};
 use mercer::data::{Column, Described, Levels, Measure, Values};
 use mercer::prelude::*;
 use mercer::prepare::{Features, Field, Reads, Recipe, Schema, Words};
@@ -208,7 +208,7 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     let training = Training {
         estimator: Estimator::from_id("mixed-nb").unwrap(),
         features,
-        classes: &classes,
+        goal: Goal::Classes(&classes),
         n_rows: Some(6),
         n_folds: 3,
         seed: 1,

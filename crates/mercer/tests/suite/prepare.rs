@@ -376,7 +376,7 @@ fn a_mixed_table_trains_and_predicts_by_name() {
     let training = Training {
         estimator: GaussianNb::new().into(),
         features: planned(&Schema { fields }, Some("species")),
-        classes: &classes,
+        goal: mercer::catalog::Goal::Classes(&classes),
         n_rows: None,
         n_folds: 2,
         seed: 1,

@@ -145,6 +145,7 @@ fn rounds(
         objective: Some(("log-likelihood".to_owned(), log_likelihood)),
         bound: None,
         violation: Some(("largest change of a probability".to_owned(), moved)),
+        how: None,
     };
     let rounds = trace.len() as u64;
     let certificate = Certificate { proof, rows: 0, rounds, stopped, seconds: 0.0 };

@@ -1,0 +1,276 @@
+//! `Pᵀ A P = L Lᵀ` in twice a double's precision, largest pivot first, for symmetric `A` that may be
+//! of any rank.
+
+use crate::Matrix;
+use crate::double::{Double, dot};
+use rayon::prelude::*;
+
+/// Rows that one thread takes at a time.
+const ROWS: usize = 16;
+
+/// A symmetric matrix in twice a double's precision; only the lower triangles are read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WideMatrix {
+    /// The numbers as doubles.
+    pub high: Matrix,
+    /// What those leave over.
+    pub low: Matrix,
+}
+
+impl WideMatrix {
+    /// The cell in row `i` and column `j` of the lower triangle.
+    pub fn at(&self, i: usize, j: usize) -> Double {
+        let at = if i >= j { [i, j] } else { [j, i] };
+        Double { high: self.high[at], low: self.low[at] }
+    }
+
+    /// Writes the cell in row `i` and column `j` of the lower triangle.
+    pub fn set(&mut self, i: usize, j: usize, x: Double) {
+        (self.high[[i, j]], self.low[[i, j]]) = (x.high, x.low);
+    }
+
+    /// Zeros.
+    pub fn zeros(n: usize) -> WideMatrix {
+        WideMatrix { high: Matrix::zeros((n, n)), low: Matrix::zeros((n, n)) }
+    }
+
+    /// `A x`.
+    pub fn times(&self, x: &[Double]) -> Vec<Double> {
+        let n = self.high.nrows();
+        let mut out = vec![Double::ZERO; n];
+        for i in 0..n {
+            for j in 0..i {
+                let a = self.at(i, j);
+                out[i] = out[i] + a * x[j];
+                out[j] = out[j] + a * x[i];
+            }
+            out[i] = out[i] + self.at(i, i) * x[i];
+        }
+        out
+    }
+}
+
+/// The factor, as far as the rank reaches.
+#[derive(Clone, Debug)]
+pub struct WideCholesky {
+    /// Which row of `A` each row of `L` is.
+    order: Vec<usize>,
+    rank: usize,
+    /// `L`: row-major, one row a row of `A` in pivot order.
+    lower: WideMatrix,
+}
+
+impl WideCholesky {
+    /// Factors a matrix. A column whose pivot is not above its tolerance adds nothing to the rank.
+    ///
+    /// # Panics
+    /// If there is not one tolerance a column.
+    pub fn of(a: &WideMatrix, tolerances: &[f64]) -> WideCholesky {
+        let n = a.high.nrows();
+        assert_eq!(tolerances.len(), n, "one tolerance a column");
+        let mut order: Vec<usize> = (0..n).collect();
+        let mut rest: Vec<Double> = (0..n).map(|i| a.at(i, i)).collect();
+        let mut lower = WideMatrix::zeros(n);
+        let mut rank = 0;
+        for k in 0..n {
+            // The largest rest over its tolerance; the first of equals.
+            let mut best = k;
+            let excess = |p: usize| rest[order[p]].high / tolerances[order[p]];
+            for p in k + 1..n {
+                if excess(p) > excess(best) {
+                    best = p;
+                }
+            }
+            // Also ends where nothing can be compared.
+            if excess(best).partial_cmp(&1.0) != Some(std::cmp::Ordering::Greater) {
+                break;
+            }
+            order.swap(k, best);
+            swap_rows(&mut lower, k, best);
+            let pivot = rest[order[k]].sqrt();
+            lower.set(k, k, pivot);
+            let below = column_below(a, &lower, &order, k, pivot);
+            for (i, x) in (k + 1..n).zip(below) {
+                lower.set(i, k, x);
+                rest[order[i]] = rest[order[i]] - x * x;
+            }
+            rank = k + 1;
+        }
+        WideCholesky { order, rank, lower }
+    }
+
+    /// How many columns add something.
+    pub fn rank(&self) -> usize {
+        self.rank
+    }
+
+    /// Which row of `A` each row of the factor is; those that add something come first.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// The factor rounded to doubles: one row a row of `A` in pivot order, one column a rank.
+    pub fn lower(&self) -> Matrix {
+        let cells = ndarray::s![.., ..self.rank];
+        &self.lower.high.slice(cells) + &self.lower.low.slice(cells)
+    }
+
+    /// `L₁₁⁻¹ b` for the part of `b` that adds to the rank, `b` and the result in pivot order.
+    pub fn forward(&self, b: &[Double]) -> Vec<Double> {
+        let mut x: Vec<Double> = Vec::with_capacity(self.rank);
+        let (mut high, mut low) = (vec![0.0; self.rank], vec![0.0; self.rank]);
+        for i in 0..self.rank {
+            let (lh, ll) = self.row(i, i);
+            let value = (b[i] - dot(lh, ll, &high[..i], &low[..i])) / self.lower.at(i, i);
+            (high[i], low[i]) = (value.high, value.low);
+            x.push(value);
+        }
+        x
+    }
+
+    /// `L₁₁⁻ᵀ b`.
+    pub fn backward(&self, b: &[Double]) -> Vec<Double> {
+        let mut x = b.to_vec();
+        for i in (0..self.rank).rev() {
+            x[i] = x[i] / self.lower.at(i, i);
+            for k in 0..i {
+                x[k] = x[k] - self.lower.at(i, k) * x[i];
+            }
+        }
+        x
+    }
+
+    /// `L₁₁⁻¹` rounded: the inverse of the part of `A` that adds to the rank is its transpose times
+    /// itself. In pivot order.
+    pub fn inverse_lower(&self) -> Matrix {
+        let r = self.rank;
+        let columns: Vec<Vec<f64>> = (0..r)
+            .into_par_iter()
+            .map(|j| {
+                let mut unit = vec![Double::ZERO; r];
+                unit[j] = Double::from(1.0);
+                self.forward(&unit).iter().map(|x| x.value()).collect()
+            })
+            .collect();
+        Matrix::from_shape_fn((r, r), |(i, j)| columns[j][i])
+    }
+
+    /// `log det` of the part of `A` that adds to the rank.
+    pub fn log_determinant(&self) -> f64 {
+        2.0 * (0..self.rank).map(|i| self.lower.at(i, i).high.ln()).sum::<f64>()
+    }
+
+    fn row(&self, i: usize, n: usize) -> (&[f64], &[f64]) {
+        row(&self.lower, i, n)
+    }
+}
+
+/// The first `n` cells of a row.
+fn row(a: &WideMatrix, i: usize, n: usize) -> (&[f64], &[f64]) {
+    let width = a.high.ncols();
+    let cells = |m: &'_ Matrix| -> std::ops::Range<usize> {
+        debug_assert!(m.is_standard_layout());
+        i * width..i * width + n
+    };
+    let range = cells(&a.high);
+    let high = a.high.as_slice().unwrap_or_default();
+    let low = a.low.as_slice().unwrap_or_default();
+    (&high[range.clone()], &low[range])
+}
+
+/// What stands below pivot `k`, row by row on all threads.
+fn column_below(
+    a: &WideMatrix,
+    lower: &WideMatrix,
+    order: &[usize],
+    k: usize,
+    pivot: Double,
+) -> Vec<Double> {
+    let (kh, kl) = row(lower, k, k);
+    (k + 1..order.len())
+        .into_par_iter()
+        .with_min_len(ROWS)
+        .map(|i| {
+            let (ih, il) = row(lower, i, k);
+            (a.at(order[i], order[k]) - dot(ih, il, kh, kl)) / pivot
+        })
+        .collect()
+}
+
+fn swap_rows(a: &mut WideMatrix, i: usize, j: usize) {
+    if i != j {
+        for m in [&mut a.high, &mut a.low] {
+            for k in 0..m.ncols() {
+                m.swap([i, k], [j, k]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linalg::tests::{assert_near, definite};
+
+    fn wide(a: &Matrix) -> WideMatrix {
+        WideMatrix { high: a.clone(), low: Matrix::zeros(a.raw_dim()) }
+    }
+
+    /// The Hilbert matrix, whose condition number at size 12 is 1.7e16.
+    fn hilbert(n: usize) -> WideMatrix {
+        let mut out = WideMatrix::zeros(n);
+        for i in 0..n {
+            for j in 0..=i {
+                out.set(i, j, Double::from(1.0) / Double::from((i + j + 1) as f64));
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn a_matrix_that_doubles_cannot_invert_is_inverted() {
+        let factor = WideCholesky::of(&hilbert(12), &[1e-30; 12]);
+
+        assert_eq!(factor.rank(), 12);
+        let inverse = factor.inverse_lower();
+        let place = |i| factor.order().iter().position(|p| *p == i).unwrap();
+        // The corners of the inverse of the n x n Hilbert matrix: n² and (2n−1) C(2n−2, n−1)².
+        let corner = |i: usize| inverse.column(place(i)).iter().map(|v| v * v).sum::<f64>();
+        assert!((corner(0) / 144.0 - 1.0).abs() < 1e-14);
+        assert!((corner(11) / (23.0 * 705_432f64.powi(2)) - 1.0).abs() < 1e-14);
+        assert!(solved(&hilbert(12), &factor) < 1e-13);
+    }
+
+    /// The largest entry of `A x − 1` where `x` solves `A x = 1`.
+    fn solved(a: &WideMatrix, factor: &WideCholesky) -> f64 {
+        let n = factor.order().len();
+        let z = factor.backward(&factor.forward(&vec![Double::from(1.0); n]));
+        let mut x = vec![Double::ZERO; n];
+        factor.order().iter().zip(z).for_each(|(place, z)| x[*place] = z);
+        a.times(&x).iter().map(|v| (*v - Double::from(1.0)).value().abs()).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn plain_matrices_come_back() {
+        for n in [1, 2, 9, 40] {
+            let a = definite(n, 3);
+            let factor = WideCholesky::of(&wide(&a), &vec![1e-20; n]);
+
+            let lower = factor.lower();
+            let product = lower.dot(&lower.t());
+            let order = factor.order();
+            let turned = Matrix::from_shape_fn((n, n), |(i, j)| a[[order[i], order[j]]]);
+            assert_near(&product, &turned, 1e-12 * n as f64);
+            assert!(solved(&wide(&a), &factor) < 1e-25);
+        }
+    }
+
+    #[test]
+    fn the_rank_is_found() {
+        let thin = crate::linalg::tests::normal(3, 7, 4);
+        let a = thin.t().dot(&thin);
+
+        assert_eq!(WideCholesky::of(&wide(&a), &[1e-12; 7]).rank(), 3);
+        assert_eq!(WideCholesky::of(&wide(&Matrix::zeros((2, 2))), &[1e-12; 2]).rank(), 0);
+    }
+}

@@ -1,0 +1,176 @@
+"""Our linear models stand in for scikit-learn's: same manners, same numbers."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn import linear_model as theirs
+from sklearn.datasets import load_diabetes
+from sklearn.model_selection import cross_val_score
+from sklearn.utils.estimator_checks import check_estimator, parametrize_with_checks
+
+import mercer
+from mercer.linear_model import LinearRegression, Ridge
+
+ALL = [LinearRegression, Ridge]
+
+
+@parametrize_with_checks(
+    [
+        LinearRegression(),
+        LinearRegression(fit_intercept=False),
+        Ridge(),
+        Ridge(alpha_from="evidence"),
+    ]
+)
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("estimator", ALL)
+def test_no_check_is_excused(estimator):
+    results = check_estimator(estimator(), on_skip=None, on_fail="raise")
+
+    assert {r["status"] for r in results} <= {"passed", "skipped"}
+    assert [r["check_name"] for r in results if r["status"] == "skipped"] in (
+        [],
+        # Needs SCIPY_ARRAY_API in the environment.
+        ["check_array_api_input"],
+    )
+
+
+def random_data():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(3000, 20)) * rng.uniform(0.1, 30, 20) + rng.normal(size=20)
+    return X, X @ rng.normal(size=20) + 5 + rng.normal(size=3000)
+
+
+DATA = {"diabetes": lambda: load_diabetes(return_X_y=True), "random": random_data}
+CASES = [
+    (LinearRegression, theirs.LinearRegression, {}),
+    (LinearRegression, theirs.LinearRegression, {"fit_intercept": False}),
+    (Ridge, theirs.Ridge, {}),
+    (Ridge, theirs.Ridge, {"alpha": 0.01}),
+    (Ridge, theirs.Ridge, {"alpha": 30.0, "fit_intercept": False}),
+]
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("ours", "reference", "params"), CASES)
+@pytest.mark.parametrize("name", DATA)
+def test_the_numbers_are_scikit_learns(name, ours, reference, params, weighted, sparse):
+    X, y = DATA[name]()
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+
+    ours = ours(**params).fit(rows, y, sample_weight=weights)
+    reference = reference(**params).fit(X, y, sample_weight=weights)
+
+    np.testing.assert_allclose(ours.coef_, reference.coef_, rtol=1e-8)
+    np.testing.assert_allclose(ours.intercept_, reference.intercept_, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(ours.predict(rows), reference.predict(X), rtol=1e-8)
+
+
+def test_of_equal_solutions_both_take_the_shortest():
+    X, y = random_data()
+    X = np.hstack([X[:200], X[:200, :3] * [1, 2, 3]])
+
+    ours = LinearRegression().fit(X, y[:200])
+    reference = theirs.LinearRegression().fit(X, y[:200])
+
+    assert ours.rank_ == reference.rank_ == 20
+    np.testing.assert_allclose(ours.coef_, reference.coef_, rtol=1e-8, atol=1e-10)
+
+
+def test_parts_merge_and_rows_are_forgotten():
+    X, y = random_data()
+    for estimator in ALL:
+        whole = estimator().fit(X, y)
+
+        grown = estimator()
+        for start in range(0, 3000, 700):
+            grown.partial_fit(X[start : start + 700], y[start : start + 700])
+        merged = estimator().fit(X[:1000], y[:1000]).merge(estimator().fit(X[1000:], y[1000:]))
+        left = estimator().fit(X, y).forget(X[2000:], y[2000:])
+
+        np.testing.assert_allclose(grown.coef_, whole.coef_, rtol=1e-10)
+        np.testing.assert_allclose(merged.coef_, whole.coef_, rtol=1e-10)
+        most = estimator().fit(X[:2000], y[:2000])
+        np.testing.assert_allclose(left.coef_, most.coef_, rtol=1e-8)
+
+
+def test_the_summary_is_the_textbooks():
+    X, y = load_diabetes(return_X_y=True)
+    model = LinearRegression().fit(X, y)
+
+    summary = model.summary()
+
+    design = np.column_stack([np.ones(len(y)), X])
+    residual = y - model.predict(X)
+    variance = residual @ residual / (len(y) - 11)
+    errors = np.sqrt(variance * np.diag(np.linalg.inv(design.T @ design)))
+    np.testing.assert_allclose([e["error"] for e in summary.estimates], errors, rtol=1e-8)
+    np.testing.assert_allclose(summary.r_squared, model.score(X, y), rtol=1e-12)
+    assert summary.degrees_of_freedom == 431
+    assert "431 degrees of freedom" in str(summary)
+    with pytest.raises(TypeError, match="standard errors"):
+        Ridge().fit(X, y).summary()
+
+
+def test_intervals_hold_about_as_often_as_they_say():
+    X, y = random_data()
+    for estimator in ALL:
+        model = estimator().fit(X[:1500], y[:1500])
+
+        low, high = model.predict_interval(X[1500:], 0.9).T
+
+        held = np.mean((low <= y[1500:]) & (y[1500:] <= high))
+        assert 0.87 < held < 0.93
+
+
+def test_the_evidence_agrees_with_bayesian_ridge():
+    X, y = load_diabetes(return_X_y=True)
+
+    ours = Ridge(alpha_from="evidence").fit(X, y)
+    reference = theirs.BayesianRidge(
+        alpha_1=0, alpha_2=0, lambda_1=0, lambda_2=0, max_iter=5000, tol=1e-10
+    ).fit(X, y)
+
+    # Theirs does not count the constant term among what was fitted.
+    np.testing.assert_allclose(ours.alpha_, reference.lambda_ / reference.alpha_, rtol=0.02)
+    np.testing.assert_allclose(ours.coef_, reference.coef_, rtol=0.02, atol=0.5)
+
+
+def test_a_row_is_told_term_by_term():
+    X, y = random_data()
+    model = Ridge().fit(X, y)
+
+    told = model.explain(X[7])
+
+    np.testing.assert_allclose(told.prediction, model.predict(X[7:8])[0])
+    terms = [t["coefficient"] * t["value"] for t in told.terms]
+    np.testing.assert_allclose(sum(terms) + told.intercept, told.prediction)
+    np.testing.assert_allclose(sum(p for _, p in told.ladder()) + told.average, told.prediction)
+    assert "sum" in str(told)
+
+
+def test_files_and_the_tools_of_scikit_learn(tmp_path):
+    X, y = random_data()
+    model = LinearRegression().fit(X, y)
+
+    model.save(tmp_path / "m.mercer")
+    loaded = mercer.load(tmp_path / "m.mercer")
+
+    assert isinstance(loaded, LinearRegression)
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    assert "condition number" in model.certificate_["text"]
+    assert cross_val_score(Ridge(), X, y, cv=3).min() > 0.9
+
+
+def test_numbers_that_cannot_be_learned_are_refused():
+    with pytest.raises(ValueError, match="infinity|NaN"):
+        LinearRegression().fit([[1.0], [2.0]], [1.0, np.nan])
+    with pytest.raises(ValueError, match="not a finite number"):
+        LinearRegression().fit([[1.0], [np.nan]], [1.0, 2.0])
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        LinearRegression().fit([[1.0], [2.0]], [1.0, 2.0]).predict_interval([[1.0]], 1.5)

@@ -1,0 +1,360 @@
+//! Least squares: the `b` that makes `Σᵢ wᵢ (yᵢ − b₀ − Σⱼ bⱼ xᵢⱼ)²` least.
+//!
+//! Gauss (1809). The cross-products of columns and target are all it needs, so any split of the rows
+//! gives the same model; see [`Scatter`] for how they keep their digits. Where columns depend on
+//! each other, the shortest of the best `b` is taken and the rank is reported. Standard errors assume
+//! residuals of one variance; a row of weight two counts as two rows.
+
+use super::normal::{Precision, solve};
+use super::{Estimate, Summary, squared_distances, weighted_sums};
+use crate::explain::Terms;
+use crate::prelude::*;
+use crate::stats::Scatter;
+use mercer_num::special::{fisher_p, student_interval, student_p};
+
+params! {
+    /// Least squares: a weighted sum of the columns, with standard errors.
+    pub struct LinearRegression {
+        /// Whether there is a constant term. Without one, the sum is zero where all columns are.
+        fit_intercept: bool = true, Any;
+    }
+}
+
+/// The weights of the columns, and what their errors are made of.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinearRegressionModel {
+    /// The weight of each column.
+    pub coefficients: Vec<f64>,
+    /// The constant term.
+    pub intercept: f64,
+    /// Whether the constant term was fitted.
+    pub fit_intercept: bool,
+    /// How many columns add something, decided on columns of unit length.
+    pub rank: usize,
+    /// An upper bound on the condition number of the columns, scaled to unit length.
+    pub condition: f64,
+    /// What carried the digits.
+    pub precision: Precision,
+    /// The weight of the rows.
+    pub weight: f64,
+    /// The means of the columns; zeros without a constant term.
+    pub means: Vec<f64>,
+    /// `Σ w (y − mean)²`, or around zero without a constant term.
+    pub total_squares: f64,
+    /// `Σ w (y − ŷ)²`.
+    pub residual_squares: f64,
+    /// `mᵀ (XᵀX)⁻¹ m` at the means.
+    pub mean_squares: f64,
+    /// `F` with `(XᵀX)⁻¹ = FᵀF`, the columns taken around their means.
+    pub whitener: Matrix,
+}
+
+impl Accumulate for LinearRegression {
+    type Stats = Scatter;
+    type Model = LinearRegressionModel;
+
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        stats.push_rows(batch)
+    }
+
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        let sums = stats.moments(self.fit_intercept)?;
+        let solution = solve(&sums, self.fit_intercept, 0.0)?;
+        let d = stats.n_columns();
+        let around = |m: f64| if self.fit_intercept { m } else { 0.0 };
+        Ok(LinearRegressionModel {
+            coefficients: solution.coefficients,
+            intercept: solution.intercept,
+            fit_intercept: self.fit_intercept,
+            rank: solution.rank,
+            condition: solution.condition,
+            precision: solution.precision,
+            weight: sums.weight,
+            means: sums.means.iter().map(|m| around(m.value())).collect(),
+            total_squares: sums.products.at(d, d).value().max(0.0),
+            residual_squares: solution.residual_squares,
+            mean_squares: solution.mean_squares,
+            whitener: solution.whitener,
+        })
+    }
+
+    /// The residual, and how far the normal equations are from holding.
+    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+        let gradient = stats
+            .moments(self.fit_intercept)
+            .map_or(f64::NAN, |sums| super::normal::gradient(&sums, &model.coefficients, 0.0));
+        Proof {
+            objective: Some(("residual sum of squares".into(), model.residual_squares)),
+            violation: Some(("largest correlation of a column with the residual".into(), gradient)),
+            how: Some(super::normal::how(
+                model.precision,
+                model.condition,
+                model.rank,
+                model.means.len(),
+            )),
+            ..Proof::closed_form()
+        }
+    }
+}
+
+impl LinearRegressionModel {
+    /// Rows less what was fitted to them; not above zero where nothing is left to judge by.
+    pub fn degrees_of_freedom(&self) -> f64 {
+        self.weight - self.rank as f64 - f64::from(u8::from(self.fit_intercept))
+    }
+
+    /// The variance of the residuals; NaN where no degree of freedom is left.
+    pub fn residual_variance(&self) -> f64 {
+        let degrees = self.degrees_of_freedom();
+        if degrees > 0.0 { self.residual_squares / degrees } else { f64::NAN }
+    }
+
+    /// The share of the target's variance that is explained; NaN for a target that stands still.
+    pub fn r_squared(&self) -> f64 {
+        1.0 - self.residual_squares / self.total_squares
+    }
+
+    /// The same, with what columns explain by chance taken off.
+    pub fn adjusted_r_squared(&self) -> f64 {
+        let rows = self.weight - f64::from(u8::from(self.fit_intercept));
+        1.0 - (1.0 - self.r_squared()) * rows / self.degrees_of_freedom()
+    }
+
+    /// The F statistic of all columns together, and its p-value.
+    pub fn f_test(&self) -> (f64, f64) {
+        let (rank, degrees) = (self.rank as f64, self.degrees_of_freedom());
+        let f = (self.total_squares - self.residual_squares) / rank / self.residual_variance();
+        (f, fisher_p(f, rank, degrees))
+    }
+
+    /// The standard error of the constant term.
+    pub fn intercept_error(&self) -> f64 {
+        (self.residual_variance() * (1.0 / self.weight + self.mean_squares)).sqrt()
+    }
+
+    /// The standard error of each coefficient.
+    pub fn standard_errors(&self) -> Vec<f64> {
+        let squares =
+            |column: ndarray::ArrayView1<'_, f64>| column.iter().map(|f| f * f).sum::<f64>();
+        let variance = self.residual_variance();
+        self.whitener.columns().into_iter().map(|c| (variance * squares(c)).sqrt()).collect()
+    }
+
+    /// How much each row would pull its own prediction: `x (XᵀX)⁻¹ xᵀ`.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    pub fn leverage(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        let constant = if self.fit_intercept { 1.0 / self.weight } else { 0.0 };
+        let distances = squared_distances(x, &self.whitener, &self.means)?;
+        Ok(distances.into_iter().map(|d| constant + d).collect())
+    }
+
+    /// The table of coefficients and the figures below it.
+    pub fn summary(&self, names: &[String], level: f64) -> Summary {
+        let degrees = self.degrees_of_freedom();
+        let half = student_interval(level, degrees);
+        let estimate = |name: String, value: f64, error: f64| Estimate {
+            name,
+            value,
+            error,
+            t: value / error,
+            p: student_p(value / error, degrees),
+            low: value - half * error,
+            high: value + half * error,
+        };
+        let mut estimates = Vec::new();
+        if self.fit_intercept {
+            estimates.push(estimate("(intercept)".into(), self.intercept, self.intercept_error()));
+        }
+        for (j, (b, error)) in self.coefficients.iter().zip(self.standard_errors()).enumerate() {
+            let name = names.get(j).cloned().unwrap_or_else(|| format!("x{j}"));
+            estimates.push(estimate(name, *b, error));
+        }
+        let (f, f_p) = self.f_test();
+        Summary {
+            estimates,
+            level,
+            residual_error: self.residual_variance().sqrt(),
+            degrees_of_freedom: degrees,
+            rank: self.rank,
+            n_columns: self.coefficients.len(),
+            r_squared: self.r_squared(),
+            adjusted_r_squared: self.adjusted_r_squared(),
+            f,
+            f_p,
+        }
+    }
+}
+
+impl Regressor for LinearRegressionModel {
+    fn n_columns(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        weighted_sums(x, &self.coefficients, self.intercept)
+    }
+
+    /// The interval a new row falls into, residual and uncertain coefficients together.
+    fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
+        let degrees = self.degrees_of_freedom();
+        if degrees <= 0.0 {
+            return Ok(None);
+        }
+        let half = student_interval(level, degrees);
+        let variance = self.residual_variance();
+        let around = self.predict(x)?.into_iter().zip(self.leverage(x)?);
+        Ok(Some(
+            around
+                .map(|(y, leverage)| {
+                    let width = half * (variance * (1.0 + leverage)).sqrt();
+                    (y - width, y + width)
+                })
+                .collect(),
+        ))
+    }
+}
+
+impl Additive for LinearRegressionModel {
+    fn terms(&self) -> Terms<'_> {
+        Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
+    }
+
+    fn summary(&self, names: &[String], level: f64) -> Option<Summary> {
+        Some(self.summary(names, level))
+    }
+}
+
+impl Check for LinearRegressionModel {
+    fn check(&self) -> Result<()> {
+        let d = self.coefficients.len();
+        let mut numbers = self.coefficients.iter().chain(&self.means).chain(&self.whitener);
+        let fits = d > 0
+            && self.means.len() == d
+            && self.whitener.dim() == (self.rank, d)
+            && self.rank <= d
+            && numbers.all(|v| v.is_finite())
+            && [self.intercept, self.condition].iter().all(|v| v.is_finite())
+            && [self.weight, self.total_squares, self.residual_squares, self.mean_squares]
+                .iter()
+                .all(|v| v.is_finite() && *v >= 0.0);
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("a linear model that no rows could have".into()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn fit(x: &Matrix, y: &[f64]) -> LinearRegressionModel {
+        let data = Dataset::numbers(x, y).unwrap();
+        LinearRegression::new().fit(&data, &Monitor::quiet()).unwrap().model
+    }
+
+    #[track_caller]
+    fn near(found: f64, expected: f64) {
+        assert!((found - expected).abs() <= 1e-12 * expected.abs().max(1.0), "{found}, {expected}");
+    }
+
+    #[test]
+    fn a_line_through_four_points_by_hand() {
+        // Means 2.5 and 3; Σ(x−x̄)² = 5, Σ(x−x̄)(y−ȳ) = 4, so b = 0.8, b₀ = 1; residuals 0.2, 0.4,
+        // −1.4, 0.8 with squares adding up to 2.8 on two degrees of freedom.
+        let x = array![[1.0], [2.0], [3.0], [4.0]];
+        let model = fit(&x, &[2.0, 3.0, 2.0, 5.0]);
+
+        near(model.coefficients[0], 0.8);
+        near(model.intercept, 1.0);
+        near(model.residual_squares, 2.8);
+        near(model.r_squared(), 1.0 - 2.8 / 6.0);
+        near(model.adjusted_r_squared(), 1.0 - 1.4 / 2.0);
+        near(model.standard_errors()[0], (1.4f64 / 5.0).sqrt());
+        near(model.intercept_error(), (1.4f64 * (0.25 + 6.25 / 5.0)).sqrt());
+        near(model.f_test().0, 3.2 / 1.4);
+        let leverage = model.leverage(&Rows::from(&x)).unwrap();
+        near(leverage[0], 0.25 + 2.25 / 5.0);
+        near(leverage.iter().sum(), 2.0);
+        let (low, high) = model.intervals(&Rows::from(&x), 0.95).unwrap().unwrap()[0];
+        // Half a 95 % interval of t with two degrees of freedom is 4.302652729749464 errors.
+        near(high - low, 2.0 * 4.302652729749464 * (1.4f64 * 1.7).sqrt());
+        near(0.5 * (low + high), 1.8);
+    }
+
+    #[test]
+    fn of_equally_good_solutions_the_shortest_is_taken() {
+        // The second column is twice the first: y = 5 x₁ = x₁ + 2 x₂.
+        let x = array![[1.0, 2.0, 7.0], [2.0, 4.0, 7.0], [3.0, 6.0, 7.0], [5.0, 10.0, 7.0]];
+
+        let model = fit(&x, &[5.0, 10.0, 15.0, 25.0]);
+
+        assert_eq!(model.rank, 1);
+        near(model.coefficients[0], 1.0);
+        near(model.coefficients[1], 2.0);
+        assert_eq!(model.coefficients[2], 0.0);
+        near(model.intercept, 0.0);
+    }
+
+    #[test]
+    fn more_columns_than_rows_fit_exactly() {
+        let x = array![[1.0, 0.0, 2.0, 1.0], [0.0, 1.0, 1.0, 3.0]];
+
+        let model = fit(&x, &[1.0, 4.0]);
+
+        assert_eq!(model.rank, 1);
+        assert!(model.residual_variance().is_nan());
+        assert_eq!(model.intervals(&Rows::from(&x), 0.9).unwrap(), None);
+        let predicted = model.predict(&Rows::from(&x)).unwrap();
+        near(predicted[0], 1.0);
+        near(predicted[1], 4.0);
+    }
+
+    #[test]
+    fn many_nearly_equal_columns_are_told_apart() {
+        // Columns that agree in eight digits; in doubles their cross-products would be equal.
+        let mut random = mercer_num::random::Random::new(3);
+        let mut x = Matrix::from_shape_fn((3000, 2), |_| random.normal());
+        for mut row in x.outer_iter_mut() {
+            row[1] = row[0] + 1e-8 * row[1];
+        }
+        let y: Vec<f64> = x.outer_iter().map(|row| 3.0 * row[0] - 2.0 * row[1]).collect();
+
+        let model = fit(&x, &y);
+
+        // The rounding of y moves them by 1e-16 / 1e-8.
+        assert_eq!((model.rank, model.precision), (2, Precision::TwiceDouble));
+        assert!((model.coefficients[0] - 3.0).abs() < 1e-7);
+        assert!((model.coefficients[1] + 2.0).abs() < 1e-7);
+    }
+
+    #[test]
+    fn numbers_too_large_to_square_are_refused() {
+        let x = array![[1.0, 1e200], [2.0, -1e200], [3.0, 0.0]];
+        let data = Dataset::numbers(&x, &[1.0, 2.0, 3.0]).unwrap();
+
+        let refused = LinearRegression::new().fit(&data, &Monitor::quiet());
+
+        assert_eq!(refused.err(), Some(Error::TooLarge { column: 1 }));
+    }
+
+    #[test]
+    fn the_table_reads_as_r_prints_it() {
+        let x = array![[1.0], [2.0], [3.0], [4.0]];
+
+        let table = fit(&x, &[2.0, 3.0, 2.0, 5.0]).summary(&["dose".into()], 0.95).to_string();
+
+        // With two degrees of freedom p = 1 − t / √(2 + t²).
+        let lines: Vec<&str> = table.lines().collect();
+        let cells = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(cells(lines[1])[..5], ["(intercept)", "1", "1.449", "0.6901", "0.5615"]);
+        assert_eq!(cells(lines[2])[..5], ["dose", "0.8", "0.5292", "1.512", "0.2697"]);
+        assert!(table.contains("residual standard error 1.183 on 2 degrees of freedom"), "{table}");
+        assert!(table.contains("F 2.286 on 1 and 2 degrees of freedom, p 0.2697"), "{table}");
+    }
+}

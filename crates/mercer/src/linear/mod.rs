@@ -1,0 +1,83 @@
+//! Linear models: a number is a weighted sum of the columns.
+//!
+//! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
+
+mod least_squares;
+mod normal;
+mod ridge;
+mod summary;
+
+pub use least_squares::{LinearRegression, LinearRegressionModel};
+pub use normal::Precision;
+pub use ridge::{AlphaFrom, Ridge, RidgeModel};
+pub use summary::{Estimate, Summary};
+
+use crate::data::check_storage;
+use crate::error::{Error, Result};
+use mercer_num::parallel::{Layout, chunk_rows};
+use mercer_num::rows::Missing;
+use mercer_num::simd::dot_rows;
+use mercer_num::{Matrix, Rows};
+use rayon::prelude::*;
+
+/// `b₀ + Σⱼ bⱼ xⱼ` of every row, on all threads.
+fn weighted_sums(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<Vec<f64>> {
+    check_storage(x)?;
+    let width = coefficients.len();
+    if x.n_columns() != width {
+        return Err(Error::Columns { found: x.n_columns(), expected: width });
+    }
+    let mut out = vec![0.0; x.n_rows()];
+    let chunk = chunk_rows(width, Layout::Dense);
+    out.par_chunks_mut(chunk).enumerate().for_each(|(k, out)| match x {
+        Rows::Sparse(x) => {
+            for (i, out) in out.iter_mut().enumerate() {
+                let (columns, values) = x.row(k * chunk + i);
+                let cells = columns.iter().zip(values);
+                *out = cells.map(|(j, v)| coefficients[*j as usize] * v).sum();
+            }
+        }
+        _ => {
+            let block = x.block(k * chunk..k * chunk + out.len()).unwrap_or_default();
+            dot_rows(&block, coefficients, out);
+        }
+    });
+    out.iter_mut().for_each(|y| *y += intercept);
+    if let Some(row) = out.iter().position(|y| !y.is_finite())
+        && let Some((row, column)) =
+            x.slice(row..x.n_rows()).first_bad_cell(Missing::Refused).map(|(i, j)| (row + i, j))
+    {
+        return Err(Error::NotFinite { row, column, value: x.get(row, column) });
+    }
+    Ok(out)
+}
+
+/// `‖F (x − m)‖²` of every row: how far it is from the means, in the metric of the rows learned.
+fn squared_distances(x: &Rows<'_>, whitener: &Matrix, means: &[f64]) -> Result<Vec<f64>> {
+    check_storage(x)?;
+    let width = means.len();
+    if x.n_columns() != width {
+        return Err(Error::Columns { found: x.n_columns(), expected: width });
+    }
+    if let Some((row, column)) = x.first_bad_cell(Missing::Refused) {
+        return Err(Error::NotFinite { row, column, value: x.get(row, column) });
+    }
+    Ok((0..x.n_rows())
+        .into_par_iter()
+        .with_min_len(64)
+        .map(|i| {
+            let mut row = x.row(i);
+            row.iter_mut().zip(means).for_each(|(x, m)| *x -= m);
+            let mut out = vec![0.0; whitener.nrows()];
+            let cells = whitener.as_slice().unwrap_or_default();
+            dot_cells(cells, &row, &mut out);
+            out.iter().map(|v| v * v).sum()
+        })
+        .collect())
+}
+
+fn dot_cells(rows: &[f64], x: &[f64], out: &mut [f64]) {
+    if !x.is_empty() {
+        dot_rows(rows, x, out);
+    }
+}
