@@ -6,8 +6,8 @@ use crate::error::raised;
 use crate::work;
 use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
 use mercer::data::{Described, Kind, Levels};
-use mercer::explain::{explain, explain_terms};
-use mercer::model::{Classifier, Model, Monitor, Regressor, Stop, chunk_rows};
+use mercer::explain::{explain, explain_scores, explain_terms};
+use mercer::model::{Classifier, Model, Monitor, Regressor, Stop, Transformer, chunk_rows};
 use mercer::prepare::{Features, Field, NumberStep, Reads, Schema, Step};
 use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
@@ -179,19 +179,39 @@ impl Fitted {
         Ok(out)
     }
 
-    /// The names of the model's fields.
+    /// The names of the model's fields, of those of its parts, and of what follows from them.
     fn fields(&self) -> Vec<String> {
-        match self.ready().map(|trained| trained.fitted.model.fields()) {
-            Ok(Tree::Map(fields)) => fields.into_iter().map(|(name, _)| name).collect(),
-            _ => Vec::new(),
+        let Ok(trained) = self.ready() else { return Vec::new() };
+        let mut names = Vec::new();
+        let Tree::Map(fields) = trained.fitted.model.fields() else { return names };
+        for (name, field) in fields {
+            names.push(name);
+            if let Tree::Map(parts) = field {
+                names.extend(parts.into_iter().map(|(name, _)| name));
+            }
         }
+        let derived = trained.fitted.model.as_model().discriminant();
+        let derived = derived.map(|model| model.derived_names()).unwrap_or_default();
+        names.extend(derived.iter().map(|name| (*name).to_owned()));
+        names
     }
 
-    /// A field of the model, as an array where it is one.
+    /// A field of the model or of one of its parts, or a number that follows from them, as an
+    /// array where it is one.
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let fields = self.ready().map(|trained| trained.fitted.model.fields());
-        let field = fields.ok().and_then(|fields| fields.get(name).cloned());
-        array::tree_object(py, field.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?)
+        let unknown = || PyKeyError::new_err(name.to_owned());
+        let model = &self.ready().map_err(|_| unknown())?.fitted.model;
+        let derived = model.as_model().discriminant().and_then(|model| model.derived(name));
+        if let Some(numbers) = derived {
+            return Ok(numbers.into_pyarray(py).into_any());
+        }
+        let fields = model.fields();
+        let parts = match &fields {
+            Tree::Map(parts) => parts.iter().map(|(_, part)| part).collect(),
+            _ => Vec::new(),
+        };
+        let field = fields.get(name).or_else(|| parts.iter().find_map(|part| part.get(name)));
+        array::tree_object(py, field.cloned().ok_or_else(unknown)?)
     }
 
     /// The model of these rows and those before, with the parameters as they are now.
@@ -260,6 +280,44 @@ impl Fitted {
         self.table(py, x, model.classes().len(), |rows| model.scores(rows))
     }
 
+    /// `log P(class, row)`.
+    fn log_joint<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.model()?.generative();
+        let model = model.ok_or_else(|| self.unable("give a density"))?;
+        self.table(py, x, model.classes().len(), |rows| model.log_joint(rows))
+    }
+
+    /// Squared distances from the center of each class.
+    fn distances<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.model()?.discriminant();
+        let model = model.ok_or_else(|| self.unable("measure distances"))?;
+        self.table(py, x, model.classes().len(), |rows| model.distances(rows))
+    }
+
+    /// How many columns `transform` gives.
+    #[getter]
+    fn n_outputs(&self) -> PyResult<usize> {
+        Ok(self.transformer()?.n_outputs())
+    }
+
+    /// The rows mapped to other rows.
+    fn transform<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.transformer()?;
+        self.table(py, x, model.n_outputs(), |rows| model.transform(rows))
+    }
+
     /// The code of the class of each row.
     fn predict<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.classifier()?;
@@ -312,15 +370,19 @@ impl Fitted {
         Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
     }
 
-    /// The prediction of one row, factor by factor.
+    /// The prediction of one row, factor by factor or term by term.
     fn explain<'py>(
         &self,
         py: Python<'py>,
         row: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
+        let names = self.names().unwrap_or_default();
+        if let Some(model) = self.model()?.discriminant() {
+            let told = explain_scores(model, row.as_slice()?, &names).map_err(raised)?;
+            return array::tree_object(py, tree(&told)?);
+        }
         let model = self.model()?.factored();
         let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
-        let names = self.names().unwrap_or_default();
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
         let told = told.in_words(|feature, x| self.features().word(feature, x));
         array::tree_object(py, tree(&told)?)
@@ -519,6 +581,10 @@ impl Fitted {
 
     fn classifier(&self) -> PyResult<&dyn Classifier> {
         self.model()?.classifier().ok_or_else(|| self.unable("tell classes apart"))
+    }
+
+    fn transformer(&self) -> PyResult<&dyn Transformer> {
+        self.model()?.transformer().ok_or_else(|| self.unable("transform rows"))
     }
 
     fn regressor(&self) -> PyResult<&dyn Regressor> {

@@ -10,6 +10,7 @@
 //! - [`probability`]: reasoning with probabilities; Bayesian networks
 //! - [`decision`]: from a posterior to an action
 //! - [`bayes`]: naive Bayes
+//! - [`discriminant`]: Gaussian classes
 //! - [`linear`]: least squares and ridge regression
 //! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
@@ -38,6 +39,7 @@ pub mod bayes;
 pub mod catalog;
 pub mod data;
 pub mod decision;
+pub mod discriminant;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
@@ -70,4 +72,6 @@ mod texts {
     struct LeastSquaresAndRidge;
     #[doc = include_str!("../../../docs/lectures/08-tables-as-they-are.md")]
     struct TablesAsTheyAre;
+    #[doc = include_str!("../../../docs/lectures/07-gaussian-discriminants.md")]
+    struct GaussianDiscriminants;
 }

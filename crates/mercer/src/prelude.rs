@@ -4,8 +4,9 @@ pub use crate::data::{Classes, Dataset, Label, Table, Target};
 pub use crate::error::{Error, Result};
 pub use crate::explain::short;
 pub use crate::model::{
-    Accumulate, Additive, Certificate, Check, Classifier, Factored, Fit, Fitted, Generative, Model,
-    Monitor, Params, Probabilistic, Proof, Regressor, Rounds, Statistics, Transformer,
+    Accumulate, Additive, Certificate, Check, Classifier, Discriminant, Factored, Fit, Fitted,
+    Generative, Model, Monitor, Params, Probabilistic, Proof, Regressor, Rounds, Statistics,
+    Transformer,
 };
 pub use crate::{choice, params};
 pub use mercer_num::{Matrix, Rows, Sparse, SparseView};

@@ -6,7 +6,7 @@ use crate::input;
 use crate::report::terminal;
 use crate::session::Session;
 use mercer::data::Stream;
-use mercer::explain::{explain, explain_terms};
+use mercer::explain::{explain, explain_scores, explain_terms};
 use std::ops::ControlFlow;
 
 /// Rows read at a time on the way to the one asked for.
@@ -15,7 +15,7 @@ const STEP: usize = 1024;
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let able = model.fitted.model.as_model();
-    if able.factored().is_none() && able.additive().is_none() {
+    if able.factored().is_none() && able.discriminant().is_none() && able.additive().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
     let source = input::open(&args.data, &args.reading, None, session)?;
@@ -37,6 +37,13 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
     let names = model.features.names();
+    if let Some(discriminant) = able.discriminant() {
+        let explanation = explain_scores(discriminant, &row, &names)?;
+        if session.json {
+            return session.print_json(&explanation);
+        }
+        return terminal::scores(&explanation);
+    }
     if let Some(additive) = able.additive() {
         let explanation = explain_terms(additive, &row, &names)?;
         if session.json {

@@ -66,12 +66,34 @@ fn import_bases(cards: &[&Card]) -> String {
     let mut all: Vec<&str> = cards.iter().flat_map(|card| bases(card)).collect();
     all.sort_unstable();
     all.dedup();
-    format!("from .base import {}", all.join(", "))
+    let line = format!("from .base import {}", all.join(", "));
+    if line.chars().count() < WIDTH {
+        return line;
+    }
+    let names: Vec<String> = all.iter().map(|name| (*name).to_owned()).collect();
+    listed("from .base import (", &names, ")")
+}
+
+/// Items between brackets, on one line where they fit, else a line each.
+fn listed(open: &str, items: &[String], close: &str) -> String {
+    let line = format!("{open}{}{close}", items.join(", "));
+    if line.chars().count() < WIDTH {
+        return line;
+    }
+    let lines: String = items.iter().map(|item| format!("    {item},\n")).collect();
+    format!("{open}\n{lines}{close}")
+}
+
+/// The head of a class.
+fn heading(card: &Card) -> String {
+    let bases: Vec<String> = bases(card).iter().map(|base| (*base).to_owned()).collect();
+    listed(&format!("class {}(", place(card).1), &bases, "):")
 }
 
 /// The parts of `base.py` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 7] = [
+    const PARTS: [(&str, &str); 8] = [
+        ("discriminant", "Discriminant"),
         ("factored", "Factored"),
         ("generative", "Generative"),
         ("probabilistic", "Probabilistic"),
@@ -90,13 +112,12 @@ fn bases(card: &Card) -> Vec<&'static str> {
 }
 
 fn class(card: &Card) -> String {
-    let name = place(card).1;
     let takes = card.takes.iter().map(|what| format!("\"{what}\"")).collect();
     let arguments: Vec<String> =
         params(card).iter().map(|p| format!("{}={}", p.spec.name, p.default)).collect();
     let mut out = format!(
-        "\n\nclass {name}({}):\n{}\n    _id = \"{}\"\n    _takes = {}\n\n{}:\n",
-        bases(card).join(", "),
+        "\n\n{}\n{}\n    _id = \"{}\"\n    _takes = {}\n\n{}:\n",
+        heading(card),
         docstring(card),
         card.id,
         tuple(takes),
@@ -142,7 +163,7 @@ fn params(card: &Card) -> Vec<Param<'static>> {
             let value = &defaults[spec.name];
             let (mut words, mut hint) = kind(spec);
             let default = literal(value);
-            if default == "None" {
+            if default == "None" && !words.ends_with("None") {
                 words += " or None";
                 hint += " | None";
             }
@@ -162,9 +183,10 @@ fn kind(spec: &Spec) -> (String, String) {
         (_, "true or false") => ("bool", "bool"),
         (_, "list of numbers") => ("array of float", "Sequence[float]"),
         (_, "word") => ("str", "str"),
+        (_, "whole number or nothing") => ("int or None", "int | None"),
         (_, other) => (other, "Any"),
     };
-    (words.to_owned(), hint.to_owned())
+    (words.replace("or nothing", "or None"), hint.to_owned())
 }
 
 /// A value as Python writes it. An empty list or table is `None`: a default must not be changeable.
@@ -325,7 +347,7 @@ fn stub_class(card: &Card) -> String {
     let params = params(card);
     let arguments: Vec<String> =
         params.iter().map(|p| format!("{}: {} = {}", p.spec.name, p.hint, p.default)).collect();
-    let mut out = format!("\nclass {}({}):\n", place(card).1, bases(card).join(", "));
+    let mut out = format!("\n{}\n", heading(card));
     for p in &params {
         out += &format!("    {}: {}\n", p.spec.name, p.hint);
     }

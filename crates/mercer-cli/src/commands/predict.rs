@@ -8,7 +8,7 @@ use mercer::catalog::Trained;
 use mercer::data::{Classes, Label, Stream, Table};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
 use mercer::model::{Regressor, chunk_rows};
-use mercer_num::special::{argmax, log_sum_exp};
+use mercer_num::special::argmax;
 use mercer_num::{Rows, parallel};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -197,14 +197,21 @@ impl<'a> Writer<'a> {
             _ => None,
         };
         let mut text = String::new();
+        let densities = match able.generative() {
+            Some(model) if self.density || self.threshold.is_some() => {
+                Some(model.log_density(&rows.rows())?)
+            }
+            _ => None,
+        };
         for (i, scores) in scores.outer_iter().enumerate() {
             let scores = scores.to_vec();
+            let density = densities.as_ref().map(|densities| densities[i]);
             let mut said = Said {
                 winner: Some(argmax(&scores)),
                 proba: log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec()),
                 risk: None,
-                density: self.density.then(|| log_sum_exp(&scores)),
-                outlier: self.threshold.map(|least| log_sum_exp(&scores) < least),
+                density: density.filter(|_| self.density),
+                outlier: self.threshold.zip(density).map(|(least, density)| density < least),
             };
             if let (Some(rule), Some(log_proba)) = (&self.rule, &log_proba) {
                 let log_posterior = log_proba.row(i).to_vec();

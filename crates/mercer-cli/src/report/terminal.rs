@@ -5,7 +5,7 @@ use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::decision::RiskReport;
 use mercer::evaluate::{ClassificationReport, RegressionReport};
-use mercer::explain::{Explanation, Factor, TermExplanation, short};
+use mercer::explain::{Explanation, Factor, ScoreExplanation, TermExplanation, short};
 use mercer_io::Profile;
 use std::io::{self, Write};
 
@@ -278,6 +278,42 @@ pub fn explanation(e: &Explanation) -> Result<()> {
         rows.add_row([name, format!("{rest:+.3}"), String::new()]);
     }
     total += rest;
+    rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// A score told as a sum, line by line.
+pub fn scores(e: &ScoreExplanation) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
+    writeln!(out, "Class {}: P = {}\n", names[e.winner], short(e.posterior[e.winner]))?;
+    let mut rows = table(&["class", "score", "squared distance", "P(class | row)"]);
+    align_right(&mut rows, &[1, 2, 3]);
+    for (c, name) in names.iter().enumerate() {
+        let numbers = [e.scores[c], e.distances[c], e.posterior[c]].map(short);
+        rows.add_row([vec![name.clone()], numbers.to_vec()].concat());
+    }
+    writeln!(out, "{rows}")?;
+    writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
+    let mut rows = table(&["", "log-odds", ""]);
+    align_right(&mut rows, &[1]);
+    let start = e.start_log_odds();
+    rows.add_row(["start".to_owned(), format!("{start:+.3}"), bar(start)]);
+    let ladder = e.ladder();
+    for term in ladder.iter().take(MOST_FACTORS) {
+        rows.add_row([
+            format!("{} = {}", term.column, short(term.value)),
+            format!("{:+.3}", term.log_odds),
+            bar(term.log_odds),
+        ]);
+    }
+    let rest: f64 = ladder.iter().skip(MOST_FACTORS).map(|term| term.log_odds).sum();
+    if ladder.len() > MOST_FACTORS {
+        let name = format!("{} weaker columns", ladder.len() - MOST_FACTORS);
+        rows.add_row([name, format!("{rest:+.3}"), String::new()]);
+    }
+    let total: f64 = start + ladder.iter().map(|term| term.log_odds).sum::<f64>();
     rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
     writeln!(out, "{rows}")?;
     Ok(())

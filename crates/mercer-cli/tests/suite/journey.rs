@@ -241,6 +241,30 @@ fn a_sparse_file_without_its_first_index_is_not_read_one_off() {
     assert_eq!(folder.output(&["predict", "zero.mercer", "later.svm"]), "label\np\nq\n");
 }
 
+#[test]
+fn a_discriminant_is_trained_explained_merged_and_forgets() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    for model in ["lda", "qda", "rda"] {
+        folder.output(&["train", &iris, "--target", "species", "--model", model]);
+
+        let told = folder.json(&["explain", "iris.mercer", &iris, "--row", "71", "--json"]);
+        let words = folder.output(&["explain", "iris.mercer", &iris, "--row", "71"]);
+        folder.output(&["merge", "iris.mercer", "iris.mercer", "--out", "twice.mercer"]);
+        folder.output(&["forget", "twice.mercer", &iris, "--out", "once.mercer"]);
+
+        let sum: f64 = told["starts"][1].as_f64().unwrap()
+            + (told["terms"].as_array().unwrap().iter())
+                .map(|term| term["terms"][1].as_f64().unwrap())
+                .sum::<f64>();
+        assert!((sum - told["scores"][1].as_f64().unwrap()).abs() < 1e-9);
+        assert!(words.contains("squared distance") && words.contains("petal_width = 1.8"));
+        let answers = ["iris", "once"]
+            .map(|name| folder.output(&["predict", &format!("{name}.mercer"), &iris]));
+        assert_eq!(answers[0], answers[1], "{model}");
+    }
+}
+
 /// Sepal length from the other three measures of the iris flowers.
 fn train_iris(folder: &Folder, more: &[&str]) {
     let data = example("iris.csv");

@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    RegressorMixin,
+    TransformerMixin,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -27,13 +33,14 @@ from sklearn.utils.validation import (
 
 from . import _mercer, labels, rows
 from .exceptions import CutShortWarning
-from .explanation import Explanation, TermExplanation
+from .explanation import Explanation, ScoreExplanation, TermExplanation
 from .limits import seconds_left
 from .summary import Summary
 
 __all__ = [
     "Additive",
     "Classifier",
+    "Discriminant",
     "Estimator",
     "Factored",
     "Generative",
@@ -41,6 +48,7 @@ __all__ = [
     "MergeableRegressor",
     "Probabilistic",
     "Regressor",
+    "Transformer",
     "load",
 ]
 
@@ -49,14 +57,23 @@ ALIASES = {
     "class_count_": ("class_weights", None),
     "class_log_prior_": ("log_priors", None),
     "class_prior_": ("log_priors", np.exp),
-    "coef_": ("coefficients", None),
+    "coef_": ("coefficients", lambda c: np.diff(c, axis=0) if c.ndim == 2 and len(c) == 2 else c),
+    "covariance_": ("covariances", list),
     "epsilon_": ("smoothing", None),
+    "explained_variance_ratio_": ("explained_variance_ratio", np.ravel),
     "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
     "feature_count_": ("counts", None),
     "feature_log_prob_": ("log_shares", None),
+    "intercept_": ("intercepts", lambda row: np.diff(row[0]) if row.size == 2 else row[0]),
+    "log_determinants_": ("log_determinants", np.ravel),
     "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
+    "priors_": ("log_priors", np.exp),
+    "rank_": ("rank", lambda row: int(row[0, 0])),
+    "ranks_": ("ranks", lambda row: row[0].astype(int)),
+    "scalings_": ("axes", None),
     "theta_": ("means", None),
     "var_": ("variances", None),
+    "xbar_": ("center", np.ravel),
 }
 
 #: What scikit-learn calls the parts of a model that has an entry a column.
@@ -101,14 +118,15 @@ class Estimator(BaseEstimator):
         """The fields of the fitted model: under their own names, and under scikit-learn's."""
         fitted = self.__dict__.get("_fitted")
         if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
-            field, derive = ALIASES.get(name, (name[:-1], None))
-            try:
-                value = fitted.field(field)
-            except KeyError:
-                if name in BY_COLUMN and "columns" in fitted.fields():
-                    return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
-            else:
+            # Scikit-learn may call two things by one name; what the model lacks is not meant.
+            for field, derive in [ALIASES.get(name, ("", None)), (name[:-1], None)]:
+                try:
+                    value = fitted.field(field)
+                except KeyError:
+                    continue
                 return value if derive is None else derive(value)
+            if name in BY_COLUMN and "columns" in fitted.fields():
+                return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
@@ -392,7 +410,7 @@ class Generative(Classifier):
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
         """``log P(class, row)``, a column for each of ``classes_``."""
         matrix = self._known_rows(X)
-        return self._fitted.scores(matrix)
+        return self._fitted.log_joint(matrix)
 
     def log_density(self, X: Any) -> np.ndarray:
         """``log p(row)``: the lower, the stranger the row."""
@@ -430,6 +448,46 @@ class Factored(Classifier):
         check_is_fitted(self)
         told = self._fitted.explain(self._one_row(x))
         return Explanation(told, self.classes_)
+
+
+class Discriminant(Classifier):
+    """Has a center for every class and measures how far rows are from it."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """The scores of the classes; of two classes, the second's less the first's."""
+        matrix = self._known_rows(X)
+        scores = self._fitted.scores(matrix)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def mahalanobis(self, X: Any) -> np.ndarray:
+        """Squared distances from the centers, a column for each of ``classes_``, in units of the
+        spread of the class."""
+        matrix = self._known_rows(X)
+        return self._fitted.distances(matrix)
+
+    def explain(self, x: Any) -> ScoreExplanation:
+        """Why a row gets its class: what each column adds to the score of each class.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), or anything of one row
+            The row.
+        """
+        check_is_fitted(self)
+        return ScoreExplanation(self._fitted.explain(self._one_row(x)), self.classes_)
+
+
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+    """Maps rows to other rows."""
+
+    def transform(self, X: Any) -> np.ndarray:
+        """The new rows."""
+        matrix = self._known_rows(X)
+        return self._fitted.transform(matrix)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self._fitted.n_outputs
 
 
 class Regressor(RegressorMixin, Estimator):

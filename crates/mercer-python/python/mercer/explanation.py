@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Explanation", "TermExplanation"]
+__all__ = ["Explanation", "ScoreExplanation", "TermExplanation"]
 
 
 class Explanation:
@@ -93,6 +93,91 @@ class Explanation:
         total = _difference(self.log_joint, self._winner, self._runner_up)
         rungs = [(name, _signed(odds)) for name, odds in [*self.ladder(), ("total", total)]]
         return _block(f"log-odds of {self.winner} against {self.runner_up}", rungs)
+
+
+class ScoreExplanation:
+    """Why a row got its class: the score of each class as a sum with one term a column.
+
+    ``print`` it to read it; the numbers are attributes.
+
+    Attributes
+    ----------
+    classes : ndarray
+        The classes, in the order of every list of numbers below.
+    starts : ndarray
+        The scores before any column is looked at.
+    terms : list of dict
+        One a column: ``column``, ``value``, ``terms`` (one a class) and ``log_odds``, which is how
+        much the column speaks for the winner against the runner-up.
+    distances : ndarray
+        Squared Mahalanobis distances from the centers.
+    scores : ndarray
+        ``start + sum of terms``.
+    posterior : ndarray
+        ``P(class | row)``.
+    """
+
+    def __init__(self, told: dict[str, Any], classes: np.ndarray) -> None:
+        self.classes = classes
+        self.starts: np.ndarray = told["starts"]
+        self.terms: list[dict[str, Any]] = told["terms"]
+        self.distances: np.ndarray = told["distances"]
+        self.scores: np.ndarray = told["scores"]
+        self.posterior: np.ndarray = told["posterior"]
+        self._winner: int = told["winner"]
+        self._runner_up: int = told["runner_up"]
+
+    @property
+    def winner(self) -> Any:
+        """The class that wins."""
+        return self.classes[self._winner]
+
+    @property
+    def runner_up(self) -> Any:
+        """The class that comes second."""
+        return self.classes[self._runner_up]
+
+    def ladder(self) -> list[tuple[str, float]]:
+        """Log-odds of winner over runner-up: the start's, then each column's, strongest first."""
+        start = _difference(self.starts, self._winner, self._runner_up)
+        rungs = [(t["column"], t["log_odds"]) for t in self.terms]
+        return [("start", start), *sorted(rungs, key=lambda rung: -abs(rung[1]))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+        return {
+            "classes": self.classes.tolist(),
+            "starts": self.starts.tolist(),
+            "terms": [{**t, "terms": t["terms"].tolist()} for t in self.terms],
+            "distances": self.distances.tolist(),
+            "scores": self.scores.tolist(),
+            "posterior": self.posterior.tolist(),
+            "winner": self.classes.tolist()[self._winner],
+            "runner_up": self.classes.tolist()[self._runner_up],
+            "ladder": [list(rung) for rung in self.ladder()],
+        }
+
+    def __repr__(self) -> str:
+        share = self.posterior[self._winner]
+        return f"<ScoreExplanation: class {self.winner} with probability {_short(share)}>"
+
+    def __str__(self) -> str:
+        blocks = [self._class_block(c) for c in range(len(self.classes))]
+        total = _difference(self.scores, self._winner, self._runner_up)
+        rungs = [(name, _signed(odds)) for name, odds in [*self.ladder(), ("total", total)]]
+        blocks.append(_block(f"log-odds of {self.winner} against {self.runner_up}", rungs))
+        return "\n\n".join(blocks)
+
+    def _class_block(self, c: int) -> str:
+        lines = [("start", _signed(self.starts[c]))]
+        for term in self.terms:
+            lines.append((f"{term['column']} = {_short(term['value'])}", _signed(term["terms"][c])))
+        lines += [
+            ("score", _signed(self.scores[c])),
+            ("squared distance", _short(self.distances[c])),
+            ("P(class | row)", _short(self.posterior[c])),
+        ]
+        return _block(f"class {self.classes[c]}", lines)
 
 
 class TermExplanation:

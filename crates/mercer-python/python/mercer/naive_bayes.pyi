@@ -94,7 +94,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     estimate: Literal["lidstone", "laplace-by-classes", "m-estimate"]
     alpha: float
     m: float
-    p: Any | None
+    p: Any
     dirichlet: Any | None
     bins: int
     variance: Literal["population", "sample"]
@@ -109,7 +109,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         estimate: Literal["lidstone", "laplace-by-classes", "m-estimate"] = "lidstone",
         alpha: float = 1.0,
         m: float = 1.0,
-        p: Any | None = None,
+        p: Any = None,
         dirichlet: Any | None = None,
         bins: int = 10,
         variance: Literal["population", "sample"] = "population",

@@ -75,10 +75,18 @@ macro_rules! catalog {
             }
 
             /// How many rows one leaf takes, if the estimator learns by statistics.
-            pub fn chunk_rows(&self, n_columns: usize, layout: mercer_num::parallel::Layout) -> usize {
+            pub fn chunk_rows(&self, n_columns: usize, layout: Layout) -> usize {
                 match self {
-                    $(Estimator::$S(_) => <<$S as Accumulate>::Stats as Statistics>::chunk_rows(n_columns, layout),)*
+                    $(Estimator::$S(_) => <$S as Accumulate>::Stats::chunk_rows(n_columns, layout),)*
                     _ => mercer_num::parallel::chunk_rows(n_columns, layout),
+                }
+            }
+
+            /// About how many bytes the summary of so many classes and columns takes.
+            pub fn summary_bytes(&self, n_classes: usize, n_columns: usize) -> u64 {
+                match self {
+                    $(Estimator::$S(_) => <$S as Accumulate>::Stats::bytes(n_classes, n_columns),)*
+                    _ => 0,
                 }
             }
 
@@ -247,6 +255,7 @@ macro_rules! catalog {
     (@can probabilistic) => { fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> { Some(self) } };
     (@can generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
     (@can factored) => { fn factored(&self) -> Option<&dyn crate::model::Factored> { Some(self) } };
+    (@can discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
     (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
     (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };

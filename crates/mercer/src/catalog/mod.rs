@@ -17,6 +17,11 @@ use crate::bayes::{
     MultinomialNbModel,
 };
 use crate::data::Dataset;
+use crate::discriminant::{
+    LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel, QuadraticDiscriminantAnalysis,
+    QuadraticDiscriminantAnalysisModel, RegularizedDiscriminantAnalysis,
+    RegularizedDiscriminantAnalysisModel,
+};
 use crate::error::{Error, Result};
 use crate::linear::{LinearRegression, LinearRegressionModel, Ridge, RidgeModel};
 use crate::model::{
@@ -24,6 +29,7 @@ use crate::model::{
 };
 use crate::prepare::Reads;
 use crate::probability::network::{TanNb, TanNbModel};
+use mercer_num::parallel::Layout;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -39,6 +45,9 @@ expand::catalog! {
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
         LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse;
         Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse;
+        LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : classifier probabilistic generative discriminant transformer, sparse;
+        QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : classifier probabilistic generative discriminant, sparse;
+        RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : classifier probabilistic generative discriminant, sparse;
     }
     by_rounds {}
     by_solver {}

@@ -131,17 +131,13 @@ impl Training<'_> {
         stream: &S,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Sums, S::Error> {
-        let width = self.features.n_features() as u64;
+        let n_classes = match self.goal {
+            Goal::Classes(classes) => classes.len(),
+            Goal::Numbers => 1,
+        };
+        let summary = self.estimator.summary_bytes(n_classes, self.features.n_features());
         let summaries = self.n_folds as u64 + 8;
-        match self.goal {
-            Goal::Classes(classes) => {
-                let bytes = summaries * classes.len() as u64 * width * 24;
-                monitor.reserve("keeping statistics by class", bytes)?;
-            }
-            Goal::Numbers => {
-                monitor.reserve("keeping cross-products", summaries * (width + 2).pow(2) * 16)?;
-            }
-        }
+        monitor.reserve("keeping statistics", summary.saturating_mul(summaries))?;
         let mut sums = Sums {
             total: Tree::new(),
             folds: (0..self.n_folds).map(|_| Tree::new()).collect(),

@@ -112,6 +112,6 @@ pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Ex
 }
 
 /// `a[winner] − a[loser]`, zero where both are impossible.
-fn difference(a: &[f64], winner: usize, loser: usize) -> f64 {
+pub(super) fn difference(a: &[f64], winner: usize, loser: usize) -> f64 {
     if a[winner] == a[loser] { 0.0 } else { a[winner] - a[loser] }
 }

@@ -1,9 +1,11 @@
 //! Predictions told step by step, as data; the faces print them.
 
 mod factors;
+mod scores;
 mod terms;
 
 pub use factors::{Explanation, Factor, explain};
+pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
 
 /// A number with four significant digits and at least two decimals, as a lecture would write it.

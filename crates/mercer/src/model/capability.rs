@@ -85,12 +85,20 @@ pub trait Probabilistic: Classifier {
 
 /// Has a density over rows: recognizes strangers and invents new rows.
 pub trait Generative: Classifier {
-    /// `log p(row)`, from scores that are joint log-likelihoods.
+    /// `log p(row)`: the joint log-likelihoods summed over the classes.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
     fn log_density(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        Ok(by_row(&self.scores(x)?, log_sum_exp))
+        Ok(by_row(&self.log_joint(x)?, log_sum_exp))
+    }
+
+    /// `log p(row, class)`: the scores, where those are not a shorter form of it.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.scores(x)
     }
 
     /// New rows and their classes.
@@ -125,6 +133,29 @@ pub trait Factored: Classifier {
     }
 }
 
+/// Has a center for every class and measures how far rows are from it, in units of the class's
+/// own spread.
+pub trait Discriminant: Classifier {
+    /// Squared Mahalanobis distances: one row a row, one column a class.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn distances(&self, x: &Rows<'_>) -> Result<Matrix>;
+
+    /// The scores of a row as a sum: what stands before any column is looked at, one number a
+    /// class, and what each column adds, one row a column of the data and one column a class.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
+
+    /// The names of numbers that follow from the model and are not kept in it.
+    fn derived_names(&self) -> &'static [&'static str];
+
+    /// Such numbers by name; a list is one row.
+    fn derived(&self, name: &str) -> Option<Matrix>;
+}
+
 /// Can tell whether a fit could have made it; asked of everything that comes from a file.
 pub trait Check {
     /// Refuses a model that no fit could have made.
@@ -153,6 +184,11 @@ pub trait Model: Check + Send + Sync {
 
     /// As a product of factors.
     fn factored(&self) -> Option<&dyn Factored> {
+        None
+    }
+
+    /// As centers with distances.
+    fn discriminant(&self) -> Option<&dyn Discriminant> {
         None
     }
 
@@ -206,6 +242,9 @@ pub trait Additive: Regressor {
 
 /// Maps rows to other rows.
 pub trait Transformer: Send + Sync {
+    /// How many columns the new rows have.
+    fn n_outputs(&self) -> usize;
+
     /// The new rows.
     ///
     /// # Errors

@@ -69,6 +69,9 @@ pub struct Proof {
     pub bound: Option<f64>,
     /// What is zero at the optimum, and how large it is.
     pub violation: Option<(String, f64)>,
+    /// How much the solution magnifies rounding: about this many units in the last place.
+    #[serde(default)]
+    pub condition: Option<f64>,
     /// Which of several ways was taken, and what was measured to choose it.
     #[serde(default)]
     pub how: Option<String>,
@@ -92,6 +95,7 @@ impl Proof {
             objective: None,
             bound: None,
             violation: None,
+            condition: None,
             how: None,
         }
     }
@@ -125,6 +129,9 @@ impl fmt::Display for Certificate {
         }
         if let Some((name, value)) = &self.proof.violation {
             write!(f, "; {name} {value:.2e}")?;
+        }
+        if let Some(condition) = self.proof.condition {
+            write!(f, "; condition {condition:.1e}")?;
         }
         match self.stopped {
             Some(Stop::Deadline) => write!(f, "; CUT SHORT by the time limit"),

@@ -1,6 +1,6 @@
 //! Three ways to learn: by statistics, by rounds of statistics, by a solver.
 
-use crate::data::Dataset;
+use crate::data::{Dataset, Target};
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Fitted, Monitor, Params, Proof, Stop};
 use mercer_num::parallel::{self, Layout};
@@ -40,9 +40,15 @@ pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwn
     /// What does not fit.
     fn check(&self) -> Result<()>;
 
-    /// How many rows one leaf of the merge tree takes, by the width of the data alone.
+    /// How many rows one leaf summarizes. It depends on the width and the storage of the data and
+    /// on nothing else, so that any number of threads builds the same tree.
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
         parallel::chunk_rows(n_columns, layout)
+    }
+
+    /// About how many bytes the summary of so many classes and columns takes.
+    fn bytes(n_classes: usize, n_columns: usize) -> u64 {
+        24 * n_classes.max(1) as u64 * n_columns as u64
     }
 }
 
@@ -211,6 +217,11 @@ pub fn gather<S: Statistics>(
     observe: impl Fn(&mut S, &Dataset<'_>) -> Result<()> + Sync,
 ) -> Result<Gathered<S>> {
     let n_rows = data.n_rows();
+    let n_classes = match data.target() {
+        Target::Classes { classes, .. } => classes.len(),
+        _ => 1,
+    };
+    monitor.reserve("keeping statistics", S::bytes(n_classes, data.n_columns()))?;
     let chunk = S::chunk_rows(data.n_columns(), data.layout());
     let plan = parallel::chunks(n_rows, chunk);
     let mut stopped = None;

@@ -1,14 +1,16 @@
 //! What an estimator is: parameters, a way to learn, a proof, and what the fitted thing can do.
 
+mod cached;
 mod capability;
 mod certificate;
 mod fit;
 mod monitor;
 mod params;
 
+pub use cached::Cached;
 pub use capability::{
-    Additive, Check, Classifier, Factored, Generative, Model, Probabilistic, Regressor,
-    Transformer, winners,
+    Additive, Check, Classifier, Discriminant, Factored, Generative, Model, Probabilistic,
+    Regressor, Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};

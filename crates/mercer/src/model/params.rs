@@ -133,6 +133,14 @@ impl ParamValue for Option<f64> {
     }
 }
 
+impl ParamValue for Option<usize> {
+    const KIND: &'static str = "whole number or nothing";
+
+    fn obeys(&self, rule: Rule) -> bool {
+        self.is_none_or(|n| n.obeys(rule))
+    }
+}
+
 /// One number for all, or one for each.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 #[serde(untagged)]

@@ -4,6 +4,7 @@
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::model::Statistics;
+use mercer_num::parallel::{Layout, chunk_rows};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -44,11 +45,33 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// If it cannot have been in.
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()>;
 
+    /// Adds what the groups of `other` have in common; called once, before its groups come.
+    fn merge_shared(&mut self, _other: &Self) {}
+
+    /// Takes out what the groups of `other` have in common; called once, after its groups are
+    /// gone. `before` is what all of it was taken from.
+    ///
+    /// # Errors
+    /// If it cannot have been in.
+    fn forget_shared(&mut self, _other: &Self, _before: &Self) -> Result<()> {
+        Ok(())
+    }
+
     /// Refuses numbers that no rows could have given.
     ///
     /// # Errors
     /// What does not fit.
     fn check(&self) -> Result<()>;
+
+    /// As [`Statistics::chunk_rows`].
+    fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+        chunk_rows(n_columns, layout)
+    }
+
+    /// As [`Statistics::bytes`].
+    fn bytes(n_classes: usize, n_columns: usize) -> u64 {
+        24 * n_classes.max(1) as u64 * n_columns as u64
+    }
 }
 
 /// Groups by class. Only classes that were seen take room, so a chunk of a problem with thousands
@@ -133,6 +156,7 @@ impl<G: Grouped> ByClass<G> {
             return self.groups.clone();
         }
         let mut all = G::empty(self.classes.len(), self.n_columns);
+        all.merge_shared(&self.groups);
         let places: Vec<usize> = self.codes.iter().map(|c| *c as usize).collect();
         all.merge_groups(&places, &self.groups);
         all
@@ -188,6 +212,7 @@ impl<G: Grouped> ByClass<G> {
     fn merge_aligned(&mut self, other: &Self) -> Result<()> {
         if self.codes == other.codes {
             self.groups.widen(&other.groups)?;
+            self.groups.merge_shared(&other.groups);
             let places: Vec<usize> = (0..self.codes.len()).collect();
             self.weights.iter_mut().zip(&other.weights).for_each(|(a, b)| *a += b);
             self.groups.merge_groups(&places, &other.groups);
@@ -200,6 +225,7 @@ impl<G: Grouped> ByClass<G> {
         let mut groups = G::empty(codes.len(), self.n_columns);
         for part in [&*self, other] {
             groups.widen(&part.groups)?;
+            groups.merge_shared(&part.groups);
             let place = |c: &u32| codes.partition_point(|code| code < c);
             let places: Vec<usize> = part.codes.iter().map(place).collect();
             places.iter().zip(&part.weights).for_each(|(slot, w)| weights[*slot] += w);
@@ -252,6 +278,7 @@ impl<G: Grouped> Statistics for ByClass<G> {
             left.weights[slot] = weight.max(0.0);
             left.groups.forget_group(slot, &other.groups, theirs)?;
         }
+        left.groups.forget_shared(&other.groups, &self.groups)?;
         *self = left;
         Ok(())
     }
@@ -267,5 +294,13 @@ impl<G: Grouped> Statistics for ByClass<G> {
             return Err(Error::File("statistics by class that do not fit together".into()));
         }
         self.groups.check()
+    }
+
+    fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+        G::chunk_rows(n_columns, layout)
+    }
+
+    fn bytes(n_classes: usize, n_columns: usize) -> u64 {
+        G::bytes(n_classes, n_columns)
     }
 }

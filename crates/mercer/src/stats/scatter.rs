@@ -251,6 +251,10 @@ impl Statistics for Scatter {
         let most = (MOST_CELLS / n_columns.max(1)).max(2).next_power_of_two() / 2;
         plain.max(many.min(most))
     }
+
+    fn bytes(_n_classes: usize, n_columns: usize) -> u64 {
+        16 * (n_columns as u64 + 2).pow(2)
+    }
 }
 
 impl Sums {

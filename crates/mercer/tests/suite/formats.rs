@@ -214,6 +214,9 @@ fn use_it(trained: &Trained) {
         if let Some(model) = model.factored() {
             let _ = mercer::explain::explain(model, &rows.row(0), &names(width));
         }
+        if let Some(model) = model.discriminant() {
+            let _ = mercer::explain::explain_scores(model, &rows.row(0), &names(width));
+        }
     }
 }
 

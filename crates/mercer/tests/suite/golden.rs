@@ -3,15 +3,16 @@
 use crate::cases::repository_file;
 use mercer::bayes::GaussianNb;
 use mercer::catalog::Estimator;
+use mercer::discriminant::{LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis};
 use mercer::prelude::*;
 use serde_json::Value;
 
 #[derive(Deserialize)]
-struct Golden {
+struct Golden<C> {
     source: String,
     tolerance: f64,
     rows: Vec<GoldenRows>,
-    cases: Vec<GaussianCase>,
+    cases: Vec<C>,
 }
 
 #[derive(Deserialize)]
@@ -53,7 +54,7 @@ fn assert_golden(what: &str, found: &Matrix, golden: &[Vec<f64>], tolerance: f64
 
 #[test]
 fn gaussian_nb_equals_scikit_learn() {
-    let golden: Golden =
+    let golden: Golden<GaussianCase> =
         serde_json::from_str(&repository_file("testdata/golden/gaussian-nb.json")).unwrap();
     assert!(golden.source.starts_with("scikit-learn"));
     let tolerance = golden.tolerance;
@@ -92,6 +93,114 @@ fn gaussian_nb_equals_scikit_learn() {
     }
 }
 
+#[derive(Deserialize)]
+struct DiscriminantCase {
+    rows: String,
+    params: Value,
+    means: Vec<Vec<f64>>,
+    priors: Vec<f64>,
+    predict: Vec<u32>,
+    some: Vec<usize>,
+    decision: Vec<Vec<f64>>,
+    proba: Vec<Vec<f64>>,
+    covariances: Value,
+    transform: Option<Vec<Vec<f64>>>,
+    explained_variance_ratio: Option<Vec<f64>>,
+}
+
+/// Digits that two ways through a factorization share on well posed rows.
+const FACTORED: f64 = 1e-8;
+
+#[track_caller]
+fn assert_close(what: &str, found: &Matrix, golden: &Matrix) {
+    assert_eq!(found.dim(), golden.dim(), "{what}");
+    for ((at, a), b) in found.indexed_iter().zip(golden) {
+        assert!((a - b).abs() <= FACTORED * b.abs().max(1.0), "{what} at {at:?}: {a}, golden {b}");
+    }
+}
+
+/// Scores less those of the first class: what all classes have in common is free.
+fn against_first(scores: &Matrix) -> Matrix {
+    let first = scores.column(0).to_owned().insert_axis(ndarray::Axis(1));
+    scores - &first
+}
+
+/// Runs the cases of a file: `check` gets what is particular to a model.
+fn discriminants<P: Fit>(
+    file: &str,
+    parts: impl Fn(&P::Model) -> (Matrix, Vec<f64>, Vec<Matrix>),
+    check: impl Fn(&str, &P::Model, &Matrix, &DiscriminantCase),
+) where
+    P::Model: Discriminant + Probabilistic,
+{
+    let golden: Golden<DiscriminantCase> = serde_json::from_str(&repository_file(file)).unwrap();
+    assert!(golden.source.starts_with("scikit-learn"));
+    for case in &golden.cases {
+        let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
+        let what = |field: &str| format!("{file} {} {}: {field}", case.rows, case.params);
+        let x = matrix(&rows.x);
+        let params: P = serde_json::from_value(case.params.clone()).unwrap();
+        let classes = Classes::new((0..case.means.len() as i64).map(Label::Int).collect());
+        let data = Dataset::classes(&x, &rows.y, &classes).unwrap();
+
+        let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
+
+        let (means, log_priors, covariances) = parts(&model);
+        assert_golden(&what("means"), &means, &case.means, golden.tolerance);
+        for (a, b) in log_priors.iter().zip(&case.priors) {
+            assert!((a.exp() - b).abs() < 1e-12, "{}", what("priors"));
+        }
+        // Scikit-learn weighs what it shows by the priors, and what it uses by the rows.
+        if case.params.get("priors").is_none() {
+            let squares: Vec<Vec<Vec<f64>>> = match covariances.len() {
+                1 => vec![serde_json::from_value(case.covariances.clone()).unwrap()],
+                _ => serde_json::from_value(case.covariances.clone()).unwrap(),
+            };
+            for (found, golden) in covariances.iter().zip(&squares) {
+                assert_close(&what("covariance"), found, &matrix(golden));
+            }
+        }
+        assert_eq!(model.predict(&Rows::from(&x)).unwrap(), case.predict, "{}", what("predict"));
+        let some = x.select(ndarray::Axis(0), &case.some);
+        let scores = model.scores(&Rows::from(&some)).unwrap();
+        let decision = matrix(&case.decision);
+        assert_close(&what("decision"), &against_first(&scores), &against_first(&decision));
+        let proba = model.log_proba(&Rows::from(&some)).unwrap().mapv(f64::exp);
+        assert_close(&what("proba"), &proba, &matrix(&case.proba));
+        check(&case.rows, &model, &some, case);
+    }
+}
+
+#[test]
+fn linear_discriminants_equal_scikit_learns() {
+    discriminants::<LinearDiscriminantAnalysis>(
+        "testdata/golden/lda.json",
+        |model| (model.means.clone(), model.log_priors.clone(), vec![model.covariance.clone()]),
+        |rows, model, some, case| {
+            let (Some(golden), Some(ratios)) = (&case.transform, &case.explained_variance_ratio)
+            else {
+                return;
+            };
+            let projected = model.transform(&Rows::from(some)).unwrap().mapv(f64::abs);
+            assert_close(&format!("{rows}: transform"), &projected, &matrix(golden));
+            let found = model.derived("explained_variance_ratio").unwrap();
+            assert_close(rows, &found, &matrix(std::slice::from_ref(ratios)));
+        },
+    );
+}
+
+#[test]
+fn quadratic_discriminants_equal_scikit_learns() {
+    discriminants::<QuadraticDiscriminantAnalysis>(
+        "testdata/golden/qda.json",
+        |model| {
+            let normals = &model.normals;
+            let covariances = normals.covariances.outer_iter().map(|c| c.to_owned()).collect();
+            (normals.means.clone(), normals.log_priors.clone(), covariances)
+        },
+        |_, _, _, _| {},
+    );
+}
 #[derive(Deserialize)]
 struct LinearGolden {
     source: String,

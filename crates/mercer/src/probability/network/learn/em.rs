@@ -143,9 +143,8 @@ fn rounds(
     let proof = Proof {
         method: Method::Iterative,
         objective: Some(("log-likelihood".to_owned(), log_likelihood)),
-        bound: None,
         violation: Some(("largest change of a probability".to_owned(), moved)),
-        how: None,
+        ..Proof::closed_form()
     };
     let rounds = trace.len() as u64;
     let certificate = Certificate { proof, rows: 0, rounds, stopped, seconds: 0.0 };

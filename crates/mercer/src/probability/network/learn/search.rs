@@ -108,9 +108,8 @@ impl HillClimb {
         let proof = Proof {
             method: Method::Iterative,
             objective: Some((self.score.name().to_owned(), best.0)),
-            bound: None,
             violation: Some(("gain of the best step left".to_owned(), left)),
-            how: None,
+            ..Proof::closed_form()
         };
         let rows = complete.n_rows() as u64;
         let seconds = start.elapsed().as_secs_f64();

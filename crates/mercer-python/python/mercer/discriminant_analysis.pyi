@@ -1,0 +1,89 @@
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from .base import Classifier, Discriminant, Generative, Mergeable, Probabilistic, Transformer
+
+__all__ = [
+    "LinearDiscriminantAnalysis",
+    "QuadraticDiscriminantAnalysis",
+    "RegularizedDiscriminantAnalysis",
+]
+
+class LinearDiscriminantAnalysis(
+    Mergeable,
+    Discriminant,
+    Generative,
+    Probabilistic,
+    Classifier,
+    Transformer,
+):
+    solver: Literal["svd", "lsqr", "eigen"]
+    shrinkage: Any
+    priors: Sequence[float] | None
+    n_components: int | None
+    store_covariance: bool
+    tol: float
+    variance: Literal["population", "sample"]
+    def __init__(
+        self,
+        *,
+        solver: Literal["svd", "lsqr", "eigen"] = "svd",
+        shrinkage: Any = None,
+        priors: Sequence[float] | None = None,
+        n_components: int | None = None,
+        store_covariance: bool = False,
+        tol: float = 0.0001,
+        variance: Literal["population", "sample"] = "population",
+    ) -> None: ...
+
+class QuadraticDiscriminantAnalysis(
+    Mergeable,
+    Discriminant,
+    Generative,
+    Probabilistic,
+    Classifier,
+):
+    solver: Literal["svd", "eigen"]
+    shrinkage: Any
+    priors: Sequence[float] | None
+    reg_param: float
+    store_covariance: bool
+    tol: float
+    variance: Literal["population", "sample"]
+    def __init__(
+        self,
+        *,
+        solver: Literal["svd", "eigen"] = "svd",
+        shrinkage: Any = None,
+        priors: Sequence[float] | None = None,
+        reg_param: float = 0.0,
+        store_covariance: bool = False,
+        tol: float = 0.0001,
+        variance: Literal["population", "sample"] = "population",
+    ) -> None: ...
+
+class RegularizedDiscriminantAnalysis(
+    Mergeable,
+    Discriminant,
+    Generative,
+    Probabilistic,
+    Classifier,
+):
+    strategy: Literal["identity", "diagonal", "friedman"]
+    reg_param: Any
+    alpha: float
+    gamma: float
+    priors: Sequence[float] | None
+    tol: float
+    variance: Literal["population", "sample"]
+    def __init__(
+        self,
+        *,
+        strategy: Literal["identity", "diagonal", "friedman"] = "diagonal",
+        reg_param: Any = "auto",
+        alpha: float = 0.5,
+        gamma: float = 0.1,
+        priors: Sequence[float] | None = None,
+        tol: float = 0.0001,
+        variance: Literal["population", "sample"] = "population",
+    ) -> None: ...

@@ -1,0 +1,256 @@
+//! A Gaussian for every class, each with a covariance of its own.
+//!
+//! A class whose rows do not spread in every direction (too few of them, or columns that say the
+//! same) still gets a proper density: the missing directions are taken to be as wide as `tol`, in
+//! units of the columns' own spread. This is what adding ever less of an identity would lead to,
+//! without its arbitrary unit; the rank says how many directions were really seen.
+
+use super::panels::{by_panels, tame};
+use super::root::{Root, Thin};
+use crate::model::Cached;
+use crate::prelude::*;
+use mercer_num::parallel;
+use mercer_num::random::Random;
+use ndarray::{Array3, ArrayView2, Axis};
+use std::convert::Infallible;
+use std::f64::consts::TAU;
+
+/// Centers and shapes of the classes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normals {
+    /// The classes in code order.
+    pub classes: Classes,
+    /// `log P(class)`.
+    pub log_priors: Vec<f64>,
+    /// The weight of the rows of each class.
+    pub class_weights: Vec<f64>,
+    /// The centers, one row a class.
+    pub means: Matrix,
+    /// The covariances, one square a class.
+    pub covariances: Array3<f64>,
+    /// The variance that is one unit for a class in which a column does not vary.
+    pub units: Vec<f64>,
+    /// Below this, a direction has no spread.
+    pub tol: f64,
+    #[serde(skip)]
+    roots: Cached<Option<Vec<Root>>>,
+}
+
+impl Normals {
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// If numbers left the range of a double.
+    pub(super) fn new(
+        classes: Classes,
+        (log_priors, class_weights): (Vec<f64>, Vec<f64>),
+        means: Matrix,
+        covariances: Array3<f64>,
+        units: Vec<f64>,
+        tol: f64,
+    ) -> Result<Normals> {
+        let roots = Cached::default();
+        let normals =
+            Normals { classes, log_priors, class_weights, means, covariances, units, tol, roots };
+        let variances: Vec<f64> = (0..normals.means.ncols())
+            .map(|j| normals.covariances.outer_iter().map(|c| c[[j, j]]).sum())
+            .collect();
+        super::summary::check_range(&normals.means, &variances)?;
+        normals.check_roots()?;
+        Ok(normals)
+    }
+
+    /// How many directions each class's rows spread in.
+    pub fn ranks(&self) -> Vec<usize> {
+        self.roots().iter().map(|root| root.rank).collect()
+    }
+
+    fn roots(&self) -> &[Root] {
+        self.roots.get(|| self.make_roots()).as_deref().expect("checked when the model was made")
+    }
+
+    fn make_roots(&self) -> Option<Vec<Root>> {
+        let Ok(roots) = parallel::map(self.classes.len(), |c| {
+            let covariance = self.covariances.index_axis(Axis(0), c);
+            let mean = self.means.row(c).to_vec();
+            let thin = Thin::Widened(&self.units);
+            Ok::<_, Infallible>(Root::of(covariance, &mean, self.tol, thin))
+        });
+        roots.into_iter().collect()
+    }
+
+    fn check_roots(&self) -> Result<()> {
+        match self.roots.get(|| self.make_roots()) {
+            Some(_) => Ok(()),
+            None => Err(Error::TooLarge { column: 0 }),
+        }
+    }
+
+    /// `log p(c) − ½ log det Σ_c`: the scores at the centers.
+    fn peaks(&self) -> Vec<f64> {
+        let roots = self.roots().iter();
+        roots.zip(&self.log_priors).map(|(root, p)| p - 0.5 * root.log_determinant).collect()
+    }
+
+    pub(super) fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let (roots, n_classes) = (self.roots(), self.classes.len());
+        by_panels(x, n_classes, |panel, answers| {
+            for (c, (root, mean)) in roots.iter().zip(self.means.outer_iter()).enumerate() {
+                let distances =
+                    root.distances(panel, mean.to_slice().expect("means are row-major"));
+                let column = answers.iter_mut().skip(c).step_by(n_classes);
+                column.zip(distances).for_each(|(a, d)| *a = d);
+            }
+        })
+    }
+
+    /// `log p(c) − ½ (log det Σ_c + distance)`.
+    pub(super) fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let peaks = self.peaks();
+        let mut scores = self.distances(x)?;
+        for mut row in scores.outer_iter_mut() {
+            let row = row.as_slice_mut().expect("a fresh matrix is contiguous");
+            row.iter_mut().zip(&peaks).for_each(|(s, peak)| *s = peak - 0.5 * *s);
+            tame(row);
+        }
+        Ok(scores)
+    }
+
+    pub(super) fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
+        Ok(self.scores(x)? - 0.5 * self.means.ncols() as f64 * TAU.ln())
+    }
+
+    pub(super) fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+        let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
+        let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
+        let places: Vec<usize> = codes.iter().map(|c| *c as usize).collect();
+        let mut rows = self.means.select(Axis(0), &places);
+        for (mut row, c) in rows.outer_iter_mut().zip(places) {
+            let root = &self.roots()[c];
+            let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
+            row.iter_mut().zip(root.stretch(&z)).for_each(|(x, d)| *x += d);
+        }
+        (rows, codes)
+    }
+
+    /// A distance is a sum over columns, `Σⱼ (x − m)ⱼ [Σ⁻¹ (x − m)]ⱼ`, so each has its say.
+    pub(super) fn terms(&self, row: &[f64]) -> (Vec<f64>, Matrix) {
+        let mut terms = Matrix::zeros((row.len(), self.classes.len()));
+        for (c, root) in self.roots().iter().enumerate() {
+            let difference: Vec<f64> =
+                row.iter().zip(self.means.row(c)).map(|(x, m)| x - m).collect();
+            let solved = root.solve(&difference);
+            for (j, (d, s)) in difference.iter().zip(solved).enumerate() {
+                terms[[j, c]] = -0.5 * d * s;
+            }
+        }
+        (self.peaks(), terms)
+    }
+
+    pub(super) fn derived(&self, name: &str) -> Option<Matrix> {
+        let list =
+            |v: Vec<f64>| ArrayView2::from_shape((1, v.len()), &v).ok().map(|v| v.to_owned());
+        let roots = self.roots().iter();
+        match name {
+            "ranks" => list(roots.map(|root| root.rank as f64).collect()),
+            "log_determinants" => list(roots.map(|root| root.log_determinant).collect()),
+            _ => None,
+        }
+    }
+
+    /// How many directions are missing in all classes together, and how much rounding is magnified.
+    pub(super) fn proof(&self) -> Proof {
+        let seen = |c: usize| self.class_weights[c] > 0.0;
+        let roots = || self.roots().iter().enumerate().filter(|(c, _)| seen(*c));
+        let missing: usize = roots().map(|(_, root)| self.means.ncols() - root.rank).sum();
+        Proof {
+            violation: Some(("directions without spread, widened".into(), missing as f64)),
+            condition: Some(roots().map(|(_, root)| root.condition).fold(1.0, f64::max)),
+            ..Proof::closed_form()
+        }
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
+        let (n_classes, width) = self.means.dim();
+        let total: f64 = self.log_priors.iter().map(|p| p.exp()).sum();
+        let fits = self.classes.len() == n_classes
+            && n_classes >= 2
+            && width >= 1
+            && self.log_priors.len() == n_classes
+            && self.class_weights.len() == n_classes
+            && self.covariances.dim() == (n_classes, width, width)
+            && self.units.len() == width
+            && self.means.is_standard_layout()
+            && (total - 1.0).abs() < 1e-6
+            && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && self.tol.is_finite()
+            && self.tol >= 0.0
+            && self.units.iter().all(|v| v.is_finite() && *v > 0.0)
+            && self.means.iter().chain(&self.covariances).all(|v| v.is_finite())
+            && self
+                .covariances
+                .outer_iter()
+                .all(|c| c == c.t() && c.diag().iter().all(|v| *v >= 0.0));
+        if !fits {
+            return Err(Error::File("Gaussian classes that no fit could make".into()));
+        }
+        self.check_roots().map_err(|e| Error::File(e.to_string()))
+    }
+}
+
+/// Writes what a model of [`Normals`] can do: everything is theirs.
+macro_rules! of_normals {
+    ($Model:ident) => {
+        impl Classifier for $Model {
+            fn classes(&self) -> &Classes {
+                &self.normals.classes
+            }
+
+            fn n_columns(&self) -> usize {
+                self.normals.means.ncols()
+            }
+
+            /// `log p(c) − ½ (log det Σ_c + distance)`.
+            fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+                self.check_columns(x)?;
+                self.normals.scores(x)
+            }
+        }
+
+        impl Probabilistic for $Model {}
+
+        impl Generative for $Model {
+            fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
+                self.check_columns(x)?;
+                self.normals.log_joint(x)
+            }
+
+            fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
+                self.normals.sample(n, random)
+            }
+        }
+
+        impl Discriminant for $Model {
+            fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
+                self.check_columns(x)?;
+                self.normals.distances(x)
+            }
+
+            fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
+                self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
+                Ok(self.normals.terms(row))
+            }
+
+            fn derived_names(&self) -> &'static [&'static str] {
+                &["ranks", "log_determinants"]
+            }
+
+            fn derived(&self, name: &str) -> Option<Matrix> {
+                self.normals.derived(name)
+            }
+        }
+    };
+}
+
+pub(super) use of_normals;

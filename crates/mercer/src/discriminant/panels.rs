@@ -1,0 +1,60 @@
+//! Rows scored panel by panel on all threads.
+
+use crate::prelude::*;
+use mercer_num::rows::Missing;
+use rayon::prelude::*;
+
+/// Rows written out at a time.
+const PANEL: usize = 256;
+
+/// Fills `width` numbers a row: `fill` gets the cells of a few rows, row-major, and their answers.
+/// Sparse rows are written out panel by panel, so they get the bits of dense ones.
+///
+/// # Errors
+/// The first cell that is missing or infinite.
+pub(super) fn by_panels(
+    x: &Rows<'_>,
+    width: usize,
+    fill: impl Fn(&[f64], &mut [f64]) + Sync,
+) -> Result<Matrix> {
+    let (n_rows, n_columns) = (x.n_rows(), x.n_columns());
+    let mut out = Matrix::zeros((n_rows, width));
+    let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
+    let filled: Vec<Result<()>> = cells
+        .par_chunks_mut(PANEL * width.max(1))
+        .enumerate()
+        .map(|(k, answers)| {
+            let first = k * PANEL;
+            let rows = x.slice(first..(first + PANEL).min(n_rows));
+            let panel = match &rows {
+                Rows::Sparse(sparse) => {
+                    let mut panel = vec![0.0; rows.n_rows() * n_columns];
+                    for (row, (columns, values)) in
+                        panel.chunks_exact_mut(n_columns).zip(sparse.iter())
+                    {
+                        columns.iter().zip(values).for_each(|(j, v)| row[*j as usize] += v);
+                    }
+                    panel.into()
+                }
+                _ => rows.block(0..rows.n_rows()).unwrap_or_default(),
+            };
+            // Zero times a cell that is not finite is not zero.
+            if panel.iter().map(|v| v * 0.0).sum::<f64>() != 0.0 {
+                crate::data::check_cells(&rows, Missing::Refused)
+                    .map_err(|e| e.after_rows(first))?;
+            }
+            fill(&panel, answers);
+            Ok(())
+        })
+        .collect();
+    // Of several bad cells the first is named, whichever thread was faster.
+    filled.into_iter().collect::<Result<()>>()?;
+    Ok(out)
+}
+
+/// Scores that left the range of a double say nothing: no class is likelier than another.
+pub(super) fn tame(scores: &mut [f64]) {
+    if scores.iter().any(|s| s.is_nan() || *s == f64::INFINITY) {
+        scores.fill(f64::NEG_INFINITY);
+    }
+}

@@ -1,0 +1,214 @@
+//! Quadratic discriminant analysis: every class has a covariance of its own, so borders are curved.
+//!
+//! `score_c(x) = log p(c) − ½ log det Σ_c − ½ (x − m_c)ᵀ Σ_c⁻¹ (x − m_c)`
+//!
+//! Fitting needs each class's weight, mean and scatter matrix and nothing else.
+
+use super::normals::{Normals, of_normals};
+use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
+use super::summary::{Summary, divisor, estimated_covariance, fill_unseen, log_priors, units};
+use crate::bayes::Variance;
+use crate::prelude::*;
+use crate::stats::{Scatters, triangle};
+use mercer_num::random::Random;
+use ndarray::{Array3, Axis};
+
+choice! {
+    /// Scikit-learn's names for ways to the same rule.
+    pub enum QdaSolver {
+        /// By singular values.
+        Svd = "svd",
+        /// By eigenvalues.
+        Eigen = "eigen",
+    }
+}
+
+params! {
+    /// Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own.
+    pub struct QuadraticDiscriminantAnalysis {
+        /// Scikit-learn's name of a way to compute; both lead to the same numbers here, and the
+        /// condition of the covariances decides how they are found.
+        solver: QdaSolver = QdaSolver::Svd, OneOf(QdaSolver::WORDS);
+        /// Share of a multiple of the identity in each covariance; `auto` takes Ledoit and Wolf's,
+        /// `oas` the oracle approximating one, class by class. Larger values trust the columns'
+        /// correlations less.
+        shrinkage: Shrinkage = Shrinkage::Nothing, Between(0.0, 1.0);
+        /// Class priors in class order; empty takes the shares seen in the data.
+        priors: Vec<f64> = Vec::new(), Simplex;
+        /// Share of the identity itself in each covariance. Larger values make the classes rounder;
+        /// it depends on the units of the columns.
+        reg_param: f64 = 0.0, Between(0.0, 1.0);
+        /// For code written for scikit-learn: the covariances are the model itself, so they are
+        /// kept either way.
+        store_covariance: bool = false, Any;
+        /// A direction whose standard deviation, in units of the columns' own in the class, is
+        /// below this is taken to be this wide.
+        tol: f64 = 1e-4, AtLeast(0.0);
+        /// Whether a class's scatter is divided by its weight (`population`) or by its weight less
+        /// one (`sample`).
+        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+    }
+}
+
+/// A Gaussian for every class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuadraticDiscriminantAnalysisModel {
+    /// The Gaussians.
+    pub normals: Normals,
+}
+
+impl Accumulate for QuadraticDiscriminantAnalysis {
+    type Stats = Summary<Scatters>;
+    type Model = QuadraticDiscriminantAnalysisModel;
+
+    fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
+        stats.push_rows(batch, self.shrinkage, Scatters::of_rows)
+    }
+
+    fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        let (classes, class_weights) = match self.shrinkage {
+            Shrinkage::Estimated(_) => (stats.fourths.classes(), stats.fourths.weights()),
+            _ => (stats.plain.classes(), stats.plain.weights()),
+        };
+        classes.check_several()?;
+        let priors = (log_priors(&self.priors, &class_weights)?, class_weights.clone());
+        let (groups, mut covariances) = match self.shrinkage {
+            Shrinkage::Estimated(by) => {
+                let groups = stats.fourths.groups();
+                let mut all = own_covariances(&groups.scatters, Variance::Population);
+                for (c, w) in class_weights.iter().enumerate().filter(|(_, w)| **w > 0.0) {
+                    let unbiased = divisor(self.variance, *w, 1.0) * w;
+                    let covariance = estimated_covariance(&groups, c, by) * unbiased;
+                    all.index_axis_mut(Axis(0), c).assign(&covariance);
+                }
+                (groups.scatters, all)
+            }
+            shrinkage => {
+                let groups = stats.plain.groups();
+                let mut all = own_covariances(&groups, self.variance);
+                if let Shrinkage::Share(share) = shrinkage {
+                    for mut covariance in all.outer_iter_mut() {
+                        let mut shrunk = covariance.to_owned();
+                        let unit = mean_variance(&shrunk);
+                        towards_identity(&mut shrunk, share, unit);
+                        covariance.assign(&shrunk);
+                    }
+                }
+                (groups, all)
+            }
+        };
+        if self.reg_param > 0.0 {
+            covariances.mapv_inplace(|v| v * (1.0 - self.reg_param));
+            for mut covariance in covariances.outer_iter_mut() {
+                covariance.diag_mut().mapv_inplace(|v| v + self.reg_param);
+            }
+        }
+        let mut means = groups.means.clone();
+        fill_unseen(&class_weights, &mut means);
+        let units = units(&groups, &means);
+        let normals = Normals::new(classes.clone(), priors, means, covariances, units, self.tol)?;
+        Ok(QuadraticDiscriminantAnalysisModel { normals })
+    }
+
+    fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
+        model.normals.proof()
+    }
+}
+
+/// The covariance of each class; that within all classes where a class was never shown.
+pub(super) fn own_covariances(groups: &Scatters, variance: Variance) -> Array3<f64> {
+    let (n_classes, width) = groups.means.dim();
+    let total: f64 = groups.weights.iter().sum();
+    let mut all = Array3::zeros((n_classes, width, width));
+    for (c, w) in groups.weights.iter().enumerate() {
+        let covariance = if *w > 0.0 {
+            triangle::square(groups.scatter(c), width, divisor(variance, *w, 1.0))
+        } else {
+            triangle::square(&groups.within(), width, 1.0 / total)
+        };
+        all.index_axis_mut(Axis(0), c).assign(&covariance);
+    }
+    all
+}
+
+of_normals!(QuadraticDiscriminantAnalysisModel);
+
+impl Check for QuadraticDiscriminantAnalysisModel {
+    fn check(&self) -> Result<()> {
+        self.normals.check()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    fn fit(params: &QuadraticDiscriminantAnalysis, x: &Matrix, codes: &[u32]) -> Normals {
+        let classes = Classes::from_names(["a", "b"]);
+        let data = Dataset::classes(x, codes, &classes).unwrap();
+        params.fit(&data, &Monitor::quiet()).unwrap().model.normals
+    }
+
+    #[test]
+    fn two_classes_by_hand() {
+        // Class a: center (1, 1), variances 1 and 4, no correlation; class b twice as wide.
+        let x = array![
+            [0.0, -1.0],
+            [0.0, 3.0],
+            [2.0, -1.0],
+            [2.0, 3.0],
+            [8.0, 6.0],
+            [8.0, 14.0],
+            [12.0, 6.0],
+            [12.0, 14.0]
+        ];
+        let codes = [0, 0, 0, 0, 1, 1, 1, 1];
+
+        let normals = fit(&QuadraticDiscriminantAnalysis::new(), &x, &codes);
+        let unbiased = QuadraticDiscriminantAnalysis::new().variance(Variance::Sample);
+        let unbiased = fit(&unbiased, &x, &codes);
+
+        let square = |c: usize| normals.covariances.index_axis(Axis(0), c).to_owned();
+        assert_eq!(square(0), array![[1.0, 0.0], [0.0, 4.0]]);
+        assert_eq!(square(1), array![[4.0, 0.0], [0.0, 16.0]]);
+        assert!((unbiased.covariances[[0, 0, 0]] - 4.0 / 3.0).abs() < 1e-15);
+        // At (3, 1): distance 4 from a; from b 49/4 + 81/16.
+        let scores = normals.scores(&Rows::from(&array![[3.0, 1.0]])).unwrap();
+        let expected =
+            [0.5f64.ln() - 0.5 * 4f64.ln() - 2.0, 0.5f64.ln() - 0.5 * 64f64.ln() - 0.5 * 17.3125];
+        assert!((scores[[0, 0]] - expected[0]).abs() < 1e-14);
+        assert!((scores[[0, 1]] - expected[1]).abs() < 1e-14);
+    }
+
+    #[test]
+    fn classes_without_spread_are_answered_and_their_rank_is_told() {
+        // Class a is one row; class b lies on a line, and its third column never varies.
+        let x = array![[1.0, 2.0, 3.0], [4.0, 4.0, 0.1], [5.0, 5.0, 0.1], [7.0, 7.0, 0.1]];
+
+        let normals = fit(&QuadraticDiscriminantAnalysis::new(), &x, &[0, 1, 1, 1]);
+
+        assert_eq!(normals.ranks(), [0, 1]);
+        let scores = normals.scores(&Rows::from(&x)).unwrap();
+        assert!(scores.iter().all(|s| s.is_finite()));
+        assert_eq!(mercer_winners(&scores), [0, 1, 1, 1]);
+    }
+
+    fn mercer_winners(scores: &Matrix) -> Vec<u32> {
+        crate::model::winners(scores)
+    }
+
+    #[test]
+    fn more_columns_than_rows_work_with_regularization() {
+        let mut random = Random::new(1);
+        let codes: Vec<u32> = (0..12).map(|i| i % 2).collect();
+        let x =
+            Matrix::from_shape_fn((12, 30), |(i, _)| random.normal() + 2.0 * f64::from(codes[i]));
+
+        let normals = fit(&QuadraticDiscriminantAnalysis::new().reg_param(0.5), &x, &codes);
+
+        assert_eq!(normals.ranks(), [30, 30]);
+        assert_eq!(mercer_winners(&normals.scores(&Rows::from(&x)).unwrap()), codes);
+    }
+}

@@ -1,0 +1,334 @@
+//! A covariance made ready for distances: `‖root (x − m)‖² = (x − m)ᵀ Σ⁻¹ (x − m)`.
+//!
+//! Columns are divided by their own spread first, so that neither units nor columns of very
+//! different scale matter: `Σ = D R D` with ones on the diagonal of `R`. Where `R` is safely
+//! definite its Cholesky factor is the root. Where it may be singular its eigenvectors are, and
+//! `tol` says which directions have a spread at all: those whose standard deviation, in these
+//! units, is above it.
+
+use mercer_num::Matrix;
+use mercer_num::linalg::{Cholesky, SymmetricEigen, add_product, solve_lower};
+use ndarray::ArrayView2;
+
+/// A standard deviation below this share of the mean is what rounding leaves of a constant.
+const ROUNDING: f64 = 1e-13;
+
+/// Rows of a triangle that are multiplied together: what stands above the diagonal is skipped block
+/// by block.
+const BLOCK: usize = 128;
+
+/// What becomes of a direction without spread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Thin<'a> {
+    /// It is left out, as by a pseudo-inverse.
+    Dropped,
+    /// It is taken to be as wide as `tol`, in units of the spread of its columns; columns without
+    /// any spread take these variances as their unit. So every class keeps a proper density.
+    Widened(&'a [f64]),
+}
+
+/// The root of a covariance.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    /// What columns are divided by; infinite where a column is left out.
+    scales: Vec<f64>,
+    form: Form,
+    /// The whitening matrix in blocks of rows.
+    blocks: Vec<Block>,
+    /// `log det Σ` over the directions that are kept.
+    pub log_determinant: f64,
+    /// How many directions have a spread of their own.
+    pub rank: usize,
+    /// How many directions are measured along.
+    pub dimension: usize,
+    /// An estimate of the condition number of `R`, over the directions that are kept.
+    pub condition: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// `R = L Lᵀ`.
+    Lower(Matrix),
+    /// `R = V S² Vᵀ`: the columns of `V`, and `S`.
+    Axes(Matrix, Vec<f64>),
+}
+
+/// Some rows of a whitening matrix, turned: one row a column of the data, up to the last that any of
+/// them reads, and one column a direction.
+#[derive(Clone, Debug)]
+struct Block(Matrix);
+
+impl Block {
+    fn cells(&self) -> &[f64] {
+        self.0.as_slice().expect("made row-major")
+    }
+}
+
+impl Form {
+    /// The rows of `L⁻¹ D⁻¹` or `S⁻¹ Vᵀ D⁻¹`.
+    fn blocks(&self, scales: &[f64]) -> Vec<Block> {
+        let width = scales.len();
+        match self {
+            Form::Lower(lower) => {
+                let mut inverse = Matrix::eye(width);
+                let cells = inverse.as_slice_mut().expect("a fresh matrix is contiguous");
+                solve_lower(lower.view(), cells, width);
+                (0..width)
+                    .step_by(BLOCK)
+                    .map(|start| {
+                        let end = (start + BLOCK).min(width);
+                        Block(Matrix::from_shape_fn((end, end - start), |(j, k)| {
+                            inverse[[start + k, j]] / scales[j]
+                        }))
+                    })
+                    .collect()
+            }
+            Form::Axes(axes, spreads) => {
+                let cells = |(j, k): (usize, usize)| axes[[j, k]] / spreads[k] / scales[j];
+                vec![Block(Matrix::from_shape_fn(axes.dim(), cells))]
+            }
+        }
+    }
+}
+
+impl Root {
+    /// The root of a covariance of rows with some mean; `None` where its numbers are not finite.
+    pub fn of(
+        covariance: ArrayView2<'_, f64>,
+        mean: &[f64],
+        tol: f64,
+        thin: Thin<'_>,
+    ) -> Option<Root> {
+        let width = covariance.nrows();
+        let floor = (tol * tol).max(f64::EPSILON);
+        let constant: Vec<bool> = covariance
+            .diag()
+            .iter()
+            .zip(mean)
+            .map(|(v, m)| *v <= (ROUNDING * m) * (ROUNDING * m))
+            .collect();
+        let n_constant = constant.iter().filter(|c| **c).count();
+        let mut log_scales = 0.0;
+        let mut scales = Vec::with_capacity(width);
+        for (j, constant) in constant.iter().enumerate() {
+            let variance = match thin {
+                Thin::Dropped if *constant => f64::INFINITY,
+                Thin::Widened(units) if *constant => floor * units[j],
+                _ => covariance[[j, j]],
+            };
+            if variance.is_finite() {
+                log_scales += variance.ln();
+            }
+            scales.push(variance.sqrt());
+        }
+        let scaled = Matrix::from_shape_fn((width, width), |(i, j)| {
+            if i == j {
+                1.0
+            } else if constant[i] || constant[j] {
+                0.0
+            } else {
+                covariance[[i, j]] / scales[i] / scales[j]
+            }
+        });
+        let dropped = if matches!(thin, Thin::Dropped) { n_constant } else { 0 };
+        if let Some(factor) = Cholesky::of(scaled.view()) {
+            // The estimate is nearly always within a factor of three below the truth.
+            let inverse_norm = factor.inverse_norm();
+            if inverse_norm * 4.0 * floor < 1.0 {
+                let form = Form::Lower(factor.lower().clone());
+                return Some(Root {
+                    log_determinant: log_scales + factor.log_determinant(),
+                    rank: width - n_constant,
+                    dimension: width - dropped,
+                    condition: inverse_norm * one_norm(&scaled),
+                    blocks: form.blocks(&scales),
+                    form,
+                    scales,
+                });
+            }
+        }
+        let eigen = SymmetricEigen::of(scaled.view())?;
+        let rank = eigen.values.iter().filter(|v| **v > floor).count() - n_constant;
+        let kept: Vec<usize> = (0..width)
+            .filter(|k| matches!(thin, Thin::Widened(_)) || eigen.values[*k] > floor)
+            .collect();
+        let values: Vec<f64> = kept.iter().map(|k| eigen.values[*k].max(floor)).collect();
+        let largest = values.iter().copied().fold(1.0, f64::max);
+        let smallest = values.iter().copied().fold(1.0, f64::min);
+        let form = Form::Axes(
+            eigen.vectors.select(ndarray::Axis(1), &kept),
+            values.iter().map(|v| v.sqrt()).collect(),
+        );
+        Some(Root {
+            log_determinant: log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
+            rank,
+            dimension: kept.len() - dropped,
+            condition: largest / smallest,
+            blocks: form.blocks(&scales),
+            form,
+            scales,
+        })
+    }
+
+    /// How many numbers a whitened row has.
+    pub fn size(&self) -> usize {
+        match &self.form {
+            Form::Lower(lower) => lower.nrows(),
+            Form::Axes(axes, _) => axes.ncols(),
+        }
+    }
+
+    /// Whitens differences from a mean: one row a column of the data and one column a row of it,
+    /// `n` of them. The answer has one row a direction.
+    pub fn whiten(&self, differences: &[f64], n: usize) -> Vec<f64> {
+        let mut out = vec![0.0; self.size() * n];
+        let mut rest = &mut out[..];
+        for block in &self.blocks {
+            let (end, size) = block.0.dim();
+            let (rows, others) = rest.split_at_mut(size * n);
+            add_product(block.cells(), size, &differences[..end * n], n, rows);
+            rest = others;
+        }
+        out
+    }
+
+    /// The transpose of [`Root::whiten`]: from directions back to columns.
+    pub fn pull(&self, whitened: &[f64], n: usize) -> Vec<f64> {
+        let mut out = vec![0.0; self.scales.len() * n];
+        let mut rest = whitened;
+        for block in &self.blocks {
+            let (end, size) = block.0.dim();
+            let (rows, others) = rest.split_at(size * n);
+            let turned = block.0.t().as_standard_layout().into_owned();
+            let cells = turned.as_slice().expect("a copy in standard layout");
+            add_product(cells, end, rows, n, &mut out[..end * n]);
+            rest = others;
+        }
+        out
+    }
+
+    /// `Σ⁻¹ v`, along the directions that are kept.
+    pub fn solve(&self, v: &[f64]) -> Vec<f64> {
+        self.pull(&self.whiten(v, 1), 1)
+    }
+
+    /// Squared distances from a mean of the rows of a row-major panel.
+    pub fn distances(&self, panel: &[f64], mean: &[f64]) -> Vec<f64> {
+        let width = mean.len();
+        let n = panel.len() / width;
+        let mut out = vec![0.0; n];
+        if n == 0 {
+            return out;
+        }
+        let whitened = self.whiten(&differences(panel, mean), n);
+        for row in whitened.chunks_exact(n) {
+            out.iter_mut().zip(row).for_each(|(d, v)| *d += v * v);
+        }
+        out
+    }
+
+    /// A row drawn around zero, from as many standard normal numbers as [`Root::size`].
+    pub fn stretch(&self, z: &[f64]) -> Vec<f64> {
+        let mut out: Vec<f64> = match &self.form {
+            Form::Lower(lower) => (lower.outer_iter())
+                .map(|row| row.iter().zip(z).map(|(l, z)| l * z).sum())
+                .collect(),
+            Form::Axes(axes, spreads) => (axes.outer_iter())
+                .map(|row| row.iter().zip(spreads).zip(z).map(|((v, s), z)| v * s * z).sum())
+                .collect(),
+        };
+        for (v, scale) in out.iter_mut().zip(&self.scales) {
+            *v = if scale.is_finite() { *v * scale } else { 0.0 };
+        }
+        out
+    }
+}
+
+/// `x − mean` of a row-major panel, turned: one row a column of the data.
+fn differences(panel: &[f64], mean: &[f64]) -> Vec<f64> {
+    /// Rows walked together, so that what is read and what is written stay in cache.
+    const STRIP: usize = 16;
+    let width = mean.len();
+    let n = panel.len() / width;
+    let mut out = vec![0.0; panel.len()];
+    for (k, rows) in panel.chunks(STRIP * width).enumerate() {
+        for (j, m) in mean.iter().enumerate() {
+            let to = &mut out[j * n + k * STRIP..];
+            to.iter_mut().zip(rows.iter().skip(j).step_by(width)).for_each(|(to, x)| *to = x - m);
+        }
+    }
+    out
+}
+
+fn one_norm(a: &Matrix) -> f64 {
+    a.outer_iter().map(|row| row.iter().map(|v| v.abs()).sum()).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    const UNITS: [f64; 2] = [4.0, 9.0];
+
+    #[test]
+    fn a_definite_covariance_measures_as_its_inverse_does() {
+        let covariance = array![[4.0, 2.0], [2.0, 5.0]];
+
+        let root = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+
+        // The inverse is [[5, -2], [-2, 4]] / 16.
+        let distances = root.distances(&[2.0, 1.0, 1.0, 4.0], &[1.0, 1.0]);
+        assert!((distances[0] - 5.0 / 16.0).abs() < 1e-14);
+        assert!((distances[1] - 36.0 / 16.0).abs() < 1e-14);
+        assert!((root.log_determinant - 16f64.ln()).abs() < 1e-14);
+        assert_eq!((root.rank, root.dimension), (2, 2));
+    }
+
+    #[test]
+    fn collinear_columns_are_dropped_or_widened() {
+        // Both columns say the same: the spread lies along (2, 3), and none across.
+        let covariance = array![[4.0, 6.0], [6.0, 9.0]];
+
+        let dropped = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+        let widened = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Widened(&UNITS)).unwrap();
+
+        // In units of their spread, (2, 3) is (1, 1) and (2, -3) is across it.
+        let (along, across) = ([2.0, 3.0], [2.0, -3.0]);
+        assert!((dropped.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
+        assert!(dropped.distances(&across, &[0.0; 2])[0].abs() < 1e-12);
+        assert!((widened.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
+        assert!((widened.distances(&across, &[0.0; 2])[0] - 2e8).abs() < 1.0);
+        assert_eq!((dropped.rank, dropped.dimension), (1, 1));
+        assert_eq!((widened.rank, widened.dimension), (1, 2));
+    }
+
+    #[test]
+    fn a_constant_column_is_dropped_or_takes_the_unit_it_is_given() {
+        let covariance = array![[4.0, 0.0], [0.0, 1e-33]];
+        let mean = [0.0, 0.1];
+
+        let dropped = Root::of(covariance.view(), &mean, 1e-2, Thin::Dropped).unwrap();
+        let widened = Root::of(covariance.view(), &mean, 1e-2, Thin::Widened(&UNITS)).unwrap();
+
+        assert_eq!(dropped.distances(&[2.0, 7.0], &mean), [1.0]);
+        assert_eq!((dropped.rank, dropped.dimension, widened.rank), (1, 1, 1));
+        // A variance of 9 tol².
+        let expected = 1.0 + 0.09 / 9e-4;
+        assert!((widened.distances(&[2.0, 0.4], &mean)[0] - expected).abs() < 1e-9);
+        assert_eq!(dropped.stretch(&[1.0, 1.0]), [2.0, 0.0]);
+    }
+
+    #[test]
+    fn solving_is_whitening_twice() {
+        for covariance in [array![[4.0, 2.0], [2.0, 5.0]], array![[4.0, 6.0], [6.0, 9.0]]] {
+            let root = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+            let v = [2.0, 3.0];
+
+            let solved = root.solve(&v);
+
+            let again = covariance.dot(&ndarray::Array1::from(solved));
+            assert!((again[0] - v[0]).abs() < 1e-12 && (again[1] - v[1]).abs() < 1e-12);
+        }
+    }
+}

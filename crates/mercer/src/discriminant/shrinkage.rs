@@ -1,0 +1,96 @@
+//! How far a covariance is pulled towards a multiple of the identity.
+
+use crate::model::{ParamValue, Rule};
+use mercer_num::Matrix;
+use serde::{Deserialize, Serialize};
+
+crate::choice! {
+    /// A way to find the share from the rows.
+    pub enum Estimated {
+        /// Ledoit and Wolf (2004), on standardized columns.
+        LedoitWolf = "auto",
+        /// Oracle approximating shrinkage: Chen, Wiesel, Eldar and Hero (2010).
+        Oas = "oas",
+    }
+}
+
+/// The share of `(trace Σ / d) I` in a covariance.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Shrinkage {
+    /// None of it.
+    Nothing,
+    /// This much.
+    Share(f64),
+    /// As much as the rows ask for, class by class.
+    Estimated(Estimated),
+}
+
+impl ParamValue for Shrinkage {
+    const KIND: &'static str = "number, \"auto\", \"oas\" or nothing";
+
+    fn obeys(&self, rule: Rule) -> bool {
+        match self {
+            Shrinkage::Share(share) => share.obeys(rule),
+            Shrinkage::Nothing | Shrinkage::Estimated(_) => true,
+        }
+    }
+}
+
+impl From<f64> for Shrinkage {
+    fn from(share: f64) -> Self {
+        Shrinkage::Share(share)
+    }
+}
+
+/// `(1 − share) Σ + share · unit · I`.
+pub(super) fn towards_identity(covariance: &mut Matrix, share: f64, unit: f64) {
+    covariance.mapv_inplace(|v| v * (1.0 - share));
+    covariance.diag_mut().mapv_inplace(|v| v + share * unit);
+}
+
+/// The mean variance of a column.
+pub(super) fn mean_variance(covariance: &Matrix) -> f64 {
+    covariance.diag().sum() / covariance.nrows().max(1) as f64
+}
+
+/// The share that oracle approximating shrinkage asks for, of a covariance from rows of a weight.
+pub(super) fn oas_share(covariance: &Matrix, weight: f64) -> f64 {
+    let width = covariance.nrows() as f64;
+    if covariance.nrows() == 1 {
+        return 0.0;
+    }
+    let mean_square = covariance.iter().map(|v| v * v).sum::<f64>() / (width * width);
+    let mu = mean_variance(covariance);
+    let gap = (weight + 1.0) * (mean_square - mu * mu / width);
+    if gap > 0.0 { ((mean_square + mu * mu) / gap).min(1.0) } else { 1.0 }
+}
+
+/// Shrinks a covariance on standardized columns by the share of Ledoit and Wolf (2004, lemma 3.2):
+/// `fourths` are the sums `Σ w cⱼ² cₖ²` of rows of a weight.
+pub(super) fn ledoit_wolf(covariance: &mut Matrix, fourths: &Matrix, weight: f64) {
+    let width = covariance.nrows();
+    if width < 2 || weight == 0.0 {
+        return;
+    }
+    let scales: Vec<f64> =
+        covariance.diag().iter().map(|v| if *v > 0.0 { v.sqrt() } else { 1.0 }).collect();
+    for ((j, k), v) in covariance.indexed_iter_mut() {
+        *v /= scales[j] * scales[k];
+    }
+    let d = width as f64;
+    let mu = mean_variance(covariance);
+    let squares: f64 = covariance.iter().map(|v| v * v).sum();
+    let fourth: f64 = fourths
+        .indexed_iter()
+        .map(|((j, k), q)| q / (scales[j] * scales[j] * scales[k] * scales[k]))
+        .sum();
+    // How far the covariance is from a multiple of the identity, and how much of that is chance.
+    let distance = (squares - d * mu * mu) / d;
+    let chance = ((fourth / weight - squares) / (d * weight)).min(distance);
+    let share = if chance > 0.0 { chance / distance } else { 0.0 };
+    towards_identity(covariance, share, mu);
+    for ((j, k), v) in covariance.indexed_iter_mut() {
+        *v *= scales[j] * scales[k];
+    }
+}

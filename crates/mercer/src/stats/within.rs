@@ -1,0 +1,113 @@
+//! Weight and mean of every group, and one scatter matrix that all groups share: what linear
+//! discriminants need. Twenty thousand classes take twenty thousand means and one square.
+//!
+//! The scatter of each group around its own mean adds up over groups, so merging adds the squares
+//! and, for every group both have seen, `δδᵀ wₐw_b / w` (Chan, Golub & LeVeque 1979).
+
+use super::centered::Centered;
+use super::scatters::{forget_mean, merge_mean, settle};
+use super::triangle;
+use crate::error::{Error, Result};
+use crate::stats::Grouped;
+use mercer_num::parallel::{Layout, chunk_rows};
+use mercer_num::{Matrix, Rows};
+use serde::{Deserialize, Serialize};
+
+/// Weights and means by group, and the scatter within groups.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Within {
+    /// `Σ w` of each group.
+    pub weights: Vec<f64>,
+    /// The weighted means, one row a group; zero where there is no weight.
+    pub means: Matrix,
+    /// `Σ w (x − mean of its group)(x − mean of its group)ᵀ` over all rows: the lower triangle,
+    /// row after row.
+    pub scatter: Vec<f64>,
+}
+
+impl Within {
+    /// Summarizes rows; `slots[i]` is the group of row `i`.
+    ///
+    /// # Errors
+    /// If a cell is missing or infinite.
+    pub fn of_rows(
+        rows: &Rows<'_>,
+        slots: &[u32],
+        weights: &[f64],
+        group_weights: &[f64],
+    ) -> Result<Within> {
+        let width = rows.n_columns();
+        let centered = Centered::new(rows, slots, weights, group_weights)?;
+        let mut square = vec![0.0; width * width];
+        centered.add_scatter(0..rows.n_rows(), &mut square);
+        let mut scatter = vec![0.0; triangle::size(width)];
+        triangle::pack(&square, width, &mut scatter);
+        Ok(Within { weights: group_weights.to_vec(), means: centered.means, scatter })
+    }
+}
+
+impl Grouped for Within {
+    fn empty(n_groups: usize, n_columns: usize) -> Self {
+        Within {
+            weights: vec![0.0; n_groups],
+            means: Matrix::zeros((n_groups, n_columns)),
+            scatter: vec![0.0; triangle::size(n_columns)],
+        }
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        self.means.dim()
+    }
+
+    fn merge_shared(&mut self, other: &Self) {
+        self.scatter.iter_mut().zip(&other.scatter).for_each(|(s, t)| *s += t);
+    }
+
+    fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
+        let factor = merge_mean(
+            (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
+            (other.weights[theirs], other.means.row(theirs).to_slice()),
+        );
+        if let Some((factor, delta)) = factor.filter(|(factor, _)| *factor > 0.0) {
+            triangle::add_outer(&mut self.scatter, factor, &delta);
+        }
+    }
+
+    fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
+        let factor = forget_mean(
+            (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
+            (other.weights[theirs], other.means.row(theirs).to_slice()),
+        )?;
+        if let Some((factor, delta)) = factor {
+            triangle::add_outer(&mut self.scatter, -factor, &delta);
+        }
+        Ok(())
+    }
+
+    fn forget_shared(&mut self, other: &Self, before: &Self) -> Result<()> {
+        self.scatter.iter_mut().zip(&other.scatter).for_each(|(s, t)| *s -= t);
+        settle(&mut self.scatter, &triangle::diagonal(&before.scatter, self.means.ncols()))
+    }
+
+    fn check(&self) -> Result<()> {
+        let (n_groups, width) = self.means.dim();
+        let fits = self.weights.len() == n_groups
+            && (self.scatter.len() == triangle::size(width))
+            && self.means.is_standard_layout()
+            && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && self.means.iter().chain(&self.scatter).all(|v| v.is_finite())
+            && triangle::diagonal(&self.scatter, width).iter().all(|v| *v >= 0.0);
+        if fits { Ok(()) } else { Err(Error::File("a scatter that no rows could have".into())) }
+    }
+
+    /// A leaf has one square, so it takes rows enough to be worth it.
+    fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+        n_columns.next_power_of_two().min(1024).max(chunk_rows(n_columns, layout))
+    }
+
+    fn bytes(n_classes: usize, n_columns: usize) -> u64 {
+        let width = n_columns as u64;
+        8 * (width * (width + 1) / 2).saturating_add((width + 1) * n_classes.max(1) as u64)
+    }
+}
