@@ -377,7 +377,8 @@ impl Fitted {
         row: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let names = self.names().unwrap_or_default();
-        if let Some(model) = self.model()?.discriminant() {
+        let model = self.model()?;
+        if model.summed().is_some() {
             let told = explain_scores(model, row.as_slice()?, &names).map_err(raised)?;
             return array::tree_object(py, tree(&told)?);
         }

@@ -15,7 +15,7 @@ const STEP: usize = 1024;
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let able = model.fitted.model.as_model();
-    if able.factored().is_none() && able.discriminant().is_none() && able.additive().is_none() {
+    if able.factored().is_none() && able.summed().is_none() && able.additive().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
     let source = input::open(&args.data, &args.reading, None, session)?;
@@ -37,8 +37,8 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
     let names = model.features.names();
-    if let Some(discriminant) = able.discriminant() {
-        let explanation = explain_scores(discriminant, &row, &names)?;
+    if able.summed().is_some() {
+        let explanation = explain_scores(able, &row, &names)?;
         if session.json {
             return session.print_json(&explanation);
         }

@@ -92,8 +92,9 @@ fn heading(card: &Card) -> String {
 
 /// The parts of `base.py` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 8] = [
+    const PARTS: [(&str, &str); 9] = [
         ("discriminant", "Discriminant"),
+        ("summed", "Summed"),
         ("factored", "Factored"),
         ("generative", "Generative"),
         ("probabilistic", "Probabilistic"),

@@ -287,12 +287,22 @@ pub fn explanation(e: &Explanation) -> Result<()> {
 pub fn scores(e: &ScoreExplanation) -> Result<()> {
     let mut out = io::stdout().lock();
     let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
-    writeln!(out, "Class {}: P = {}\n", names[e.winner], short(e.posterior[e.winner]))?;
-    let mut rows = table(&["class", "score", "squared distance", "P(class | row)"]);
-    align_right(&mut rows, &[1, 2, 3]);
+    match e.posterior.get(e.winner) {
+        Some(p) => writeln!(out, "Class {}: P = {}\n", names[e.winner], short(*p))?,
+        None => writeln!(out, "Class {}\n", names[e.winner])?,
+    }
+    let columns = [
+        ("score", &e.scores),
+        ("squared distance", &e.distances),
+        ("P(class | row)", &e.posterior),
+    ];
+    let columns: Vec<_> = columns.into_iter().filter(|(_, values)| !values.is_empty()).collect();
+    let heads: Vec<&str> = ["class"].into_iter().chain(columns.iter().map(|c| c.0)).collect();
+    let mut rows = table(&heads);
+    align_right(&mut rows, &[1, 2, 3][..columns.len()]);
     for (c, name) in names.iter().enumerate() {
-        let numbers = [e.scores[c], e.distances[c], e.posterior[c]].map(short);
-        rows.add_row([vec![name.clone()], numbers.to_vec()].concat());
+        let numbers = columns.iter().map(|(_, values)| short(values[c]));
+        rows.add_row([name.clone()].into_iter().chain(numbers));
     }
     writeln!(out, "{rows}")?;
     writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;

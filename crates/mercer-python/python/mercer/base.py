@@ -48,6 +48,7 @@ __all__ = [
     "MergeableRegressor",
     "Probabilistic",
     "Regressor",
+    "Summed",
     "Transformer",
     "load",
 ]
@@ -450,20 +451,14 @@ class Factored(Classifier):
         return Explanation(told, self.classes_)
 
 
-class Discriminant(Classifier):
-    """Has a center for every class and measures how far rows are from it."""
+class Summed(Classifier):
+    """Has scores that are sums with one term a column."""
 
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes; of two classes, the second's less the first's."""
         matrix = self._known_rows(X)
         scores = self._fitted.scores(matrix)
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
-
-    def mahalanobis(self, X: Any) -> np.ndarray:
-        """Squared distances from the centers, a column for each of ``classes_``, in units of the
-        spread of the class."""
-        matrix = self._known_rows(X)
-        return self._fitted.distances(matrix)
 
     def explain(self, x: Any) -> ScoreExplanation:
         """Why a row gets its class: what each column adds to the score of each class.
@@ -475,6 +470,16 @@ class Discriminant(Classifier):
         """
         check_is_fitted(self)
         return ScoreExplanation(self._fitted.explain(self._one_row(x)), self.classes_)
+
+
+class Discriminant(Summed):
+    """Has a center for every class and measures how far rows are from it."""
+
+    def mahalanobis(self, X: Any) -> np.ndarray:
+        """Squared distances from the centers, a column for each of ``classes_``, in units of the
+        spread of the class."""
+        matrix = self._known_rows(X)
+        return self._fitted.distances(matrix)
 
 
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):

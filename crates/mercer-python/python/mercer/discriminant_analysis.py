@@ -3,7 +3,15 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Classifier, Discriminant, Generative, Mergeable, Probabilistic, Transformer
+from .base import (
+    Classifier,
+    Discriminant,
+    Generative,
+    Mergeable,
+    Probabilistic,
+    Summed,
+    Transformer,
+)
 
 __all__ = [
     "LinearDiscriminantAnalysis",
@@ -15,6 +23,7 @@ __all__ = [
 class LinearDiscriminantAnalysis(
     Mergeable,
     Discriminant,
+    Summed,
     Generative,
     Probabilistic,
     Classifier,
@@ -103,6 +112,7 @@ class LinearDiscriminantAnalysis(
 class QuadraticDiscriminantAnalysis(
     Mergeable,
     Discriminant,
+    Summed,
     Generative,
     Probabilistic,
     Classifier,
@@ -190,6 +200,7 @@ class QuadraticDiscriminantAnalysis(
 class RegularizedDiscriminantAnalysis(
     Mergeable,
     Discriminant,
+    Summed,
     Generative,
     Probabilistic,
     Classifier,

@@ -1,7 +1,15 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .base import Classifier, Discriminant, Generative, Mergeable, Probabilistic, Transformer
+from .base import (
+    Classifier,
+    Discriminant,
+    Generative,
+    Mergeable,
+    Probabilistic,
+    Summed,
+    Transformer,
+)
 
 __all__ = [
     "LinearDiscriminantAnalysis",
@@ -12,6 +20,7 @@ __all__ = [
 class LinearDiscriminantAnalysis(
     Mergeable,
     Discriminant,
+    Summed,
     Generative,
     Probabilistic,
     Classifier,
@@ -39,6 +48,7 @@ class LinearDiscriminantAnalysis(
 class QuadraticDiscriminantAnalysis(
     Mergeable,
     Discriminant,
+    Summed,
     Generative,
     Probabilistic,
     Classifier,
@@ -65,6 +75,7 @@ class QuadraticDiscriminantAnalysis(
 class RegularizedDiscriminantAnalysis(
     Mergeable,
     Discriminant,
+    Summed,
     Generative,
     Probabilistic,
     Classifier,

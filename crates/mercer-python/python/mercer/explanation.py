@@ -110,20 +110,20 @@ class ScoreExplanation:
         One a column: ``column``, ``value``, ``terms`` (one a class) and ``log_odds``, which is how
         much the column speaks for the winner against the runner-up.
     distances : ndarray
-        Squared Mahalanobis distances from the centers.
+        Squared Mahalanobis distances from the centers; empty if the model has none.
     scores : ndarray
         ``start + sum of terms``.
     posterior : ndarray
-        ``P(class | row)``.
+        ``P(class | row)``; empty if the model has no probabilities.
     """
 
     def __init__(self, told: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
         self.starts: np.ndarray = told["starts"]
         self.terms: list[dict[str, Any]] = told["terms"]
-        self.distances: np.ndarray = told["distances"]
+        self.distances: np.ndarray = told.get("distances", np.empty(0))
         self.scores: np.ndarray = told["scores"]
-        self.posterior: np.ndarray = told["posterior"]
+        self.posterior: np.ndarray = told.get("posterior", np.empty(0))
         self._winner: int = told["winner"]
         self._runner_up: int = told["runner_up"]
 
@@ -158,6 +158,8 @@ class ScoreExplanation:
         }
 
     def __repr__(self) -> str:
+        if not len(self.posterior):
+            return f"<ScoreExplanation: class {self.winner}>"
         share = self.posterior[self._winner]
         return f"<ScoreExplanation: class {self.winner} with probability {_short(share)}>"
 
@@ -172,11 +174,11 @@ class ScoreExplanation:
         lines = [("start", _signed(self.starts[c]))]
         for term in self.terms:
             lines.append((f"{term['column']} = {_short(term['value'])}", _signed(term["terms"][c])))
-        lines += [
-            ("score", _signed(self.scores[c])),
-            ("squared distance", _short(self.distances[c])),
-            ("P(class | row)", _short(self.posterior[c])),
-        ]
+        lines.append(("score", _signed(self.scores[c])))
+        if len(self.distances):
+            lines.append(("squared distance", _short(self.distances[c])))
+        if len(self.posterior):
+            lines.append(("P(class | row)", _short(self.posterior[c])))
         return _block(f"class {self.classes[c]}", lines)
 
 

@@ -255,6 +255,7 @@ macro_rules! catalog {
     (@can probabilistic) => { fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> { Some(self) } };
     (@can generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
     (@can factored) => { fn factored(&self) -> Option<&dyn crate::model::Factored> { Some(self) } };
+    (@can summed) => { fn summed(&self) -> Option<&dyn crate::model::Summed> { Some(self) } };
     (@can discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
     (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
     (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };

@@ -45,9 +45,9 @@ expand::catalog! {
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
         LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse;
         Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse;
-        LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : classifier probabilistic generative discriminant transformer, sparse;
-        QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : classifier probabilistic generative discriminant, sparse;
-        RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : classifier probabilistic generative discriminant, sparse;
+        LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : classifier probabilistic generative summed discriminant transformer, sparse;
+        QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : classifier probabilistic generative summed discriminant, sparse;
+        RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : classifier probabilistic generative summed discriminant, sparse;
     }
     by_rounds {}
     by_solver {}

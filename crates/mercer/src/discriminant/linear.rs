@@ -361,6 +361,17 @@ impl Transformer for LinearDiscriminantAnalysisModel {
     }
 }
 
+impl Summed for LinearDiscriminantAnalysisModel {
+    fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
+        self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
+        let rule = self.rule();
+        let terms = Matrix::from_shape_fn((row.len(), self.classes.len()), |(j, c)| {
+            rule.coefficients[[c, j]] * (row[j] - rule.center[j])
+        });
+        Ok((rule.offsets.clone(), terms))
+    }
+}
+
 impl Discriminant for LinearDiscriminantAnalysisModel {
     fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
@@ -373,15 +384,6 @@ impl Discriminant for LinearDiscriminantAnalysisModel {
                 column.zip(distances).for_each(|(a, d)| *a = d);
             }
         })
-    }
-
-    fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
-        self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
-        let rule = self.rule();
-        let terms = Matrix::from_shape_fn((row.len(), self.classes.len()), |(j, c)| {
-            rule.coefficients[[c, j]] * (row[j] - rule.center[j])
-        });
-        Ok((rule.offsets.clone(), terms))
     }
 
     fn derived_names(&self) -> &'static [&'static str] {

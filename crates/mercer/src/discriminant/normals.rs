@@ -231,15 +231,17 @@ macro_rules! of_normals {
             }
         }
 
+        impl Summed for $Model {
+            fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
+                self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
+                Ok(self.normals.terms(row))
+            }
+        }
+
         impl Discriminant for $Model {
             fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
                 self.check_columns(x)?;
                 self.normals.distances(x)
-            }
-
-            fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
-                self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
-                Ok(self.normals.terms(row))
             }
 
             fn derived_names(&self) -> &'static [&'static str] {

@@ -1,11 +1,10 @@
-//! A discriminant's prediction as a sum: where each class starts, and what each column adds.
+//! A class told as a sum: where each class starts, and what each column adds.
 
 use super::factors::difference;
 use crate::data::Label;
-use crate::error::Result;
-use crate::model::Discriminant;
+use crate::error::{Error, Result};
+use crate::model::Model;
 use mercer_num::Rows;
-use mercer_num::special::log_normalize;
 use serde::Serialize;
 
 /// Why a row got its class.
@@ -17,11 +16,13 @@ pub struct ScoreExplanation {
     pub starts: Vec<f64>,
     /// One entry a column, in column order.
     pub terms: Vec<ScoreTerm>,
-    /// Squared Mahalanobis distances from the centers.
+    /// Squared Mahalanobis distances from the centers, where the model has centers.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<f64>,
     /// `start + Σ term`.
     pub scores: Vec<f64>,
-    /// `P(class | row)`.
+    /// `P(class | row)`, where the model has probabilities.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub posterior: Vec<f64>,
     /// The class that wins, as a place in `classes`.
     pub winner: usize,
@@ -38,7 +39,7 @@ pub struct ScoreTerm {
     pub value: f64,
     /// What it adds to the score of every class.
     pub terms: Vec<f64>,
-    /// How much it speaks for the winner against the runner-up, in log-odds.
+    /// How much it speaks for the winner against the runner-up; in log-odds, where scores are such.
     pub log_odds: f64,
 }
 
@@ -59,20 +60,30 @@ impl ScoreExplanation {
 /// Explains one row.
 ///
 /// # Errors
-/// If the row does not fit the model.
+/// If the row does not fit the model, or the model's scores are no sums.
 pub fn explain_scores(
-    model: &dyn Discriminant,
+    model: &dyn Model,
     row: &[f64],
     names: &[String],
 ) -> Result<ScoreExplanation> {
-    let (starts, terms) = model.terms(row)?;
-    let distances = model.distances(&Rows::from(ndarray::ArrayView1::from(row)))?;
+    let summed = model.summed().ok_or_else(|| Error::Unable {
+        estimator: "this model".to_owned(),
+        what: "tell its scores term by term".to_owned(),
+    })?;
+    let (starts, terms) = summed.terms(row)?;
+    let rows = Rows::from(ndarray::ArrayView1::from(row));
+    let distances = match model.discriminant() {
+        Some(model) => model.distances(&rows)?.row(0).to_vec(),
+        None => Vec::new(),
+    };
+    let posterior = match model.probabilistic() {
+        Some(model) => model.log_proba(&rows)?.row(0).mapv(f64::exp).to_vec(),
+        None => Vec::new(),
+    };
     let mut scores = starts.clone();
     for terms in terms.outer_iter() {
         scores.iter_mut().zip(terms).for_each(|(score, term)| *score += term);
     }
-    let mut posterior = scores.clone();
-    log_normalize(&mut posterior);
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     let (winner, runner_up) = (order[0], order[1]);
@@ -87,12 +98,12 @@ pub fn explain_scores(
         })
         .collect();
     Ok(ScoreExplanation {
-        classes: model.classes().labels().to_vec(),
+        classes: summed.classes().labels().to_vec(),
         starts,
         terms,
-        distances: distances.row(0).to_vec(),
+        distances,
         scores,
-        posterior: posterior.iter().map(|p| p.exp()).collect(),
+        posterior,
         winner,
         runner_up,
     })

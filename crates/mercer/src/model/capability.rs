@@ -133,21 +133,24 @@ pub trait Factored: Classifier {
     }
 }
 
-/// Has a center for every class and measures how far rows are from it, in units of the class's
-/// own spread.
-pub trait Discriminant: Classifier {
-    /// Squared Mahalanobis distances: one row a row, one column a class.
-    ///
-    /// # Errors
-    /// As [`Classifier::scores`].
-    fn distances(&self, x: &Rows<'_>) -> Result<Matrix>;
-
+/// Has scores that are a sum with one term a column, so that a prediction can be told term by term.
+pub trait Summed: Classifier {
     /// The scores of a row as a sum: what stands before any column is looked at, one number a
     /// class, and what each column adds, one row a column of the data and one column a class.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
+}
+
+/// Has a center for every class and measures how far rows are from it, in units of the class's
+/// own spread.
+pub trait Discriminant: Summed {
+    /// Squared Mahalanobis distances: one row a row, one column a class.
+    ///
+    /// # Errors
+    /// As [`Classifier::scores`].
+    fn distances(&self, x: &Rows<'_>) -> Result<Matrix>;
 
     /// The names of numbers that follow from the model and are not kept in it.
     fn derived_names(&self) -> &'static [&'static str];
@@ -184,6 +187,11 @@ pub trait Model: Check + Send + Sync {
 
     /// As a product of factors.
     fn factored(&self) -> Option<&dyn Factored> {
+        None
+    }
+
+    /// As centers with distances.
+    fn summed(&self) -> Option<&dyn Summed> {
         None
     }
 

@@ -10,7 +10,7 @@ mod params;
 pub use cached::Cached;
 pub use capability::{
     Additive, Check, Classifier, Discriminant, Factored, Generative, Model, Probabilistic,
-    Regressor, Transformer, winners,
+    Regressor, Summed, Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};
