@@ -6,6 +6,8 @@
 //! - [`linalg`]: products and factorizations of dense matrices
 //! - [`double`]: numbers of twice a double's precision
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
+//! - [`mod@exp`], [`sweep`]: exponentials, kernel values, and the loops of quadratic solvers
+//! - [`float`]: single and double precision behind one name
 //! - [`memory`]: large tables on large pages
 //! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
@@ -14,6 +16,8 @@
 
 pub mod bytes;
 pub mod double;
+pub mod exp;
+pub mod float;
 pub mod linalg;
 pub mod memory;
 pub mod parallel;
@@ -23,6 +27,8 @@ pub mod simd;
 pub mod sparse;
 pub mod special;
 pub mod sum;
+pub mod sweep;
 
+pub use float::Float;
 pub use rows::{Matrix, Rows, SharedMatrix, Sparse};
 pub use sparse::SparseView;

@@ -12,6 +12,9 @@
 //! - [`bayes`]: naive Bayes
 //! - [`discriminant`]: Gaussian classes
 //! - [`linear`]: least squares and ridge regression
+//! - [`kernel`]: inner products in spaces nobody writes down
+//! - [`svm`]: support vector machines
+//! - [`solver`]: what can be minimized
 //! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
 //! - [`explain`]: predictions told step by step
@@ -43,12 +46,15 @@ pub mod discriminant;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
+pub mod kernel;
 pub mod linear;
 pub mod model;
 pub mod prelude;
 pub mod prepare;
 pub mod probability;
+pub mod solver;
 pub mod stats;
+pub mod svm;
 pub mod text;
 
 pub use error::{Error, Result};

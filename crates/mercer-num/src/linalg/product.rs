@@ -4,6 +4,7 @@ use crate::Matrix;
 use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{ArrayView2, Axis, s};
 use rayon::prelude::*;
@@ -52,6 +53,23 @@ pub fn add_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &
         (MatRef::from_row_major_slice(a, n, a_width), MatRef::from_row_major_slice(b, n, b_width));
     let into = MatMut::from_row_major_slice_mut(into, a_width, b_width);
     matmul(into, Accum::Add, a.transpose(), b, 1.0, Par::Seq);
+}
+
+/// `out = A · Bᵀ` for row-major blocks of rows of one width, on this thread: their inner products. `one`
+/// is the number one in their precision.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn dot_products<T: ComplexField>(a: &[T], b: &[T], width: usize, out: &mut [T], one: T) {
+    if width == 0 || out.is_empty() {
+        return;
+    }
+    let (n, m) = (a.len() / width, b.len() / width);
+    assert_eq!(out.len(), n * m, "one cell a pair of rows");
+    let a = MatRef::from_row_major_slice(a, n, width);
+    let b = MatRef::from_row_major_slice(b, m, width);
+    let out = MatMut::from_row_major_slice_mut(out, n, m);
+    matmul(out, Accum::Replace, a, b.transpose(), one, Par::Seq);
 }
 
 /// `AᵀA`, summed over row panels in a fixed tree.

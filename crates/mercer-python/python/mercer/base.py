@@ -69,7 +69,7 @@ ALIASES = {
     "log_determinants_": ("log_determinants", np.ravel),
     "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
     "priors_": ("log_priors", np.exp),
-    "rank_": ("rank", lambda row: int(row[0, 0])),
+    "rank_": ("rank", lambda rank: int(np.ravel(rank)[0])),
     "ranks_": ("ranks", lambda row: row[0].astype(int)),
     "scalings_": ("axes", None),
     "theta_": ("means", None),

@@ -5,11 +5,11 @@ use std::sync::OnceLock;
 
 /// A value that is made once.
 #[derive(Debug)]
-pub(super) struct Cache<T>(OnceLock<T>);
+pub(crate) struct Cache<T>(OnceLock<T>);
 
 impl<T> Cache<T> {
     /// The value, made now if it is not there yet.
-    pub(super) fn get(&self, make: impl FnOnce() -> T) -> &T {
+    pub(crate) fn get(&self, make: impl FnOnce() -> T) -> &T {
         self.0.get_or_init(make)
     }
 }

@@ -259,6 +259,8 @@ macro_rules! catalog {
     (@can discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
     (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
     (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };
+    (@can detector) => { fn detector(&self) -> Option<&dyn crate::model::Detector> { Some(self) } };
+    (@can decides) => { fn decides(&self) -> Option<&dyn crate::model::Decides> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
 
     (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {

@@ -29,6 +29,10 @@ use crate::model::{
 };
 use crate::prepare::Reads;
 use crate::probability::network::{TanNb, TanNbModel};
+use crate::svm::{
+    NuSvc, NuSvcModel, NuSvr, NuSvrModel, OneClassSvm, OneClassSvmModel, Svc, SvcModel, Svr,
+    SvrModel,
+};
 use mercer_num::parallel::Layout;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -50,7 +54,13 @@ expand::catalog! {
         RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : classifier probabilistic generative summed discriminant, sparse;
     }
     by_rounds {}
-    by_solver {}
+    by_solver {
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier decides, sparse;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor decides, sparse;
+        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor decides, sparse;
+        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
+    }
 }
 
 /// What is known about an estimator before it is fitted.

@@ -154,5 +154,7 @@ impl Trained {
 fn n_columns(model: &AnyModel) -> Option<usize> {
     let model = model.as_model();
     let classifier = model.classifier().map(|m| m.n_columns());
-    classifier.or_else(|| model.regressor().map(|m| m.n_columns()))
+    let regressor = || model.regressor().map(|m| m.n_columns());
+    let detector = || model.detector().map(|m| m.n_columns());
+    classifier.or_else(regressor).or_else(detector)
 }

@@ -210,6 +210,16 @@ pub trait Model: Check + Send + Sync {
         None
     }
 
+    /// As one that knows strangers.
+    fn detector(&self) -> Option<&dyn Detector> {
+        None
+    }
+
+    /// As one with a decision function.
+    fn decides(&self) -> Option<&dyn Decides> {
+        None
+    }
+
     /// As a map from rows to rows.
     fn transformer(&self) -> Option<&dyn Transformer> {
         None
@@ -246,6 +256,27 @@ pub trait Additive: Regressor {
     fn summary(&self, _names: &[String], _level: f64) -> Option<Summary> {
         None
     }
+}
+
+/// Knows the rows that are like those it learned from.
+pub trait Detector: Send + Sync {
+    /// How many columns a row has.
+    fn n_columns(&self) -> usize;
+
+    /// A number a row: above zero inside, and the higher the farther from the border.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    fn inside(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
+}
+
+/// Has a decision function, as scikit-learn shapes it.
+pub trait Decides: Send + Sync {
+    /// One row a row; of two classes, or where there are none, a single column.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    fn decisions(&self, x: &Rows<'_>) -> Result<Matrix>;
 }
 
 /// Maps rows to other rows.

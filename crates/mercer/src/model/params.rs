@@ -102,6 +102,14 @@ impl ParamValue for usize {
     }
 }
 
+impl ParamValue for i64 {
+    const KIND: &'static str = "whole number";
+
+    fn obeys(&self, rule: Rule) -> bool {
+        (*self as f64).obeys(rule)
+    }
+}
+
 impl ParamValue for bool {
     const KIND: &'static str = "true or false";
 
@@ -211,6 +219,8 @@ macro_rules! params {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
         #[serde(deny_unknown_fields, default)]
+        // Names are those of the literature: `C` is one.
+        #[allow(non_snake_case)]
         pub struct $Name {
             $($(#[doc = $field_doc])+ pub $field: $Type,)*
         }
@@ -222,7 +232,7 @@ macro_rules! params {
         }
 
         // Not every builder is called in every crate.
-        #[allow(dead_code)]
+        #[allow(dead_code, non_snake_case)]
         impl $Name {
             /// The defaults.
             pub fn new() -> Self {

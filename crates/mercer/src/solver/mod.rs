@@ -1,0 +1,9 @@
+//! What can be minimized.
+//!
+//! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables within working sets
+
+mod cache;
+mod smo;
+mod working_set;
+
+pub use working_set::{BoxQp, Solution, SolverOptions, solve};

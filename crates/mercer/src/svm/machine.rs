@@ -1,0 +1,282 @@
+//! A sum over support vectors, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`, for one problem or several that share them.
+
+use crate::bayes::cache::Cache;
+use crate::choice;
+use crate::data::check_storage;
+use crate::error::{Error, Result};
+use crate::kernel::{Function, Kernel, KernelRows};
+use mercer_num::{Float, Matrix, Rows, SparseView};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use std::ops::Range;
+
+/// Rows answered by one thread at a time.
+const ROWS: usize = 128;
+/// Support vectors in one block.
+const VECTORS: usize = 512;
+
+choice! {
+    /// What kernel values are kept in.
+    pub enum Precision {
+        /// Four bytes each.
+        Single = "single",
+        /// Eight bytes each.
+        Double = "double",
+    }
+}
+
+/// Support vectors and their coefficients.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The kernel.
+    pub function: Function,
+    /// What its values are kept in.
+    pub precision: Precision,
+    /// How many columns a row has.
+    pub n_columns: usize,
+    /// What is taken off rows before they are narrowed; empty for nothing.
+    pub center: Vec<f64>,
+    /// Which of the rows learned from the support vectors are.
+    pub support: Vec<u32>,
+    /// The support vectors, where they are written out.
+    pub vectors: Matrix,
+    /// The support vectors, where they are wide and mostly zeros.
+    pub thin: Option<ThinRows>,
+    /// `β`: one row a problem, one column a support vector.
+    pub coefficients: Matrix,
+    /// `b` of every decision.
+    pub intercepts: Vec<f64>,
+    #[serde(skip)]
+    ready: Cache<Ready>,
+}
+
+/// Compressed rows that are kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThinRows {
+    /// Where every row starts, and where the last one ends.
+    pub offsets: Vec<usize>,
+    /// The columns of the cells.
+    pub columns: Vec<i32>,
+    /// The values of the cells.
+    pub values: Vec<f64>,
+}
+
+impl ThinRows {
+    pub(super) fn of(x: &SparseView<'_>, picks: &[u32]) -> ThinRows {
+        let mut out = ThinRows { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
+        for i in picks {
+            let (columns, values) = x.row(*i as usize);
+            out.columns.extend_from_slice(columns);
+            out.values.extend_from_slice(values);
+            out.offsets.push(out.columns.len());
+        }
+        out
+    }
+}
+
+#[derive(Debug)]
+enum Ready {
+    Single(KernelRows<f32>),
+    Double(KernelRows<f64>),
+    /// `w = Σ β x` of every problem that can be written out.
+    Weights(Matrix),
+}
+
+/// Support vectors that serve some decisions: which rows of the coefficients go where.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Segment {
+    pub vectors: Range<usize>,
+    /// The decision that each row of the coefficients adds to.
+    pub to: Vec<usize>,
+}
+
+impl Machine {
+    #[expect(clippy::too_many_arguments, reason = "the parts of a machine, one by one")]
+    pub(super) fn new(
+        function: Function,
+        precision: Precision,
+        n_columns: usize,
+        center: Vec<f64>,
+        support: Vec<u32>,
+        vectors: Matrix,
+        thin: Option<ThinRows>,
+        coefficients: Matrix,
+        intercepts: Vec<f64>,
+    ) -> Machine {
+        Machine {
+            function,
+            precision,
+            n_columns,
+            center,
+            support,
+            vectors,
+            thin,
+            coefficients,
+            intercepts,
+            ready: Cache::default(),
+        }
+    }
+
+    /// How many support vectors there are.
+    pub fn n_vectors(&self) -> usize {
+        self.support.len()
+    }
+
+    /// `w = Σ β x` of one row of the coefficients, for a linear kernel with vectors written out.
+    pub fn weights(&self) -> Option<Matrix> {
+        let linear = self.function.kernel == Kernel::Linear && self.thin.is_none();
+        linear.then(|| self.coefficients.dot(&self.vectors))
+    }
+
+    /// The support vectors as rows.
+    fn rows(&self) -> Result<Rows<'_>> {
+        match &self.thin {
+            None => Ok(Rows::from(&self.vectors)),
+            Some(thin) => {
+                let view =
+                    SparseView::try_new(self.n_columns, &thin.offsets, &thin.columns, &thin.values);
+                view.map(Rows::Sparse).map_err(|e| Error::File(e.to_string()))
+            }
+        }
+    }
+
+    fn ready_in<T: Float>(&self) -> Result<KernelRows<T>> {
+        if self.function.kernel == Kernel::Precomputed {
+            // Only the places are asked for, never what the vectors' own values are.
+            let none = Matrix::zeros((self.support.len(), 0));
+            return Ok(KernelRows::all(self.function, &Rows::from(&none), &[], &self.support));
+        }
+        Ok(KernelRows::all(self.function, &self.rows()?, &self.center, &self.support))
+    }
+
+    /// All decisions about some rows: one row a row, one column a decision.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    pub(super) fn decisions(&self, x: &Rows<'_>, segments: &[Segment]) -> Result<Matrix> {
+        check_storage(x)?;
+        if x.n_columns() != self.n_columns {
+            return Err(Error::Columns { found: x.n_columns(), expected: self.n_columns });
+        }
+        self.function.check_rows(x)?;
+        let ready = self.ready.get(|| match self.precision {
+            _ if self.plain(segments) => Ready::Weights(self.weights().unwrap_or_default()),
+            Precision::Single => {
+                self.ready_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Single)
+            }
+            Precision::Double => {
+                self.ready_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Double)
+            }
+        });
+        let mut out = Matrix::zeros((x.n_rows(), self.intercepts.len()));
+        match ready {
+            Ready::Weights(weights) => self.add_weighted(x, weights, segments, &mut out),
+            Ready::Single(vectors) => self.add_kernels(x, vectors, segments, &mut out),
+            Ready::Double(vectors) => self.add_kernels(x, vectors, segments, &mut out),
+        }
+        for mut row in out.rows_mut() {
+            row.iter_mut().zip(&self.intercepts).for_each(|(v, b)| *v += b);
+        }
+        Ok(out)
+    }
+
+    /// Whether every decision is a weighted sum of columns.
+    fn plain(&self, segments: &[Segment]) -> bool {
+        segments.len() == 1 && self.function.kernel == Kernel::Linear && self.thin.is_none()
+    }
+
+    fn add_weighted(&self, x: &Rows<'_>, weights: &Matrix, segments: &[Segment], out: &mut Matrix) {
+        let Some(segment) = segments.first().filter(|_| weights.nrows() > 0) else { return };
+        for (i, mut row) in out.rows_mut().into_iter().enumerate() {
+            let cells = x.row(i);
+            for (w, to) in weights.rows().into_iter().zip(&segment.to) {
+                row[*to] += w.iter().zip(&cells).map(|(w, x)| w * x).sum::<f64>();
+            }
+        }
+    }
+
+    fn add_kernels<T: Float>(
+        &self,
+        x: &Rows<'_>,
+        vectors: &KernelRows<T>,
+        segments: &[Segment],
+        out: &mut Matrix,
+    ) {
+        let n_decisions = out.ncols().max(1);
+        // The coefficients of every block of vectors, narrowed and contiguous.
+        let blocks: Vec<(Range<usize>, Vec<T>, &Segment)> = segments
+            .iter()
+            .flat_map(|segment| {
+                let Range { start, end } = segment.vectors;
+                (start..end).step_by(VECTORS).map(move |first| {
+                    let range = first..(first + VECTORS).min(end);
+                    let rows = (0..segment.to.len()).map(|r| self.coefficients.row(r));
+                    let mut some = Vec::with_capacity(segment.to.len() * range.len());
+                    for row in rows {
+                        some.extend(range.clone().map(|k| T::narrow(row[k])));
+                    }
+                    (range, some, segment)
+                })
+            })
+            .collect();
+        let cells = out.as_slice_mut().unwrap_or_default();
+        cells.par_chunks_mut(ROWS * n_decisions).enumerate().for_each(|(k, cells)| {
+            let n = cells.len() / n_decisions;
+            let picks: Vec<u32> = (0..n as u32).map(|i| (k * ROWS) as u32 + i).collect();
+            let rows: KernelRows<T> =
+                KernelRows::new(self.function, x, &picks, &self.center, &picks);
+            let mut values = vec![T::default(); n * VECTORS];
+            for (range, coefficients, segment) in &blocks {
+                let width = range.len();
+                let values = &mut values[..n * width];
+                rows.block(vectors, range.clone(), values);
+                let mut sums = vec![T::default(); n * segment.to.len()];
+                T::dot_products(values, coefficients, width, &mut sums);
+                for (row, sums) in
+                    cells.chunks_exact_mut(n_decisions).zip(sums.chunks_exact(segment.to.len()))
+                {
+                    for (sum, to) in sums.iter().zip(&segment.to) {
+                        row[*to] += (*sum).into();
+                    }
+                }
+            }
+        });
+    }
+
+    /// Refuses parts that no fit could have made.
+    pub(super) fn check(&self) -> Result<()> {
+        let refuse = || Error::File("a machine that no rows could have".into());
+        let n = self.support.len();
+        let given = self.function.kernel == Kernel::Precomputed;
+        let vectors_fit = match &self.thin {
+            _ if given => {
+                self.vectors.is_empty()
+                    && self.support.iter().all(|i| (*i as usize) < self.n_columns)
+            }
+            None => self.vectors.dim() == (n, self.n_columns),
+            Some(thin) => {
+                thin.offsets.len() == n + 1
+                    && thin.offsets.first() == Some(&0)
+                    && thin.offsets.last() == Some(&thin.columns.len())
+                    && self.vectors.is_empty()
+            }
+        };
+        let Function { gamma, coef0, degree, .. } = self.function;
+        let values = self.thin.as_ref().map_or(&[][..], |thin| &thin.values);
+        let numbers = self.vectors.iter().chain(&self.coefficients).chain(&self.intercepts);
+        let mut numbers = numbers.chain(&self.center).chain(values).chain([&gamma, &coef0]);
+        let fits = vectors_fit
+            && self.coefficients.ncols() == n
+            && (self.center.is_empty() || self.center.len() == self.n_columns)
+            && self.n_columns > 0
+            && degree <= 1000
+            && gamma >= 0.0
+            && numbers.all(|v| v.is_finite());
+        if !fits {
+            return Err(refuse());
+        }
+        self.rows().map(|_| ()).map_err(|_| refuse())
+    }
+}

@@ -1,0 +1,25 @@
+//! Support vector machines: the boundary that keeps farthest from both sides.
+//!
+//! Every machine here is one quadratic problem over a kernel ([`crate::solver`]), whose solution is a
+//! sum over few of the rows, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`. Each comes with the proof of how far from the
+//! optimum it can be, computed afresh in double precision from nothing but the rows and `β`.
+
+mod ground;
+mod machine;
+mod nu_svc;
+mod nu_svr;
+mod one_class;
+mod pairwise;
+mod proof;
+mod svc;
+mod svr;
+mod weight;
+
+pub use machine::{Machine, Precision, ThinRows};
+pub use nu_svc::{NuSvc, NuSvcModel};
+pub use nu_svr::{NuSvr, NuSvrModel};
+pub use one_class::{OneClassSvm, OneClassSvmModel};
+pub use pairwise::{DecisionShape, Multiclass};
+pub use svc::{Svc, SvcModel};
+pub use svr::{Svr, SvrModel};
+pub use weight::{ClassWeight, ClassWeightRule};

@@ -1,0 +1,243 @@
+//! Support vector classification with a share in place of a price.
+//!
+//! `ν` is at most the share of rows inside the margin and at least the share of support vectors
+//! (Schölkopf et al. 2000). The dual is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class,
+//! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
+
+use super::ground::{Ground, Kernelized};
+use super::machine::{Machine, Segment};
+use super::pairwise::{
+    DecisionShape, Task, certificate, join_pairs, pair_segments, pairs, ranges, scores, solve_all,
+    votes,
+};
+use super::svc::check_shown;
+use super::weight::ClassWeight;
+use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::model::winners;
+use crate::prelude::*;
+use std::time::Instant;
+
+params! {
+    /// Support vector classification where the share of rows that may come too near is given, not their
+    /// price.
+    pub struct NuSvc {
+        /// At most this share of the rows is inside the margin, and at least this share are support
+        /// vectors. Larger values make the margin wider.
+        nu: f64 = 0.5, Between(1e-9, 1.0);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
+        /// the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The power of the kernel `poly`.
+        degree: usize = 3, Between(0.0, 1000.0);
+        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`. Larger values make the boundary bend more.
+        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
+        /// The constant in the kernels `poly` and `sigmoid`.
+        coef0: f64 = 0.0, Any;
+        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
+        /// optimum and take longer.
+        tol: f64 = 1e-3, Above(0.0);
+        /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
+        class_weight: Option<ClassWeight> = None, Above(0.0);
+        /// Whether rows that are far from mattering may be set aside until the end.
+        shrinking: bool = true, Any;
+        /// Memory for kernel values, in millions of bytes.
+        cache_size: f64 = 1000.0, Above(0.0);
+        /// Most steps for a problem; -1 sets no limit.
+        max_iter: i64 = -1, AtLeast(-1.0);
+        /// Whether decisions about more than two classes are a column a class (`ovr`) or a column a pair
+        /// of classes (`ovo`).
+        decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::WORDS);
+        /// Whether classes with equally many votes are told apart by the sum of their decisions, not by
+        /// their order.
+        break_ties: bool = false, Any;
+    }
+}
+
+/// Machines that tell classes apart.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NuSvcModel {
+    /// The classes.
+    pub classes: Classes,
+    /// Support vectors, coefficients and constants.
+    pub machine: Machine,
+    /// Support vectors of each class.
+    pub n_support: Vec<u32>,
+    /// Steps of each problem.
+    pub n_iter: Vec<u64>,
+    /// Whether every problem came to its tolerance.
+    pub converged: bool,
+    /// The price that would have given the same machine, for each problem.
+    pub prices: Vec<f64>,
+    /// How much each class counted.
+    pub class_weights: Vec<f64>,
+    /// What decisions about many classes look like.
+    pub shape: DecisionShape,
+    /// Whether equal votes are told apart by the sum of decisions.
+    pub break_ties: bool,
+}
+
+impl Fit for NuSvc {
+    type Model = NuSvcModel;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<NuSvcModel>> {
+        let start = Instant::now();
+        self.check()?;
+        let (codes, classes) = data.class_target()?;
+        if data.n_rows() > 0 && data.n_columns() > 0 {
+            classes.check_several()?;
+        }
+        let params = Kernelized {
+            kernel: self.kernel,
+            gamma: self.gamma,
+            coef0: self.coef0,
+            degree: self.degree,
+            tol: self.tol,
+            cache_size: self.cache_size,
+            shrinking: self.shrinking,
+            max_iter: self.max_iter,
+        };
+        let ground = Ground::new(&params, data, |i| codes[i], 1.0, monitor)?;
+        let sorted: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
+        let n = classes.len();
+        let ranges = ranges(n, &sorted);
+        check_shown(classes, &ranges)?;
+        let by_class: Vec<f64> =
+            ranges.iter().map(|r| ground.weights[r.clone()].iter().sum()).collect();
+        let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
+        let bound = |k: usize| ground.weights[k] * factors[sorted[k] as usize];
+        let tasks = pairs(n)
+            .filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty())
+            .map(|(a, b)| self.task([ranges[a].clone(), ranges[b].clone()], bound))
+            .collect::<Result<Vec<Task>>>()?;
+        let solved = solve_all(&ground, &tasks, monitor);
+        let mut prices = Vec::new();
+        let answers: Vec<(Vec<f64>, f64)> = solved
+            .iter()
+            .map(|s| {
+                let [first, second] = s.level;
+                // Half the distance between the two edges of the margin, at least rounding.
+                let margin = (0.5 * (second - first)).abs().max(f64::MIN_POSITIVE);
+                prices.push(1.0 / margin);
+                (s.beta.iter().map(|b| b / margin).collect(), 0.5 * (first + second) / margin)
+            })
+            .collect();
+        let (machine, n_support) = join_pairs(&ground, &ranges, &tasks, &answers);
+        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let model = NuSvcModel {
+            classes: classes.clone(),
+            machine,
+            n_support,
+            n_iter: solved.iter().map(|s| s.steps).collect(),
+            converged: solved.iter().all(|s| s.converged),
+            prices,
+            class_weights: factors,
+            shape: self.decision_function_shape,
+            break_ties: self.break_ties,
+        };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+impl NuSvc {
+    fn task(
+        &self,
+        ranges: [std::ops::Range<usize>; 2],
+        bound: impl Fn(usize) -> f64,
+    ) -> Result<Task> {
+        let split = ranges[0].len();
+        let places: Vec<u32> = ranges.iter().flat_map(|r| r.clone()).map(|k| k as u32).collect();
+        let n = places.len();
+        let bounds: Vec<f64> = places.iter().map(|k| bound(*k as usize)).collect();
+        let half = 0.5 * self.nu * bounds.iter().sum::<f64>();
+        let smaller = bounds[..split].iter().sum::<f64>().min(bounds[split..].iter().sum());
+        if half > smaller * (1.0 + 1e-12) {
+            let most = 2.0 * smaller / bounds.iter().sum::<f64>();
+            return Err(Error::Parameter {
+                name: "nu".into(),
+                found: self.nu.to_string(),
+                expected: format!("at most {most}, for the smaller of two classes to be enough"),
+            });
+        }
+        let mut start = vec![0.0; n];
+        fill(&bounds[..split], half, &mut start[..split]);
+        fill(&bounds[split..], half, &mut start[split..]);
+        let side = |k: usize| if k < split { 1.0 } else { -1.0 };
+        start.iter_mut().enumerate().for_each(|(k, b)| *b *= side(k));
+        let low = (0..n).map(|k| if k < split { 0.0 } else { -bounds[k] }).collect();
+        let high = (0..n).map(|k| if k < split { bounds[k] } else { 0.0 }).collect();
+        Ok(Task { places, linear: vec![0.0; n], low, high, start, tube: 0.0, split })
+    }
+}
+
+/// Gives from the front, each as much as it takes, until all is given.
+pub(super) fn fill(bounds: &[f64], total: f64, out: &mut [f64]) {
+    let mut left = total;
+    for (out, bound) in out.iter_mut().zip(bounds) {
+        *out = bound.min(left);
+        left -= *out;
+    }
+}
+
+impl NuSvcModel {
+    fn segments(&self) -> Vec<Segment> {
+        pair_segments(&self.n_support)
+    }
+
+    fn scores_of(&self, decisions: Matrix) -> Matrix {
+        match self.classes.len() {
+            2 => Matrix::from_shape_fn((decisions.nrows(), 2), |(i, c)| {
+                if c == 0 { -decisions[[i, 0]] } else { decisions[[i, 0]] }
+            }),
+            n => scores(&decisions, n),
+        }
+    }
+}
+
+impl Classifier for NuSvcModel {
+    fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    fn n_columns(&self) -> usize {
+        self.machine.n_columns
+    }
+
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        Ok(self.scores_of(self.machine.decisions(x, &self.segments())?))
+    }
+
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
+        let decisions = self.machine.decisions(x, &self.segments())?;
+        match self.classes.len() {
+            n if n > 2 && !self.break_ties => Ok(winners(&votes(&decisions, n))),
+            _ => Ok(winners(&self.scores_of(decisions))),
+        }
+    }
+}
+
+impl Decides for NuSvcModel {
+    fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let decisions = self.machine.decisions(x, &self.segments())?;
+        if self.classes.len() == 2 || self.shape == DecisionShape::OneVsOne {
+            return Ok(decisions);
+        }
+        Ok(self.scores_of(decisions))
+    }
+}
+
+impl Check for NuSvcModel {
+    fn check(&self) -> Result<()> {
+        self.machine.check()?;
+        let n = self.classes.len();
+        let total: u64 = self.n_support.iter().map(|n| u64::from(*n)).sum();
+        let fits = n >= 2
+            && self.n_support.len() == n
+            && total == self.machine.n_vectors() as u64
+            && self.machine.coefficients.nrows() == n - 1
+            && self.machine.intercepts.len() == n * (n - 1) / 2
+            && self.class_weights.len() == n;
+        if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
+    }
+}

@@ -1,0 +1,119 @@
+//! One-class machine: where most of the rows are.
+//!
+//! Minimize `½‖w‖² − ρ ν Σ wᵢ + Σ wᵢ max(0, ρ − w·φ(xᵢ))` (Schölkopf et al. 2001); in the dual
+//! `min ½ αᵀKα` with `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. `f(x) − ρ` is above zero inside.
+
+use super::ground::{Ground, Kernelized};
+use super::machine::{Machine, Segment};
+use super::nu_svc::fill;
+use super::pairwise::{Task, certificate, solve_all};
+use super::svr::single_machine;
+use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::prelude::*;
+use std::time::Instant;
+
+params! {
+    /// One-class machine: the region that holds most of the rows, to recognize strangers by.
+    pub struct OneClassSvm {
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
+        /// the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The power of the kernel `poly`.
+        degree: usize = 3, Between(0.0, 1000.0);
+        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`. Larger values make the function bend more.
+        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
+        /// The constant in the kernels `poly` and `sigmoid`.
+        coef0: f64 = 0.0, Any;
+        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
+        /// optimum and take longer.
+        tol: f64 = 1e-3, Above(0.0);
+        /// At most this share of the rows is left outside, and at least this share are support vectors.
+        nu: f64 = 0.5, Between(1e-9, 1.0);
+        /// Whether rows that are far from mattering may be set aside until the end.
+        shrinking: bool = true, Any;
+        /// Memory for kernel values, in millions of bytes.
+        cache_size: f64 = 1000.0, Above(0.0);
+        /// Most steps; -1 sets no limit.
+        max_iter: i64 = -1, AtLeast(-1.0);
+    }
+}
+
+/// A region as a sum over support vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OneClassSvmModel {
+    /// Support vectors, coefficients and the constant.
+    pub machine: Machine,
+    /// Steps of the solver.
+    pub n_iter: u64,
+    /// Whether the problem came to its tolerance.
+    pub converged: bool,
+}
+
+impl Fit for OneClassSvm {
+    type Model = OneClassSvmModel;
+
+    /// Learns from rows alone; a target is not looked at.
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<OneClassSvmModel>> {
+        let start = Instant::now();
+        self.check()?;
+        let params = Kernelized {
+            kernel: self.kernel,
+            gamma: self.gamma,
+            coef0: self.coef0,
+            degree: self.degree,
+            tol: self.tol,
+            cache_size: self.cache_size,
+            shrinking: self.shrinking,
+            max_iter: self.max_iter,
+        };
+        let ground = Ground::new(&params, data, |_| 0, 1.0, monitor)?;
+        let n = ground.picks.len();
+        let mut from = vec![0.0; n];
+        fill(&ground.weights, self.nu * ground.weights.iter().sum::<f64>(), &mut from);
+        let task = Task {
+            places: (0..n as u32).collect(),
+            linear: vec![0.0; n],
+            low: vec![0.0; n],
+            high: ground.weights.clone(),
+            start: from,
+            tube: 0.0,
+            split: n,
+        };
+        let solved = solve_all(&ground, &[task], monitor);
+        let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);
+        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let model =
+            OneClassSvmModel { machine, n_iter: solved[0].steps, converged: solved[0].converged };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+impl Detector for OneClassSvmModel {
+    fn n_columns(&self) -> usize {
+        self.machine.n_columns
+    }
+
+    fn inside(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        Ok(self.decisions(x)?.column(0).to_vec())
+    }
+}
+
+impl Decides for OneClassSvmModel {
+    fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
+        self.machine.decisions(x, &[all])
+    }
+}
+
+impl Check for OneClassSvmModel {
+    fn check(&self) -> Result<()> {
+        self.machine.check()?;
+        if self.machine.coefficients.nrows() == 1 && self.machine.intercepts.len() == 1 {
+            Ok(())
+        } else {
+            Err(Error::File("a region that no rows could have".into()))
+        }
+    }
+}

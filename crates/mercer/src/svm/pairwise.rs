@@ -1,0 +1,258 @@
+//! Many classes from machines that tell two apart: one against one, or one against the rest.
+
+use super::ground::{Ground, Solved};
+use super::machine::{Machine, Segment};
+use crate::choice;
+use crate::model::{Certificate, Method, Monitor, Proof};
+use crate::solver::BoxQp;
+use mercer_num::Matrix;
+use rayon::prelude::*;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+choice! {
+    /// How many classes are made of two.
+    pub enum Multiclass {
+        /// A machine for every pair of classes; the class with most of them wins.
+        OneVsOne = "ovo",
+        /// A machine for every class against all others; the highest wins.
+        OneVsRest = "ovr",
+    }
+}
+
+choice! {
+    /// What a decision function of many classes returns.
+    pub enum DecisionShape {
+        /// A column for every class.
+        OneVsRest = "ovr",
+        /// A column for every pair of classes.
+        OneVsOne = "ovo",
+    }
+}
+
+/// A problem over some of the rows.
+pub(super) struct Task {
+    /// Which rows.
+    pub places: Vec<u32>,
+    pub linear: Vec<f64>,
+    pub low: Vec<f64>,
+    pub high: Vec<f64>,
+    pub start: Vec<f64>,
+    pub tube: f64,
+    pub split: usize,
+}
+
+impl Task {
+    fn problem(&self) -> BoxQp<'_> {
+        BoxQp {
+            linear: &self.linear,
+            low: &self.low,
+            high: &self.high,
+            tube: self.tube,
+            split: self.split,
+            start: self.start.clone(),
+        }
+    }
+}
+
+/// Solves all, on all threads.
+pub(super) fn solve_all(ground: &Ground<'_>, tasks: &[Task], monitor: &Monitor<'_>) -> Vec<Solved> {
+    const WHOLE: u64 = 1000;
+    let total = WHOLE * tasks.len() as u64;
+    let done = AtomicU64::new(0);
+    let solved = tasks
+        .par_iter()
+        .with_max_len(1)
+        .map(|task| {
+            let alone = tasks.len() == 1;
+            let progress = |share: f64| {
+                if alone {
+                    monitor.report((share * (WHOLE - 1) as f64) as u64, Some(total));
+                }
+            };
+            let solved =
+                ground.solve(&task.places, &task.problem(), tasks.len(), monitor, &progress);
+            let done = done.fetch_add(WHOLE, Ordering::Relaxed) + WHOLE;
+            if done < total {
+                monitor.report(done, Some(total));
+            }
+            solved
+        })
+        .collect();
+    monitor.report(total, Some(total));
+    solved
+}
+
+/// The certificate of some problems: their objectives added up, their largest violation.
+pub(super) fn certificate(
+    ground: &Ground<'_>,
+    solved: &[Solved],
+    n_vectors: usize,
+    start: Instant,
+) -> Certificate {
+    let primal: f64 = solved.iter().map(|s| s.measured.primal).sum();
+    let dual: f64 = solved.iter().map(|s| s.measured.dual).sum();
+    let violation = solved.iter().map(|s| s.measured.violation).fold(0.0, f64::max);
+    let steps: u64 = solved.iter().map(|s| s.steps).sum();
+    let values: u64 = solved.iter().map(|s| s.kernel_values).sum();
+    let stopped = solved.iter().find_map(|s| s.stopped);
+    let relative = (primal - dual).abs() / primal.abs().max(f64::MIN_POSITIVE);
+    let mut how = format!(
+        "{} problem{}, {steps} steps, {values} kernel values in {} precision, {n_vectors} support \
+         vectors; relative gap {relative:.1e}",
+        solved.len(),
+        if solved.len() == 1 { "" } else { "s" },
+        match ground.precision {
+            super::Precision::Single => "single",
+            super::Precision::Double => "double",
+        },
+    );
+    let short = solved.iter().filter(|s| !s.converged).count();
+    if short > 0 && stopped.is_none() {
+        how += &format!(
+            "; NOT CONVERGED in {short} of them: the limit of steps, or of rounding, came first"
+        );
+    }
+    Certificate {
+        proof: Proof {
+            method: Method::Iterative,
+            objective: Some(("primal objective".into(), primal)),
+            bound: Some(dual),
+            violation: Some(("largest KKT violation".into(), violation)),
+            how: Some(how),
+            condition: None,
+        },
+        rows: ground.picks.len() as u64,
+        rounds: 1,
+        stopped,
+        seconds: start.elapsed().as_secs_f64(),
+    }
+}
+
+/// The pairs of `n` classes in order.
+pub(super) fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |a| (a + 1..n).map(move |b| (a, b)))
+}
+
+/// The place of a pair of `n` classes in that order.
+pub(super) fn pair_at(n: usize, a: usize, b: usize) -> usize {
+    a * n - a * (a + 1) / 2 + b - a - 1
+}
+
+/// Where the rows of each class are, rows being sorted by class.
+pub(super) fn ranges(n_classes: usize, sorted: &[u32]) -> Vec<Range<usize>> {
+    (0..n_classes as u32)
+        .map(|c| {
+            let first = sorted.partition_point(|code| *code < c);
+            first..sorted.partition_point(|code| *code <= c)
+        })
+        .collect()
+}
+
+/// The machine of all pairs, laid out as LIBSVM does: a support vector of class `c` has one coefficient
+/// for every other class, in their order. Two classes have one decision, above zero for the second.
+pub(super) fn join_pairs(
+    ground: &Ground<'_>,
+    ranges: &[Range<usize>],
+    tasks: &[Task],
+    answers: &[(Vec<f64>, f64)],
+) -> (Machine, Vec<u32>) {
+    let n = ranges.len();
+    let sign = if n == 2 { -1.0 } else { 1.0 };
+    let mut table = Matrix::zeros((n - 1, ground.picks.len()));
+    // A pair with a class nobody showed goes to the other.
+    let mut intercepts: Vec<f64> = pairs(n)
+        .map(|(a, b)| {
+            let shown = [a, b].map(|c| !ranges[c].is_empty());
+            sign * f64::from(i8::from(shown[0]) - i8::from(shown[1]))
+        })
+        .collect();
+    let present = pairs(n).filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty());
+    for (((a, b), task), (beta, level)) in present.zip(tasks).zip(answers) {
+        intercepts[pair_at(n, a, b)] = sign * level;
+        for (place, value) in task.places.iter().zip(beta) {
+            let first = ranges[a].contains(&(*place as usize));
+            let row = if first { b - 1 } else { a };
+            table[[row, *place as usize]] = sign * value;
+        }
+    }
+    let places: Vec<u32> = (0..ground.picks.len() as u32)
+        .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
+        .collect();
+    let n_support = ranges
+        .iter()
+        .map(|range| places.iter().filter(|k| range.contains(&(**k as usize))).count() as u32)
+        .collect();
+    let picks: Vec<usize> = places.iter().map(|k| *k as usize).collect();
+    let coefficients = table.select(ndarray::Axis(1), &picks);
+    (ground.machine(&places, coefficients, intercepts), n_support)
+}
+
+/// Which coefficients serve which pair.
+pub(super) fn pair_segments(n_support: &[u32]) -> Vec<Segment> {
+    let n = n_support.len();
+    let mut first = 0;
+    n_support
+        .iter()
+        .enumerate()
+        .map(|(c, count)| {
+            let vectors = first..first + *count as usize;
+            first = vectors.end;
+            let others = (0..n).filter(|o| *o != c);
+            Segment { vectors, to: others.map(|o| pair_at(n, c.min(o), c.max(o))).collect() }
+        })
+        .collect()
+}
+
+/// Votes of the pairs, and what the pairs say in all, between them: the whole part is the votes.
+pub(super) fn votes(decisions: &Matrix, n: usize) -> Matrix {
+    let mut out = Matrix::zeros((decisions.nrows(), n));
+    for (row, mut out) in decisions.rows().into_iter().zip(out.rows_mut()) {
+        for ((a, b), d) in pairs(n).zip(row) {
+            out[if *d > 0.0 { a } else { b }] += 1.0;
+        }
+    }
+    out
+}
+
+/// Scores of classes from decisions about pairs, as scikit-learn makes them: votes, and within equal
+/// votes the sum of decisions, squeezed to below one half.
+pub(super) fn scores(decisions: &Matrix, n: usize) -> Matrix {
+    let mut out = votes(decisions, n);
+    for (row, mut out) in decisions.rows().into_iter().zip(out.rows_mut()) {
+        let mut sums = vec![0.0; n];
+        for ((a, b), d) in pairs(n).zip(row) {
+            sums[a] += d;
+            sums[b] -= d;
+        }
+        out.iter_mut().zip(&sums).for_each(|(v, s)| *v += s / (3.0 * (s.abs() + 1.0)));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn pairs_are_counted_in_order() {
+        for n in 2..7 {
+            for (k, (a, b)) in pairs(n).enumerate() {
+                assert_eq!(pair_at(n, a, b), k);
+            }
+        }
+    }
+
+    #[test]
+    fn votes_win_before_sums() {
+        // Pairs (0, 1), (0, 2), (1, 2): class 0 wins both of its pairs, narrowly.
+        let decisions = array![[0.1, 0.1, 9.0]];
+
+        assert_eq!(votes(&decisions, 3), array![[2.0, 1.0, 0.0]]);
+        let scores = scores(&decisions, 3);
+        assert!(scores[[0, 0]] > scores[[0, 1]]);
+        assert!((scores[[0, 0]] - (2.0 + 0.2 / 3.6)).abs() < 1e-15);
+    }
+}

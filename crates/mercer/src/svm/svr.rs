@@ -1,0 +1,125 @@
+//! Support vector regression with an insensitive tube.
+//!
+//! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)` (Vapnik 1995). With `β = α⁺ − α⁻` the dual is
+//! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
+
+use super::ground::{Ground, Kernelized};
+use super::machine::{Machine, Segment};
+use super::pairwise::{Task, certificate, solve_all};
+use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::prelude::*;
+use std::time::Instant;
+
+params! {
+    /// Support vector regression: the flattest function that most rows are within a tube of.
+    pub struct Svr {
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
+        /// the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The power of the kernel `poly`.
+        degree: usize = 3, Between(0.0, 1000.0);
+        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`. Larger values make the function bend more.
+        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
+        /// The constant in the kernels `poly` and `sigmoid`.
+        coef0: f64 = 0.0, Any;
+        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
+        /// optimum and take longer.
+        tol: f64 = 1e-3, Above(0.0);
+        /// The price on rows outside the tube. Larger values fit the rows more closely.
+        C: f64 = 1.0, Above(0.0);
+        /// Half the width of the tube: errors below this cost nothing.
+        epsilon: f64 = 0.1, AtLeast(0.0);
+        /// Whether rows that are far from mattering may be set aside until the end.
+        shrinking: bool = true, Any;
+        /// Memory for kernel values, in millions of bytes.
+        cache_size: f64 = 1000.0, Above(0.0);
+        /// Most steps; -1 sets no limit.
+        max_iter: i64 = -1, AtLeast(-1.0);
+    }
+}
+
+/// A function as a sum over support vectors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SvrModel {
+    /// Support vectors, coefficients and the constant.
+    pub machine: Machine,
+    /// Steps of the solver.
+    pub n_iter: u64,
+    /// Whether the problem came to its tolerance.
+    pub converged: bool,
+}
+
+impl Fit for Svr {
+    type Model = SvrModel;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<SvrModel>> {
+        let start = Instant::now();
+        self.check()?;
+        let y = data.number_target()?;
+        let params = Kernelized {
+            kernel: self.kernel,
+            gamma: self.gamma,
+            coef0: self.coef0,
+            degree: self.degree,
+            tol: self.tol,
+            cache_size: self.cache_size,
+            shrinking: self.shrinking,
+            max_iter: self.max_iter,
+        };
+        let ground = Ground::new(&params, data, |_| 0, self.C, monitor)?;
+        let n = ground.picks.len();
+        let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
+        let task = Task {
+            places: (0..n as u32).collect(),
+            linear: ground.picks.iter().map(|i| y[*i as usize]).collect(),
+            low: bounds.iter().map(|c| -c).collect(),
+            high: bounds,
+            start: vec![0.0; n],
+            tube: self.epsilon,
+            split: n,
+        };
+        let solved = solve_all(&ground, &[task], monitor);
+        let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);
+        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let model = SvrModel { machine, n_iter: solved[0].steps, converged: solved[0].converged };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+/// The machine of one problem over all rows.
+pub(super) fn single_machine(ground: &Ground<'_>, beta: &[f64], level: f64) -> Machine {
+    let places: Vec<u32> = (0..beta.len() as u32).filter(|k| beta[*k as usize] != 0.0).collect();
+    let values = places.iter().map(|k| beta[*k as usize]).collect();
+    let coefficients = Matrix::from_shape_vec((1, places.len()), values).expect("a row of values");
+    ground.machine(&places, coefficients, vec![level])
+}
+
+impl Regressor for SvrModel {
+    fn n_columns(&self) -> usize {
+        self.machine.n_columns
+    }
+
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        Ok(self.decisions(x)?.column(0).to_vec())
+    }
+}
+
+impl Decides for SvrModel {
+    fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
+        self.machine.decisions(x, &[all])
+    }
+}
+
+impl Check for SvrModel {
+    fn check(&self) -> Result<()> {
+        self.machine.check()?;
+        if self.machine.coefficients.nrows() == 1 && self.machine.intercepts.len() == 1 {
+            Ok(())
+        } else {
+            Err(Error::File("a regression that no rows could have".into()))
+        }
+    }
+}
