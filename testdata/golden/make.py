@@ -16,7 +16,7 @@ import sklearn
 from sklearn.datasets import load_iris, load_wine
 from sklearn.covariance import OAS
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
-from sklearn.linear_model import LinearRegression, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.naive_bayes import GaussianNB
 
 HERE = pathlib.Path(__file__).parent
@@ -176,8 +176,54 @@ def measured_rows():
             yield {**rows, "x": x[:, :-1], "y": x[:, -1]}
 
 
+def logistic_case(rows, params, theirs, weighted):
+    weights = rows["weights"] if weighted else None
+    x = standardized(rows["x"])
+    model = LogisticRegression(**theirs, tol=1e-12, max_iter=200_000).fit(x, rows["y"], weights)
+    some = list(range(0, len(x), len(x) // 20))
+    return {
+        "rows": rows["name"],
+        "params": params,
+        "weighted": weighted,
+        "coefficients": model.coef_.tolist(),
+        "intercepts": model.intercept_.tolist(),
+        "some": some,
+        "proba": model.predict_proba(x[some]).tolist(),
+    }
+
+
+def standardized(x):
+    return (x - x.mean(axis=0)) / x.std(axis=0)
+
+
+def logistic_cases(rows):
+    newton, saga = {"solver": "newton-cholesky"}, {"solver": "saga", "random_state": 0}
+    for weighted in (False, True):
+        for c in (0.01, 1.0, 100.0):
+            yield logistic_case(rows, {"C": c}, {"C": c, **newton}, weighted)
+        yield logistic_case(
+            rows, {"fit_intercept": False}, {"fit_intercept": False, **newton}, weighted
+        )
+    balanced = {"class_weight": "balanced"}
+    yield logistic_case(rows, balanced, {**balanced, **newton}, False)
+    for ratio in (1.0, 0.3):
+        params = {"penalty": "elasticnet", "l1_ratio": ratio, "C": 0.1}
+        yield logistic_case(rows, params, {"l1_ratio": ratio, "C": 0.1, **saga}, False)
+
+
+def two_of_three(rows):
+    """The same rows, and those of two classes only."""
+    for one in rows:
+        if one["name"] != "mixed scales":
+            yield one
+            keep = one["y"] < 2
+            parts = {key: one[key][keep] for key in ("x", "y", "weights")}
+            yield {**one, **parts, "name": one["name"] + ", two classes"}
+
+
 write("gaussian-nb.json", real_rows(), gaussian_cases)
 write("linear.json", measured_rows(), linear_cases)
 for name, cases in [("lda.json", lda_cases), ("qda.json", qda_cases)]:
     # Columns twelve powers of ten apart have no covariance that scikit-learn could invert.
     write(name, [rows for rows in real_rows() if rows["name"] != "mixed scales"], cases)
+write("logistic.json", two_of_three(real_rows()), logistic_cases)

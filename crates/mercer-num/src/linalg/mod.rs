@@ -16,7 +16,9 @@ mod wide_gram;
 
 pub use cholesky::Cholesky;
 pub use eigen::SymmetricEigen;
-pub use product::{add_gram, add_product, dot_products, gram, multiply, multiply_transposed};
+pub use product::{
+    add_gram, add_product, add_times, dot_products, gram, multiply, multiply_transposed,
+};
 pub use qr::{PivotedQr, Qr};
 pub use svd::Svd;
 pub use triangular::{solve_lower, solve_lower_transposed, solve_upper, solve_upper_transposed};

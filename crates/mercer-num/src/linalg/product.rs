@@ -72,6 +72,23 @@ pub fn dot_products<T: ComplexField>(a: &[T], b: &[T], width: usize, out: &mut [
     matmul(out, Accum::Replace, a, b.transpose(), one, Par::Seq);
 }
 
+/// `into += a · b` for row-major blocks, on this thread: a row of `into` for each of `a`.
+///
+/// # Panics
+/// If the lengths do not fit the widths.
+pub fn add_times(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
+    assert_eq!(b.len(), a_width * b_width, "a row of b for every column of a");
+    if into.is_empty() || b.is_empty() {
+        return;
+    }
+    let n = a.len() / a_width;
+    let (a, b) = (
+        MatRef::from_row_major_slice(a, n, a_width),
+        MatRef::from_row_major_slice(b, a_width, b_width),
+    );
+    matmul(MatMut::from_row_major_slice_mut(into, n, b_width), Accum::Add, a, b, 1.0, Par::Seq);
+}
+
 /// `AᵀA`, summed over row panels in a fixed tree.
 pub fn gram(a: ArrayView2<'_, f64>) -> Matrix {
     let (n, width) = a.dim();

@@ -23,7 +23,10 @@ use crate::discriminant::{
     RegularizedDiscriminantAnalysisModel,
 };
 use crate::error::{Error, Result};
-use crate::linear::{LinearRegression, LinearRegressionModel, Ridge, RidgeModel};
+use crate::linear::{
+    LinearRegression, LinearRegressionModel, LogisticRegression, LogisticRegressionModel, Ridge,
+    RidgeModel,
+};
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
@@ -55,6 +58,7 @@ expand::catalog! {
     }
     by_rounds {}
     by_solver {
+        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed, sparse;
         Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier decides, sparse;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor decides, sparse;

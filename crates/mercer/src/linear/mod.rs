@@ -1,13 +1,18 @@
-//! Linear models: a number is a weighted sum of the columns.
+//! Linear models: a number, or the log-odds of a class, is a weighted sum of the columns.
 //!
 //! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
 
+mod design;
+mod entropy;
+mod lasso;
 mod least_squares;
+mod logistic;
 mod normal;
 mod ridge;
 mod summary;
 
 pub use least_squares::{LinearRegression, LinearRegressionModel};
+pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use normal::Precision;
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use summary::{Estimate, Summary};

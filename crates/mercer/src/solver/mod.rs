@@ -3,6 +3,7 @@
 //! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables within working sets
 
 mod cache;
+pub(crate) mod newton;
 mod smo;
 mod working_set;
 

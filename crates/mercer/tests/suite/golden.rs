@@ -4,6 +4,7 @@ use crate::cases::repository_file;
 use mercer::bayes::GaussianNb;
 use mercer::catalog::Estimator;
 use mercer::discriminant::{LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis};
+use mercer::linear::{LogisticRegression, Penalty};
 use mercer::prelude::*;
 use serde_json::Value;
 
@@ -258,5 +259,57 @@ fn linear_models_equal_scikit_learn() {
         }
         let predicted = model.predict(&Rows::from(&x)).unwrap();
         assert!(predicted.iter().zip(&case.predict).all(|(a, b)| near(*a, *b)), "{what}");
+    }
+}
+
+#[derive(Deserialize)]
+struct LogisticCase {
+    rows: String,
+    params: Value,
+    weighted: bool,
+    coefficients: Vec<Vec<f64>>,
+    intercepts: Vec<f64>,
+    some: Vec<usize>,
+    proba: Vec<Vec<f64>>,
+}
+
+#[test]
+fn logistic_regression_equals_scikit_learns() {
+    let golden: Golden<LogisticCase> =
+        serde_json::from_str(&repository_file("testdata/golden/logistic.json")).unwrap();
+    assert!(golden.source.starts_with("scikit-learn"));
+    for case in &golden.cases {
+        let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
+        let what = format!("{} {}", case.rows, case.params);
+        let mut x = matrix(&rows.x);
+        for mut column in x.columns_mut() {
+            let (mean, deviation) = (column.mean().unwrap(), column.std(0.0));
+            column.mapv_inplace(|v| (v - mean) / deviation);
+        }
+        let mut params: LogisticRegression = serde_json::from_value(case.params.clone()).unwrap();
+        params.tol = 1e-11;
+        let n_classes = i64::from(*rows.y.iter().max().unwrap()) + 1;
+        let classes = Classes::new((0..n_classes).map(Label::Int).collect());
+        let mut data = Dataset::classes(&x, &rows.y, &classes).unwrap();
+        if case.weighted {
+            data = data.weighted(&rows.weights).unwrap();
+        }
+
+        let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
+
+        // Their solver of absolute prices stops where ours has digits to go.
+        let tolerance = if params.penalty == Penalty::L2 { 1e-7 } else { 1e-5 };
+        let near = |a: f64, b: f64| (a - b).abs() <= tolerance * b.abs().max(1.0);
+        for (a, b) in model.coefficients.iter().zip(case.coefficients.iter().flatten()) {
+            assert!(near(*a, *b), "{what}: weight {a}, golden {b}");
+        }
+        for (a, b) in model.intercepts.iter().zip(&case.intercepts) {
+            assert!(near(*a, *b), "{what}: constant {a}, golden {b}");
+        }
+        let some = x.select(ndarray::Axis(0), &case.some);
+        let proba = model.log_proba(&Rows::from(&some)).unwrap().mapv(f64::exp);
+        for (a, b) in proba.iter().zip(case.proba.iter().flatten()) {
+            assert!(near(*a, *b), "{what}: probability {a}, golden {b}");
+        }
     }
 }

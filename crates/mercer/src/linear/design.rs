@@ -1,0 +1,359 @@
+//! Rows laid out for many products with the same cells: `Xv` and `Xᵀr`, for several `v` at once.
+//!
+//! Weights stand feature by feature, so that a cell meets all of its weights side by side. Dense rows
+//! are read once for a product and its transpose, panel by panel, while a panel is in cache; sparse
+//! ones are kept by columns as well. The order of every sum is fixed by the shape of the data.
+
+use crate::error::Result;
+use crate::model::Monitor;
+use mercer_num::linalg::{add_gram, add_product, add_times};
+use mercer_num::parallel;
+use mercer_num::simd::{add_table_rows, dot_rows};
+use mercer_num::{Matrix, Rows, SparseView};
+use rayon::prelude::*;
+use std::convert::Infallible;
+use std::ops::Range;
+
+/// Rows of a panel: enough for products at full speed, few enough to stay in cache.
+const PANEL: usize = 64;
+/// Parts the rows are dealt into at most; each has sums of its own.
+const PARTS: usize = 64;
+
+/// The rows, and whether a constant column stands behind the others.
+pub(crate) struct Design<'a> {
+    rows: Rows<'a>,
+    by_column: Option<Columns>,
+    pub intercept: bool,
+}
+
+/// Sparse cells by columns.
+struct Columns {
+    starts: Vec<usize>,
+    rows: Vec<i32>,
+    values: Vec<f64>,
+}
+
+impl<'a> Design<'a> {
+    /// Lays rows out; sparse ones are copied by columns.
+    ///
+    /// # Errors
+    /// If the copy would take more memory than allowed.
+    pub fn new(rows: &Rows<'a>, intercept: bool, monitor: &Monitor<'_>) -> Result<Design<'a>> {
+        let by_column = match rows {
+            Rows::Sparse(x) => Some(Columns::of(x, monitor)?),
+            _ => None,
+        };
+        Ok(Design { rows: rows.clone(), by_column, intercept })
+    }
+
+    /// Rows that are only scored.
+    pub fn reading(rows: &Rows<'a>, intercept: bool) -> Design<'a> {
+        Design { rows: rows.clone(), by_column: None, intercept }
+    }
+
+    pub fn n_rows(&self) -> usize {
+        self.rows.n_rows()
+    }
+
+    /// Columns without the constant one.
+    pub fn width(&self) -> usize {
+        self.rows.n_columns()
+    }
+
+    /// Columns with the constant one.
+    pub fn n_weights(&self) -> usize {
+        self.width() + usize::from(self.intercept)
+    }
+
+    pub fn is_sparse(&self) -> bool {
+        matches!(self.rows, Rows::Sparse(_))
+    }
+
+    /// Rows that one thread takes at a time.
+    fn part(&self) -> usize {
+        self.n_rows().div_ceil(PARTS).next_multiple_of(PANEL).max(4 * PANEL)
+    }
+
+    /// The scores of all rows: `m` weights a feature in `v`, `m` scores a row in `scores`.
+    pub fn scores(&self, v: &[f64], m: usize, scores: &mut [f64]) {
+        let part = self.part();
+        scores.par_chunks_mut(part * m).enumerate().for_each(|(k, scores)| {
+            for (p, scores) in scores.chunks_mut(PANEL * m).enumerate() {
+                let first = k * part + p * PANEL;
+                self.panel_scores(first..first + scores.len() / m, v, m, scores);
+            }
+        });
+    }
+
+    fn panel_scores(&self, rows: Range<usize>, v: &[f64], m: usize, scores: &mut [f64]) {
+        let (weights, constant) = v.split_at(self.width() * m);
+        match &self.rows {
+            Rows::Sparse(x) => {
+                scores.fill(0.0);
+                for (i, scores) in rows.zip(scores.chunks_exact_mut(m)) {
+                    let (columns, values) = x.row(i);
+                    add_table_rows(columns, values, weights, scores);
+                }
+            }
+            _ => {
+                let block = self.rows.block(rows).unwrap_or_default();
+                forward(&block, self.width(), weights, m, scores);
+            }
+        }
+        if self.intercept {
+            for scores in scores.chunks_exact_mut(m) {
+                scores.iter_mut().zip(constant).for_each(|(z, b)| *z += b);
+            }
+        }
+    }
+
+    /// `Xᵀr` for `m` numbers a row in `residuals`, `m` sums a feature in `out`.
+    pub fn back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
+        if let Some(columns) = &self.by_column {
+            columns.back(residuals, m, &mut out[..self.width() * m]);
+            self.constant_back(residuals, m, out);
+            return;
+        }
+        let part = self.part();
+        let parts = residuals.par_chunks(part * m).enumerate().map(|(k, residuals)| {
+            let mut sums = vec![0.0; self.n_weights() * m];
+            for (p, residuals) in residuals.chunks(PANEL * m).enumerate() {
+                let first = k * part + p * PANEL;
+                let block = self.rows.block(first..first + residuals.len() / m).unwrap_or_default();
+                self.panel_back(&block, residuals, m, &mut sums);
+            }
+            sums
+        });
+        add_up(parts.collect(), out);
+    }
+
+    fn panel_back(&self, block: &[f64], residuals: &[f64], m: usize, sums: &mut [f64]) {
+        if self.width() > 0 {
+            let sums = &mut sums[..self.width() * m];
+            add_product(block, self.width(), residuals, m, sums);
+        }
+        if self.intercept {
+            let sums = &mut sums[self.width() * m..];
+            for residuals in residuals.chunks_exact(m) {
+                sums.iter_mut().zip(residuals).for_each(|(s, r)| *s += r);
+            }
+        }
+    }
+
+    fn constant_back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
+        if !self.intercept {
+            return;
+        }
+        let part = self.part();
+        let parts = residuals.par_chunks(part * m).map(|residuals| {
+            let mut sums = vec![0.0; m];
+            for residuals in residuals.chunks_exact(m) {
+                sums.iter_mut().zip(residuals).for_each(|(s, r)| *s += r);
+            }
+            sums
+        });
+        add_up(parts.collect(), &mut out[self.width() * m..]);
+    }
+
+    /// There and back in one reading of the rows: fills `scores` with the scores of `v`, asks `answer`
+    /// for what stands in their place, and leaves `Xᵀ` of that in `out`.
+    pub fn round_trip(
+        &self,
+        v: &[f64],
+        m: usize,
+        scores: &mut [f64],
+        answer: impl Fn(Range<usize>, &[f64], &mut [f64]) + Sync,
+        out: &mut [f64],
+    ) {
+        let part = self.part();
+        if self.by_column.is_some() {
+            self.scores(v, m, scores);
+            let mut residuals = vec![0.0; scores.len()];
+            residuals
+                .par_chunks_mut(part * m)
+                .zip(scores.par_chunks(part * m))
+                .enumerate()
+                .for_each(|(k, (residuals, scores))| {
+                    let first = k * part;
+                    answer(first..first + scores.len() / m, scores, residuals);
+                });
+            return self.back(&residuals, m, out);
+        }
+        let weights = &v[..self.width() * m];
+        let parts = scores.par_chunks_mut(part * m).enumerate().map(|(k, scores)| {
+            let mut sums = vec![0.0; self.n_weights() * m];
+            let mut residuals = vec![0.0; PANEL * m];
+            for (p, scores) in scores.chunks_mut(PANEL * m).enumerate() {
+                let first = k * part + p * PANEL;
+                let rows = first..first + scores.len() / m;
+                let block = self.rows.block(rows.clone()).unwrap_or_default();
+                forward(&block, self.width(), weights, m, scores);
+                if self.intercept {
+                    let constant = &v[self.width() * m..];
+                    for scores in scores.chunks_exact_mut(m) {
+                        scores.iter_mut().zip(constant).for_each(|(z, b)| *z += b);
+                    }
+                }
+                let residuals = &mut residuals[..scores.len()];
+                answer(rows, scores, residuals);
+                self.panel_back(&block, residuals, m, &mut sums);
+            }
+            sums
+        });
+        add_up(parts.collect(), out);
+    }
+
+    /// `Σᵢ rᵢ xᵢⱼ²` for `m` numbers `r` a row: the diagonals of `XᵀRX`.
+    pub fn squares_back(&self, weights: &[f64], m: usize, out: &mut [f64]) {
+        if let Some(columns) = &self.by_column {
+            columns.squared().back(weights, m, &mut out[..self.width() * m]);
+            return self.constant_back(weights, m, out);
+        }
+        let part = self.part();
+        let parts = weights.par_chunks(part * m).enumerate().map(|(k, weights)| {
+            let mut sums = vec![0.0; self.n_weights() * m];
+            for (p, weights) in weights.chunks(PANEL * m).enumerate() {
+                let first = k * part + p * PANEL;
+                let mut block =
+                    self.rows.block(first..first + weights.len() / m).unwrap_or_default();
+                block.to_mut().iter_mut().for_each(|x| *x *= *x);
+                self.panel_back(&block, weights, m, &mut sums);
+            }
+            sums
+        });
+        add_up(parts.collect(), out);
+    }
+
+    /// The weighted means of the columns, and the cross-products around them if there is a constant
+    /// column, around zero otherwise; dense rows only.
+    pub fn centered_gram(&self, weights: impl Fn(usize) -> f64 + Sync) -> (Vec<f64>, Matrix) {
+        let width = self.width();
+        let weighted: Vec<f64> = (0..self.n_rows()).map(&weights).collect();
+        let total: f64 = weighted.iter().sum();
+        let mut means = vec![0.0; self.n_weights()];
+        if self.intercept {
+            self.back(&weighted, 1, &mut means);
+            means.iter_mut().for_each(|x| *x /= total);
+        }
+        means.truncate(width);
+        let part = self.part();
+        let leaf = |k: usize| {
+            let mut sum = vec![0.0; width * width];
+            let rows = k * part..((k + 1) * part).min(self.n_rows());
+            for first in rows.clone().step_by(4 * PANEL) {
+                let rows = first..(first + 4 * PANEL).min(rows.end);
+                let mut block = self.rows.block(rows.clone()).unwrap_or_default();
+                for (i, row) in rows.zip(block.to_mut().chunks_exact_mut(width.max(1))) {
+                    let root = weighted[i].sqrt();
+                    row.iter_mut().zip(&means).for_each(|(x, mean)| *x = (*x - mean) * root);
+                }
+                add_gram(&block, width, &mut sum);
+            }
+            Ok::<_, Infallible>(sum)
+        };
+        let add = |a: &mut Vec<f64>, b: &Vec<f64>| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            Ok(())
+        };
+        let Ok((sum, _)) = parallel::reduce(self.n_rows().div_ceil(part), leaf, add, |_| true);
+        let sum = sum.unwrap_or_else(|| vec![0.0; width * width]);
+        let gram = Matrix::from_shape_vec((width, width), sum).expect("a square of the width");
+        (means, gram)
+    }
+}
+
+/// `scores = block · weights`.
+fn forward(block: &[f64], width: usize, weights: &[f64], m: usize, scores: &mut [f64]) {
+    scores.fill(0.0);
+    match m {
+        _ if width == 0 => {}
+        1 => dot_rows(block, weights, scores),
+        _ => add_times(block, width, weights, m, scores),
+    }
+}
+
+/// The sums of all parts, in their order.
+fn add_up(parts: Vec<Vec<f64>>, out: &mut [f64]) {
+    out.fill(0.0);
+    for part in parts {
+        out.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x);
+    }
+}
+
+impl Columns {
+    fn of(x: &SparseView<'_>, monitor: &Monitor<'_>) -> Result<Columns> {
+        let n_cells: usize = x.iter().map(|(columns, _)| columns.len()).sum();
+        let bytes = 12 * n_cells as u64 + 8 * x.n_columns() as u64;
+        monitor.reserve("keeping sparse rows by columns", bytes)?;
+        let mut starts = vec![0; x.n_columns() + 1];
+        x.iter().flat_map(|(columns, _)| columns).for_each(|j| starts[*j as usize + 1] += 1);
+        for j in 0..x.n_columns() {
+            starts[j + 1] += starts[j];
+        }
+        let mut next = starts.clone();
+        let (mut rows, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
+        for (i, (columns, cells)) in x.iter().enumerate() {
+            for (j, v) in columns.iter().zip(cells) {
+                let place = &mut next[*j as usize];
+                (rows[*place], values[*place]) = (i as i32, *v);
+                *place += 1;
+            }
+        }
+        Ok(Columns { starts, rows, values })
+    }
+
+    fn back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
+        /// Columns that one thread takes at a time.
+        const COLUMNS: usize = 1024;
+        out.par_chunks_mut(COLUMNS * m).enumerate().for_each(|(k, out)| {
+            for (j, out) in (k * COLUMNS..).zip(out.chunks_exact_mut(m)) {
+                let cells = self.starts[j]..self.starts[j + 1];
+                out.fill(0.0);
+                add_table_rows(&self.rows[cells.clone()], &self.values[cells], residuals, out);
+            }
+        });
+    }
+
+    fn squared(&self) -> Columns {
+        let values = self.values.iter().map(|v| v * v).collect();
+        Columns { starts: self.starts.clone(), rows: self.rows.clone(), values }
+    }
+}
+
+/// The cells of one column.
+pub(crate) enum Column<'a> {
+    Sparse(&'a [i32], &'a [f64]),
+    Dense(Vec<f64>),
+    Constant,
+}
+
+impl Design<'_> {
+    /// Some columns; the one behind the last is the constant.
+    pub fn columns(&self, which: &[usize]) -> Vec<Column<'_>> {
+        which
+            .par_iter()
+            .map(|j| match &self.by_column {
+                _ if *j >= self.width() => Column::Constant,
+                Some(columns) => {
+                    let cells = columns.starts[*j]..columns.starts[j + 1];
+                    Column::Sparse(&columns.rows[cells.clone()], &columns.values[cells])
+                }
+                None => Column::Dense((0..self.n_rows()).map(|i| self.rows.get(i, *j)).collect()),
+            })
+            .collect()
+    }
+}
+
+impl Column<'_> {
+    /// Visits the cells that are not zero by themselves: row and value.
+    #[inline]
+    pub fn each(&self, n_rows: usize, mut visit: impl FnMut(usize, f64)) {
+        match self {
+            Column::Sparse(rows, values) => {
+                rows.iter().zip(*values).for_each(|(i, x)| visit(*i as usize, *x));
+            }
+            Column::Dense(values) => values.iter().enumerate().for_each(|(i, x)| visit(i, *x)),
+            Column::Constant => (0..n_rows).for_each(|i| visit(i, 1.0)),
+        }
+    }
+}

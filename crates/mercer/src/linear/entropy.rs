@@ -1,0 +1,515 @@
+//! The mean log-loss of softmax classes with a squared price on the weights, as a function to minimize.
+//!
+//! `f(w) = Σᵢ sᵢ (−log P(cᵢ | xᵢ)) + ½ λ ‖w‖²` with shares `s` that add up to one; constant terms are
+//! free of the price. Its second derivatives are `Σᵢ sᵢ (diag p − ppᵀ) ⊗ xxᵀ + λI`.
+
+use super::design::Design;
+use super::logistic::{LogisticRegression, Penalty};
+use crate::data::Classes;
+use crate::error::{Error, Result};
+use crate::model::Monitor;
+use crate::prelude::Dataset;
+use crate::solver::newton::{Smooth, dot};
+use crate::svm::ClassWeight;
+use mercer_num::Matrix;
+use mercer_num::linalg::Cholesky;
+use mercer_num::rows::Missing;
+use rayon::prelude::*;
+
+/// Rows whose losses one thread adds.
+const ROWS: usize = 1024;
+/// Up to this many columns, dense ones have their covariance as a guess at the second derivatives.
+const WIDE: usize = 1024;
+/// Up to this many, it is taken anew at every step where that makes it exact.
+const NARROW: usize = 128;
+
+/// The problem and where its solution has come to.
+pub(super) struct Entropy<'a> {
+    pub design: Design<'a>,
+    pub classes: Classes,
+    /// The codes of the classes that have rows.
+    pub present: Vec<u32>,
+    /// Numbers a feature has: one a present class, a single one for two.
+    pub m: usize,
+    /// The price on half the squared length.
+    pub price: f64,
+    /// The price on the sum of absolute values.
+    pub absolute_price: f64,
+    /// The weight of all rows.
+    pub total: f64,
+    /// Where a row's class stands among the present ones.
+    places: Vec<u32>,
+    /// What part of all weight a row has.
+    pub shares: Vec<f64>,
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    /// Probabilities at the weights.
+    pub proba: Vec<f64>,
+    direction: Vec<f64>,
+    direction_scores: Vec<f64>,
+    last: Vec<f64>,
+    last_scores: Vec<f64>,
+    guess: Guess,
+}
+
+/// A guess at the second derivatives.
+enum Guess {
+    None,
+    /// Their diagonal.
+    Diagonal(Vec<f64>),
+    /// The covariance of the columns times what a class's rows weigh, price included.
+    Covariance {
+        means: Vec<f64>,
+        covariance: Matrix,
+        factor: Cholesky,
+        curvatures: Vec<f64>,
+    },
+}
+
+/// What is true of the weights.
+pub(super) struct Measured {
+    pub value: f64,
+    /// What no weights can go below, where the price is a square.
+    pub bound: Option<f64>,
+    pub violation: f64,
+}
+
+impl<'a> Entropy<'a> {
+    /// The problem at weights of zero.
+    ///
+    /// # Errors
+    /// If the data cannot be learned from.
+    pub fn new(
+        data: &Dataset<'a>,
+        params: &LogisticRegression,
+        monitor: &Monitor<'_>,
+    ) -> Result<Entropy<'a>> {
+        let (codes, classes) = data.class_target()?;
+        let (n, width) = (data.n_rows(), data.n_columns());
+        if n == 0 {
+            return Err(Error::NoRows);
+        }
+        if width == 0 {
+            return Err(Error::NoFeatures);
+        }
+        classes.check_several()?;
+        data.check_cells(Missing::Refused)?;
+        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+        let mut by_class = vec![0.0; classes.len()];
+        codes.iter().enumerate().for_each(|(i, c)| by_class[*c as usize] += weight(i));
+        let factors = ClassWeight::factors(params.class_weight.as_ref(), classes, &by_class)?;
+        let present: Vec<u32> = (0..classes.len() as u32)
+            .filter(|c| by_class[*c as usize] * factors[*c as usize] > 0.0)
+            .collect();
+        match present[..] {
+            [] => return Err(Error::NoRows),
+            [only] => return Err(Error::OneClass { class: classes.label(only).to_string() }),
+            _ => {}
+        }
+        let m = if present.len() == 2 { 1 } else { present.len() };
+        monitor.reserve("keeping scores of all rows", 8 * 5 * (n * m) as u64)?;
+        monitor.reserve("keeping weights", 8 * 10 * ((width + 1) * m) as u64)?;
+        let total: f64 = by_class.iter().zip(&factors).map(|(w, f)| w * f).sum();
+        let design = Design::new(data.rows(), params.fit_intercept, monitor)?;
+        let cost = match params.penalty {
+            Penalty::None => 0.0,
+            _ => 1.0 / (params.C * total),
+        };
+        let place = |c: &u32| present.iter().position(|p| p == c).unwrap_or(0) as u32;
+        let dimension = design.n_weights() * m;
+        Ok(Entropy {
+            classes: classes.clone(),
+            m,
+            price: cost * (1.0 - params.ratio()),
+            absolute_price: cost * params.ratio(),
+            total,
+            shares: codes
+                .iter()
+                .enumerate()
+                .map(|(i, c)| weight(i) * factors[*c as usize] / total)
+                .collect(),
+            places: codes.iter().map(place).collect(),
+            present,
+            weights: vec![0.0; dimension],
+            scores: vec![0.0; n * m],
+            proba: vec![0.0; n * m],
+            direction: vec![0.0; dimension],
+            direction_scores: vec![0.0; n * m],
+            last: vec![0.0; dimension],
+            last_scores: vec![0.0; n * m],
+            guess: Guess::None,
+            design,
+        })
+    }
+
+    /// The weights feature by feature, the constant terms last.
+    pub fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    /// Goes to other weights.
+    pub fn start_at(&mut self, weights: &[f64]) {
+        self.weights.copy_from_slice(weights);
+        self.design.scores(&self.weights, self.m, &mut self.scores);
+    }
+
+    /// How many weights have a price.
+    pub fn n_priced(&self) -> usize {
+        self.design.width() * self.m
+    }
+
+    /// Probabilities from scores; gives the mean loss.
+    fn losses(&mut self) -> f64 {
+        let (m, places, shares) = (self.m, &self.places, &self.shares);
+        let parts: Vec<f64> = self
+            .proba
+            .par_chunks_mut(ROWS * m)
+            .zip(self.scores.par_chunks(ROWS * m))
+            .enumerate()
+            .map(|(k, (proba, scores))| {
+                proba.copy_from_slice(scores);
+                let rows = places[k * ROWS..].iter().zip(&shares[k * ROWS..]);
+                rows.zip(proba.chunks_exact_mut(m))
+                    .map(|((place, share), row)| share * to_proba(row, *place))
+                    .sum()
+            })
+            .collect();
+        parts.iter().sum()
+    }
+
+    /// The price of weights.
+    pub fn cost(&self, weights: &[f64]) -> f64 {
+        let priced = &weights[..self.n_priced()];
+        let absolute: f64 = match self.absolute_price > 0.0 {
+            true => priced.iter().map(|w| w.abs()).sum(),
+            false => 0.0,
+        };
+        0.5 * self.price * dot(priced, priced) + self.absolute_price * absolute
+    }
+
+    /// `sᵢ (p − y)` of every row: what the scores should change by, in the end.
+    fn residuals(&self) -> Vec<f64> {
+        let m = self.m;
+        let mut residuals = self.proba.clone();
+        let rows = self.places.par_iter().zip(&self.shares).with_min_len(ROWS);
+        residuals.par_chunks_exact_mut(m).zip(rows).for_each(|(row, (place, share))| {
+            to_residual(row, *place);
+            row.iter_mut().for_each(|r| *r *= share);
+        });
+        residuals
+    }
+
+    /// The loss and its gradient, without any price.
+    pub fn loss_gradient(&mut self, out: &mut [f64]) -> f64 {
+        let loss = self.losses();
+        self.design.back(&self.residuals(), self.m, out);
+        loss
+    }
+
+    /// Takes a direction with what it adds to the scores.
+    pub fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>) {
+        (self.direction, self.direction_scores) = (direction, scores);
+    }
+
+    /// `sᵢ p (1 − p)`: how much the losses curve.
+    pub fn curvatures(&self) -> Vec<f64> {
+        let mut curvatures = self.proba.clone();
+        let shares = self.shares.par_iter().with_min_len(ROWS);
+        curvatures.par_chunks_exact_mut(self.m).zip(shares).for_each(|(row, share)| {
+            row.iter_mut().for_each(|p| *p = share * *p * (1.0 - *p));
+        });
+        curvatures
+    }
+
+    /// Works everything out afresh from the weights.
+    pub fn measure(&mut self) -> Measured {
+        let mut gradient = vec![0.0; self.weights.len()];
+        self.design.scores(&self.weights, self.m, &mut self.scores);
+        self.free_constants();
+        let loss = self.loss_gradient(&mut gradient);
+        let value = loss + self.cost(&self.weights);
+        let violation = self.violation_at(&gradient);
+        let bound = match (self.price > 0.0, self.absolute_price > 0.0) {
+            (true, _) => Some(value - self.squared_gap(&gradient)),
+            (false, true) => Some(self.absolute_bound(&gradient)),
+            (false, false) => None,
+        };
+        Measured { value, bound, violation }
+    }
+
+    /// How far the objective is above that of the dual point `y − p`, where the price has a square.
+    fn squared_gap(&self, gradient: &[f64]) -> f64 {
+        let (pull, price) = (self.absolute_price, self.price);
+        let cells = gradient[..self.n_priced()].iter().zip(&self.weights);
+        let parts = cells.map(|(g, w)| {
+            let beyond = (g.abs() - pull).max(0.0);
+            0.5 * price * w * w + pull * w.abs() + 0.5 * beyond * beyond / price + w * g
+        });
+        parts.sum()
+    }
+
+    /// The dual's value at `y − p` made so short that no column exceeds the price on absolute values:
+    /// the entropy of probabilities drawn towards the true classes.
+    fn absolute_bound(&self, gradient: &[f64]) -> f64 {
+        let m = self.m;
+        let steepest = gradient[..self.n_priced()].iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+        let short =
+            if steepest > self.absolute_price { self.absolute_price / steepest } else { 1.0 };
+        let information = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
+        let rows = self.places.iter().zip(&self.shares);
+        rows.zip(self.proba.chunks_exact(m))
+            .map(|((place, share), p)| {
+                let towards = |k: usize, p: f64| {
+                    short * p + (1.0 - short) * f64::from(u8::from(*place as usize == k))
+                };
+                share
+                    * match p {
+                        [p] => {
+                            let p = towards(1, *p);
+                            information(p) + information(1.0 - p)
+                        }
+                        p => p.iter().enumerate().map(|(k, p)| information(towards(k, *p))).sum(),
+                    }
+            })
+            .sum()
+    }
+
+    /// How far the weights are from optimal, given the gradient of the losses.
+    pub fn violation_at(&self, gradient: &[f64]) -> f64 {
+        let (priced, free) = gradient.split_at(self.n_priced());
+        let (pull, price) = (self.absolute_price, self.price);
+        let worst = priced.iter().zip(&self.weights).map(|(g, w)| {
+            let g = g + price * w;
+            match *w {
+                0.0 => (g.abs() - pull).max(0.0),
+                w => (g + pull * w.signum()).abs(),
+            }
+        });
+        worst
+            .chain(free.iter().map(|g| g.abs()))
+            .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
+    }
+
+    /// Makes the constant terms optimal for the weights as they are, by Newton's method on them alone.
+    fn free_constants(&mut self) {
+        if !self.design.intercept {
+            return;
+        }
+        let (m, first) = (self.m, self.n_priced());
+        for _ in 0..20 {
+            self.losses();
+            let mut gradient = vec![0.0; m];
+            let mut curve = Matrix::zeros((m, m));
+            for (row, (place, share)) in
+                self.proba.chunks_exact(m).zip(self.places.iter().zip(&self.shares))
+            {
+                let mut residual = row.to_vec();
+                to_residual(&mut residual, *place);
+                for k in 0..m {
+                    gradient[k] += share * residual[k];
+                    curve[[k, k]] += share * row[k];
+                    for l in 0..=k {
+                        curve[[k, l]] -= share * row[k] * row[l];
+                    }
+                }
+            }
+            let worst = gradient.iter().fold(0.0, |a: f64, g| a.max(g.abs()));
+            // What all constants have in common is free.
+            curve.diag_mut().iter_mut().for_each(|c| *c += 1e-14);
+            let Some(factor) = Cholesky::of(curve.view()).filter(|_| worst > 1e-15) else { return };
+            let step = factor.solve(&gradient);
+            self.weights[first..].iter_mut().zip(&step).for_each(|(b, s)| *b -= s);
+            for row in self.scores.chunks_exact_mut(m) {
+                row.iter_mut().zip(&step).for_each(|(z, s)| *z -= s);
+            }
+        }
+    }
+
+    fn covariance_guess(&mut self) -> Guess {
+        let exact = self.m == 1 && self.design.width() <= NARROW;
+        let curvatures = self.curvatures();
+        let mut sums = vec![0.0; self.m];
+        for row in curvatures.chunks_exact(self.m) {
+            sums.iter_mut().zip(row).for_each(|(sum, c)| *sum += c);
+        }
+        let (means, covariance) = match std::mem::replace(&mut self.guess, Guess::None) {
+            Guess::Covariance { means, covariance, .. } if !exact => (means, covariance),
+            _ if exact => self.design.centered_gram(|i| curvatures[i]),
+            _ => self.design.centered_gram(|i| self.shares[i]),
+        };
+        // Exact sums have the weight of the rows in them.
+        let scale = if exact { 1.0 } else { sums.iter().sum::<f64>() / self.m as f64 };
+        let largest = covariance.diag().iter().fold(0.0, |a: f64, b| a.max(*b));
+        let mut ridge = self.price.max(1e-12 * scale * largest).max(f64::MIN_POSITIVE);
+        let factor = loop {
+            let mut guess = &covariance * scale;
+            guess.diag_mut().iter_mut().for_each(|g| *g += ridge);
+            if let Some(factor) = Cholesky::of(guess.view()) {
+                break factor;
+            }
+            ridge *= 10.0;
+        };
+        let floor = 1e-12 * sums.iter().fold(0.0, |a: f64, b| a.max(*b)).max(1e-300);
+        let curvatures = sums.iter().map(|c| c.max(floor)).collect();
+        Guess::Covariance { means, covariance, factor, curvatures }
+    }
+}
+
+impl Smooth for Entropy<'_> {
+    fn dimension(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn gradient(&mut self, out: &mut [f64]) -> f64 {
+        let loss = self.loss_gradient(out);
+        let n = self.n_priced();
+        out[..n].iter_mut().zip(&self.weights).for_each(|(g, w)| *g += self.price * w);
+        loss + self.cost(&self.weights)
+    }
+
+    fn violation(&self, gradient: &[f64]) -> f64 {
+        gradient.iter().fold(0.0, |a, g| if g.abs() > a || g.is_nan() { g.abs() } else { a })
+    }
+
+    fn prepare(&mut self) {
+        if !self.design.is_sparse() && self.design.width() <= WIDE {
+            self.guess = self.covariance_guess();
+            return;
+        }
+        let mut diagonal = vec![0.0; self.weights.len()];
+        self.design.squares_back(&self.curvatures(), self.m, &mut diagonal);
+        let n = self.n_priced();
+        diagonal[..n].iter_mut().for_each(|h| *h += self.price);
+        let largest = diagonal.iter().fold(0.0, |a: f64, b| a.max(*b)).max(f64::MIN_POSITIVE);
+        diagonal.iter_mut().for_each(|h| *h = h.max(1e-12 * largest));
+        self.guess = Guess::Diagonal(diagonal);
+    }
+
+    fn product(&mut self, v: &[f64], out: &mut [f64]) {
+        let (m, proba, shares) = (self.m, &self.proba, &self.shares);
+        let curve = |rows: std::ops::Range<usize>, scores: &[f64], out: &mut [f64]| {
+            let proba = &proba[rows.start * m..rows.end * m];
+            if m == 1 {
+                let cells = out.iter_mut().zip(scores).zip(proba).zip(&shares[rows]);
+                cells.for_each(|(((out, u), p), s)| *out = s * (p * (1.0 - p)) * u);
+                return;
+            }
+            let rows = proba.chunks_exact(m).zip(&shares[rows]).zip(scores.chunks_exact(m));
+            for (((p, s), u), out) in rows.zip(out.chunks_exact_mut(m)) {
+                let mean: f64 = p.iter().zip(u).map(|(p, u)| p * u).sum();
+                out.iter_mut().zip(p).zip(u).for_each(|((out, p), u)| *out = s * p * (u - mean));
+            }
+        };
+        self.design.round_trip(v, m, &mut self.last_scores, curve, out);
+        self.last.copy_from_slice(v);
+        let n = self.n_priced();
+        out[..n].iter_mut().zip(v).for_each(|(out, v)| *out += self.price * v);
+    }
+
+    fn precondition(&self, r: &[f64], out: &mut [f64]) {
+        let (m, n) = (self.m, self.n_priced());
+        match &self.guess {
+            Guess::None => out.copy_from_slice(r),
+            Guess::Diagonal(diagonal) => {
+                out.iter_mut().zip(r).zip(diagonal).for_each(|((out, r), h)| *out = r / h);
+            }
+            Guess::Covariance { means, factor, curvatures, .. } => {
+                // Around the means, constant terms and weights do not know of each other.
+                let (weights, constants) = r.split_at(n);
+                let mut centered = Matrix::from_shape_vec((n / m, m), weights.to_vec())
+                    .expect("m numbers a feature");
+                for (row, mean) in centered.outer_iter_mut().zip(means) {
+                    row.into_iter().zip(constants).for_each(|(r, b)| *r -= mean * b);
+                }
+                let solved = factor.solve_matrix(&centered);
+                let typical = curvatures.iter().sum::<f64>() / m as f64;
+                let (weights, shifts) = out.split_at_mut(n);
+                shifts.iter_mut().zip(constants).zip(curvatures).for_each(|((o, r), c)| *o = r / c);
+                let rows = solved.outer_iter().zip(means);
+                for (out, (row, mean)) in weights.chunks_exact_mut(m).zip(rows) {
+                    for (k, (out, x)) in out.iter_mut().zip(row).enumerate() {
+                        *out = x * typical / curvatures[k];
+                        if let Some(shift) = shifts.get_mut(k) {
+                            *shift -= mean * *out;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn begin_direction(&mut self) {
+        self.direction.fill(0.0);
+        self.direction_scores.fill(0.0);
+    }
+
+    fn extend_direction(&mut self, share: f64) {
+        add_scaled(share, &self.last, &mut self.direction);
+        add_scaled(share, &self.last_scores, &mut self.direction_scores);
+    }
+
+    fn value_along(&mut self, share: f64) -> f64 {
+        let (m, places, shares) = (self.m, &self.places, &self.shares);
+        let scores = self.scores.par_chunks(ROWS * m);
+        let parts: Vec<f64> = scores
+            .zip(self.direction_scores.par_chunks(ROWS * m))
+            .enumerate()
+            .map(|(k, (scores, steps))| {
+                let mut row = vec![0.0; m];
+                let rows = places[k * ROWS..].iter().zip(&shares[k * ROWS..]);
+                scores
+                    .chunks_exact(m)
+                    .zip(steps.chunks_exact(m))
+                    .zip(rows)
+                    .map(|((z, d), (place, weight))| {
+                        let cells = row.iter_mut().zip(z).zip(d);
+                        cells.for_each(|((row, z), d)| *row = z + share * d);
+                        weight * to_proba(&mut row, *place)
+                    })
+                    .sum()
+            })
+            .collect();
+        let moved: Vec<f64> =
+            self.weights.iter().zip(&self.direction).map(|(w, d)| w + share * d).collect();
+        parts.iter().sum::<f64>() + self.cost(&moved)
+    }
+
+    fn go(&mut self, share: f64) {
+        add_scaled(share, &self.direction, &mut self.weights);
+        add_scaled(share, &self.direction_scores, &mut self.scores);
+    }
+}
+
+/// Turns the scores of a row into probabilities; gives `−log P` of the class at a place. A single score
+/// is the log-odds of the second class.
+fn to_proba(row: &mut [f64], place: u32) -> f64 {
+    if let [z] = row {
+        let small = (-z.abs()).exp();
+        let softplus = z.max(0.0) + small.ln_1p();
+        let loss = if place == 1 { softplus - *z } else { softplus };
+        *z = if *z >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
+        return loss;
+    }
+    let largest = row.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
+    let own = row[place as usize] - largest;
+    row.iter_mut().for_each(|z| *z -= largest);
+    mercer_num::exp::exp_each_double(row);
+    let sum: f64 = row.iter().sum();
+    row.iter_mut().for_each(|p| *p /= sum);
+    sum.ln() - own
+}
+
+/// Probabilities less one for the true class.
+fn to_residual(row: &mut [f64], place: u32) {
+    match row {
+        [p] => *p -= f64::from(place),
+        row => row[place as usize] -= 1.0,
+    }
+}
+
+/// `y += a x`.
+fn add_scaled(a: f64, x: &[f64], y: &mut [f64]) {
+    y.par_chunks_mut(1 << 14).zip(x.par_chunks(1 << 14)).for_each(|(y, x)| {
+        y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
+    });
+}
