@@ -70,7 +70,8 @@ pub enum Command {
 /// How to read a table.
 #[derive(Group)]
 pub struct Reading {
-    /// The format, if its name and contents do not tell: csv, jsonl, svmlight, parquet, arrow
+    /// The format, if its name and contents do not tell: csv, jsonl, svmlight, parquet, arrow, text
+    /// (the file is one text), lines (a text a line)
     #[arg(long, value_parser = format, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// What separates fields; guessed and said aloud if not given
@@ -97,16 +98,22 @@ Examples:
   mercer train penguins.csv --target species
   mercer train penguins.csv --target species --model gaussian-nb --set var_smoothing=1e-6
   mercer train tax.csv --target evade --likelihood taxable_income=gaussian
+  mercer train mail.tsv --target label --text body
+  mercer train 20news/                        # a folder of texts a class
+  mercer train mail.tsv --target label --text body --prepare text=tf-idf --prepare ngrams=1-2
   mercer train data.svm                       # svmlight files carry their labels
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
 pub struct Train {
-    /// The table: CSV, TSV, Parquet, Arrow, JSON lines or svmlight, plain or compressed; `-` is
-    /// standard input
-    #[arg(value_hint = ValueHint::FilePath)]
+    /// The table: CSV, TSV, Parquet, Arrow, JSON lines or svmlight, plain or compressed, or a folder
+    /// with a folder of texts for every class; `-` is standard input
+    #[arg(value_hint = ValueHint::AnyPath)]
     pub data: String,
     /// The column to learn
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
+    /// Learn from the words of this column of text, and from no other column (may repeat)
+    #[arg(long = "text", value_name = "COLUMN")]
+    pub texts: Vec<String>,
     /// The estimator; see `mercer models`. Without it one is chosen and the reason told
     #[arg(long, value_name = "ID")]
     pub model: Option<String>,
@@ -119,7 +126,12 @@ pub struct Train {
     #[arg(long = "likelihood", value_parser = key_value, value_name = "COLUMN=WORD")]
     pub likelihoods: Vec<(String, String)>,
     /// Prepare columns: impute=mean|median|NUMBER, scale=standard|min-max,
-    /// bins=equal-width:N|equal-frequency:N, words=indicators|ignore (may repeat)
+    /// bins=equal-width:N|equal-frequency:N, words=indicators|ignore (may repeat). For columns of
+    /// text: text=counts|binary|tf-idf|lecture, or in parts tf=count|log|share|binary,
+    /// idf=none|smooth|plain|information|information-plus-one, norm=none|l1|l2; ngrams=1-2,
+    /// terms=words|unicode-words|characters|characters-in-words, pattern=REGEX, case=keep,
+    /// accents=ascii|unicode, stop-words=english|LIST, stem=LANGUAGE, min-df=2, max-df=0.5,
+    /// max-terms=N, hash=N (no vocabulary: bounded memory whatever the texts)
     #[arg(long, value_name = "STEP")]
     pub prepare: Vec<String>,
     /// Leave a column out (may repeat)
@@ -162,7 +174,9 @@ Examples:
   mercer predict penguins.mercer new.csv --proba > predictions.csv
   cat new.csv | mercer predict penguins.mercer - --density
   mercer predict mail.mercer new.csv --cost costs.csv --reject 0.2 --prior spam=0.8
-  mercer predict prices.mercer new.csv --interval 0.95")]
+  mercer predict prices.mercer new.csv --interval 0.95
+  mercer predict mail.mercer letter.eml
+  tail -f log | mercer predict mail.mercer - --format lines")]
 pub struct Predict {
     /// The model file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -214,7 +228,10 @@ pub struct Evaluate {
 
 /// Tell why a row gets its class or number, step by step.
 #[derive(Group)]
-#[command(after_help = "Example:\n  mercer explain penguins.mercer penguins.csv --row 3")]
+#[command(after_help = "\
+Examples:
+  mercer explain penguins.mercer penguins.csv --row 3
+  mercer explain mail.mercer letter.eml --html why.html")]
 pub struct Explain {
     /// The model file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -225,6 +242,9 @@ pub struct Explain {
     /// Which row, counted from 1
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
     pub row: u64,
+    /// Also write a page that shows the text with the words that decided marked
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub html: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -354,7 +374,9 @@ fn format(word: &str) -> Result<Format, String> {
         "svmlight" | "libsvm" => Ok(Format::Svmlight),
         "parquet" => Ok(Format::Parquet),
         "arrow" | "feather" => Ok(Format::Arrow),
-        _ => Err("the formats are csv, jsonl, svmlight, parquet and arrow".into()),
+        "text" => Ok(Format::Text),
+        "lines" => Ok(Format::Lines),
+        _ => Err("the formats are csv, jsonl, svmlight, parquet, arrow, text and lines".into()),
     }
 }
 

@@ -4,8 +4,9 @@ use crate::args::Reading;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
 use mercer::catalog::Trained;
-use mercer::data::Classes;
-use mercer_io::{Options, Profile, Source};
+use mercer::data::{Classes, Kind};
+use mercer_io::{Format, Options, Profile, Source};
+use std::io::Read;
 use std::path::Path;
 
 /// Opens a table and says what it seems to be.
@@ -30,6 +31,47 @@ pub fn open(
     let source = Source::open(path, &options)?;
     session.say(&format!("{}: {}", source.name(), source.description()));
     Ok(source)
+}
+
+/// Opens a table for a model. A plain text file is one text to a model that reads texts, unless its
+/// first line names the model's column.
+pub fn open_for(
+    model: &Trained,
+    path: &str,
+    reading: &Reading,
+    session: &Session,
+) -> Result<Source> {
+    let texts: Vec<&str> = (model.features.schema.fields.iter())
+        .filter(|field| field.kind == Kind::Text)
+        .map(|field| field.name.as_str())
+        .collect();
+    let file = Path::new(path);
+    let plain = file.extension().is_none_or(|end| end.eq_ignore_ascii_case("txt"));
+    if let [text] = texts.as_slice()
+        && model.features.steps.len() == 1
+        && reading.format.is_none()
+        && plain
+        && file.is_file()
+        && !first_line(file).is_some_and(|line| line.contains(text) || line.starts_with('{'))
+    {
+        let reading = Reading {
+            format: Some(Format::Text),
+            delimiter: None,
+            missing: reading.missing.clone(),
+            columns: reading.columns.clone(),
+            ..*reading
+        };
+        return open(path, &reading, None, session);
+    }
+    open(path, reading, None, session)
+}
+
+/// The first line of a file that can be read.
+fn first_line(path: &Path) -> Option<String> {
+    let mut head = Vec::new();
+    std::fs::File::open(path).ok()?.take(1 << 16).read_to_end(&mut head).ok()?;
+    let line = head.split(|byte| *byte == b'\n').next()?;
+    Some(String::from_utf8_lossy(line).into_owned())
 }
 
 /// Looks at the whole table.

@@ -1,4 +1,5 @@
-//! Bytes to tables: CSV, JSON lines, svmlight, Parquet and Arrow, compressed or piped.
+//! Bytes to tables: CSV, JSON lines, svmlight, Parquet, Arrow and folders of texts, compressed or
+//! piped.
 //!
 //! [`Source::open`] decides format, delimiter and compression. [`Source::profile`] reads everything
 //! once to find what each column holds. [`Source::read`] and the [`mercer::data::Stream`] of a source
@@ -17,6 +18,7 @@ mod block;
 mod cells;
 mod columnar;
 mod csv;
+mod documents;
 mod drive;
 mod error;
 mod jsonl;

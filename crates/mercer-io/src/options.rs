@@ -89,6 +89,12 @@ pub enum Format {
     Parquet,
     /// Apache Arrow IPC, as a file (Feather) or a stream.
     Arrow,
+    /// A file that is one text.
+    Text,
+    /// A text a line.
+    Lines,
+    /// A folder of texts, in a folder a class.
+    Folder,
 }
 
 impl fmt::Display for Format {
@@ -99,6 +105,9 @@ impl fmt::Display for Format {
             Format::Svmlight => "svmlight",
             Format::Parquet => "Parquet",
             Format::Arrow => "Arrow",
+            Format::Text => "one text",
+            Format::Lines => "a text a line",
+            Format::Folder => "a folder of texts",
         })
     }
 }
@@ -114,8 +123,11 @@ impl FromStr for Format {
             "svmlight" | "libsvm" | "svm" => Ok(Format::Svmlight),
             "parquet" | "pq" => Ok(Format::Parquet),
             "arrow" | "feather" | "ipc" | "arrows" => Ok(Format::Arrow),
+            "text" | "eml" => Ok(Format::Text),
+            "lines" => Ok(Format::Lines),
             _ => Err(format!(
-                "no format is called `{name}`; there are csv, jsonl, svmlight, parquet and arrow"
+                "no format is called `{name}`; there are csv, jsonl, svmlight, parquet, arrow, text \
+                 (a file is one text) and lines (a text a line)"
             )),
         }
     }

@@ -3,6 +3,7 @@
 use crate::arrow::Arrow;
 use crate::cells::Chunker;
 use crate::csv::Csv;
+use crate::documents::{self, Documents};
 use crate::drive::{self, Pass, Reader, waves};
 use crate::error::{Error, Result};
 use crate::jsonl::JsonLines;
@@ -44,6 +45,9 @@ enum Opened {
     Svmlight(Svmlight),
     Parquet(Parquet),
     Arrow(Arrow),
+    Text(Documents),
+    Lines(Documents),
+    Folder(Documents),
 }
 
 /// Calls a generic function with the reader of whatever format is open.
@@ -55,6 +59,7 @@ macro_rules! with_reader {
             Opened::Svmlight($reader) => $call,
             Opened::Parquet($reader) => $call,
             Opened::Arrow($reader) => $call,
+            Opened::Text($reader) | Opened::Lines($reader) | Opened::Folder($reader) => $call,
         }
     };
 }
@@ -80,6 +85,9 @@ impl Source {
     /// ```
     pub fn open(path: &str, options: &Options) -> Result<Source> {
         let limits = &options.limits;
+        if path != "-" && std::fs::metadata(path).is_ok_and(|about| about.is_dir()) {
+            return Source::open_folder(path, options);
+        }
         let input = Input::open(path, limits)?;
         let (name, size, packing) = (input.name.clone(), input.size, input.packing);
         if size == 0 {
@@ -97,10 +105,38 @@ impl Source {
             Format::Svmlight => Opened::Svmlight(Svmlight::open(input, options)?),
             Format::Parquet => Opened::Parquet(Parquet::open(input.unpacked(limits)?, limits)?),
             Format::Arrow => Opened::Arrow(Arrow::open(input.unpacked(limits)?, limits)?),
+            Format::Text => Opened::Text(Documents::whole(input, options)),
+            Format::Lines => Opened::Lines(Documents::lines(input, options)),
+            Format::Folder => {
+                return Err(Error::System { file: name, why: "is not a folder".to_owned() });
+            }
         };
         let options = options.clone();
         let kept = OnceLock::new();
         Ok(Source { name, size, packing, options, block_size: BLOCK_SIZE, format, kept })
+    }
+
+    fn open_folder(path: &str, options: &Options) -> Result<Source> {
+        let (documents, size) = Documents::in_folder(path, options)?;
+        let mut options = options.clone();
+        options.target.get_or_insert_with(|| documents::LABEL.to_owned());
+        Ok(Source {
+            name: path.to_owned(),
+            size,
+            packing: Packing::None,
+            options,
+            block_size: BLOCK_SIZE,
+            format: Opened::Folder(documents),
+            kept: OnceLock::new(),
+        })
+    }
+
+    /// What the document in a row is called, counted from zero: its path in a folder.
+    pub fn document_name(&self, row: u64) -> Option<String> {
+        match &self.format {
+            Opened::Folder(documents) => documents.document_name(row),
+            _ => None,
+        }
     }
 
     /// Reads blocks of about so many bytes instead of half a megabyte; results do not depend on it.
@@ -128,6 +164,9 @@ impl Source {
             Opened::Svmlight(_) => Format::Svmlight,
             Opened::Parquet(_) => Format::Parquet,
             Opened::Arrow(_) => Format::Arrow,
+            Opened::Text(_) => Format::Text,
+            Opened::Lines(_) => Format::Lines,
+            Opened::Folder(_) => Format::Folder,
         }
     }
 
@@ -145,6 +184,7 @@ impl Source {
                     words.push_str(&format!(", indices from {first}"));
                 }
             }
+            Opened::Folder(documents) => words.push_str(&documents.description()),
             _ => {}
         }
         if self.packing != Packing::None {

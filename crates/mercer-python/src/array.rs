@@ -211,6 +211,7 @@ pub fn tree_object<'py>(py: Python<'py>, tree: Tree) -> PyResult<Bound<'py, PyAn
         Tree::Array(array) => match array.numbers {
             Numbers::F64(v) => shaped(py, &array.shape, v)?,
             Numbers::I64(v) => shaped(py, &array.shape, v)?,
+            Numbers::U8(v) => shaped(py, &array.shape, v)?,
         },
     })
 }

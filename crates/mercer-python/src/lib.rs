@@ -9,6 +9,7 @@ mod error;
 mod fitted;
 mod network;
 mod probability;
+mod text;
 mod work;
 
 use mercer::catalog::CATALOG;
@@ -44,6 +45,14 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(fitted::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
+    m.add_class::<text::PyAnalyzer>()?;
+    m.add_class::<text::PyTallied>()?;
+    m.add_class::<text::PyVocabulary>()?;
+    m.add_function(wrap_pyfunction!(text::tally_texts, m)?)?;
+    m.add_function(wrap_pyfunction!(text::hash_texts, m)?)?;
+    m.add_function(wrap_pyfunction!(text::hash_term, m)?)?;
+    m.add_function(wrap_pyfunction!(text::hash_names, m)?)?;
+    m.add_function(wrap_pyfunction!(text::weigh_rows, m)?)?;
     m.add_class::<probability::JointTable>()?;
     m.add_class::<probability::Belief>()?;
     m.add_class::<probability::Beta>()?;

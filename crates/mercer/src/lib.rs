@@ -80,4 +80,6 @@ mod texts {
     struct TablesAsTheyAre;
     #[doc = include_str!("../../../docs/lectures/07-gaussian-discriminants.md")]
     struct GaussianDiscriminants;
+    #[doc = include_str!("../../../docs/lectures/10-text.md")]
+    struct Text;
 }

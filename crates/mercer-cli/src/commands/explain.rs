@@ -3,10 +3,13 @@
 use crate::args::Explain;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::terminal;
+use crate::report::{html, terminal};
 use crate::session::Session;
-use mercer::data::Stream;
-use mercer::explain::{explain, explain_scores, explain_terms};
+use mercer::catalog::Trained;
+use mercer::data::{Stream, Table, Values};
+use mercer::explain::{Explanation, Piece, explain_scores, explain_shown, explain_terms, marked};
+use mercer::prepare::{Step, TextStep};
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 /// Rows read at a time on the way to the one asked for.
@@ -18,14 +21,15 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     if able.factored().is_none() && able.summed().is_none() && able.additive().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
-    let source = input::open(&args.data, &args.reading, None, session)?;
+    let source = input::open_for(&model, &args.data, &args.reading, session)?;
     let wanted = args.row as usize - 1;
     let (mut found, mut seen) = (None, 0);
     source.stream(&model.features.reading(None), STEP, &mut |tables| {
         for table in tables {
             if wanted < seen + table.n_rows() {
                 let rows = model.features.encode(&table, None)?;
-                found = Some(rows.rows().row(wanted - seen));
+                found =
+                    Some((rows.rows().row(wanted - seen), texts(&model, &table, wanted - seen)));
                 return Ok(ControlFlow::Break(()));
             }
             seen += table.n_rows();
@@ -33,11 +37,15 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     session.check_interrupt()?;
-    let row = found.ok_or_else(|| {
+    let (row, texts) = found.ok_or_else(|| {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
-    let names = model.features.names();
+    let mut names = model.features.names();
+    if args.html.is_some() && able.factored().is_none() {
+        return Err(model.estimator.unable("mark words in a text").into());
+    }
     if able.summed().is_some() {
+        texts.iter().for_each(|text| text.name_hashes(&mut names));
         let explanation = explain_scores(able, &row, &names)?;
         if session.json {
             return session.print_json(&explanation);
@@ -53,10 +61,84 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         return terminal::terms(&explanation, target);
     }
     let Some(factored) = able.factored() else { return Ok(()) };
-    let explanation =
-        explain(factored, &row, &names)?.in_words(|feature, x| model.features.word(feature, x));
+    texts.iter().for_each(|text| text.name_hashes(&mut names));
+    let absent = |j: usize| row[j] == 0.0 && texts.iter().any(|text| text.has(j));
+    let features: Vec<usize> = (0..row.len()).filter(|j| !absent(*j)).collect();
+    let explanation = explain_shown(factored, &row, &names, |j| !absent(j))?
+        .in_words(|k, x| model.features.word(*features.get(k)?, x));
+    if let Some(path) = &args.html {
+        write_page(path, &explanation, &features, &texts)?;
+        session.say(&format!("saved {}", path.display()));
+    }
     if session.json {
         return session.print_json(&explanation);
     }
     terminal::explanation(&explanation)
+}
+
+/// A text of the row, and which features it makes.
+struct Text<'a> {
+    text: String,
+    step: &'a TextStep,
+    first: usize,
+}
+
+impl Text<'_> {
+    fn has(&self, feature: usize) -> bool {
+        (self.first..self.first + self.step.width()).contains(&feature)
+    }
+
+    /// Calls hashed features by the words of this very text.
+    fn name_hashes(&self, names: &mut [String]) {
+        let Ok(reader) = self.step.analyzer.reader() else { return };
+        let terms: BTreeSet<String> = reader.terms(&self.text).into_iter().collect();
+        let mut named = BTreeSet::new();
+        for term in terms {
+            let Some(j) = self.step.feature(&term) else { continue };
+            let name = &mut names[self.first + j];
+            if named.insert(j) {
+                *name = term;
+            } else {
+                *name += " / ";
+                *name += &term;
+            }
+        }
+    }
+}
+
+/// The texts of a row.
+fn texts<'a>(model: &'a Trained, table: &Table, row: usize) -> Vec<Text<'a>> {
+    let features = &model.features;
+    let origins = features.origins();
+    let mut texts = Vec::new();
+    for (k, (field, step)) in features.schema.fields.iter().zip(&features.steps).enumerate() {
+        let column = table.column(&field.name).map(|column| &column.values);
+        if let (Step::Text(step), Some(Values::Text(values))) = (step, column) {
+            let first = origins.iter().position(|origin| *origin == k).unwrap_or(0);
+            texts.push(Text { text: values[row].clone().unwrap_or_default(), step, first });
+        }
+    }
+    texts
+}
+
+fn write_page(
+    path: &std::path::Path,
+    explanation: &Explanation,
+    features: &[usize],
+    texts: &[Text<'_>],
+) -> Result<()> {
+    if texts.is_empty() {
+        return Err(Failure::Usage("--html: the model reads no text to mark words in".to_owned()));
+    }
+    let said = |feature: usize| {
+        let k = features.binary_search(&feature).ok()?;
+        Some(explanation.factors.get(k)?.log_odds)
+    };
+    let mut pieces: Vec<Vec<Piece>> = Vec::new();
+    for text in texts {
+        pieces.push(marked(&text.text, text.step, |j| said(text.first + j))?);
+    }
+    let page = html::marked_page(explanation, &pieces)?;
+    mercer::catalog::file::save(path, page.as_bytes())
+        .map_err(Failure::model(&path.display().to_string()))
 }

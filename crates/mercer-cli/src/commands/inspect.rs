@@ -49,7 +49,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
             Step::OneHot => format!("one indicator each for {}", field.levels.words().join(", ")),
             Step::Code if field.kind == Kind::Boolean => "true or false".to_owned(),
             Step::Code => format!("one of {} words", field.levels.len()),
-            Step::Count(words) => format!("counts of {} words", words.len()),
+            Step::Text(step) => step.description(),
             Step::Bundle => format!("{} numbers", field.width),
         };
         let curve = origins.iter().position(|k| model.features.schema.fields[*k] == *field);

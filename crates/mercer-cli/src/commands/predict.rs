@@ -5,22 +5,30 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
 use mercer::catalog::Trained;
-use mercer::data::{Classes, Label, Stream, Table};
+use mercer::data::{Classes, Column, Label, Stream, Table, Values};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
 use mercer::model::{Regressor, chunk_rows};
+use mercer_io::Format;
 use mercer_num::special::argmax;
+
 use mercer_num::{Rows, parallel};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
+
+/// Bytes of lines that are predicted together.
+const LINES_AT_ONCE: usize = 1 << 18;
 
 pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let numbers = model.fitted.model.as_model().regressor().is_some();
     let classes = if numbers { Classes::default() } else { input::classes(&model)? };
     let mut writer = Writer::new(&args, &model, &classes, session)?;
-    let source = input::open(&args.data, &args.reading, None, session)?;
+    if args.data == "-" && args.reading.format == Some(Format::Lines) {
+        return lines_as_they_come(&args, &model, &writer, session);
+    }
+    let source = input::open_for(&model, &args.data, &args.reading, session)?;
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
     if let Some(share) = args.outliers {
@@ -71,6 +79,59 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         };
         session.say(&format!("{n_unseen} cells hold words the model never saw; {became}"));
     }
+    Ok(())
+}
+
+/// Predicts the lines of standard input as they arrive: an answer is out before the next line is
+/// waited for.
+fn lines_as_they_come(
+    args: &Predict,
+    model: &Trained,
+    writer: &Writer<'_>,
+    session: &Session,
+) -> Result<()> {
+    let [field] = model.features.schema.fields.as_slice() else {
+        return Err(Failure::Usage(
+            "--format lines: the model reads more than one column; give it a table".to_owned(),
+        ));
+    };
+    if args.outliers.is_some() {
+        return Err(Failure::Usage(
+            "--outliers compares all rows; lines that come one by one have no end".to_owned(),
+        ));
+    }
+    let mut out: Box<dyn Write> = match &args.out {
+        Some(path) => Box::new(PendingFile::create(path)?),
+        None => Box::new(io::stdout().lock()),
+    };
+    out.write_all(writer.header().as_bytes())?;
+    let mut input = io::BufReader::with_capacity(LINES_AT_ONCE, io::stdin().lock());
+    let mut rows = 0;
+    let mut lines: Vec<Option<String>> = Vec::new();
+    let mut ended = false;
+    while !ended {
+        let mut bytes = Vec::new();
+        ended = input.read_until(b'\n', &mut bytes)? == 0;
+        if !ended {
+            let line = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            lines.push(Some(String::from_utf8_lossy(line).into_owned()));
+        }
+        // Whole lines that wait already are taken along.
+        if (ended || !input.buffer().contains(&b'\n')) && !lines.is_empty() {
+            let values = Values::Text(std::mem::take(&mut lines));
+            let table = Table::new(vec![Column { name: field.name.clone(), values }])?;
+            let (text, _, _) = writer.lines(&table, rows)?;
+            rows += table.n_rows();
+            out.write_all(text.as_bytes())?;
+            if args.out.is_none() {
+                out.flush()?;
+            }
+        }
+        session.check_interrupt()?;
+    }
+    out.flush()?;
+    session.say(&format!("{rows} rows predicted"));
     Ok(())
 }
 

@@ -75,7 +75,7 @@ impl<'a> Columns<'a> {
         let (mut names, mut left_out) = (Vec::new(), Vec::new());
         for (field, step) in features.schema.fields.iter().zip(&features.steps) {
             match step {
-                Step::Count(_) => left_out.push(field.name.clone()),
+                Step::Text(_) => left_out.push(field.name.clone()),
                 Step::Bundle => names.extend(features.names()),
                 _ => names.push(field.name.clone()),
             }
@@ -106,7 +106,7 @@ impl<'a> Columns<'a> {
                     at += cells.len();
                 }
                 Step::Bundle => out.extend(row.iter().map(|x| json!(x))),
-                Step::Count(_) => {}
+                Step::Text(_) => {}
             }
         }
         out

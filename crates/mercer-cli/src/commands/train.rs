@@ -8,19 +8,21 @@ use crate::session::Session;
 use mercer::catalog::{Card, Estimator, Goal, Outcome, Trained, Training, train};
 use mercer::data::{Classes, Kind, Label};
 use mercer::prepare::{Features, LeftOut, Reads, Recipe, Schema, Words};
-use mercer_io::{ColumnProfile, Profile, Source};
+use mercer_io::{ColumnProfile, Format, Profile, Source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// A numeric target with more different values than this is something to measure, not to name.
 const MOST_NUMERIC_CLASSES: usize = 100;
-/// What an svmlight file calls its labels.
-const SVMLIGHT_TARGET: &str = "label";
+/// What an svmlight file and a folder of texts call their labels.
+const OWN_TARGET: &str = "label";
 
-pub fn run(args: Train, session: &Session) -> Result<()> {
+pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if args.keep_best {
         session.be_patient();
     }
+    let texts = args.texts.iter().map(|name| (name.clone(), Kind::Text));
+    args.reading.columns.extend(texts);
     let like = args.like.as_deref().map(input::load).transpose()?;
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
     let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
@@ -117,7 +119,7 @@ fn find_target<'a>(
     let sparse = profile.columns.iter().any(|c| c.kind == Kind::Sparse);
     let name = match name {
         Some(name) => name,
-        None if sparse => SVMLIGHT_TARGET.to_owned(),
+        None if sparse || source.format() == Format::Folder => OWN_TARGET.to_owned(),
         None => {
             return Err(Failure::Usage(format!(
                 "name the column to learn with --target; {} has {}",
@@ -211,7 +213,7 @@ fn choose(
         (Some(id), _) => (Estimator::from_id(id)?, "as asked".to_owned()),
         (None, Some(like)) => (like.estimator.clone(), "as the model it is to be like".to_owned()),
         (None, None) if is_quantity(target) => choose_for_quantity(profile, target)?,
-        (None, None) => sensible(profile, &target.name)?,
+        (None, None) => sensible(profile, &target.name, &args.texts)?,
     };
     if !args.likelihoods.is_empty() {
         let by_name: serde_json::Map<String, Value> =
@@ -255,16 +257,19 @@ fn n_distinct(target: &ColumnProfile) -> String {
 }
 
 /// Bell curves where all columns are numbers, else a likelihood a column.
-fn sensible(profile: &Profile, target: &str) -> Result<(Estimator, String)> {
+fn sensible(profile: &Profile, target: &str, only: &[String]) -> Result<(Estimator, String)> {
+    let used = |name: &str| name != target && (only.is_empty() || only.iter().any(|n| n == name));
     let count =
-        |kind: Kind| profile.columns.iter().filter(|c| c.kind == kind && c.name != target).count();
-    let gaps = profile.columns.iter().any(|c| c.name != target && c.n_missing > 0);
+        |kind: Kind| profile.columns.iter().filter(|c| c.kind == kind && used(&c.name)).count();
+    let gaps = profile.columns.iter().any(|c| used(&c.name) && c.n_missing > 0);
     let (numbers, texts) = (count(Kind::Numeric), count(Kind::Text));
     let words = count(Kind::Categorical) + count(Kind::Boolean);
     let (id, mut reason) = if count(Kind::Sparse) > 0 {
         let reason = "chosen because the features are sparse numbers and it reads them in one pass \
                       without filling in the zeros";
         ("gaussian-nb", reason.to_owned())
+    } else if texts > 0 && numbers + words == 0 {
+        ("multinomial-nb", "chosen because there is nothing but text: it counts words".to_owned())
     } else if words + texts == 0 {
         ("gaussian-nb", format!("chosen because all {numbers} columns are numbers"))
     } else {
@@ -273,7 +278,7 @@ fn sensible(profile: &Profile, target: &str) -> Result<(Estimator, String)> {
         let kinds = kinds.collect::<Vec<_>>().join(", ");
         ("mixed-nb", format!("chosen because it takes every kind of column as it is ({kinds})"))
     };
-    if gaps {
+    if gaps && id != "multinomial-nb" {
         reason += "; it skips missing values exactly";
     }
     Ok((Estimator::from_id(id)?, reason))
@@ -297,6 +302,17 @@ fn plan(
             return Err(Failure::Usage(format!("--ignore {name}: there is no such column")));
         }
         schema = schema.without(name);
+    }
+    if !args.texts.is_empty() {
+        let used = |name: &String| name == target || args.texts.contains(name);
+        let (used, left_out) = schema.fields.into_iter().partition(|f| used(&f.name));
+        schema = Schema { fields: used };
+        let names: Vec<String> =
+            left_out.iter().map(|f: &mercer::prepare::Field| format!("`{}`", f.name)).collect();
+        if !names.is_empty() {
+            session
+                .say(&format!("not used: {} (--text names what to learn from)", names.join(", ")));
+        }
     }
     let (features, left_out) = Features::plan_for(&schema, Some(target), words, card.reads())?;
     for (why, words) in [

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use mercer::catalog::Trained;
 use mercer::data::{Described, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
-use mercer::explain::short;
+use mercer::explain::{Explanation, Piece, short};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 
@@ -14,6 +14,8 @@ const MOST_CLASSES: usize = 30;
 /// Columns that get a picture of their curves.
 const MOST_CURVES: usize = 6;
 const CURVE_POINTS: usize = 200;
+/// Words listed under a text.
+const MOST_WORDS: usize = 40;
 
 /// The page of a training run.
 pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
@@ -52,6 +54,46 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
             },
         )
         .map_err(|e| Failure::Resources(format!("the report page: {e}")))
+}
+
+/// The page of a prediction: its texts with the words that decided marked.
+pub fn marked_page(explanation: &Explanation, texts: &[Vec<Piece>]) -> Result<String> {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let names: Vec<String> = explanation.classes.iter().map(ToString::to_string).collect();
+    let most = (texts.iter().flatten())
+        .filter_map(|piece| piece.log_odds)
+        .fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
+    let piece = |piece: &Piece| {
+        let strength = piece.log_odds.map(|x| format!("{:.2}", 0.8 * (x.abs() / most).sqrt()));
+        context! {
+            text => piece.text.as_str(), strength,
+            side => if piece.log_odds.unwrap_or(0.0) < 0.0 { "against" } else { "for" },
+            log_odds => piece.log_odds.map(|x| format!("{x:+.3}")),
+        }
+    };
+    let texts: Vec<Vec<_>> = texts.iter().map(|text| text.iter().map(piece).collect()).collect();
+    let ladder: Vec<_> = (explanation.ladder().into_iter().take(MOST_WORDS))
+        .map(|factor| {
+            let times = factor.word.clone().or_else(|| factor.value.map(short));
+            context! { name => factor.column.as_str(), times, log_odds => format!("{:+.3}", factor.log_odds) }
+        })
+        .collect();
+    let classes: Vec<_> = (names.iter().zip(&explanation.posterior))
+        .map(|(name, p)| context! { name, p => short(*p) })
+        .collect();
+    environment
+        .render_str(
+            include_str!("marked.html"),
+            context! {
+                winner => names[explanation.winner].as_str(),
+                runner_up => names[explanation.runner_up].as_str(),
+                p => short(explanation.posterior[explanation.winner]),
+                prior => format!("{:+.3}", explanation.prior_log_odds()),
+                classes, ladder, texts,
+            },
+        )
+        .map_err(|e| Failure::Resources(format!("the page: {e}")))
 }
 
 /// The figures of a predictor of numbers, as words.

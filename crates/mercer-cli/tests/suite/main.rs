@@ -8,6 +8,7 @@ mod errors;
 mod journey;
 mod networks;
 mod shell;
+mod text;
 
 use assert_cmd::Command;
 use serde_json::Value;

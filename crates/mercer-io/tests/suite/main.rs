@@ -6,6 +6,7 @@
 mod columnar;
 mod csv;
 mod damage;
+mod documents;
 mod errors;
 mod text_formats;
 

@@ -65,7 +65,7 @@ ALIASES = {
     "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
     "feature_count_": ("counts", None),
     "feature_log_prob_": ("log_shares", None),
-    "intercept_": ("intercepts", lambda row: np.diff(row[0]) if row.size == 2 else row[0]),
+    "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
     "log_determinants_": ("log_determinants", np.ravel),
     "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
     "priors_": ("log_priors", np.exp),

@@ -43,6 +43,7 @@ pub fn to_bytes(tree: &Tree) -> Result<Vec<u8>> {
         match &array.numbers {
             Numbers::F64(v) => v.iter().for_each(|x| body.extend(x.to_le_bytes())),
             Numbers::I64(v) => v.iter().for_each(|x| body.extend(x.to_le_bytes())),
+            Numbers::U8(v) => body.extend(v),
         }
         infos += &format!(
             ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{}]}}",
@@ -249,6 +250,7 @@ fn array(name: &str, dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Result<Arra
     let numbers = match dtype {
         Dtype::F64 => Numbers::F64(words.map(|w| f64::from_le_bytes(*w)).collect()),
         Dtype::I64 => Numbers::I64(words.map(|w| i64::from_le_bytes(*w)).collect()),
+        Dtype::U8 => Numbers::U8(bytes.to_vec()),
         other => return Err(Error::File(format!("tensor `{name}` has type {other:?}"))),
     };
     Ok(Array { shape: shape.to_vec(), numbers })
@@ -258,6 +260,7 @@ fn dtype(array: &Array) -> &'static str {
     match array.numbers {
         Numbers::F64(_) => "F64",
         Numbers::I64(_) => "I64",
+        Numbers::U8(_) => "U8",
     }
 }
 

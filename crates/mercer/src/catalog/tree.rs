@@ -46,6 +46,8 @@ pub enum Numbers {
     F64(Vec<f64>),
     /// Whole numbers.
     I64(Vec<i64>),
+    /// Bytes that a value packs itself into.
+    U8(Vec<u8>),
 }
 
 impl Numbers {
@@ -54,6 +56,7 @@ impl Numbers {
         match self {
             Numbers::F64(v) => v.len(),
             Numbers::I64(v) => v.len(),
+            Numbers::U8(v) => v.len(),
         }
     }
 
@@ -93,7 +96,7 @@ impl Tree {
     /// The tree of a value.
     ///
     /// # Errors
-    /// If the value has parts that no tree has (byte strings, 128-bit numbers).
+    /// If the value has parts that no tree has (128-bit numbers).
     pub fn of<T: Serialize>(value: &T) -> Done<Tree> {
         value.serialize(Grow)
     }
@@ -147,7 +150,7 @@ impl Growing {
                 match self.numbers.take() {
                     Some(Numbers::F64(v)) => self.items.extend(v.into_iter().map(Tree::Float)),
                     Some(Numbers::I64(v)) => self.items.extend(v.into_iter().map(Tree::Int)),
-                    None => {}
+                    Some(Numbers::U8(_)) | None => {}
                 }
                 self.items.push(item);
             }
@@ -221,7 +224,10 @@ impl ser::Serializer for Grow {
         serialize_f64 f64 => |v| Ok(Tree::Float(v));
         serialize_char char => |v: char| Ok(Tree::Text(v.to_string()));
         serialize_str &str => |v: &str| Ok(Tree::Text(v.to_owned()));
-        serialize_bytes &[u8] => |_| Err(TreeError("byte strings have no tree".into()));
+        serialize_bytes &[u8] => |v: &[u8]| {
+            let numbers = Numbers::U8(v.to_vec());
+            Ok(Tree::Array(Array { shape: vec![v.len()], numbers }))
+        };
         serialize_unit_struct &'static str => |_| Ok(Tree::Null);
     }
 
@@ -384,6 +390,7 @@ impl<'de> Deserializer<'de> for Tree {
             Tree::Array(Array { numbers: Numbers::I64(v), .. }) => {
                 visitor.visit_seq(SeqDeserializer::new(v.into_iter()))
             }
+            Tree::Array(Array { numbers: Numbers::U8(v), .. }) => visitor.visit_byte_buf(v),
         }
     }
 

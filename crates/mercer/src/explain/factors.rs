@@ -1,5 +1,6 @@
 //! A naive Bayes prediction as the lecture writes it: prior times one factor a column, normalized.
 
+use super::short;
 use crate::data::Label;
 use crate::error::Result;
 use crate::model::Factored;
@@ -48,7 +49,7 @@ impl Explanation {
     #[must_use]
     pub fn in_words(mut self, word: impl Fn(usize, f64) -> Option<String>) -> Explanation {
         for (j, factor) in self.factors.iter_mut().enumerate() {
-            factor.word = factor.value.and_then(|x| word(j, x));
+            factor.word = factor.word.take().or_else(|| factor.value.and_then(|x| word(j, x)));
         }
         self
     }
@@ -71,6 +72,20 @@ impl Explanation {
 /// # Errors
 /// If the row does not fit the model.
 pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Explanation> {
+    explain_shown(model, row, names, |_| true)
+}
+
+/// Explains one row of many columns: those that are not `shown`, as the words a text does not have,
+/// are told as one factor, if they have any say.
+///
+/// # Errors
+/// If the row does not fit the model.
+pub fn explain_shown(
+    model: &dyn Factored,
+    row: &[f64],
+    names: &[String],
+    shown: impl Fn(usize) -> bool,
+) -> Result<Explanation> {
     let log_factors = model.log_factors(row)?;
     let log_priors = model.log_priors().to_vec();
     let mut log_joint = log_priors.clone();
@@ -82,9 +97,10 @@ pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Ex
     let mut order: Vec<usize> = (0..log_joint.len()).collect();
     order.sort_by(|a, b| log_joint[*b].total_cmp(&log_joint[*a]));
     let (winner, runner_up) = (order[0], order[1]);
-    let factors = log_factors
+    let mut factors: Vec<Factor> = log_factors
         .outer_iter()
         .enumerate()
+        .filter(|(j, _)| shown(*j))
         .map(|(j, factors)| {
             let present = !row[j].is_nan();
             Factor {
@@ -100,6 +116,21 @@ pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Ex
             }
         })
         .collect();
+    let hidden: Vec<usize> = (0..row.len()).filter(|j| !shown(*j)).collect();
+    let mut together = vec![0.0; log_joint.len()];
+    for j in &hidden {
+        together.iter_mut().zip(log_factors.row(*j)).for_each(|(sum, f)| *sum += f);
+    }
+    if together.iter().any(|sum| *sum != 0.0) {
+        factors.push(Factor {
+            column: "absent".to_owned(),
+            value: Some(hidden.len() as f64),
+            word: Some(format!("{} words that do not occur", hidden.len())),
+            formulas: together.iter().map(|sum| format!("exp({})", short(*sum))).collect(),
+            log_odds: difference(&together, winner, runner_up),
+            log_factors: together,
+        });
+    }
     Ok(Explanation {
         classes: model.classes().labels().to_vec(),
         log_priors,

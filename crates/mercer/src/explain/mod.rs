@@ -3,10 +3,12 @@
 mod factors;
 mod scores;
 mod terms;
+mod texts;
 
-pub use factors::{Explanation, Factor, explain};
+pub use factors::{Explanation, Factor, explain, explain_shown};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
+pub use texts::{Piece, marked};
 
 /// A number with four significant digits and at least two decimals, as a lecture would write it.
 ///

@@ -43,12 +43,12 @@ impl<'a> Design<'a> {
             Rows::Sparse(x) => Some(Columns::of(x, monitor)?),
             _ => None,
         };
-        Ok(Design { rows: rows.clone(), by_column, intercept })
+        Ok(Design { rows: *rows, by_column, intercept })
     }
 
     /// Rows that are only scored.
     pub fn reading(rows: &Rows<'a>, intercept: bool) -> Design<'a> {
-        Design { rows: rows.clone(), by_column: None, intercept }
+        Design { rows: *rows, by_column: None, intercept }
     }
 
     pub fn n_rows(&self) -> usize {

@@ -2,7 +2,8 @@
 //! texts as counts of words.
 
 use super::number::{Look, NumberStep};
-use super::{Field, Recipe, Schema, Words};
+use super::text::TextLook;
+use super::{Field, Recipe, Schema, TextStep, Words};
 use crate::data::{
     Classes, Dataset, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
     Values,
@@ -14,7 +15,6 @@ use mercer_num::parallel::Layout;
 use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::{ArrayViewMut2, Axis, Slice};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
@@ -22,8 +22,6 @@ use std::sync::Arc;
 const LOOK: usize = 4096;
 /// Rows written together.
 const TILE: usize = 256;
-/// Words of a text that are told apart; of more, those in most rows.
-const MOST_WORDS: usize = 200_000;
 
 /// The way from a table to rows, stored in every model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -47,8 +45,8 @@ pub enum Step {
     OneHot,
     /// The place of the level; an unknown word has the place behind the last.
     Code,
-    /// How often each of these words occurs.
-    Count(Levels),
+    /// How often each of some words occurs, or what that weighs.
+    Text(Arc<TextStep>),
     /// A bundle of numbers as it is.
     Bundle,
 }
@@ -188,7 +186,7 @@ impl Features {
                 Kind::Boolean if codes => Ok(Step::Code),
                 Kind::Numeric | Kind::Boolean => Ok(Step::Number(NumberStep::default())),
                 Kind::Categorical if codes && !field.levels.is_empty() => Ok(Step::Code),
-                Kind::Text if texts && words != Words::Ignore => Ok(Step::Count(Levels::default())),
+                Kind::Text if texts && words != Words::Ignore => Ok(Step::Text(Arc::default())),
                 Kind::Categorical if field.levels.is_empty() => Err(LeftOut::Empty),
                 Kind::Categorical if indicators => Ok(Step::OneHot),
                 Kind::Categorical => Err(LeftOut::Words),
@@ -220,7 +218,7 @@ impl Features {
     fn put_counts_last(&mut self) {
         let (fields, steps) = (&mut self.schema.fields, &mut self.steps);
         let mut both: Vec<_> = fields.drain(..).zip(steps.drain(..)).collect();
-        both.sort_by_key(|(_, step)| matches!(step, Step::Count(_)));
+        both.sort_by_key(|(_, step)| matches!(step, Step::Text(_)));
         (*fields, *steps) = both.into_iter().unzip();
     }
 
@@ -235,22 +233,32 @@ impl Features {
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Features, S::Error> {
         let texts: Vec<usize> =
-            (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Count(_))).collect();
-        if !recipe.needs_a_look() && texts.is_empty() {
+            (0..self.steps.len()).filter(|k| is_text(&self.steps[*k])).collect();
+        let mut steps = Vec::with_capacity(texts.len());
+        for _ in &texts {
+            steps.push(recipe.text.step()?);
+        }
+        if !recipe.needs_a_look() && !steps.iter().any(TextStep::needs_a_look) {
+            texts.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
             return Ok(self);
         }
         let numeric: Vec<usize> =
             (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Number(_))).collect();
-        let mut vocabularies = vec![Vocabulary::default(); texts.len()];
+        let mut found = steps.iter().map(TextLook::new).collect::<Result<Vec<_>>>()?;
         let mut looks = Looks::new(numeric.len(), recipe.needs_values());
         let mut stopped: Option<Stop> = None;
         stream.stream(&self.schema, LOOK, &mut |tables| {
             for table in &tables {
                 looks.take(table, &numeric, monitor)?;
-                for (vocabulary, k) in vocabularies.iter_mut().zip(&texts) {
-                    vocabulary.take(&table.columns()[*k].values);
-                    monitor.reserve("finding the words of texts", vocabulary.bytes)?;
-                }
+            }
+            for (look, k) in found.iter_mut().zip(&texts) {
+                let batches: Vec<&[Option<String>]> = (tables.iter())
+                    .filter_map(|table| match &table.columns()[*k].values {
+                        Values::Text(texts) => Some(texts.as_slice()),
+                        _ => None,
+                    })
+                    .collect();
+                look.take(&batches, monitor)?;
             }
             stopped = monitor.stop();
             Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
@@ -263,8 +271,8 @@ impl Features {
             step.check().map_err(|_| Error::TooLarge { column: k })?;
             self.steps[k] = Step::Number(step);
         }
-        for (k, vocabulary) in texts.into_iter().zip(vocabularies) {
-            self.steps[k] = Step::Count(vocabulary.finish());
+        for ((k, look), step) in texts.into_iter().zip(found).zip(steps) {
+            self.steps[k] = Step::Text(look.finish(step, &recipe.text.selection)?.into());
         }
         if self.n_features() == 0 {
             return Err(Error::NoFeatures.into());
@@ -293,7 +301,7 @@ impl Features {
             Step::Number(step) => step.width(),
             Step::OneHot => field.levels.len(),
             Step::Code => 1,
-            Step::Count(words) => words.len(),
+            Step::Text(step) => step.width(),
             Step::Bundle => field.width,
         })
     }
@@ -304,9 +312,9 @@ impl Features {
         for (k, (field, step)) in self.schema.fields.iter().zip(&self.steps).enumerate() {
             let named = |name, measure| Described { name, measure };
             match step {
-                Step::Count(words) => {
+                Step::Text(step) => {
                     let word = named(String::new(), Measure::Word(k));
-                    columns.extend(std::iter::repeat_n(word, words.len()));
+                    columns.extend(std::iter::repeat_n(word, step.width()));
                 }
                 Step::Bundle => {
                     let number = named(String::new(), Measure::Number);
@@ -356,7 +364,7 @@ impl Features {
 
     /// How the rows will lie in memory.
     pub fn layout(&self) -> Layout {
-        let sparse = |step: &Step| matches!(step, Step::Bundle | Step::Count(_));
+        let sparse = |step: &Step| matches!(step, Step::Bundle | Step::Text(_));
         if self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
     }
 
@@ -390,54 +398,45 @@ impl Features {
             return Ok(Encoded { rows, codes, numbers, n_unseen: 0, columns: described });
         }
         let head: usize =
-            self.widths().zip(&self.steps).filter(|(_, s)| !is_count(s)).map(|(w, _)| w).sum();
+            self.widths().zip(&self.steps).filter(|(_, s)| !is_text(s)).map(|(w, _)| w).sum();
         let mut rows = Matrix::zeros((table.n_rows(), head));
         let n_unseen = self.write(&columns, &mut rows.view_mut());
-        let rows = match self.steps.iter().any(is_count) {
-            true => OwnedRows::Sparse(self.count(&columns, &rows)),
+        let rows = match self.steps.iter().any(is_text) {
+            true => OwnedRows::Sparse(self.with_texts(&columns, &rows)?),
             false => OwnedRows::Dense(rows),
         };
         Ok(Encoded { rows, codes, numbers, n_unseen, columns: described })
     }
 
-    /// Compressed rows: the cells of `head`, then counts of words.
-    fn count(&self, columns: &Table, head: &Matrix) -> Sparse {
-        let texts: Vec<(&Values, HashMap<&str, i32>)> = (columns.columns().iter().zip(&self.steps))
-            .zip(self.widths().scan(0, |at, width| {
-                *at += width;
-                Some(*at - width)
-            }))
-            .filter_map(|((column, step), at)| match step {
-                Step::Count(words) => {
-                    let places = words.words().iter().map(String::as_str).zip(at as i32..);
-                    Some((&column.values, places.collect()))
-                }
-                _ => None,
-            })
-            .collect();
+    /// Compressed rows: the cells of `head`, then those of texts.
+    fn with_texts(&self, columns: &Table, head: &Matrix) -> Result<Sparse> {
+        let mut texts = Vec::new();
+        for (column, step) in columns.columns().iter().zip(&self.steps) {
+            if let (Values::Text(values), Step::Text(step)) = (&column.values, step) {
+                texts.push(step.rows(values)?);
+            }
+        }
+        if let [_] = texts.as_slice()
+            && head.ncols() == 0
+        {
+            return Ok(texts.remove(0).into_sparse());
+        }
         let (mut starts, mut places, mut numbers) = (vec![0], Vec::new(), Vec::new());
-        let mut found: Vec<i32> = Vec::new();
         for (i, row) in head.outer_iter().enumerate() {
             for (j, x) in row.iter().enumerate().filter(|(_, x)| **x != 0.0) {
                 places.push(j as i32);
                 numbers.push(*x);
             }
-            found.clear();
-            for (values, known) in &texts {
-                if let Values::Text(texts) = values
-                    && let Some(text) = &texts[i]
-                {
-                    found.extend(crate::text::words(text).filter_map(|w| known.get(w.as_str())));
-                }
-            }
-            found.sort_unstable();
-            for same in found.chunk_by(|a, b| a == b) {
-                places.push(same[0]);
-                numbers.push(same.len() as f64);
+            let mut at = head.ncols() as i32;
+            for rows in &texts {
+                let cells = rows.starts[i]..rows.starts[i + 1];
+                places.extend(rows.columns[cells.clone()].iter().map(|j| at + j));
+                numbers.extend_from_slice(&rows.values[cells]);
+                at += rows.n_columns as i32;
             }
             starts.push(places.len());
         }
-        Sparse::new((head.nrows(), self.n_features()), starts, places, numbers)
+        Ok(Sparse::new((head.nrows(), self.n_features()), starts, places, numbers))
     }
 
     /// The columns to read where the target is a number.
@@ -481,7 +480,7 @@ impl Features {
             let fields = columns.columns().iter().zip(&self.schema.fields);
             for ((column, field), (step, width)) in fields.zip(self.steps.iter().zip(self.widths()))
             {
-                if is_count(step) {
+                if is_text(step) {
                     continue;
                 }
                 let mut out = tile.slice_axis_mut(Axis(1), Slice::from(at..at + width));
@@ -502,16 +501,17 @@ impl Features {
                 Step::Number(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
                 Step::OneHot => field.kind == Kind::Categorical,
                 Step::Code => matches!(field.kind, Kind::Categorical | Kind::Boolean),
-                Step::Count(_) => field.kind == Kind::Text,
+                Step::Text(_) => field.kind == Kind::Text,
                 Step::Bundle => field.kind == Kind::Sparse && self.steps.len() == 1,
             })
-            && self.steps.is_sorted_by_key(is_count)
+            && self.steps.is_sorted_by_key(is_text)
             && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
         if !fits {
             return Err(Error::File("features that no table could have".into()));
         }
         self.steps.iter().try_for_each(|step| match step {
             Step::Number(step) => step.check(),
+            Step::Text(step) => step.check(),
             _ => Ok(()),
         })
     }
@@ -558,13 +558,13 @@ fn feature_names(field: &Field, step: &Step) -> Vec<String> {
             field.levels.words().iter().map(|w| format!("{}={w}", field.name)).collect()
         }
         Step::Code => vec![field.name.clone()],
-        Step::Count(words) => words.words().to_vec(),
+        Step::Text(step) => step.names(),
         Step::Bundle => (1..=field.width).map(|j| format!("f{j}")).collect(),
     }
 }
 
-fn is_count(step: &Step) -> bool {
-    matches!(step, Step::Count(_))
+fn is_text(step: &Step) -> bool {
+    matches!(step, Step::Text(_))
 }
 
 /// How many codes a column has.
@@ -679,42 +679,6 @@ fn class_of(word: &str, classes: &Classes) -> Option<u32> {
 
 fn known(classes: &Classes) -> String {
     classes.labels().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
-}
-
-/// The words of a text column and in how many rows each occurs.
-#[derive(Clone, Debug, Default)]
-struct Vocabulary {
-    rows: HashMap<String, u64>,
-    /// The memory it takes, roughly.
-    bytes: u64,
-}
-
-impl Vocabulary {
-    fn take(&mut self, values: &Values) {
-        let Values::Text(texts) = values else { return };
-        let mut row: Vec<String> = Vec::new();
-        for text in texts.iter().flatten() {
-            row.clear();
-            row.extend(crate::text::words(text));
-            row.sort_unstable();
-            row.dedup();
-            for word in row.drain(..) {
-                let length = word.len() as u64;
-                let rows = self.rows.entry(word).or_insert(0);
-                if *rows == 0 {
-                    self.bytes += length + 80;
-                }
-                *rows += 1;
-            }
-        }
-    }
-
-    fn finish(self) -> Levels {
-        let mut words: Vec<(u64, String)> = self.rows.into_iter().map(|(w, n)| (n, w)).collect();
-        words.sort_unstable_by(|(n, w), (m, v)| m.cmp(n).then_with(|| w.cmp(v)));
-        words.truncate(MOST_WORDS);
-        Levels::new(words.into_iter().map(|(_, word)| word).collect())
-    }
 }
 
 /// What is gathered about numeric columns.

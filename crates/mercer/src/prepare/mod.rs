@@ -1,12 +1,14 @@
 //! From a table to features: columns matched by name, gaps filled, numbers scaled or cut into bins,
-//! words turned into indicators.
+//! words turned into indicators, texts into counts or weights of their words.
 
 mod features;
 mod number;
 mod recipe;
 mod schema;
+mod text;
 
 pub use features::{Encoded, Features, LeftOut, Reads, Step};
 pub use number::NumberStep;
 pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
 pub use schema::{Field, Schema};
+pub use text::{KnownTerms, TextRecipe, TextStep};

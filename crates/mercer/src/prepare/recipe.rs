@@ -1,5 +1,6 @@
 //! What is done to a column before an estimator sees it, by the user's wish.
 
+use super::TextRecipe;
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +16,8 @@ pub struct Recipe {
     pub discretize: Discretize,
     /// How numbers are scaled.
     pub scale: Scale,
+    /// What columns of text become.
+    pub text: TextRecipe,
     /// Whether bins are written as codes, for estimators that read codes.
     pub bins_as_codes: bool,
 }
@@ -76,7 +79,10 @@ pub enum Discretize {
 impl Recipe {
     /// Adds a step written as `impute=mean`, `impute=median`, `impute=0`, `scale=standard`,
     /// `scale=min-max`, `bins=equal-width:10`, `bins=equal-frequency:10`, `words=indicators` or
-    /// `words=ignore`.
+    /// `words=ignore`; for columns of text as `text=counts`, `text=binary`, `text=tf-idf` or
+    /// `text=lecture`, or by their parts: `tf=`, `idf=`, `norm=`, `terms=`, `pattern=`, `ngrams=1-2`,
+    /// `case=`, `accents=`, `stop-words=english`, `stem=english`, `min-df=2`, `max-df=0.5`,
+    /// `max-terms=50000`, `hash=262144`.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
@@ -122,7 +128,15 @@ impl Recipe {
                     _ => return Err(refuse("words", "indicators or ignore")),
                 }
             }
-            _ => return Err(refuse("prepare", "impute=…, scale=…, bins=… or words=…")),
+            _ => match self.text.set(name, value) {
+                Some(set) => set?,
+                None => {
+                    let expected = "impute=…, scale=…, bins=…, words=…, or for texts text=…, tf=…, \
+                                    idf=…, norm=…, terms=…, pattern=…, ngrams=…, case=…, accents=…, \
+                                    stop-words=…, stem=…, min-df=…, max-df=…, max-terms=… or hash=…";
+                    return Err(refuse("prepare", expected));
+                }
+            },
         }
         Ok(self)
     }
@@ -140,7 +154,7 @@ impl Recipe {
 
     /// Whether columns must be looked at before they can be prepared.
     pub fn needs_a_look(&self) -> bool {
-        *self != Recipe { words: self.words, ..Recipe::default() }
+        *self != Recipe { words: self.words, text: self.text.clone(), ..Recipe::default() }
     }
 
     /// Whether whole columns must be kept to find their middle or their bins.

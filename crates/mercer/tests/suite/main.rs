@@ -16,3 +16,4 @@ mod prepare;
 mod probability;
 mod rounds;
 mod special;
+mod text;

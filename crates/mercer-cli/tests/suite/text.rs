@@ -1,0 +1,193 @@
+//! From raw texts to a label.
+
+use super::{Folder, example};
+
+/// A folder with a folder a class.
+fn mails(folder: &Folder) {
+    for (class, texts) in [
+        ("ham", ["lunch at noon", "notes of the meeting", "the meeting is at noon"]),
+        ("spam", ["win money now", "cheap money, win!", "win a prize"]),
+    ] {
+        std::fs::create_dir_all(folder.path("mails").join(class)).unwrap();
+        for (i, text) in texts.iter().enumerate() {
+            folder.write(&format!("mails/{class}/{i}"), text);
+        }
+    }
+    // Not UTF-8, as much mail is.
+    std::fs::write(folder.path("mails/spam/9.eml"), b"gr\xfc\xdfe: win money").unwrap();
+}
+
+#[test]
+fn the_spam_filter_takes_three_lines() {
+    let folder = Folder::new();
+
+    let told = folder.json(&[
+        "train",
+        &example("mail.tsv"),
+        "--target",
+        "label",
+        "--text",
+        "body",
+        "--json",
+    ]);
+    let answer = folder.output(&["predict", "mail.mercer", &example("letter.txt"), "--proba"]);
+    let why =
+        folder.output(&["explain", "mail.mercer", &example("letter.txt"), "--html", "why.html"]);
+
+    assert_eq!(told["estimator"], "multinomial-nb");
+    assert!(told["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.9, "{told}");
+    assert!(answer.starts_with("label,P(ham),P(spam)\nspam,"), "{answer}");
+    assert_eq!(answer.lines().count(), 2);
+    assert!(why.contains("Class spam") && why.contains("free = 1"), "{why}");
+    let page = std::fs::read_to_string(folder.path("why.html")).unwrap();
+    assert!(page.contains("<mark class=\"for\"") && page.contains(">free</mark>"), "{page}");
+    assert!(page.contains("<mark class=\"against\""), "{page}");
+    assert!(!page.contains("<script"));
+}
+
+#[test]
+fn a_folder_a_class_trains_and_its_letters_are_predicted() {
+    let folder = Folder::new();
+    mails(&folder);
+    folder.write("mails/README", "not of any class");
+
+    let done = folder.mercer(&["train", "mails", "--folds", "0"]).assert().success();
+    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(words.contains("7 files in 2 classes (1 files outside"), "{words}");
+    assert_eq!(folder.names(), ["mails", "mails.html", "mails.mercer"]);
+
+    folder.write("letter.eml", "Win the money prize");
+    assert_eq!(folder.output(&["predict", "mails.mercer", "letter.eml"]), "label\nspam\n");
+    let report = folder.json(&["evaluate", "mails.mercer", "mails", "--json"]);
+    assert_eq!(report["accuracy"]["value"], 1.0);
+    let all = folder.output(&["predict", "mails.mercer", "mails"]);
+    assert_eq!(all, "label\nham\nham\nham\nspam\nspam\nspam\nspam\n");
+}
+
+#[test]
+fn lines_are_answered_as_they_come() {
+    let folder = Folder::new();
+    mails(&folder);
+    folder.output(&["train", "mails", "--folds", "0", "--no-report"]);
+
+    let lines = folder
+        .mercer(&["predict", "mails.mercer", "-", "--format", "lines"])
+        .write_stdin("win money\nnoon meeting\n\nprize")
+        .assert()
+        .success();
+    let out = String::from_utf8(lines.get_output().stdout.clone()).unwrap();
+
+    // A line without words is of the class that is most probable before anything is read.
+    assert_eq!(out, "label\nspam\nham\nspam\nspam\n");
+    folder.write("lines.txt", "win money\nnoon meeting\n");
+    let file = folder.output(&["predict", "mails.mercer", "lines.txt", "--format", "lines"]);
+    assert_eq!(file, "label\nspam\nham\n");
+}
+
+#[test]
+fn every_way_to_weigh_trains_and_predicts_from_json_lines() {
+    let folder = Folder::new();
+    let mail = |label: &str, body: &str| {
+        format!("{{\"label\":\"{label}\",\"body\":\"{body}\",\"id\":1}}\n")
+    };
+    let spam = ["win money now", "cheap money win", "win a prize", "free prize money"];
+    let ham = ["lunch at noon", "notes of the meeting", "meeting at noon", "the notes"];
+    let lines: String =
+        (spam.iter().map(|b| mail("spam", b))).chain(ham.iter().map(|b| mail("ham", b))).collect();
+    folder.write("mail.jsonl", &lines);
+    for steps in [
+        &["text=tf-idf"][..],
+        &["text=lecture"],
+        &["text=binary", "min-df=2"],
+        &["tf=log", "idf=plain", "norm=l1", "ngrams=1-2", "stop-words=english"],
+        &["terms=characters-in-words", "ngrams=3"],
+        &["hash=64"],
+        &["hash=4096", "text=tf-idf"],
+        &["pattern=[a-z]+", "stem=english", "accents=ascii", "max-terms=10"],
+    ] {
+        let mut args = vec![
+            "train",
+            "mail.jsonl",
+            "--target",
+            "label",
+            "--text",
+            "body",
+            "--folds",
+            "0",
+            "--no-report",
+        ];
+        steps.iter().for_each(|step| args.extend(["--prepare", step]));
+
+        let done = folder.mercer(&args).assert().success();
+        let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+        let answers = folder.output(&["predict", "mail.mercer", "mail.jsonl"]);
+
+        assert!(words.contains("not used: `id` (--text names what to learn from)"), "{words}");
+        assert_eq!(
+            answers,
+            "label\n".to_owned() + &"spam\n".repeat(4) + &"ham\n".repeat(4),
+            "{steps:?}"
+        );
+        let why = folder.output(&["explain", "mail.mercer", "mail.jsonl", "--row", "1"]);
+        assert!(why.contains("Class spam"), "{why}");
+        folder.output(&["inspect", "mail.mercer"]);
+    }
+}
+
+#[test]
+fn models_of_hashed_words_merge_without_a_common_vocabulary() {
+    let folder = Folder::new();
+    folder.write("monday.tsv", "y\tt\na\tred apple\nb\tblue sea\n");
+    folder.write("tuesday.tsv", "y\tt\na\tred rose\nb\tblue sky\n");
+    for day in ["monday", "tuesday"] {
+        let table = format!("{day}.tsv");
+        folder.output(&[
+            "train",
+            &table,
+            "--target",
+            "y",
+            "--text",
+            "t",
+            "--prepare",
+            "hash=1024",
+            "--folds",
+            "0",
+            "--no-report",
+        ]);
+    }
+
+    folder.output(&["merge", "monday.mercer", "tuesday.mercer", "--out", "week.mercer"]);
+
+    folder.write("new.tsv", "t\nrose\nsky\napple\n");
+    assert_eq!(folder.output(&["predict", "week.mercer", "new.tsv"]), "y\na\nb\na\n");
+}
+
+#[test]
+fn mistakes_with_texts_are_told_with_a_way_out() {
+    let folder = Folder::new();
+    mails(&folder);
+    let mail = example("mail.tsv");
+    let train = |more: &[&str]| {
+        let mut args = vec!["train", mail.as_str(), "--target", "label"];
+        args.extend(more);
+        let done = folder.mercer(&args).assert().failure();
+        String::from_utf8(done.get_output().stderr.clone()).unwrap()
+    };
+
+    let no_column = train(&["--text", "subject"]);
+    let no_step = train(&["--text", "body", "--prepare", "text=magic"]);
+    let no_stem = train(&["--text", "body", "--prepare", "stem=klingon"]);
+    let none_left = train(&["--text", "body", "--prepare", "min-df=1000"]);
+
+    assert!(no_column.contains("no column `subject`; it has `label`, `body`"), "{no_column}");
+    assert!(no_step.contains("one of counts, binary, tf-idf, lecture"), "{no_step}");
+    assert!(no_stem.contains("finnish"), "{no_stem}");
+    assert!(none_left.contains("min_df"), "{none_left}");
+    std::fs::write(folder.path("mails/ham/picture"), b"\x89PNG\0\0").unwrap();
+    let picture = folder.mercer(&["train", "mails"]).assert().failure();
+    let words = String::from_utf8(picture.get_output().stderr.clone()).unwrap();
+    assert!(words.contains("mails/ham/picture: it is not a text"), "{words}");
+    std::fs::create_dir(folder.path("empty")).unwrap();
+    let empty = folder.mercer(&["train", "empty"]).assert().failure();
+    assert!(String::from_utf8(empty.get_output().stderr.clone()).unwrap().contains("empty"));
+}

@@ -1,0 +1,5 @@
+"""From raw data to numbers."""
+
+from . import text
+
+__all__ = ["text"]

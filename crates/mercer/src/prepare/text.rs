@@ -1,0 +1,336 @@
+//! How columns of text become features: terms by a vocabulary or by their hash, counted and weighed.
+
+use crate::error::{Error, Result};
+use crate::model::{Monitor, Statistics};
+use crate::text::{
+    Accents, Analyzer, Bound, Case, DocumentCounts, Gathering, Hashing, Idf, Language, Norm,
+    Selection, Sign, StopWords, TextRows, Tf, Unit, Weighting, count,
+};
+use serde::{Deserialize, Serialize};
+
+/// Terms that are told apart unless the user says otherwise; of more, those in most texts.
+const MOST_TERMS: usize = 200_000;
+
+/// What is done to columns of text, by the user's wish.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TextRecipe {
+    /// How texts are read as terms.
+    pub analyzer: Analyzer,
+    /// Which terms are told apart.
+    pub selection: Selection,
+    /// How counts become weights.
+    pub weighting: Weighting,
+    /// How many columns terms are hashed to; `None` finds a vocabulary first.
+    pub hash: Option<usize>,
+}
+
+impl Default for TextRecipe {
+    fn default() -> TextRecipe {
+        TextRecipe {
+            analyzer: Analyzer::default(),
+            selection: Selection { max_features: Some(MOST_TERMS), ..Selection::default() },
+            weighting: Weighting::default(),
+            hash: None,
+        }
+    }
+}
+
+/// A column of text on its way to features.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextStep {
+    /// How texts are read as terms.
+    pub analyzer: Analyzer,
+    /// Which terms have a feature.
+    pub terms: KnownTerms,
+    /// How counts become weights.
+    pub weighting: Weighting,
+}
+
+/// Which terms have a feature.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum KnownTerms {
+    /// Those of a vocabulary.
+    Vocabulary(DocumentCounts),
+    /// All, by their hash.
+    Hashed {
+        /// How terms become columns.
+        hashing: Hashing,
+        /// How many texts were looked at; none where rarity has no say.
+        n_texts: u64,
+        /// In how many of them each column occurred.
+        documents: Vec<u64>,
+    },
+}
+
+impl Default for KnownTerms {
+    fn default() -> KnownTerms {
+        KnownTerms::Vocabulary(DocumentCounts::default())
+    }
+}
+
+impl TextRecipe {
+    /// Sets one thing by its name and a word; `None` if it is not about text.
+    pub(super) fn set(&mut self, name: &str, value: &str) -> Option<Result<()>> {
+        Some(match name {
+            "text" => choose(name, value, &WEIGHTINGS).map(|w| self.weighting = w),
+            "tf" => choose(name, value, &TFS).map(|tf| self.weighting.tf = tf),
+            "idf" => choose(name, value, &IDFS).map(|idf| self.weighting.idf = idf),
+            "norm" => choose(name, value, &NORMS).map(|norm| self.weighting.norm = norm),
+            "case" => choose(name, value, &CASES).map(|case| self.analyzer.case = case),
+            "accents" => choose(name, value, &ACCENTS).map(|a| self.analyzer.accents = a),
+            "terms" => choose(name, value, &UNITS).map(|unit| self.analyzer.unit = unit.clone()),
+            "pattern" => {
+                self.analyzer.unit = Unit::Pattern(value.to_owned());
+                self.analyzer.reader().map(drop)
+            }
+            "ngrams" => ngrams(value).map(|ngrams| self.analyzer.ngrams = ngrams),
+            "stem" => Language::parse(value).map(|l| self.analyzer.stem = Some(l)),
+            "stop-words" => {
+                let own = || value.split(',').map(|word| word.trim().to_owned()).collect();
+                self.analyzer.stop_words =
+                    if value == "english" { StopWords::English } else { StopWords::Own(own()) };
+                Ok(())
+            }
+            "min-df" => bound(name, value).map(|bound| self.selection.min_df = bound),
+            "max-df" => bound(name, value).map(|bound| self.selection.max_df = bound),
+            "max-terms" => whole(name, value).map(|most| self.selection.max_features = Some(most)),
+            "hash" => whole(name, value).map(|n| self.hash = Some(n)),
+            _ => return None,
+        })
+    }
+
+    /// The step of a column before anything is known of its texts.
+    pub(super) fn step(&self) -> Result<TextStep> {
+        self.analyzer.reader()?;
+        let terms = match self.hash {
+            Some(n_features) => {
+                let hashing = Hashing { n_features, sign: Sign::Positive };
+                hashing.check()?;
+                KnownTerms::Hashed { hashing, n_texts: 0, documents: Vec::new() }
+            }
+            None => KnownTerms::default(),
+        };
+        let (analyzer, weighting) = (self.analyzer.clone(), self.weighting);
+        Ok(TextStep { analyzer, terms, weighting })
+    }
+}
+
+const WEIGHTINGS: [(&str, Weighting); 4] = [
+    ("counts", Weighting { tf: Tf::Count, idf: Idf::None, norm: Norm::None }),
+    ("binary", Weighting { tf: Tf::Binary, idf: Idf::None, norm: Norm::None }),
+    ("tf-idf", Weighting::TF_IDF),
+    ("lecture", Weighting::LECTURE),
+];
+const TFS: [(&str, Tf); 4] =
+    [("count", Tf::Count), ("log", Tf::Log), ("share", Tf::Share), ("binary", Tf::Binary)];
+const IDFS: [(&str, Idf); 5] = [
+    ("none", Idf::None),
+    ("smooth", Idf::Smooth),
+    ("plain", Idf::Plain),
+    ("information", Idf::Information),
+    ("information-plus-one", Idf::InformationPlusOne),
+];
+const NORMS: [(&str, Norm); 3] = [("none", Norm::None), ("l1", Norm::L1), ("l2", Norm::L2)];
+const CASES: [(&str, Case); 2] = [("lower", Case::Lower), ("keep", Case::Keep)];
+const ACCENTS: [(&str, Accents); 3] =
+    [("keep", Accents::Keep), ("ascii", Accents::Ascii), ("unicode", Accents::Unicode)];
+const UNITS: [(&str, Unit); 4] = [
+    ("words", Unit::Words(2)),
+    ("unicode-words", Unit::UnicodeWords),
+    ("characters", Unit::Characters),
+    ("characters-in-words", Unit::CharactersInWords),
+];
+
+fn refuse(name: &str, value: &str, expected: impl Into<String>) -> Error {
+    Error::Parameter {
+        name: name.to_owned(),
+        found: format!("`{value}`"),
+        expected: expected.into(),
+    }
+}
+
+fn choose<T: Clone>(name: &str, value: &str, arms: &[(&str, T)]) -> Result<T> {
+    let found = arms.iter().find(|(word, _)| *word == value);
+    found.map(|(_, arm)| arm.clone()).ok_or_else(|| {
+        let words: Vec<&str> = arms.iter().map(|(word, _)| *word).collect();
+        refuse(name, value, format!("one of {}", words.join(", ")))
+    })
+}
+
+fn whole(name: &str, value: &str) -> Result<usize> {
+    let n = value.parse().ok().filter(|n| (1..=i32::MAX as usize).contains(n));
+    n.ok_or_else(|| refuse(name, value, "a whole number from 1 to 2147483647"))
+}
+
+fn ngrams(value: &str) -> Result<(usize, usize)> {
+    let (low, high) = value.split_once('-').unwrap_or((value, value));
+    match (low.parse(), high.parse()) {
+        (Ok(low), Ok(high)) if (1..=high).contains(&low) && high <= 100 => Ok((low, high)),
+        _ => Err(refuse("ngrams", value, "written as 2 or 1-2, from 1 to 100")),
+    }
+}
+
+/// A whole number of texts, or a share where there is a decimal point.
+fn bound(name: &str, value: &str) -> Result<Bound> {
+    let share = || value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
+    let bound = match value.contains('.') {
+        true => share().map(Bound::Share),
+        false => value.parse().ok().filter(|n| *n >= 1).map(Bound::Texts),
+    };
+    bound.ok_or_else(|| refuse(name, value, "a number of texts like 5, or a share like 0.1"))
+}
+
+impl TextStep {
+    /// How many features it makes.
+    pub fn width(&self) -> usize {
+        match &self.terms {
+            KnownTerms::Vocabulary(counts) => counts.vocabulary.len(),
+            KnownTerms::Hashed { hashing, .. } => hashing.n_features,
+        }
+    }
+
+    /// The names of the features: terms, or numbered columns where they are hashed.
+    pub fn names(&self) -> Vec<String> {
+        match &self.terms {
+            KnownTerms::Vocabulary(counts) => {
+                counts.vocabulary.terms().map(str::to_owned).collect()
+            }
+            KnownTerms::Hashed { hashing, .. } => {
+                (0..hashing.n_features).map(|j| format!("hash {j}")).collect()
+            }
+        }
+    }
+
+    /// The feature of a term, counted from the first of the column.
+    pub fn feature(&self, term: &str) -> Option<usize> {
+        match &self.terms {
+            KnownTerms::Vocabulary(counts) => counts.vocabulary.find(term),
+            KnownTerms::Hashed { hashing, .. } => Some(hashing.column(term.as_bytes()).0 as usize),
+        }
+    }
+
+    /// What it does, in words.
+    pub fn description(&self) -> String {
+        let weighting = match (self.weighting.tf, self.weighting.idf) {
+            (Tf::Count, Idf::None) => "counts".to_owned(),
+            (Tf::Binary, Idf::None) => "presence".to_owned(),
+            (_, Idf::None) => "frequencies".to_owned(),
+            _ => "tf-idf weights".to_owned(),
+        };
+        match &self.terms {
+            KnownTerms::Vocabulary(counts) => {
+                format!("{weighting} of {} words", counts.vocabulary.len())
+            }
+            KnownTerms::Hashed { hashing, .. } => {
+                format!("{weighting} of words in {} hashed columns", hashing.n_features)
+            }
+        }
+    }
+
+    /// Whether texts must be looked at before it can be used.
+    pub(super) fn needs_a_look(&self) -> bool {
+        match self.terms {
+            KnownTerms::Vocabulary(_) => true,
+            KnownTerms::Hashed { .. } => self.weighting.idf != Idf::None,
+        }
+    }
+
+    /// The rows of texts; a missing one has no terms.
+    pub(super) fn rows(&self, texts: &[Option<String>]) -> Result<TextRows> {
+        let texts: Vec<&str> = texts.iter().map(|t| t.as_deref().unwrap_or_default()).collect();
+        let quiet = Monitor::quiet();
+        let (mut rows, idf) = match &self.terms {
+            KnownTerms::Vocabulary(counts) => (
+                count(&texts, &self.analyzer, &counts.vocabulary, &quiet)?,
+                self.weighting.idf.weights(&counts.documents, counts.n_texts),
+            ),
+            KnownTerms::Hashed { hashing, n_texts, documents } => {
+                // A column no text came to weighs as one that a single text came to.
+                let met: Vec<u64> = documents.iter().map(|n| (*n).max(1)).collect();
+                (
+                    hashing.count(&texts, &self.analyzer, &quiet)?,
+                    self.weighting.idf.weights(&met, *n_texts),
+                )
+            }
+        };
+        if self.weighting != Weighting::default() {
+            self.weighting.apply(&mut rows, &idf);
+        }
+        Ok(rows)
+    }
+
+    /// Refuses a step that no recipe could have made; for those that come from a file.
+    pub(super) fn check(&self) -> Result<()> {
+        self.analyzer.reader().map_err(|e| Error::File(e.to_string()))?;
+        match &self.terms {
+            KnownTerms::Vocabulary(counts) => counts.check(),
+            KnownTerms::Hashed { hashing, n_texts, documents } => {
+                hashing.check().map_err(|e| Error::File(e.to_string()))?;
+                let wanted = if self.weighting.idf == Idf::None { 0 } else { hashing.n_features };
+                if documents.len() == wanted && documents.iter().all(|n| n <= n_texts) {
+                    Ok(())
+                } else {
+                    Err(Error::File("counts of texts that no texts could have given".into()))
+                }
+            }
+        }
+    }
+}
+
+/// What is gathered about a column of text while it is looked at.
+pub(super) enum TextLook {
+    Words(Gathering),
+    Columns { hashing: Hashing, analyzer: Analyzer, n_texts: u64, documents: Vec<u64> },
+    Nothing,
+}
+
+impl TextLook {
+    pub fn new(step: &TextStep) -> Result<TextLook> {
+        Ok(match &step.terms {
+            _ if !step.needs_a_look() => TextLook::Nothing,
+            KnownTerms::Vocabulary(_) => TextLook::Words(Gathering::new(&step.analyzer)?),
+            KnownTerms::Hashed { hashing, .. } => TextLook::Columns {
+                hashing: *hashing,
+                analyzer: step.analyzer.clone(),
+                n_texts: 0,
+                documents: vec![0; hashing.n_features],
+            },
+        })
+    }
+
+    /// Takes the texts of a wave of tables.
+    pub fn take(&mut self, batches: &[&[Option<String>]], monitor: &Monitor<'_>) -> Result<()> {
+        match self {
+            TextLook::Words(gathering) => {
+                gathering.observe(batches);
+                monitor.reserve("finding the words of texts", gathering.size())
+            }
+            TextLook::Columns { hashing, analyzer, n_texts, documents } => {
+                for batch in batches {
+                    let texts: Vec<&str> = batch.iter().flatten().map(String::as_str).collect();
+                    let rows = hashing.count(&texts, analyzer, monitor)?;
+                    *n_texts += texts.len() as u64;
+                    rows.columns.iter().for_each(|j| documents[*j as usize] += 1);
+                }
+                Ok(())
+            }
+            TextLook::Nothing => Ok(()),
+        }
+    }
+
+    /// The step with what was learned.
+    pub fn finish(self, mut step: TextStep, selection: &Selection) -> Result<TextStep> {
+        match self {
+            TextLook::Words(gathering) => {
+                step.terms = KnownTerms::Vocabulary(gathering.finish().select(selection)?);
+            }
+            TextLook::Columns { hashing, n_texts, documents, .. } => {
+                step.terms = KnownTerms::Hashed { hashing, n_texts, documents };
+            }
+            TextLook::Nothing => {}
+        }
+        Ok(step)
+    }
+}

@@ -1,0 +1,92 @@
+//! Letters made alike before words are looked for: lower case, accents off.
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::canonical_combining_class;
+
+/// What happens to accents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Accents {
+    /// They stay.
+    #[default]
+    Keep,
+    /// Letters are taken apart (NFKD) and everything that is not ASCII is dropped.
+    Ascii,
+    /// Letters are taken apart (NFKD) and their combining marks are dropped.
+    Unicode,
+}
+
+/// Whether capitals stay.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Case {
+    /// As the text has them.
+    Keep,
+    /// All lower, as Unicode defines it: `İ` becomes two characters, a last `Σ` becomes `ς`.
+    #[default]
+    Lower,
+}
+
+/// Writes a text with its letters made alike behind what `out` holds.
+pub(super) fn fold_into(text: &str, case: Case, accents: Accents, out: &mut String) {
+    let start = out.len();
+    match case {
+        Case::Keep => out.push_str(text),
+        Case::Lower => lower_into(text, out),
+    }
+    if accents == Accents::Keep || out[start..].is_ascii() {
+        return;
+    }
+    let lowered = out.split_off(start);
+    match accents {
+        Accents::Ascii => out.extend(lowered.nfkd().filter(char::is_ascii)),
+        _ => out.extend(lowered.nfkd().filter(|c| canonical_combining_class(*c) == 0)),
+    }
+}
+
+fn lower_into(text: &str, out: &mut String) {
+    // A capital sigma looks at its neighbors; the rest is letter by letter.
+    if text.contains('Σ') {
+        out.push_str(&text.to_lowercase());
+        return;
+    }
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|b| !b.is_ascii()) {
+        let (plain, other) = rest.split_at(at);
+        push_lower(plain, out);
+        let mut letters = other.chars();
+        out.extend(letters.by_ref().take(1).flat_map(char::to_lowercase));
+        rest = letters.as_str();
+    }
+    push_lower(rest, out);
+}
+
+fn push_lower(plain: &str, out: &mut String) {
+    let start = out.len();
+    out.push_str(plain);
+    out[start..].make_ascii_lowercase();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folded(text: &str, accents: Accents) -> String {
+        let mut out = "kept ".to_owned();
+        fold_into(text, Case::Lower, accents, &mut out);
+        out.strip_prefix("kept ").expect("what was there stays").to_owned()
+    }
+
+    #[test]
+    fn lower_case_is_unicodes() {
+        assert_eq!(folded("ABC İSTANBUL ẞ ΟΔΟΣ", Accents::Keep), "abc i̇stanbul ß οδος");
+        assert_eq!(folded("ÀÉ plain Ü", Accents::Keep), "àé plain ü");
+    }
+
+    #[test]
+    fn accents_go_as_asked() {
+        assert_eq!(folded("Été à Zürich №5 ß", Accents::Unicode), "ete a zurich No5 ß");
+        assert_eq!(folded("Été à Zürich №5 ß", Accents::Ascii), "ete a zurich No5 ");
+    }
+}

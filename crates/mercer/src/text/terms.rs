@@ -1,0 +1,307 @@
+//! Terms and their numbers: an open-addressing table over one buffer of bytes.
+//!
+//! A term of up to eight bytes lies in its slot whole, so that finding it touches one cache line; a
+//! longer one is known by its hash and then compared. Numbers are given in the order of arrival. The
+//! hash is salted by process, and nothing that is computed depends on it.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::LazyLock;
+
+/// Terms that lie in their slot.
+const SHORT: usize = 8;
+const FEWEST_SLOTS: usize = 1 << 10;
+/// An odd number of random bits (the golden ratio's), for multiplying.
+const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
+
+static SALT: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish() | 1);
+
+/// Distinct terms, numbered from zero.
+#[derive(Clone, Debug)]
+pub(super) struct Terms {
+    bytes: Vec<u8>,
+    /// Where each term ends in `bytes`.
+    ends: Vec<usize>,
+    slots: Vec<Slot>,
+    salt: u64,
+}
+
+/// Terms of a text on their way to their numbers. Gathering them first and looking them up
+/// afterwards lets the processor wait for many slots at once.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Batch {
+    entries: Vec<Entry>,
+    /// The bytes of the long ones.
+    long: Vec<u8>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    key: u64,
+    length: u32,
+    /// Where a long one begins.
+    at: u32,
+}
+
+impl Batch {
+    /// The bytes of an entry if it is long.
+    #[inline]
+    fn long_term(&self, entry: &Entry) -> &[u8] {
+        if entry.length as usize <= SHORT {
+            return &[];
+        }
+        &self.long[entry.at as usize..entry.at as usize + entry.length as usize]
+    }
+
+    pub fn clear(&mut self) {
+        self.entries.clear();
+        self.long.clear();
+    }
+
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+}
+
+/// A place of the table; an id of zero is empty, others are one too high.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slot {
+    key: u64,
+    length: u32,
+    id: u32,
+}
+
+impl Default for Terms {
+    fn default() -> Terms {
+        let slots = vec![Slot::default(); FEWEST_SLOTS];
+        Terms { bytes: Vec::new(), ends: Vec::new(), slots, salt: *SALT }
+    }
+}
+
+impl Terms {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// The bytes of a term.
+    pub fn term(&self, id: usize) -> &[u8] {
+        let start = if id == 0 { 0 } else { self.ends[id - 1] };
+        &self.bytes[start..self.ends[id]]
+    }
+
+    /// About how much memory it takes.
+    pub fn size(&self) -> usize {
+        self.bytes.capacity() + 8 * self.ends.capacity() + 16 * self.slots.len()
+    }
+
+    /// Puts a term behind the others of a batch.
+    #[inline]
+    pub fn push(&self, term: &[u8], batch: &mut Batch) {
+        let length = term.len() as u32;
+        if term.len() <= SHORT {
+            batch.entries.push(Entry { key: short_key(term), length, at: 0 });
+        } else {
+            let at = batch.long.len() as u32;
+            batch.long.extend_from_slice(term);
+            batch.entries.push(Entry { key: long_key(term, self.salt), length, at });
+        }
+    }
+
+    /// Hands out the numbers of a batch in order; what is new gets one.
+    ///
+    /// # Panics
+    /// Beyond four billion terms or a term of four gigabytes, which no memory holds with the rest.
+    #[inline]
+    pub fn ids(&mut self, batch: &Batch, mut take: impl FnMut(u32)) {
+        for entry in &batch.entries {
+            let long = batch.long_term(entry);
+            let id = match self.look(entry.key, entry.length, long) {
+                Ok(id) => id,
+                Err(at) if long.is_empty() => {
+                    let (bytes, n) = short_term(entry.key, entry.length);
+                    self.add(&bytes[..n], entry.key, at)
+                }
+                Err(at) => self.add(long, entry.key, at),
+            };
+            take(id);
+        }
+    }
+
+    /// Hands out the numbers of those terms of a batch that are there.
+    #[inline]
+    pub fn known_ids(&self, batch: &Batch, mut take: impl FnMut(u32)) {
+        for entry in &batch.entries {
+            if let Ok(id) = self.look(entry.key, entry.length, batch.long_term(entry)) {
+                take(id);
+            }
+        }
+    }
+
+    /// The number of a term, a new one if it was not there.
+    #[inline]
+    pub fn id(&mut self, term: &[u8]) -> u32 {
+        let key = self.key(term);
+        self.look(key, term.len() as u32, term).unwrap_or_else(|at| self.add(term, key, at))
+    }
+
+    /// The number of a term that is there.
+    #[inline]
+    pub fn find(&self, term: &[u8]) -> Option<u32> {
+        self.look(self.key(term), term.len() as u32, term).ok()
+    }
+
+    /// The number of a term, or the slot where it would go. Only a long term's bytes are looked at.
+    #[inline]
+    fn look(&self, key: u64, length: u32, long: &[u8]) -> Result<u32, usize> {
+        let mut at = self.start(key, length);
+        loop {
+            let slot = self.slots[at];
+            if slot.key == key && slot.length == length && slot.id != 0 {
+                let id = slot.id - 1;
+                if length as usize <= SHORT || self.term(id as usize) == long {
+                    return Ok(id);
+                }
+            }
+            if slot.id == 0 {
+                return Err(at);
+            }
+            at = (at + 1) & (self.slots.len() - 1);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, term: &[u8], key: u64, at: usize) -> u32 {
+        let length = u32::try_from(term.len()).expect("a term is shorter than 4 GB");
+        self.bytes.extend_from_slice(term);
+        self.ends.push(self.bytes.len());
+        let id = u32::try_from(self.ends.len()).expect("fewer than 2^32 terms");
+        self.slots[at] = Slot { key, length, id };
+        if 2 * self.ends.len() > self.slots.len() {
+            self.grow();
+        }
+        id - 1
+    }
+
+    fn grow(&mut self) {
+        let old = std::mem::take(&mut self.slots);
+        self.slots = vec![Slot::default(); 2 * old.len()];
+        for slot in old.into_iter().filter(|slot| slot.id != 0) {
+            let mut at = self.start(slot.key, slot.length);
+            while self.slots[at].id != 0 {
+                at = (at + 1) & (self.slots.len() - 1);
+            }
+            self.slots[at] = slot;
+        }
+    }
+
+    #[inline]
+    fn start(&self, key: u64, length: u32) -> usize {
+        folded(key ^ self.salt, MIX.wrapping_add(u64::from(length) << 1)) as usize
+            & (self.slots.len() - 1)
+    }
+
+    /// What a term is known by: itself if it is short, else a hash.
+    #[inline]
+    fn key(&self, term: &[u8]) -> u64 {
+        if term.len() <= SHORT { short_key(term) } else { long_key(term, self.salt) }
+    }
+}
+
+/// The bytes of a short term; together with its length they are the term.
+#[inline]
+fn short_key(term: &[u8]) -> u64 {
+    match term {
+        [a, b, c, d, ..] => {
+            let low = u32::from_le_bytes([*a, *b, *c, *d]);
+            let last = term.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last));
+            u64::from(last) << 32 | u64::from(low)
+        }
+        [a, b, ..] => u64::from(*a) | u64::from(*b) << 8 | u64::from(term[term.len() - 1]) << 16,
+        [a] => u64::from(*a),
+        [] => 0,
+    }
+}
+
+/// The term a short key stands for, in the first bytes of eight.
+fn short_term(key: u64, length: u32) -> ([u8; SHORT], usize) {
+    let n = length as usize;
+    let key = key.to_le_bytes();
+    if n < 4 {
+        return (key, n);
+    }
+    let mut bytes = [0; SHORT];
+    bytes[..4].copy_from_slice(&key[..4]);
+    bytes[n - 4..n].copy_from_slice(&key[4..]);
+    (bytes, n)
+}
+
+#[inline]
+fn long_key(term: &[u8], salt: u64) -> u64 {
+    let (words, _) = term.as_chunks::<8>();
+    let last = term.last_chunk::<8>().map_or(0, |last| u64::from_le_bytes(*last));
+    let hash = words.iter().fold(salt, |h, w| folded(h ^ u64::from_le_bytes(*w), MIX));
+    folded(hash ^ last, MIX ^ (term.len() as u64) << 1)
+}
+
+/// Both halves of a product, folded into one.
+#[inline]
+fn folded(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    product as u64 ^ (product >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_term_has_one_number_in_the_order_of_arrival() {
+        let mut terms = Terms::default();
+        let all: Vec<String> = (0..20_000).map(|i| format!("{}{i}", "x".repeat(i % 13))).collect();
+
+        let ids: Vec<u32> = all.iter().map(|t| terms.id(t.as_bytes())).collect();
+
+        assert_eq!(ids, (0..20_000).collect::<Vec<u32>>());
+        for (i, term) in all.iter().enumerate() {
+            assert_eq!(terms.find(term.as_bytes()), Some(i as u32));
+            assert_eq!(terms.term(i), term.as_bytes());
+        }
+        assert_eq!(terms.find(b"absent"), None);
+        assert_eq!(terms.find(b""), None);
+    }
+
+    #[test]
+    fn a_batch_gives_the_numbers_that_one_by_one_would() {
+        let (mut one, mut many, mut batch) = (Terms::default(), Terms::default(), Batch::default());
+        let all: Vec<String> = (0..3000)
+            .map(|i| "abcdefghijklmn"[..i % 15].to_owned() + &(i % 700).to_string())
+            .collect();
+        let expected: Vec<u32> = all.iter().map(|t| one.id(t.as_bytes())).collect();
+        let mut ids = Vec::new();
+        for some in all.chunks(7) {
+            batch.clear();
+            some.iter().for_each(|term| many.push(term.as_bytes(), &mut batch));
+            many.ids(&batch, |id| ids.push(id));
+            assert_eq!(batch.len(), some.len());
+        }
+
+        assert_eq!(ids, expected);
+        assert!((0..one.len()).all(|id| one.term(id) == many.term(id)));
+        let mut known = Vec::new();
+        many.push(b"absent", &mut batch);
+        many.known_ids(&batch, |id| known.push(id));
+        assert_eq!(known, expected[expected.len() - batch.len() + 1..]);
+    }
+
+    #[test]
+    fn terms_that_share_bytes_stay_apart() {
+        let mut terms = Terms::default();
+        let alike: [&[u8]; 8] =
+            [b"a", b"aa", b"aaa", b"aaaa", b"aaaaa", b"\0", b"\0\0", b"aaaaaaaaaaaaaaaaa"];
+
+        let ids: Vec<u32> = alike.iter().map(|t| terms.id(t)).collect();
+
+        assert_eq!(ids, [0, 1, 2, 3, 4, 5, 6, 7]);
+    }
+}

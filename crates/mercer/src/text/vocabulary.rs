@@ -1,0 +1,223 @@
+//! The terms a model knows, each with its number.
+//!
+//! In a file, their number comes first and then every term, written as what it shares with the one
+//! before and what follows that, so a sorted vocabulary takes a few bytes a term.
+
+use super::terms::{Batch, Terms};
+use crate::error::{Error, Result};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+/// Distinct terms, numbered from zero.
+#[derive(Clone, Default)]
+pub struct Vocabulary {
+    terms: Terms,
+}
+
+impl Vocabulary {
+    /// The terms in their order.
+    ///
+    /// # Errors
+    /// If one comes twice.
+    ///
+    /// ```
+    /// let vocabulary = mercer::text::Vocabulary::new(["ham", "spam"])?;
+    /// assert_eq!(vocabulary.find("spam"), Some(1));
+    /// assert_eq!(vocabulary.find("eggs"), None);
+    /// # Ok::<(), mercer::Error>(())
+    /// ```
+    pub fn new<T: AsRef<str>>(terms: impl IntoIterator<Item = T>) -> Result<Vocabulary> {
+        let mut vocabulary = Vocabulary::default();
+        for term in terms {
+            vocabulary.push(term.as_ref())?;
+        }
+        Ok(vocabulary)
+    }
+
+    fn push(&mut self, term: &str) -> Result<()> {
+        let n = self.len();
+        if (self.terms.id(term.as_bytes()) as usize) < n {
+            return Err(Error::Parameter {
+                name: "vocabulary".into(),
+                found: format!("`{term}` twice"),
+                expected: "distinct terms".into(),
+            });
+        }
+        Ok(())
+    }
+
+    /// How many terms there are.
+    pub fn len(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The term of a number.
+    ///
+    /// # Panics
+    /// If there is none.
+    pub fn term(&self, id: usize) -> &str {
+        // Terms come in as text, or as what a reader cut from one.
+        std::str::from_utf8(self.terms.term(id)).unwrap_or("\u{fffd}")
+    }
+
+    /// The terms in their order.
+    pub fn terms(&self) -> impl ExactSizeIterator<Item = &str> {
+        (0..self.len()).map(|id| self.term(id))
+    }
+
+    /// The number of a term.
+    pub fn find(&self, term: &str) -> Option<usize> {
+        self.terms.find(term.as_bytes()).map(|id| id as usize)
+    }
+
+    #[inline]
+    pub(super) fn push_bytes(&self, term: &[u8], batch: &mut Batch) {
+        self.terms.push(term, batch);
+    }
+
+    #[inline]
+    pub(super) fn known_ids(&self, batch: &Batch, take: impl FnMut(u32)) {
+        self.terms.known_ids(batch, take);
+    }
+
+    fn packed(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        push_number(&mut out, self.len());
+        let mut before: &[u8] = &[];
+        for id in 0..self.len() {
+            let term = self.terms.term(id);
+            let shared = before.iter().zip(term).take_while(|(a, b)| a == b).count();
+            push_number(&mut out, shared);
+            push_number(&mut out, term.len() - shared);
+            out.extend_from_slice(&term[shared..]);
+            before = term;
+        }
+        // Whatever lies behind it in a file starts on a multiple of eight.
+        out.resize(out.len().next_multiple_of(8), 0);
+        out
+    }
+
+    fn unpacked(mut bytes: &[u8]) -> Option<Vocabulary> {
+        let mut vocabulary = Vocabulary::default();
+        let mut term: Vec<u8> = Vec::new();
+        let n = take_number(&mut bytes)?;
+        for _ in 0..n {
+            let shared = take_number(&mut bytes)?;
+            let more = take_number(&mut bytes)?;
+            if shared > term.len() || more > bytes.len() {
+                return None;
+            }
+            term.truncate(shared);
+            term.extend_from_slice(&bytes[..more]);
+            bytes = &bytes[more..];
+            vocabulary.push(std::str::from_utf8(&term).ok()?).ok()?;
+        }
+        (bytes.len() < 8 && bytes.iter().all(|byte| *byte == 0)).then_some(vocabulary)
+    }
+}
+
+/// Seven bits a byte, the lowest first; the high bit says that more follow.
+fn push_number(out: &mut Vec<u8>, mut n: usize) {
+    while n >= 0x80 {
+        out.push(n as u8 | 0x80);
+        n >>= 7;
+    }
+    out.push(n as u8);
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<usize> {
+    let mut n: usize = 0;
+    for shift in (0..usize::BITS).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        n |= usize::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(n);
+        }
+    }
+    None
+}
+
+impl PartialEq for Vocabulary {
+    fn eq(&self, other: &Vocabulary) -> bool {
+        self.len() == other.len() && self.terms().eq(other.terms())
+    }
+}
+
+impl fmt::Debug for Vocabulary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.terms()).finish()
+    }
+}
+
+impl Serialize for Vocabulary {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        serializer.serialize_bytes(&self.packed())
+    }
+}
+
+impl<'de> Deserialize<'de> for Vocabulary {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
+        struct Packed;
+        impl<'de> Visitor<'de> for Packed {
+            type Value = Vocabulary;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("the bytes of a vocabulary")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> std::result::Result<Vocabulary, E> {
+                Vocabulary::unpacked(bytes).ok_or_else(|| E::custom("the vocabulary is damaged"))
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(
+                self,
+                mut seq: A,
+            ) -> std::result::Result<Vocabulary, A::Error> {
+                let mut bytes = Vec::new();
+                while let Some(byte) = seq.next_element()? {
+                    bytes.push(byte);
+                }
+                self.visit_bytes(&bytes)
+            }
+        }
+        deserializer.deserialize_bytes(Packed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_vocabulary_survives_its_bytes_and_is_smaller_there() {
+        let terms: Vec<String> = (1000..3000).map(|i| format!("wort{i}")).collect();
+        let vocabulary = Vocabulary::new(&terms).unwrap();
+
+        let packed = vocabulary.packed();
+
+        assert_eq!(Vocabulary::unpacked(&packed), Some(vocabulary.clone()));
+        assert!(packed.len() < 4 * terms.len(), "{} bytes", packed.len());
+        let json = serde_json::to_string(&vocabulary).unwrap();
+        assert_eq!(serde_json::from_str::<Vocabulary>(&json).unwrap(), vocabulary);
+    }
+
+    #[test]
+    fn damaged_bytes_are_refused() {
+        for bytes in [&[1, 1, b'a'][..], &[0, 2, b'a'], &[0x80], &[0, 1, 0xff], &[0, 1, b'a', 1, 0]]
+        {
+            assert!(Vocabulary::unpacked(bytes).is_none(), "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_term_comes_once() {
+        assert!(Vocabulary::new(["a", "b", "a"]).is_err());
+    }
+}

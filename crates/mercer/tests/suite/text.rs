@@ -1,0 +1,117 @@
+//! Columns of text in tables: streamed, weighed, saved.
+
+use mercer::catalog::{Estimator, Goal, Trained, Training, train};
+use mercer::data::{Classes, Column, Kind, Levels, Table, Values};
+use mercer::model::Monitor;
+use mercer::prepare::{Features, Field, KnownTerms, Reads, Recipe, Schema, Step, Words};
+use mercer::text::{Analyzer, Idf, Selection, Weighting, tally};
+use std::sync::Arc;
+
+const MAILS: [(&str, &str); 6] = [
+    ("win a prize now", "spam"),
+    ("cheap prize money", "spam"),
+    ("win win win money", "spam"),
+    ("lunch at noon", "ham"),
+    ("notes of the meeting", "ham"),
+    ("meeting moved to noon", "ham"),
+];
+
+fn table() -> (Table, Schema) {
+    let levels = Arc::new(Levels::new(vec!["ham".into(), "spam".into()]));
+    let texts = MAILS.iter().map(|m| Some(m.0.to_owned())).collect();
+    let codes = MAILS.iter().map(|m| levels.code(m.1)).collect();
+    let values = Values::Categories { codes, levels: Arc::clone(&levels) };
+    let column = |name: &str, values| Column { name: name.into(), values };
+    let table = Table::new(vec![column("body", Values::Text(texts)), column("label", values)]);
+    let fields = vec![Field::new("body", Kind::Text), Field::categorical("label", levels)];
+    (table.unwrap(), Schema { fields })
+}
+
+fn features(steps: &[&str]) -> Features {
+    let (table, schema) = table();
+    let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step));
+    let (features, _) =
+        Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Counts).unwrap();
+    features.look(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap()
+}
+
+fn trained(steps: &[&str]) -> Trained {
+    let classes = Classes::from_names(["ham", "spam"]);
+    let training = Training {
+        estimator: Estimator::from_id("multinomial-nb").unwrap(),
+        features: features(steps),
+        goal: Goal::Classes(&classes),
+        n_rows: Some(6),
+        n_folds: 2,
+        seed: 1,
+    };
+    train(training, &table().0, &Monitor::quiet()).unwrap().trained
+}
+
+#[test]
+fn a_streamed_column_has_the_weights_of_its_texts_in_memory() {
+    let texts: Vec<&str> = MAILS.iter().map(|m| m.0).collect();
+    let tallied = tally(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
+    let idf = Idf::Smooth.weights(tallied.documents(), 6);
+    let keep = tallied.keep(&Selection::default()).unwrap();
+    let (vocabulary, mut rows) = tallied.counts(&keep);
+    Weighting::TF_IDF.apply(&mut rows, &idf);
+    let expected = rows.into_sparse().to_dense();
+
+    let features = features(&["text=tf-idf"]);
+    let encoded = features.encode(&table().0, None).unwrap();
+
+    assert_eq!(features.names(), vocabulary.terms().collect::<Vec<_>>());
+    for (i, row) in expected.outer_iter().enumerate() {
+        assert_eq!(encoded.rows().row(i), row.to_vec());
+    }
+}
+
+#[test]
+fn a_model_goes_from_raw_text_to_a_label_after_a_file() {
+    for steps in
+        [&[][..], &["text=tf-idf", "ngrams=1-2"], &["hash=256"], &["hash=256", "idf=plain"]]
+    {
+        let model = trained(steps);
+
+        let again = Trained::from_bytes(&model.to_bytes().unwrap()).unwrap();
+
+        assert_eq!(again, model);
+        let rows = again.features.encode(&table().0, None).unwrap();
+        let classifier = again.fitted.model.as_model();
+        let codes = classifier.classifier().unwrap().predict(&rows.rows()).unwrap();
+        assert_eq!(codes, [1, 1, 1, 0, 0, 0], "{steps:?}");
+    }
+}
+
+#[test]
+fn a_vocabulary_takes_few_bytes_in_a_file_and_damage_is_found() {
+    let model = trained(&[]);
+    let bytes = model.to_bytes().unwrap();
+    let name = b"features.steps.0.text.terms.vocabulary.vocabulary";
+    assert!(bytes.windows(name.len()).any(|part| part == name), "the vocabulary is a tensor");
+
+    let mut broken = model;
+    let Step::Text(step) = &mut broken.features.steps[0] else { panic!("no text") };
+    let KnownTerms::Vocabulary(counts) = &mut Arc::make_mut(step).terms else { panic!("no words") };
+    counts.documents[0] = 7;
+
+    let refused = Trained::from_bytes(&broken.to_bytes().unwrap()).unwrap_err();
+    assert!(refused.to_string().contains("no texts could have given"), "{refused}");
+}
+
+#[test]
+fn steps_for_text_are_refused_by_name() {
+    for (step, said) in [
+        ("ngrams=2-1", "written as 2 or 1-2"),
+        ("min-df=0", "a number of texts"),
+        ("max-df=1.5", "a share like 0.1"),
+        ("hash=0", "from 1 to 2147483647"),
+        ("pattern=(", "regular expression"),
+        ("idf=rare", "information-plus-one"),
+        ("soup=hot", "stop-words"),
+    ] {
+        let refused = Recipe::default().with(step).unwrap_err().to_string();
+        assert!(refused.contains(said), "{step}: {refused}");
+    }
+}
