@@ -23,7 +23,7 @@ ROOT = BENCH.parent
 VENV = BENCH / ".venv"
 PYTHON = VENV / "bin" / "python"
 THREADS = 2
-CELLS = ["gaussian_nb", "counting_nb", "text", "csv_read", "linear_models", "discriminants", "bayes_network"]
+CELLS = ["gaussian_nb", "counting_nb", "text", "csv_read", "linear_models", "discriminants", "bayes_network", "kernel_svm"]
 
 # OpenMP and BLAS peers spin when they wait, which would slow whoever runs beside them.
 QUIET = {

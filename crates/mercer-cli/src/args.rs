@@ -1,6 +1,6 @@
 //! The command line, declared.
 
-use crate::commands::{Bayes, Deciding};
+use crate::commands::{Bayes, Deciding, Kernel};
 use clap::{Args as Group, Parser, Subcommand, ValueHint};
 use mercer::data::Kind;
 use mercer_io::Format;
@@ -58,6 +58,7 @@ pub enum Command {
     Explain(Explain),
     Bayes(Bayes),
     Inspect(Inspect),
+    Kernel(Kernel),
     Models(Models),
     Merge(Merge),
     Forget(Forget),

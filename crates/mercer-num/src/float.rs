@@ -6,8 +6,8 @@ use crate::exp::{
 };
 use crate::linalg::dot_products;
 use crate::sweep::{
-    Scan, add_columns_double, add_columns_single, partner_double, partner_single, step_double,
-    step_single,
+    Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
+    partner_single, step_double, step_single,
 };
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -61,10 +61,12 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     ) -> Option<usize>;
     /// Sums of columns.
     fn add_columns(columns: &[&[Self]], coefficients: &[f64], from: usize, into: &mut [f64]);
+    /// `Σ x · weights`.
+    fn dot(x: &[Self], weights: &[f64]) -> f64;
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $exp:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident) => {
+    ($T:ty, $name:literal, $exp:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -146,6 +148,10 @@ macro_rules! float {
             ) {
                 $add(columns, coefficients, from, into);
             }
+
+            fn dot(x: &[Self], weights: &[f64]) -> f64 {
+                $dot(x, weights)
+            }
         }
     };
 }
@@ -161,7 +167,8 @@ float!(
     chi_single,
     step_single,
     partner_single,
-    add_columns_single
+    add_columns_single,
+    dot_single
 );
 float!(
     f64,
@@ -174,5 +181,6 @@ float!(
     chi_double,
     step_double,
     partner_double,
-    add_columns_double
+    add_columns_double,
+    dot_double
 );

@@ -6,7 +6,12 @@
 /// page more than for the number. On Linux such a table asks for large pages, before it is first
 /// touched; elsewhere, and where the system has none to give, it is as any other.
 pub fn zeros(n: usize) -> Vec<f64> {
-    let mut out = vec![0.0; n];
+    zeros_of(n)
+}
+
+/// The same for numbers of any kind.
+pub fn zeros_of<T: Copy + Default>(n: usize) -> Vec<T> {
+    let mut out = vec![T::default(); n];
     ask_for_large_pages(&mut out);
     out
 }
@@ -16,7 +21,7 @@ pub fn zeros(n: usize) -> Vec<f64> {
 const LEAST_BYTES: usize = 4 << 20;
 
 #[cfg(target_os = "linux")]
-fn ask_for_large_pages(table: &mut [f64]) {
+fn ask_for_large_pages<T>(table: &mut [T]) {
     let n_bytes = size_of_val(table);
     if n_bytes < LEAST_BYTES {
         return;
@@ -36,7 +41,7 @@ fn ask_for_large_pages(table: &mut [f64]) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_: &mut [f64]) {}
+fn ask_for_large_pages<T>(_: &mut [T]) {}
 
 #[cfg(test)]
 mod tests {

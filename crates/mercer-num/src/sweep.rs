@@ -36,7 +36,7 @@ impl Scan {
 pub const FLAT: f64 = 1e-12;
 
 macro_rules! sweeps {
-    ($T:ty, $step:ident, $partner:ident, $add:ident) => {
+    ($T:ty, $step:ident, $partner:ident, $add:ident, $dot:ident) => {
         /// `f += t · (rising − falling)`, and what a scan finds then.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
@@ -167,11 +167,31 @@ macro_rules! sweeps {
                 k += 1;
             }
         }
+
+        /// `Σ x · weights`, in eight lanes.
+        #[multiversion(targets(
+            "x86_64+avx512f+avx512vl+avx512dq",
+            "x86_64+avx+avx2",
+            "aarch64+neon"
+        ))]
+        pub fn $dot(x: &[$T], weights: &[f64]) -> f64 {
+            let mut lanes = [0.0; 8];
+            let ((x, x_tail), (w, w_tail)) = (x.as_chunks::<8>(), weights.as_chunks::<8>());
+            for (x, w) in x.iter().zip(w) {
+                for l in 0..8 {
+                    lanes[l] += f64::from(x[l]) * w[l];
+                }
+            }
+            for (lane, (x, w)) in lanes.iter_mut().zip(x_tail.iter().zip(w_tail)) {
+                *lane += f64::from(*x) * w;
+            }
+            lanes.iter().sum()
+        }
     };
 }
 
-sweeps!(f32, step_single, partner_single, add_columns_single);
-sweeps!(f64, step_double, partner_double, add_columns_double);
+sweeps!(f32, step_single, partner_single, add_columns_single, dot_single);
+sweeps!(f64, step_double, partner_double, add_columns_double, dot_double);
 
 /// Looks at all variables.
 pub fn scan(f: &[f64], up: &[f64], down: &[f64]) -> Scan {

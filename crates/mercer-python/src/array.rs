@@ -108,16 +108,20 @@ impl<'py> Compressed<'py> {
     }
 }
 
-/// What is to be learned: codes of classes, or numbers.
+/// What is to be learned: codes of classes, numbers, or nothing.
 pub enum Target<'py> {
     Codes(PyReadonlyArray1<'py, u32>),
     Numbers(PyReadonlyArray1<'py, f64>),
+    Nothing,
 }
 
 impl<'py> FromPyObject<'_, 'py> for Target<'py> {
     type Error = PyErr;
 
     fn extract(y: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if y.is_none() {
+            return Ok(Target::Nothing);
+        }
         if let Ok(y) = y.extract::<PyReadonlyArray1<'py, f64>>() {
             return Ok(Target::Numbers(y));
         }
@@ -142,6 +146,7 @@ impl Batch<'_> {
                 Dataset::classes(self.x.rows()?, codes.as_slice()?, &self.classes)
             }
             Target::Numbers(y) => Dataset::numbers(self.x.rows()?, y.as_slice()?),
+            Target::Nothing => Ok(Dataset::unlabeled(self.x.rows()?)),
         }
         .map_err(crate::error::raised)?;
         if !self.columns.is_empty() {

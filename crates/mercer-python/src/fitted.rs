@@ -397,6 +397,19 @@ impl Fitted {
         Ok(numbers.into_pyarray(py))
     }
 
+    /// The decision function, as scikit-learn shapes it; of a single column, that column.
+    fn decisions<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.model()?.decides();
+        let model = model.ok_or_else(|| self.unable("give decisions"))?;
+        let rows = x.rows()?;
+        let decisions = work::run(py, |_| model.decisions(&rows))?;
+        Ok(decisions.into_pyarray(py))
+    }
+
     /// For every row the ends of an interval that holds its number with probability `level`.
     fn intervals<'py>(
         &self,

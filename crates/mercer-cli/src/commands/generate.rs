@@ -92,15 +92,18 @@ fn heading(card: &Card) -> String {
 
 /// The parts of `base.py` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 9] = [
+    const PARTS: [(&str, &str); 12] = [
         ("discriminant", "Discriminant"),
         ("summed", "Summed"),
         ("factored", "Factored"),
         ("generative", "Generative"),
         ("probabilistic", "Probabilistic"),
+        ("calibrated", "Calibrated"),
+        ("decides", "Decides"),
         ("classifier", "Classifier"),
         ("additive", "Additive"),
         ("regressor", "Regressor"),
+        ("detector", "Detector"),
         ("transformer", "Transformer"),
     ];
     let mergeable = match (card.learns, card.can("regressor")) {

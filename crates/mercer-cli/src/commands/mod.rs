@@ -9,6 +9,7 @@ mod files;
 mod forget;
 mod generate;
 mod inspect;
+mod kernel;
 mod merge;
 mod models;
 mod predict;
@@ -18,6 +19,7 @@ mod train;
 
 pub use bayes::Bayes;
 pub use deciding::Deciding;
+pub use kernel::Kernel;
 
 use crate::args::Command;
 use crate::failure::Result;
@@ -33,6 +35,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Explain(args) => explain::run(args, session),
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),
+        Command::Kernel(args) => kernel::run(args, session),
         Command::Merge(args) => merge::run(args, session),
         Command::Forget(args) => forget::run(args, session),
         Command::Sample(args) => sample::run(args, session),

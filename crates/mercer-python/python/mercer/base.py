@@ -19,10 +19,12 @@ from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
+    OutlierMixin,
     RegressorMixin,
     TransformerMixin,
 )
 from sklearn.utils import check_random_state
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
     _check_sample_weight,
     assert_all_finite,
@@ -39,7 +41,10 @@ from .summary import Summary
 
 __all__ = [
     "Additive",
+    "Calibrated",
     "Classifier",
+    "Decides",
+    "Detector",
     "Discriminant",
     "Estimator",
     "Factored",
@@ -58,6 +63,7 @@ ALIASES = {
     "class_count_": ("class_weights", None),
     "class_log_prior_": ("log_priors", None),
     "class_prior_": ("log_priors", np.exp),
+    "class_weight_": ("class_weights", None),
     "coef_": ("coefficients", lambda c: np.diff(c, axis=0) if c.ndim == 2 and len(c) == 2 else c),
     "covariance_": ("covariances", list),
     "epsilon_": ("smoothing", None),
@@ -65,6 +71,7 @@ ALIASES = {
     "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
     "feature_count_": ("counts", None),
     "feature_log_prob_": ("log_shares", None),
+    "fit_status_": ("converged", lambda converged: 0 if converged else 1),
     "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
     "log_determinants_": ("log_determinants", np.ravel),
     "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
@@ -79,6 +86,46 @@ ALIASES = {
 
 #: What scikit-learn calls the parts of a model that has an entry a column.
 BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_shares"}
+
+
+
+def _support_vectors(machine: dict[str, Any]) -> Any:
+    thin = machine["thin"]
+    if thin is None:
+        return machine["vectors"]
+    shape = (len(thin["offsets"]) - 1, machine["n_columns"])
+    parts = (thin["values"], thin["columns"], thin["offsets"])
+    return importlib.import_module("scipy.sparse").csr_matrix(parts, shape=shape)
+
+
+def _pair_weights(machine: dict[str, Any], n_support: np.ndarray | None) -> np.ndarray:
+    """The weights of the columns in every decision, where the kernel is linear."""
+    if machine["function"]["kernel"] != "linear":
+        raise AttributeError("coef_ is only available when using a linear kernel")
+    vectors, table = _support_vectors(machine), machine["coefficients"]
+    if n_support is None or len(machine["intercepts"]) == len(table):
+        return np.asarray(table @ vectors)
+    ends = np.concatenate([[0], np.cumsum(n_support)])
+    of = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return np.array(
+        [
+            table[b - 1, of[a]] @ vectors[of[a]] + table[a, of[b]] @ vectors[of[b]]
+            for a in range(len(of))
+            for b in range(a + 1, len(of))
+        ]
+    )
+
+
+#: What scikit-learn calls the parts of a machine with support vectors, and how they are made of ours.
+OF_MACHINE = {
+    "coef_": _pair_weights,
+    "dual_coef_": lambda machine, _: machine["coefficients"],
+    "intercept_": lambda machine, _: machine["intercepts"],
+    "n_support_": lambda machine, _: np.array([len(machine["support"])], dtype=np.int32),
+    "offset_": lambda machine, _: -machine["intercepts"],
+    "support_": lambda machine, _: machine["support"].astype(np.int32),
+    "support_vectors_": lambda machine, _: _support_vectors(machine),
+}
 
 #: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
 NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
@@ -126,8 +173,12 @@ class Estimator(BaseEstimator):
                 except KeyError:
                     continue
                 return value if derive is None else derive(value)
-            if name in BY_COLUMN and "columns" in fitted.fields():
+            fields = fitted.fields()
+            if name in BY_COLUMN and "columns" in fields:
                 return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
+            if name in OF_MACHINE and "machine" in fields:
+                n_support = fitted.field("n_support") if "n_support" in fields else None
+                return OF_MACHINE[name](fitted.field("machine"), n_support)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
@@ -135,6 +186,7 @@ class Estimator(BaseEstimator):
         fields = set(fitted.fields()) if fitted is not None else set()
         names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
         names |= set(BY_COLUMN) if "columns" in fields else set()
+        names |= set(OF_MACHINE) - {"coef_"} if "machine" in fields else set()
         return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -145,6 +197,7 @@ class Estimator(BaseEstimator):
         tags.input_tags.allow_nan = "missing" in self._takes
         tags.input_tags.sparse = "sparse" in self._takes
         tags.input_tags.positive_only = not {"counts", "categories"}.isdisjoint(self._takes)
+        tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._takes)
         return tags
 
@@ -433,6 +486,74 @@ class Generative(Classifier):
             seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
         X, codes = self._fitted.sample(n_samples, seed)
         return X, self.classes_[codes]
+
+
+class Calibrated(Probabilistic):
+    """Says how sure it is, where it was asked to learn that."""
+
+    @available_if(lambda self: self.probability)
+    def predict_log_proba(self, X: Any) -> np.ndarray:
+        """``log P(class | row)``, a column for each of ``classes_``."""
+        return self._log_proba(X)
+
+    @available_if(lambda self: self.probability)
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """``P(class | row)``, a column for each of ``classes_``."""
+        return np.exp(self._log_proba(X))
+
+
+class Decides(Estimator):
+    """Has a decision function."""
+
+    def decision_function(self, X: Any) -> np.ndarray:
+        """How far on which side of the border each row is.
+
+        Of two classes a number a row, above zero for the second of ``classes_``; of more, a column a
+        class, or a column a pair of classes where ``decision_function_shape="ovo"``.
+        """
+        matrix = self._known_rows(X)
+        decisions = self._fitted.decisions(matrix)
+        return decisions[:, 0] if decisions.shape[1] == 1 else decisions
+
+
+class Detector(OutlierMixin, Estimator):
+    """Knows the rows that are like those it learned from."""
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from rows alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for scikit-learn's pipelines.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        matrix = self._rows(X, reset=True)
+        n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
+        weights = _weights(sample_weight, np.empty(n_rows))
+        fitted = _mercer.fit(
+            self._id,
+            self._params(),
+            matrix,
+            None,
+            [],
+            weights,
+            self._names(),
+            self._levels,
+            seconds_left(),
+        )
+        return self._keep(fitted, n_rows)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """1 for each row that is inside, -1 for a stranger."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)
+
+    def score_samples(self, X: Any) -> np.ndarray:
+        """The decision without its offset."""
+        return self.decision_function(X) + self.offset_
 
 
 class Factored(Classifier):

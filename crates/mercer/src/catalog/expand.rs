@@ -259,6 +259,11 @@ macro_rules! catalog {
     (@can discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
     (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
     (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };
+    (@can calibrated) => {
+        fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> {
+            self.has_probabilities().then_some(self as &dyn crate::model::Probabilistic)
+        }
+    };
     (@can detector) => { fn detector(&self) -> Option<&dyn crate::model::Detector> { Some(self) } };
     (@can decides) => { fn decides(&self) -> Option<&dyn crate::model::Decides> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };

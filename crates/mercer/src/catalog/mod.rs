@@ -58,11 +58,11 @@ expand::catalog! {
     }
     by_rounds {}
     by_solver {
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides, sparse;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed, sparse;
-        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier decides, sparse;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
-        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor decides, sparse;
-        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor decides, sparse;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
+        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
     }
 }

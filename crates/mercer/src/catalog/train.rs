@@ -5,7 +5,7 @@
 //! lets every row be judged by the model that never saw it.
 
 use super::{AnyModel, AnyStats, Estimator, Trained};
-use crate::data::{Classes, Stream, Table};
+use crate::data::{Classes, Dataset, Stream, Table};
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, Folds, Information, RegressionEvaluation};
 use crate::model::{Fitted, Monitor, Stop};
@@ -65,7 +65,8 @@ pub struct Outcome {
     pub bits: Option<Vec<f64>>,
 }
 
-/// Trains an estimator that learns by statistics.
+/// Trains an estimator: one that learns by statistics from the stream, another from all its rows together,
+/// in memory.
 ///
 /// # Errors
 /// What reading or learning failed with.
@@ -79,6 +80,9 @@ pub fn train<S: Stream>(
         classes.check_several()?;
     }
     training.estimator.check()?;
+    if training.estimator.no_rows().is_none() {
+        return training.train_together(stream, monitor);
+    }
     let sums = training.gather(stream, monitor)?;
     let Some(stats) = sums.total.finish(AnyStats::merge)? else {
         return Err(if sums.stopped.is_some() { Error::Stopped } else { Error::NoRows }.into());
@@ -175,12 +179,73 @@ impl Training<'_> {
     fn leaf(&self, rows: &Encoded) -> Result<AnyStats> {
         let unable = || self.estimator.unable("learn from a stream");
         let mut stats = self.estimator.no_rows().ok_or_else(unable)?;
-        let data = match self.goal {
-            Goal::Classes(classes) => rows.dataset(classes)?,
-            Goal::Numbers => rows.number_dataset()?,
-        };
-        self.estimator.observe(&mut stats, &data)?;
+        self.estimator.observe(&mut stats, &self.dataset(rows)?)?;
         Ok(stats)
+    }
+
+    fn dataset<'a>(&'a self, rows: &'a Encoded) -> Result<Dataset<'a>> {
+        match self.goal {
+            Goal::Classes(classes) => rows.dataset(classes),
+            Goal::Numbers => rows.number_dataset(),
+        }
+    }
+
+    /// Reads all rows, learns from them, and again without each fold.
+    fn train_together<S: Stream>(
+        self,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Outcome, S::Error> {
+        let width = self.features.n_features() as u64;
+        if let Some(n) = self.n_rows {
+            monitor.reserve("holding the rows together", n * width * 16)?;
+        }
+        let (mut parts, mut stopped) = (Vec::new(), None);
+        self.each_wave(stream, monitor, 0, &mut stopped, |wave, _| {
+            parts.extend(wave.into_iter().map(|dealt| dealt.rows));
+            Ok(())
+        })?;
+        if stopped.is_some() {
+            return Err(Error::Stopped.into());
+        }
+        let rows = Encoded::join(parts).ok_or(Error::NoRows)?;
+        let fitted = self.estimator.fit(&self.dataset(&rows)?, monitor)?;
+        let (mut evaluation, mut regression) = (None, None);
+        if self.n_folds > 1 && fitted.certificate.stopped.is_none() {
+            let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
+            let places = self.deal(&mut folds, &rows);
+            let models: Vec<_> = places
+                .iter()
+                .map(|fold| {
+                    let mut held = vec![false; rows.rows().n_rows()];
+                    fold.iter().for_each(|i| held[*i] = true);
+                    let others: Vec<usize> = (0..held.len()).filter(|i| !held[*i]).collect();
+                    let others = rows.select(&others);
+                    // Too few rows to leave any out: that fold cannot be judged.
+                    let fitted = self.estimator.fit(&self.dataset(&others).ok()?, monitor).ok()?;
+                    fitted.certificate.stopped.is_none().then_some(fitted)
+                })
+                .collect();
+            let judged = judge_batch(&Dealt { rows, places }, &models, 1)?;
+            if monitor.stop().is_none() {
+                match self.goal {
+                    Goal::Classes(classes) if !judged.classes.is_empty() => {
+                        let mut sums = Evaluation::new(classes);
+                        judged.classes.iter().for_each(|(codes, p)| sums.judge(codes, p));
+                        evaluation = Some(sums);
+                    }
+                    Goal::Numbers if !judged.numbers.is_empty() => {
+                        let mut sums = RegressionEvaluation::default();
+                        judged.numbers.iter().for_each(|(y, p)| sums.judge(y, p));
+                        regression = Some(sums);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let Training { estimator, features, .. } = self;
+        let trained = Trained::new(estimator, features, fitted, None);
+        Ok(Outcome { trained, evaluation, regression, bits: None })
     }
 
     /// For every fold, the model of all the others: running sums from both ends, so that no

@@ -11,9 +11,11 @@ use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a block on the side that is long.
-const LONG: usize = 1024;
+const LONG: usize = 512;
 /// Rows of a block on the side that is asked for.
-const SHORT: usize = 64;
+const SHORT: usize = 256;
+/// Rows of a strip of a matrix that is symmetric.
+const STRIP: usize = 64;
 /// Multiplications below which one thread is enough.
 const SERIAL: usize = 1 << 21;
 /// Sparse rows are written out where they have no more columns than this...
@@ -220,6 +222,27 @@ impl<T: Float> KernelRows<T> {
         }
     }
 
+    /// `Σₖ weights[k] · K(xₖ, z)` over these rows for every row `z` of others, summed in double precision,
+    /// on all threads.
+    pub fn weighted_sums(&self, weights: &[f64], of: &KernelRows<T>) -> Vec<f64> {
+        let mut out = vec![0.0; of.n_rows];
+        out.par_chunks_mut(SHORT).enumerate().for_each(|(k, out)| {
+            let first = (k * SHORT) as u32;
+            let picks: Vec<u32> = (first..first + out.len() as u32).collect();
+            let some = of.select(&picks);
+            let mut values = vec![T::default(); out.len() * LONG.min(self.n_rows.max(1))];
+            for from in (0..self.n_rows).step_by(LONG) {
+                let range = from..(from + LONG).min(self.n_rows);
+                let values = &mut values[..out.len() * range.len()];
+                some.block(self, range.clone(), values);
+                for (sum, row) in out.iter_mut().zip(values.chunks_exact(range.len())) {
+                    *sum += T::dot(row, &weights[range.clone()]);
+                }
+            }
+        });
+        out
+    }
+
     fn width(&self) -> usize {
         match &self.cells {
             Cells::Dense { width, .. } | Cells::Given { width, .. } => *width,
@@ -338,8 +361,8 @@ impl<T: Float> KernelRows<T> {
     pub fn gram(&self) -> Vec<T> {
         let n = self.n_rows;
         let mut out = vec![T::default(); n * n];
-        for first in (0..n).step_by(SHORT) {
-            let last = (first + SHORT).min(n);
+        for first in (0..n).step_by(STRIP) {
+            let last = (first + STRIP).min(n);
             let picks: Vec<u32> = (first as u32..last as u32).collect();
             let block = self.select(&picks);
             let rows = &mut out[first * n..last * n];
@@ -357,10 +380,10 @@ impl<T: Float> KernelRows<T> {
 
 /// Copies what is below the diagonal to above it, square by square, so that both stay in cache.
 fn mirror<T: Copy>(cells: &mut [T], n: usize) {
-    for first in (0..n).step_by(SHORT) {
-        for from in (0..=first).step_by(SHORT) {
-            for i in first..(first + SHORT).min(n) {
-                for j in from..(from + SHORT).min(i) {
+    for first in (0..n).step_by(STRIP) {
+        for from in (0..=first).step_by(STRIP) {
+            for i in first..(first + STRIP).min(n) {
+                for j in from..(from + STRIP).min(i) {
                     cells[j * n + i] = cells[i * n + j];
                 }
             }

@@ -75,6 +75,11 @@ impl<'a> Monitor<'a> {
         }
     }
 
+    /// The memory budget in bytes, if there is one.
+    pub fn memory(&self) -> Option<u64> {
+        self.memory
+    }
+
     /// Asks for memory before it is taken.
     ///
     /// # Errors

@@ -117,6 +117,39 @@ impl Encoded {
         Dataset::numbers(self.rows(), &self.numbers)?.described(&self.columns)
     }
 
+    /// All rows of several parts, in their order; `None` of no part.
+    pub fn join(parts: Vec<Encoded>) -> Option<Encoded> {
+        let columns = Arc::clone(&parts.first()?.columns);
+        let codes = parts.iter().flat_map(|part| part.codes.iter().copied()).collect();
+        let numbers = parts.iter().flat_map(|part| part.numbers.iter().copied()).collect();
+        let n_unseen = parts.iter().map(|part| part.n_unseen).sum();
+        let n_rows = parts.iter().map(|part| part.rows().n_rows()).sum();
+        let width = parts.first()?.rows().n_columns();
+        let sparse = parts.iter().any(|part| matches!(part.rows, OwnedRows::Sparse(_)));
+        let rows = if sparse {
+            let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
+            for part in &parts {
+                if let OwnedRows::Sparse(x) = &part.rows {
+                    for row in x.outer_iterator() {
+                        places.extend_from_slice(row.indices());
+                        values.extend_from_slice(row.data());
+                        offsets.push(places.len());
+                    }
+                }
+            }
+            OwnedRows::Sparse(Sparse::new((n_rows, width), offsets, places, values))
+        } else {
+            let mut cells = Vec::with_capacity(n_rows * width);
+            for part in parts {
+                if let OwnedRows::Dense(x) = part.rows {
+                    cells.extend(x.iter());
+                }
+            }
+            OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
+        };
+        Some(Encoded { rows, codes, numbers, n_unseen, columns })
+    }
+
     /// The rows at some places, copied.
     pub fn select(&self, places: &[usize]) -> Encoded {
         let rows = match &self.rows {

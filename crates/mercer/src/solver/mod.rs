@@ -1,10 +1,10 @@
 //! What can be minimized.
 //!
-//! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables within working sets
+//! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables
 
+mod by_columns;
 mod cache;
 pub(crate) mod newton;
 mod smo;
-mod working_set;
 
-pub use working_set::{BoxQp, Solution, SolverOptions, solve};
+pub use by_columns::{BoxQp, Solution, SolverOptions, solve};

@@ -147,9 +147,9 @@ pub(super) fn pairs<T: Float>(
             return run(End::Rounding);
         };
         let j = group.start + j;
-        let gain = scans[g].top - (v.down[j] - v.f[j]);
+        let gain = gain_of(v, j, scans[g].top);
         let curvature = diagonal[i].into() + diagonal[j].into() - 2.0 * rising[j].into();
-        let t = move_pair(v, i, j, gain / curvature.max(FLAT));
+        let t = move_pair(v, i, j, gain, curvature);
         if t == 0.0 {
             return run(End::Rounding);
         }
@@ -168,8 +168,15 @@ pub(super) fn pairs<T: Float>(
     }
 }
 
-/// Moves `i` up and `j` down by `t`, or as far as the box and the kinks at zero allow; says how far.
-fn move_pair(v: &mut Variables, i: usize, j: usize, t: f64) -> f64 {
+/// How much cheaper it is to let the cheapest rise and `j` fall.
+pub(super) fn gain_of(v: &Variables, j: usize, top: f64) -> f64 {
+    top - (v.down[j] - v.f[j])
+}
+
+/// Moves `i` up and `j` down to where their gain is used up, or as far as the box and the kinks at zero
+/// allow; says how far.
+pub(super) fn move_pair(v: &mut Variables, i: usize, j: usize, gain: f64, curvature: f64) -> f64 {
+    let t = gain / curvature.max(FLAT);
     let kink = v.tube > 0.0;
     let (rise_to, fall_to) = (
         if kink && v.beta[i] < 0.0 { v.high[i].min(0.0) } else { v.high[i] },

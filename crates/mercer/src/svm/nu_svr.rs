@@ -36,8 +36,8 @@ params! {
         tol: f64 = 1e-3, Above(0.0);
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
-        /// Memory for kernel values, in millions of bytes.
-        cache_size: f64 = 1000.0, Above(0.0);
+        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
+        cache_size: f64 = 4000.0, Above(0.0);
         /// Most steps; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
     }
@@ -114,14 +114,8 @@ impl Regressor for NuSvrModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        Ok(self.decisions(x)?.column(0).to_vec())
-    }
-}
-
-impl Decides for NuSvrModel {
-    fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
-        self.machine.decisions(x, &[all])
+        Ok(self.machine.decisions(x, &[all])?.column(0).to_vec())
     }
 }
 

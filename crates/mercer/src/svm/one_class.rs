@@ -32,8 +32,8 @@ params! {
         nu: f64 = 0.5, Between(1e-9, 1.0);
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
-        /// Memory for kernel values, in millions of bytes.
-        cache_size: f64 = 1000.0, Above(0.0);
+        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
+        cache_size: f64 = 4000.0, Above(0.0);
         /// Most steps; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
     }

@@ -44,7 +44,7 @@ pub(super) struct Task {
 }
 
 impl Task {
-    fn problem(&self) -> BoxQp<'_> {
+    pub fn problem(&self) -> BoxQp<'_> {
         BoxQp {
             linear: &self.linear,
             low: &self.low,
@@ -52,6 +52,7 @@ impl Task {
             tube: self.tube,
             split: self.split,
             start: self.start.clone(),
+            outputs: None,
         }
     }
 }

@@ -8,7 +8,6 @@
 
 use crate::kernel::KernelRows;
 use crate::solver::BoxQp;
-use rayon::prelude::*;
 
 /// What was measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -19,13 +18,13 @@ pub(super) struct Measured {
     pub violation: f64,
 }
 
-/// Measures a solution.
+/// Measures a solution; also gives `Kβ`.
 pub(super) fn measure(
     rows: &KernelRows<f64>,
     problem: &BoxQp<'_>,
     beta: &[f64],
     level: [f64; 2],
-) -> Measured {
+) -> (Measured, Vec<f64>) {
     let f = outputs(rows, beta);
     let mut out = Measured::default();
     let mut quadratic = 0.0;
@@ -50,7 +49,7 @@ pub(super) fn measure(
     out.primal = 0.5 * quadratic + losses + level[0] * sums[0] + level[1] * sums[1];
     out.dual = linear - 0.5 * quadratic;
     out.violation = prices.iter().map(|(top, bottom)| top - bottom).fold(0.0, f64::max);
-    out
+    (out, f)
 }
 
 /// The largest `t r − ε|t|` with `t` between the bounds, which have zero between them.
@@ -62,21 +61,9 @@ fn loss(r: f64, tube: f64, low: f64, high: f64) -> f64 {
 
 /// `Kβ`.
 fn outputs(rows: &KernelRows<f64>, beta: &[f64]) -> Vec<f64> {
-    let n = rows.n_rows();
-    let mut f = vec![0.0; n];
-    let carriers: Vec<u32> = (0..n as u32).filter(|i| beta[*i as usize] != 0.0).collect();
-    for some in carriers.chunks(128) {
-        let mut columns = vec![vec![0.0; n]; some.len()];
-        let mut out: Vec<&mut [f64]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
-        rows.columns(some, rows, &mut out);
-        f.par_chunks_mut(4096).enumerate().for_each(|(k, f)| {
-            for (column, i) in columns.iter().zip(some) {
-                let b = beta[*i as usize];
-                f.iter_mut().zip(&column[k * 4096..]).for_each(|(f, v)| *f += b * v);
-            }
-        });
-    }
-    f
+    let carriers: Vec<u32> = (0..beta.len() as u32).filter(|i| beta[*i as usize] != 0.0).collect();
+    let values: Vec<f64> = carriers.iter().map(|i| beta[*i as usize]).collect();
+    rows.select(&carriers).weighted_sums(&values, rows)
 }
 
 #[cfg(test)]
@@ -98,10 +85,11 @@ mod tests {
             tube: 0.0,
             split: 2,
             start: vec![0.0; 2],
+            outputs: None,
         };
 
-        let best = measure(&rows, &problem, &[-0.5, 0.5], [0.0; 2]);
-        let off = measure(&rows, &problem, &[-0.4, 0.4], [0.1, 0.0]);
+        let (best, _) = measure(&rows, &problem, &[-0.5, 0.5], [0.0; 2]);
+        let (off, _) = measure(&rows, &problem, &[-0.4, 0.4], [0.1, 0.0]);
 
         assert_eq!(best, Measured { primal: 0.5, dual: 0.5, violation: 0.0 });
         // w = 0.8: ½ 0.64 + 10 (1 − 0.8 − 0.1) + 10 (1 − 0.8 + 0.1); dual 0.8 − 0.32.

@@ -4,16 +4,18 @@
 //! `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`. The coefficients kept are
 //! `βᵢ = yᵢαᵢ`.
 
+use super::calibrate::{couple, sigmoid};
 use super::ground::{Ground, Kernelized};
 use super::machine::{Machine, Segment};
 use super::pairwise::{
-    DecisionShape, Multiclass, Task, certificate, join_pairs, pair_segments, pairs, ranges, scores,
-    solve_all, votes,
+    DecisionShape, Multiclass, Task, certificate, join_pairs, pair_at, pair_segments, pairs,
+    ranges, scores, solve_all, votes,
 };
 use super::weight::ClassWeight;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::model::winners;
 use crate::prelude::*;
+use rayon::prelude::*;
 use std::time::Instant;
 
 params! {
@@ -40,8 +42,8 @@ params! {
         class_weight: Option<ClassWeight> = None, Above(0.0);
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
-        /// Memory for kernel values, in millions of bytes.
-        cache_size: f64 = 1000.0, Above(0.0);
+        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
+        cache_size: f64 = 4000.0, Above(0.0);
         /// Most steps for a problem; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
         /// Many classes by a machine for every pair (`ovo`) or for every class against the rest (`ovr`).
@@ -52,6 +54,9 @@ params! {
         /// Whether classes with equally many votes are told apart by the sum of their decisions, not by
         /// their order.
         break_ties: bool = false, Any;
+        /// Whether to learn probabilities too, from what the machine would have said of each row without
+        /// it. Predictions then go to the most probable class.
+        probability: bool = false, Any;
     }
 }
 
@@ -77,6 +82,9 @@ pub struct SvcModel {
     pub shape: DecisionShape,
     /// Whether equal votes are told apart by the sum of decisions.
     pub break_ties: bool,
+    /// For every decision the `a` and `b` of its sigmoid `1 / (1 + exp(a d + b))`, where probabilities were
+    /// asked for.
+    pub sigmoids: Option<Matrix>,
 }
 
 impl Svc {
@@ -144,8 +152,38 @@ impl Svc {
         } else {
             join_rest(&ground, &ranges, &answers)
         };
+        let sigmoids = self.probability.then(|| {
+            let flip = if n == 2 { -1.0 } else { 1.0 };
+            let fitted: Vec<(f64, f64)> = tasks
+                .par_iter()
+                .zip(&solved)
+                .map(|(task, solved)| {
+                    let scores = ground.leave_one_out(&task.places, &task.problem(), solved);
+                    let positive: Vec<bool> = task.linear.iter().map(|y| *y > 0.0).collect();
+                    let weights: Vec<f64> =
+                        task.places.iter().map(|k| ground.weights[*k as usize]).collect();
+                    sigmoid(&scores, &positive, &weights)
+                })
+                .collect();
+            // The sigmoid of a class nobody showed is never asked.
+            let mut table = Matrix::zeros((machine.intercepts.len(), 2));
+            let shown = |c: usize| !ranges[c].is_empty();
+            let places: Vec<usize> = if one_vs_one {
+                let all = pairs(n).enumerate();
+                all.filter(|(_, (a, b))| shown(*a) && shown(*b)).map(|(k, _)| k).collect()
+            } else {
+                (0..n).filter(|c| shown(*c)).collect()
+            };
+            for (k, (a, b)) in places.into_iter().zip(fitted) {
+                // Of two classes the decision is about the second: both its sign and its sense turn.
+                table[[k, 0]] = a;
+                table[[k, 1]] = flip * b;
+            }
+            table
+        });
         let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
         let model = SvcModel {
+            sigmoids,
             classes: classes.clone(),
             machine,
             n_support,
@@ -249,6 +287,41 @@ impl SvcModel {
         }
     }
 
+    /// Whether there are probabilities.
+    pub fn has_probabilities(&self) -> bool {
+        self.sigmoids.is_some()
+    }
+
+    fn log_proba_of(&self, decisions: &Matrix, sigmoids: &Matrix) -> Matrix {
+        let n = self.classes.len();
+        let shown: Vec<usize> = (0..n).filter(|c| self.n_support[*c] > 0).collect();
+        let chance = |row: ndarray::ArrayView1<'_, f64>, k: usize| {
+            1.0 / (1.0 + (sigmoids[[k, 0]] * row[k] + sigmoids[[k, 1]]).exp())
+        };
+        let mut out = Matrix::from_elem((decisions.nrows(), n), 0.0);
+        for (row, mut out) in decisions.rows().into_iter().zip(out.rows_mut()) {
+            match self.multiclass {
+                _ if n == 2 => {
+                    let second = chance(row, 0);
+                    (out[0], out[1]) = (1.0 - second, second);
+                }
+                Multiclass::OneVsOne => {
+                    let of_pairs: Vec<f64> = pairs(shown.len())
+                        .map(|(a, b)| chance(row, pair_at(n, shown[a], shown[b])))
+                        .collect();
+                    let p = couple(&of_pairs, shown.len());
+                    shown.iter().zip(p).for_each(|(c, p)| out[*c] = p);
+                }
+                Multiclass::OneVsRest => {
+                    shown.iter().for_each(|c| out[*c] = chance(row, *c).max(f64::MIN_POSITIVE));
+                }
+            }
+            let sum: f64 = out.sum();
+            out.iter_mut().for_each(|p| *p = (*p / sum).ln());
+        }
+        out
+    }
+
     /// Begins the problems where this model ended, shrunk into their bounds.
     fn continue_with(&self, picks: &[u32], ranges: &[std::ops::Range<usize>], tasks: &mut [Task]) {
         let n = ranges.len();
@@ -295,16 +368,35 @@ impl Classifier for SvcModel {
     }
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        Ok(self.scores_of(self.raw_decisions(x)?))
+        let decisions = self.raw_decisions(x)?;
+        match &self.sigmoids {
+            Some(sigmoids) => Ok(self.log_proba_of(&decisions, sigmoids)),
+            None => Ok(self.scores_of(decisions)),
+        }
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         let decisions = self.raw_decisions(x)?;
         let n = self.classes.len();
+        if let Some(sigmoids) = &self.sigmoids {
+            return Ok(winners(&self.log_proba_of(&decisions, sigmoids)));
+        }
         if n > 2 && self.multiclass == Multiclass::OneVsOne && !self.break_ties {
             return Ok(winners(&votes(&decisions, n)));
         }
         Ok(winners(&self.scores_of(decisions)))
+    }
+}
+
+impl Probabilistic for SvcModel {
+    fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let Some(sigmoids) = &self.sigmoids else {
+            return Err(Error::Unable {
+                estimator: "svc".into(),
+                what: "give probabilities: train with `probability` set to true".into(),
+            });
+        };
+        Ok(self.log_proba_of(&self.raw_decisions(x)?, sigmoids))
     }
 }
 
@@ -333,7 +425,10 @@ impl Check for SvcModel {
             && self.machine.coefficients.nrows() == rows
             && self.machine.intercepts.len() == decisions
             && self.class_weights.len() == n
-            && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0);
+            && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && self.sigmoids.as_ref().is_none_or(|table| {
+                table.dim() == (decisions, 2) && table.iter().all(|v| v.is_finite())
+            });
         if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
     }
 }
@@ -514,6 +609,58 @@ mod tests {
         let (pairs, rest) = (right(Multiclass::OneVsOne), right(Multiclass::OneVsRest));
 
         assert!(pairs.abs_diff(rest) < 15 && pairs > 180, "{pairs}, {rest}");
+    }
+
+    #[test]
+    fn probabilities_are_calibrated_and_agree_with_predictions() {
+        for n_classes in [2, 4] {
+            let (x, codes, classes) = blobs(400, n_classes, 20);
+            let (fresh, truth, _) = blobs(2000, n_classes, 21);
+            let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+            let fitted = Svc::new().probability(true).fit(&data, &Monitor::quiet()).unwrap();
+
+            fitted.check().unwrap();
+            let p = fitted.log_proba(&Rows::from(&fresh)).unwrap().mapv(f64::exp);
+            let predicted = fitted.predict(&Rows::from(&fresh)).unwrap();
+            let (mut confidence, mut right) = (0.0, 0.0);
+            for (i, row) in p.rows().into_iter().enumerate() {
+                assert!((row.sum() - 1.0).abs() < 1e-12);
+                let most = row.iter().copied().fold(0.0, f64::max);
+                assert_eq!(row[predicted[i] as usize], most);
+                confidence += most / 2000.0;
+                right += f64::from(u8::from(predicted[i] == truth[i])) / 2000.0;
+            }
+            near(confidence, right, 0.06);
+        }
+    }
+
+    #[test]
+    fn what_would_be_said_without_a_row_is_nearly_what_is() {
+        let (x, codes, classes) = blobs(60, 2, 22);
+        let svc = Svc::new().gamma(0.1.into()).C(1.0).tol(1e-9);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let ground =
+            Ground::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
+        let places = 0..60;
+        let one = task(places, |k| codes[ground.picks[k] as usize] == 0, |_| 1.0);
+        let solved = solve_all(&ground, &[one], &Monitor::quiet());
+        let one = task(0..60, |k| codes[ground.picks[k] as usize] == 0, |_| 1.0);
+        let said = ground.leave_one_out(&one.places, &one.problem(), &solved[0]);
+
+        let mut worst = 0.0f64;
+        for (k, i) in ground.picks.iter().enumerate() {
+            let others: Vec<usize> = (0..60).filter(|j| *j != *i as usize).collect();
+            let some = x.select(ndarray::Axis(0), &others);
+            let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();
+            let left = Dataset::classes(&some, &some_codes, &classes).unwrap();
+            let fitted = svc.fit(&left, &Monitor::quiet()).unwrap();
+            let row = x.select(ndarray::Axis(0), &[*i as usize]);
+            // The decision is about the second class, the problem about the first.
+            let truth = -fitted.decisions(&Rows::from(&row)).unwrap()[[0, 0]];
+            worst = worst.max((truth - said[k]).abs());
+        }
+        assert!(worst < 0.35, "{worst}");
     }
 
     #[test]

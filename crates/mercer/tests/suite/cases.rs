@@ -45,6 +45,9 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
 /// Columns of rows over many chunks: where a summary is as wide as the data, so many that a dense
 /// chunk has few rows; where it may grow with the square of that, few.
 pub fn width(card: &Card) -> usize {
+    if card.learns == Learns::Solver {
+        return 8;
+    }
     let wide = if card.takes("categories") { 16 } else { 128 };
     if chunk_of(card, wide) == chunk_rows(wide, Layout::Dense) { wide } else { 8 }
 }
@@ -55,6 +58,10 @@ pub fn chunk(card: &Card) -> usize {
 }
 
 fn chunk_of(card: &Card, n_columns: usize) -> usize {
+    // A solver has no chunks, and its time grows faster than the rows.
+    if card.learns == Learns::Solver {
+        return 32;
+    }
     estimator(card).chunk_rows(n_columns, Layout::Dense)
 }
 
@@ -208,9 +215,40 @@ pub fn cells(card: &Card) -> Cells {
         .unwrap_or_else(|| panic!("`{}` accepts no rows at all", card.id))
 }
 
-/// The estimator of a card with its defaults.
+/// The estimator of a card with its defaults; a solver comes so near to its optimum that laws can be
+/// seen to hold.
 pub fn estimator(card: &Card) -> Estimator {
-    Estimator::from_id(card.id).unwrap()
+    let estimator = Estimator::from_id(card.id).unwrap();
+    match card.learns {
+        Learns::Solver => estimator.set_word("tol", "1e-10").unwrap(),
+        _ => estimator,
+    }
+}
+
+/// Fails where two fits of the same learning differ: in any number of the model, or, where a solver may
+/// come to the same function by other numbers, in what they say about rows.
+#[track_caller]
+pub fn assert_same_learning<'a>(
+    card: &Card,
+    a: &AnyModel,
+    b: &AnyModel,
+    rows: impl Into<Rows<'a>>,
+    tolerance: f64,
+) {
+    if card.learns == Learns::Solver {
+        let rows = rows.into();
+        assert_near(&answers(a, rows), &answers(b, rows), SOLVED);
+    } else {
+        assert_models_near(a, b, tolerance);
+    }
+}
+
+/// How far answers may be apart that a solver came to by two ways.
+pub const SOLVED: f64 = 1e-5;
+
+/// The tolerance for answers, or the solver's.
+pub fn within(card: &Card, tolerance: f64) -> f64 {
+    if card.learns == Learns::Solver { SOLVED } else { tolerance }
 }
 
 /// Fits the case's own rows.
@@ -249,6 +287,8 @@ pub fn answers<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
         model.scores(&rows).unwrap()
     } else if let Some(model) = model.regressor() {
         Matrix::from_shape_vec((rows.n_rows(), 1), model.predict(&rows).unwrap()).unwrap()
+    } else if let Some(model) = model.detector() {
+        Matrix::from_shape_vec((rows.n_rows(), 1), model.inside(&rows).unwrap()).unwrap()
     } else if let Some(model) = model.transformer() {
         model.transform(&rows).unwrap()
     } else {

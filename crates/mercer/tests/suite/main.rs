@@ -16,4 +16,5 @@ mod prepare;
 mod probability;
 mod rounds;
 mod special;
+mod svm;
 mod text;

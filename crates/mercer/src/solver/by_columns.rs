@@ -1,33 +1,31 @@
-//! A quadratic over a box with a kernel matrix too large to hold: working sets of variables, each
-//! solved by pairs in cache.
+//! A quadratic over a box with a kernel matrix too large to hold, solved by pairs of variables with its
+//! columns at hand.
 //!
 //! Minimize `½ βᵀKβ − zᵀβ + ε ‖β‖₁` subject to `low ≤ β ≤ high`, with the sum of β in each of two
-//! groups kept. A round takes the variables that violate the optimum most, computes the columns of
-//! `K` that are not at hand as one matrix product, solves the small problem among them, and moves
-//! `f = Kβ − z` by the columns that changed (Joachims 1999; Wen et al. 2018). Variables at a bound and
-//! far from leaving it are set aside, and looked at again before the end. It ends when the violation over
-//! all variables is within the tolerance, and for no other reason but a request or rounding.
+//! groups kept. Every step takes the pair that [`smo`](super::smo) would take, over all variables. When it
+//! needs a column of `K` that is not at hand, that and those of the variables that violate most are
+//! computed together, as one matrix product on all threads. Variables at a bound and far from leaving it
+//! are set aside (Joachims 1999), and columns shortened when they are next used. It ends when the
+//! violation over the variables looked at is within the tolerance, and for no other reason but a request
+//! or rounding; whoever asked looks at all of them, and begins again from there if he must.
 
 use super::cache::Cache;
-use super::smo::{End, Variables, pairs, violation};
+use super::smo::{End, Variables, gain_of, move_pair, pairs, violation};
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
 use mercer_num::Float;
 use mercer_num::sweep::Scan;
-use rayon::prelude::*;
 
 /// Up to so many variables the whole matrix is made at once.
-const WHOLE: usize = 768;
-/// Variables of the first working set; later ones are larger.
-const FIRST_SET: usize = 128;
-/// Variables of a large working set: a matrix among them stays in cache.
-const LARGEST_SET: usize = 512;
-/// Numbers of `f` that one thread moves at a time.
-const CHUNK: usize = 2048;
-/// Steps within a working set, for each of its variables, before the others are looked at again.
-const STEPS_EACH: u64 = 40;
-/// How much smaller than the violation of all the one within a set is made.
-const WITHIN: f64 = 0.1;
+const WHOLE: usize = 384;
+/// Columns computed at a time: one for so many at hand, within bounds. An easy problem needs few columns
+/// in all and must not pay for others; a hard one needs most, and many at a time are computed faster.
+const FRESH_SHARE: usize = 16;
+const FEWEST_FRESH: usize = 8;
+const MOST_FRESH: usize = 128;
+/// Steps between two looks at the clock, and at who could be set aside.
+const POLL: u64 = 64;
+const LOOK: u64 = 1000;
 
 /// Minimize `½ βᵀKβ − zᵀβ + ε ‖β‖₁` subject to `low ≤ β ≤ high`, each group's sum as at the start.
 #[derive(Clone, Debug)]
@@ -44,6 +42,8 @@ pub struct BoxQp<'a> {
     pub split: usize,
     /// Where to begin: within the bounds.
     pub start: Vec<f64>,
+    /// `Kβ` where it begins, if it is known.
+    pub outputs: Option<Vec<f64>>,
 }
 
 /// How to solve.
@@ -66,10 +66,12 @@ pub struct Solution {
     pub beta: Vec<f64>,
     /// For each group, a number between the prices of rising and of falling: the multiplier of its sum.
     pub level: [f64; 2],
-    /// The violation the solver measured.
+    /// The violation the solver measured, over the variables it looked at.
     pub violation: f64,
     /// Whether that is within the tolerance.
     pub converged: bool,
+    /// How many variables were not looked at in the end.
+    pub aside: usize,
     /// Pairs moved.
     pub steps: u64,
     /// Kernel values computed.
@@ -78,7 +80,7 @@ pub struct Solution {
     pub stopped: Option<Stop>,
 }
 
-/// Solves the problem over some rows.
+/// Solves the problem over some rows; `progress` is told the share of the way behind.
 pub fn solve<T: Float>(
     problem: &BoxQp<'_>,
     rows: &KernelRows<T>,
@@ -87,21 +89,35 @@ pub fn solve<T: Float>(
     progress: &(dyn Fn(f64) + Sync),
 ) -> Solution {
     let n = rows.n_rows();
-    let beta = problem.start.clone();
-    let f: Vec<f64> = problem.linear.iter().map(|z| -z).collect();
+    let (mut beta, mut values) = (problem.start.clone(), 0);
+    let outputs = match &problem.outputs {
+        Some(outputs) => outputs.clone(),
+        None if beta.iter().all(|b| *b == 0.0) => vec![0.0; n],
+        None => {
+            let carriers: Vec<u32> = (0..n as u32).filter(|i| beta[*i as usize] != 0.0).collect();
+            let weights: Vec<f64> = carriers.iter().map(|i| beta[*i as usize]).collect();
+            values = (carriers.len() * n) as u64;
+            rows.select(&carriers).weighted_sums(&weights, rows)
+        }
+    };
+    beta.iter_mut().zip(problem.low.iter().zip(problem.high)).for_each(|(b, (low, high))| {
+        *b = b.clamp(*low, *high);
+    });
     let variables = Variables::new(
         beta,
-        f,
+        outputs.iter().zip(problem.linear).map(|(f, z)| f - z).collect(),
         problem.low.to_vec(),
         problem.high.to_vec(),
         problem.tube,
         problem.split,
     );
-    if n <= WHOLE {
+    let mut solution = if n <= WHOLE {
         whole(variables, rows, options, monitor)
     } else {
-        Rounds::new(variables, problem, rows, options, monitor, progress).run()
-    }
+        ByColumns::new(variables, rows, options, monitor).run(progress)
+    };
+    solution.kernel_values += values;
+    solution
 }
 
 /// Solves with the whole matrix at hand, on this thread.
@@ -114,22 +130,16 @@ fn whole<T: Float>(
     let n = rows.n_rows();
     let k = rows.gram();
     let diagonal: Vec<T> = (0..n).map(|i| k[i * n + i]).collect();
-    for j in 0..n {
-        let b = v.beta[j];
-        if b != 0.0 {
-            T::add_columns(&[&k[j * n..(j + 1) * n]], &[b], 0, &mut v.f);
-        }
-    }
     let mut stopped = None;
     let run = pairs(&mut v, &k, &diagonal, options.tol, options.max_steps, |_, _| {
         stopped = monitor.stop();
         stopped.is_none()
     });
-    let level = levels(&v);
     Solution {
-        level,
+        level: levels(&v),
         violation: run.violation,
         converged: run.end == End::Within,
+        aside: 0,
         steps: run.steps,
         kernel_values: (n * (n + 1) / 2) as u64,
         stopped,
@@ -162,13 +172,11 @@ fn levels(v: &Variables) -> [f64; 2] {
     })
 }
 
-/// A solve by working sets, under way.
-struct Rounds<'a, T> {
-    problem: &'a BoxQp<'a>,
+/// A solve by columns, under way.
+struct ByColumns<'a, T> {
     all: &'a KernelRows<T>,
     options: &'a SolverOptions,
     monitor: &'a Monitor<'a>,
-    progress: &'a (dyn Fn(f64) + Sync),
     /// The variables looked at, and which of all they are.
     v: Variables,
     active: Vec<u32>,
@@ -178,204 +186,168 @@ struct Rounds<'a, T> {
     cache: Cache<T>,
     /// Values of the variables set aside.
     beta: Vec<f64>,
-    /// How often all were looked at again.
-    returns: usize,
     steps: u64,
-    kernel_values: u64,
-    last: Vec<u32>,
 }
 
-impl<'a, T: Float> Rounds<'a, T> {
+impl<'a, T: Float> ByColumns<'a, T> {
     fn new(
         v: Variables,
-        problem: &'a BoxQp<'a>,
         all: &'a KernelRows<T>,
         options: &'a SolverOptions,
         monitor: &'a Monitor<'a>,
-        progress: &'a (dyn Fn(f64) + Sync),
     ) -> Self {
         let n = all.n_rows();
-        let mut out = Rounds {
-            problem,
+        ByColumns {
             all,
             options,
             monitor,
-            progress,
             active: (0..n as u32).collect(),
             some: None,
             diagonal: all.diagonal(),
             cache: Cache::new(n, capacity::<T>(n, options.cache_bytes)),
             beta: v.beta.clone(),
             v,
-            returns: 0,
             steps: 0,
-            kernel_values: 0,
-            last: Vec::new(),
-        };
-        if out.beta.iter().any(|b| *b != 0.0) {
-            out.v.f = out.fresh(&(0..n as u32).collect::<Vec<_>>());
         }
-        out
     }
 
-    fn run(mut self) -> Solution {
-        let mut size = FIRST_SET;
-        let mut first = None;
-        let mut round = 0u64;
-        let (violation, end, stopped) = loop {
-            let scans = self.v.scans();
-            let gap = violation(&scans);
-            let from = *first.get_or_insert(gap.max(self.options.tol));
-            (self.progress)(((from / gap).ln() / (from / self.options.tol).ln()).clamp(0.0, 1.0));
-            if !(gap > self.options.tol) {
-                if self.all_active() {
-                    break (gap, End::Within, None);
-                }
-                self.look_at_all();
-                continue;
-            }
-            if let Some(stop) = self.monitor.stop() {
-                break (gap, End::Asked, Some(stop));
+    fn run(mut self, progress: &(dyn Fn(f64) + Sync)) -> Solution {
+        let mut scans = self.v.scans();
+        let first = violation(&scans).max(self.options.tol);
+        let (end, stopped) = loop {
+            let gap = |g: usize| scans[g].top - scans[g].bottom;
+            let g = usize::from(gap(1) > gap(0));
+            // Written so that a NaN ends the run as well.
+            if !(gap(g) > self.options.tol) {
+                break (End::Within, None);
             }
             if self.steps >= self.options.max_steps {
-                break (gap, End::Steps, None);
+                break (End::Steps, None);
             }
-            round += 1;
-            if self.options.shrinking && self.returns < 2 && round % 4 == 0 {
-                self.set_aside(&scans);
+            if self.steps % POLL == 0 {
+                if let Some(stop) = self.monitor.stop() {
+                    break (End::Asked, Some(stop));
+                }
+                let way = (first / gap(g)).ln() / (first / self.options.tol).ln();
+                progress(way.clamp(0.0, 1.0));
             }
-            let set = self.choose(size);
-            size = (2 * size).min(LARGEST_SET);
-            match self.solve_set(&set, gap) {
-                End::Rounding if self.all_active() => break (gap, End::Rounding, None),
-                End::Rounding => self.look_at_all(),
-                End::Asked => break (gap, End::Asked, self.monitor.stop()),
-                _ => {}
+            self.steps += 1;
+            if self.options.shrinking && self.steps % LOOK == 0 && self.set_aside(&scans) {
+                scans = self.v.scans();
+                continue;
+            }
+            match self.step(g, scans) {
+                Some(next) => scans = next,
+                None => break (End::Rounding, None),
             }
         };
-        if !self.all_active() {
-            self.look_at_all();
+        let level = levels(&self.v);
+        for (i, b) in self.active.iter().zip(&self.v.beta) {
+            self.beta[*i as usize] = *b;
         }
         Solution {
-            level: levels(&self.v),
-            violation,
+            level,
+            violation: violation(&scans),
             converged: end == End::Within,
+            aside: self.all.n_rows() - self.active.len(),
             steps: self.steps,
-            kernel_values: self.kernel_values + self.cache.values,
+            kernel_values: self.cache.values,
             stopped,
-            beta: self.v.beta,
+            beta: self.beta,
         }
     }
 
-    fn all_active(&self) -> bool {
-        self.some.is_none()
-    }
-
-    fn rows(&self) -> &KernelRows<T> {
-        self.some.as_ref().unwrap_or(self.all)
-    }
-
-    /// The variables that violate most, of each group and on each side, and some of the last set.
-    fn choose(&self, size: usize) -> Vec<u32> {
-        let n = self.v.beta.len();
-        let size = size.min(n).min(self.cache_room());
+    /// Moves the pair of a group that is worth most; `None` where rounding leaves nothing to move.
+    fn step(&mut self, g: usize, mut scans: [Scan; 2]) -> Option<[Scan; 2]> {
+        let group = self.v.groups()[g].clone();
+        let i = group.start + scans[g].at;
+        if !self.cache.has(i as u32) {
+            let set = self.choose(&[i as u32], &scans);
+            self.cache.fetch(&set, self.some.as_ref().unwrap_or(self.all));
+        }
+        self.cache.use_column(i as u32);
+        let v = &self.v;
+        let rising = self.cache.column(i as u32);
+        let j = group.start
+            + T::partner(
+                &v.f[group.clone()],
+                &v.down[group.clone()],
+                &rising[group.clone()],
+                &self.diagonal[group.clone()],
+                self.diagonal[i],
+                scans[g].top,
+            )?;
+        if !self.cache.has(j as u32) {
+            let set = self.choose(&[i as u32, j as u32], &scans);
+            self.cache.fetch(&set, self.some.as_ref().unwrap_or(self.all));
+        }
+        self.cache.use_column(j as u32);
+        let (rising, falling) = (self.cache.column(i as u32), self.cache.column(j as u32));
+        let gain = gain_of(&self.v, j, scans[g].top);
+        let curvature = self.diagonal[i].into() + self.diagonal[j].into() - 2.0 * rising[j].into();
+        let t = move_pair(&mut self.v, i, j, gain, curvature);
+        if t == 0.0 {
+            return None;
+        }
         let groups = self.v.groups();
-        let filled = groups.iter().filter(|g| !g.is_empty()).count();
-        let each = (size / (2 * filled)).max(1);
-        let mut taken = vec![false; n];
-        let mut set = Vec::with_capacity(size + 4);
-        for group in groups {
-            let scans = mercer_num::sweep::scan(
-                &self.v.f[group.clone()],
+        for (g, group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
+            scans[g] = T::step(
+                &mut self.v.f[group.clone()],
+                &rising[group.clone()],
+                &falling[group.clone()],
+                t,
                 &self.v.up[group.clone()],
-                &self.v.down[group.clone()],
+                &self.v.down[group],
             );
+        }
+        Some(scans)
+    }
+
+    /// Some variables, and with them those of each group that violate most on each side and whose
+    /// columns are not at hand.
+    fn choose(&self, wanted: &[u32], scans: &[Scan; 2]) -> Vec<u32> {
+        let v = &self.v;
+        let room = capacity::<T>(self.all.n_rows(), self.options.cache_bytes);
+        let most = (self.cache.len() / FRESH_SHARE).clamp(FEWEST_FRESH, MOST_FRESH).min(room);
+        let groups = v.groups();
+        let sides = 2 * groups.iter().filter(|g| !g.is_empty()).count();
+        let each = most.saturating_sub(wanted.len()) / sides;
+        let mut set = wanted.to_vec();
+        for (group, scan) in groups.into_iter().zip(scans).filter(|_| each > 0) {
             for side in [Side::Rise, Side::Fall] {
-                let value = |i: u32| {
-                    let i = i as usize;
-                    match side {
-                        Side::Rise => self.v.up[i] - self.v.f[i],
-                        Side::Fall => self.v.f[i] - self.v.down[i],
+                // Only those that could be half of a violating pair, the farther half of them.
+                let (from, to) = match side {
+                    Side::Rise => (scan.bottom, scan.top),
+                    Side::Fall => (-scan.top, -scan.bottom),
+                };
+                let limit = 0.5 * (from + to);
+                let mut some: Vec<(f64, u32)> = Vec::new();
+                for i in group.clone() {
+                    let value = match side {
+                        Side::Rise => v.up[i] - v.f[i],
+                        Side::Fall => v.f[i] - v.down[i],
+                    };
+                    if value > limit && !self.cache.has(i as u32) {
+                        some.push((value, i as u32));
                     }
-                };
-                // Only those that could be half of a violating pair.
-                let limit = match side {
-                    Side::Rise => scans.bottom,
-                    Side::Fall => -scans.top,
-                };
-                let mut some: Vec<u32> = (group.start as u32..group.end as u32)
-                    .filter(|i| !taken[*i as usize] && value(*i) > limit)
-                    .collect();
-                let by_value =
-                    |a: &u32, b: &u32| value(*b).total_cmp(&value(*a)).then_with(|| a.cmp(b));
+                }
                 if some.len() > each {
+                    let by_value = |a: &(f64, u32), b: &(f64, u32)| {
+                        b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1))
+                    };
                     some.select_nth_unstable_by(each - 1, by_value);
                     some.truncate(each);
                 }
-                some.iter().for_each(|i| taken[*i as usize] = true);
-                set.extend(some);
-            }
-        }
-        // What is left of the room goes to those inside their bounds that were moved last.
-        for i in &self.last {
-            let inside = self.v.up[*i as usize].is_finite() && self.v.down[*i as usize].is_finite();
-            if set.len() < size && !taken[*i as usize] && inside && self.cache.has(*i) {
-                taken[*i as usize] = true;
-                set.push(*i);
+                set.extend(some.iter().map(|(_, i)| *i));
             }
         }
         set.sort_unstable();
+        set.dedup();
         set
     }
 
-    fn cache_room(&self) -> usize {
-        capacity::<T>(self.v.beta.len(), self.options.cache_bytes)
-    }
-
-    fn solve_set(&mut self, set: &[u32], gap: f64) -> End {
-        let q = set.len();
-        let rows = self.some.as_ref().unwrap_or(self.all);
-        self.cache.fetch(set, rows);
-        let mut k = vec![T::default(); q * q];
-        for (a, i) in set.iter().enumerate() {
-            let column = self.cache.column(*i);
-            for (b, j) in set.iter().enumerate().skip(a) {
-                k[a * q + b] = column[*j as usize];
-                k[b * q + a] = column[*j as usize];
-            }
-        }
-        let diagonal: Vec<T> = set.iter().map(|i| self.diagonal[*i as usize]).collect();
-        let mut part = self.v.select(set);
-        let tol = (WITHIN * gap).max(0.5 * self.options.tol);
-        let most = (STEPS_EACH * q as u64).min(self.options.max_steps - self.steps);
-        let monitor = self.monitor;
-        let run = pairs(&mut part, &k, &diagonal, tol, most, |_, _| monitor.stop().is_none());
-        self.steps += run.steps;
-        let (mut columns, mut moves) = (Vec::new(), Vec::new());
-        for (a, i) in set.iter().enumerate() {
-            let change = part.beta[a] - self.v.beta[*i as usize];
-            if change != 0.0 {
-                columns.push(self.cache.column(*i));
-                moves.push(change);
-            }
-        }
-        add_columns(&columns, &moves, &mut self.v.f);
-        for (a, i) in set.iter().enumerate() {
-            self.v.beta[*i as usize] = part.beta[a];
-            self.v.refresh(*i as usize);
-        }
-        self.last = set.to_vec();
-        if run.steps == 0 {
-            run.end
-        } else if run.end == End::Rounding {
-            End::Steps
-        } else {
-            run.end
-        }
-    }
-
     /// Leaves out the variables that stand at a bound and are far from leaving it, if they are many.
-    fn set_aside(&mut self, scans: &[Scan; 2]) {
+    fn set_aside(&mut self, scans: &[Scan; 2]) -> bool {
         let v = &self.v;
         let keep: Vec<u32> = (0..v.beta.len())
             .filter(|i| {
@@ -384,8 +356,8 @@ impl<'a, T: Float> Rounds<'a, T> {
             })
             .map(|i| i as u32)
             .collect();
-        if keep.len() * 5 > v.beta.len() * 4 || keep.len() < 2 {
-            return;
+        if keep.len() * 10 > v.beta.len() * 9 || keep.len() < 2 {
+            return false;
         }
         for (i, b) in self.active.iter().zip(&v.beta) {
             self.beta[*i as usize] = *b;
@@ -393,55 +365,10 @@ impl<'a, T: Float> Rounds<'a, T> {
         self.v = v.select(&keep);
         self.active = keep.iter().map(|i| self.active[*i as usize]).collect();
         self.diagonal = keep.iter().map(|i| self.diagonal[*i as usize]).collect();
-        let rows = self.rows().select(&keep);
+        let rows = self.some.as_ref().unwrap_or(self.all).select(&keep);
         self.some = Some(rows);
-        self.cache.shrink(&keep, capacity::<T>(keep.len(), self.options.cache_bytes));
-        self.last.clear();
-    }
-
-    /// Takes all variables in again, with `f` computed afresh for those that were left out.
-    fn look_at_all(&mut self) {
-        for (i, b) in self.active.iter().zip(&self.v.beta) {
-            self.beta[*i as usize] = *b;
-        }
-        let n = self.beta.len();
-        let mut f = vec![f64::NAN; n];
-        self.active.iter().zip(&self.v.f).for_each(|(i, v)| f[*i as usize] = *v);
-        let aside: Vec<u32> = (0..n as u32).filter(|i| f[*i as usize].is_nan()).collect();
-        aside.iter().zip(self.fresh(&aside)).for_each(|(i, v)| f[*i as usize] = v);
-        self.v = Variables::new(
-            self.beta.clone(),
-            f,
-            self.problem.low.to_vec(),
-            self.problem.high.to_vec(),
-            self.problem.tube,
-            self.problem.split,
-        );
-        self.active = (0..n as u32).collect();
-        self.some = None;
-        self.diagonal = self.all.diagonal();
-        self.kernel_values += self.cache.values;
-        self.cache = Cache::new(n, capacity::<T>(n, self.options.cache_bytes));
-        self.last.clear();
-        self.returns += 1;
-    }
-
-    /// `f` of some variables from nothing but `β`.
-    fn fresh(&mut self, of: &[u32]) -> Vec<f64> {
-        let rows = self.all.select(of);
-        let mut f: Vec<f64> = of.iter().map(|i| -self.problem.linear[*i as usize]).collect();
-        let carriers: Vec<u32> =
-            (0..self.beta.len() as u32).filter(|i| self.beta[*i as usize] != 0.0).collect();
-        for some in carriers.chunks(256) {
-            let mut columns = vec![vec![T::default(); of.len()]; some.len()];
-            let mut out: Vec<&mut [T]> = columns.iter_mut().map(Vec::as_mut_slice).collect();
-            self.all.columns(some, &rows, &mut out);
-            let columns: Vec<&[T]> = columns.iter().map(Vec::as_slice).collect();
-            let values: Vec<f64> = some.iter().map(|i| self.beta[*i as usize]).collect();
-            add_columns(&columns, &values, &mut f);
-            self.kernel_values += (some.len() * of.len()) as u64;
-        }
-        f
+        self.cache.shrink(&keep);
+        true
     }
 }
 
@@ -451,18 +378,7 @@ enum Side {
     Fall,
 }
 
-/// `into += Σ coefficients · columns`, on all threads, each number summed in the order of the columns.
-fn add_columns<T: Float>(columns: &[&[T]], coefficients: &[f64], into: &mut [f64]) {
-    if columns.len() * into.len() < 1 << 16 {
-        T::add_columns(columns, coefficients, 0, into);
-        return;
-    }
-    into.par_chunks_mut(CHUNK).enumerate().for_each(|(k, part)| {
-        T::add_columns(columns, coefficients, k * CHUNK, part);
-    });
-}
-
-/// How many columns fit; a working set of some size always does.
+/// How many columns fit; a few always do.
 fn capacity<T>(n: usize, bytes: u64) -> usize {
     let column = (n.max(1) * size_of::<T>()) as u64;
     usize::try_from(bytes / column).unwrap_or(usize::MAX).clamp(64.min(n), n.max(1))
@@ -515,13 +431,20 @@ mod tests {
     }
 
     #[test]
-    fn whole_and_by_working_sets_come_to_the_same() {
+    fn whole_and_by_columns_come_to_the_same() {
         let n = 900;
         let (x, y, low, high) = svm(n, 1, 2.0);
         let function = Function::rbf(0.2);
         let rows: KernelRows<f64> = KernelRows::all(function, &Rows::from(&x), &[], &[]);
-        let problem =
-            BoxQp { linear: &y, low: &low, high: &high, tube: 0.0, split: n, start: vec![0.0; n] };
+        let problem = BoxQp {
+            linear: &y,
+            low: &low,
+            high: &high,
+            tube: 0.0,
+            split: n,
+            start: vec![0.0; n],
+            outputs: None,
+        };
         let v = Variables::new(
             vec![0.0; n],
             y.iter().map(|z| -z).collect(),
@@ -531,7 +454,8 @@ mod tests {
             n,
         );
 
-        let sets = solve(&problem, &rows, &options(1e-9), &Monitor::quiet(), &|_| {});
+        let plain = SolverOptions { shrinking: false, ..options(1e-9) };
+        let sets = solve(&problem, &rows, &plain, &Monitor::quiet(), &|_| {});
         let at_once = whole(v, &rows, &options(1e-9), &Monitor::quiet());
 
         assert!(sets.converged && at_once.converged);
@@ -549,14 +473,26 @@ mod tests {
         let (x, y, low, high) = svm(n, 2, 5.0);
         let function = Function::rbf(0.1);
         let rows: KernelRows<f32> = KernelRows::all(function, &Rows::from(&x), &[], &[]);
-        let problem =
-            BoxQp { linear: &y, low: &low, high: &high, tube: 0.0, split: n, start: vec![0.0; n] };
+        let problem = BoxQp {
+            linear: &y,
+            low: &low,
+            high: &high,
+            tube: 0.0,
+            split: n,
+            start: vec![0.0; n],
+            outputs: None,
+        };
         for (cache_bytes, shrinking) in [(1 << 10, false), (1 << 30, true), (600_000, true)] {
             let options = SolverOptions { cache_bytes, shrinking, ..options(1e-3) };
 
-            let found = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+            let first = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+            // Whoever was set aside is looked at in a second run from there.
+            let again = BoxQp { start: first.beta, ..problem.clone() };
+            let options = SolverOptions { shrinking: false, ..options };
+            let found = solve(&again, &rows, &options, &Monitor::quiet(), &|_| {});
 
-            assert!(found.converged);
+            assert!(found.converged && first.converged);
+            assert_eq!(found.aside, 0);
             let violation = plain_violation(&x, &y, &low, &high, &found.beta, function);
             assert!(violation < 1.05e-3, "{violation}");
         }
@@ -577,9 +513,11 @@ mod tests {
             tube: 0.2,
             split: 400,
             start: vec![0.0; n],
+            outputs: None,
         };
 
-        let found = solve(&problem, &rows, &options(1e-8), &Monitor::quiet(), &|_| {});
+        let options = SolverOptions { shrinking: false, ..options(1e-8) };
+        let found = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
 
         assert!(found.converged);
         let k = rows.gram();
@@ -612,6 +550,7 @@ mod tests {
             tube: 0.0,
             split: n,
             start,
+            outputs: None,
         };
         let run = |start| solve(&problem(start), &rows, &options(1e-6), &Monitor::quiet(), &|_| {});
 

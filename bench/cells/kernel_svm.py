@@ -1,0 +1,136 @@
+"""RBF support vector classification: fit and predict, against scikit-learn, scikit-learn-intelex and LIBSVM.
+
+`C = 10`, tolerance 1e-3, gamma one over the columns on standardized columns (0.02 on digits scaled to one). Uses
+the tables in `../shared/data` where they are; a set that is not there is drawn with the same shape. Contestants
+that are not installed are left out.
+"""
+
+import importlib.util
+
+import contest
+from contest import Cell, Contestant, python
+
+SHARED = contest.BENCH.parent.parent / "shared/data"
+
+PEER = """
+import json, sys, time, numpy as np
+{imports}
+data = np.load(sys.argv[1])
+x, y, xt, yt, gamma = (data[k] for k in ("x", "y", "xt", "yt", "gamma"))
+x, xt = x.astype({dtype!r}), xt.astype({dtype!r})
+start = time.perf_counter(); model = {make}.fit(x, y); middle = time.perf_counter()
+label = model.predict(xt); end = time.perf_counter()
+print(json.dumps({{"fit": middle - start, "predict": end - middle, "accuracy": float((label == yt).mean())}}))
+"""
+
+LIBSVM = """
+import json, sys, time, numpy as np
+from libsvm.svmutil import svm_problem, svm_parameter, svm_train, svm_predict
+data = np.load(sys.argv[1])
+x, y, xt, yt, gamma = (data[k] for k in ("x", "y", "xt", "yt", "gamma"))
+problem = svm_problem(y.astype(float), x)
+parameter = svm_parameter(f"-q -c 10 -g {float(gamma)} -m 1000")
+start = time.perf_counter(); model = svm_train(problem, parameter); middle = time.perf_counter()
+label = np.array(svm_predict(yt.astype(float), xt, model, "-q")[0]); end = time.perf_counter()
+print(json.dumps({"fit": middle - start, "predict": end - middle, "accuracy": float((label == yt).mean())}))
+"""
+
+#: Rows to learn from, rows to predict, columns, classes.
+SHAPES = {
+    "spam": (3_101, 1_500, 57, 2),
+    "shuttle": (43_500, 14_500, 9, 7),
+    "letter": (15_000, 5_000, 16, 26),
+    "a9a": (32_561, 16_281, 123, 2),
+    "w8a": (39_800, 9_949, 300, 2),
+    "mnist": (10_000, 10_000, 784, 10),
+}
+
+
+def read(name):
+    """The set as it is distributed, or `None`."""
+    import numpy as np
+
+    folder = SHARED / name
+    if name == "mnist" and (folder / "mnist.npz").exists():
+        data = np.load(folder / "mnist.npz")
+        x, y, xt, yt = (data[k] for k in ("X_train", "y_train", "X_test", "y_test"))
+        return x[:10_000].reshape(10_000, -1) / 255.0, y[:10_000], xt.reshape(len(xt), -1) / 255.0, yt
+    if (folder / "train.svm").exists():
+        from sklearn.datasets import load_svmlight_files
+
+        x, y, xt, yt = load_svmlight_files([str(folder / "train.svm"), str(folder / "test.svm")])
+        return x.toarray(), y, xt.toarray(), yt
+    if (folder / "train.csv").exists():
+        import pandas
+
+        parts = []
+        for part in ("train", "test"):
+            table = pandas.read_csv(folder / f"{part}.csv")
+            parts += [table.drop(columns="y").to_numpy(float), table["y"].to_numpy()]
+        x, y, xt, yt = parts
+        mean, deviation = x.mean(0), x.std(0)
+        deviation[deviation == 0] = 1
+        return (x - mean) / deviation, y, (xt - mean) / deviation, yt
+    return None
+
+
+def draw(name):
+    """Classes around points of their own, of the shape of the set."""
+    import numpy as np
+
+    n, n_test, width, n_classes = SHAPES[name]
+    random = np.random.default_rng(5)
+    y = random.integers(0, n_classes, n + n_test)
+    x = random.normal(size=(n_classes, width))[y] + 1.2 * random.normal(size=(n + n_test, width))
+    return x[:n], y[:n], x[n:], y[n:]
+
+
+def make(path, name, rows):
+    import numpy as np
+
+    if path.exists():
+        return
+    contest.DATA.mkdir(exist_ok=True)
+    x, y, xt, yt = read(name) or draw(name)
+    classes = np.unique(y)
+    y, yt = np.searchsorted(classes, y), np.searchsorted(classes, yt)
+    gamma = 0.02 if name == "mnist" else 1 / x.shape[1]
+    np.savez(path, x=x[:rows], y=y[:rows], xt=xt[:rows], yt=yt[:rows], gamma=gamma)
+
+
+def close_accuracy(answers):
+    accuracies = [a["accuracy"] for a in answers.values()]
+    assert max(accuracies) - min(accuracies) < 0.002, answers
+
+
+def there(module):
+    return importlib.util.find_spec(module) is not None
+
+
+def cells(quick):
+    rows = 1_000 if quick else None
+    for name in SHAPES:
+        path = contest.DATA / f"svm-{name}{'-quick' if quick else ''}.npz"
+        svc = "SVC(C=10, gamma=float(gamma))"
+
+        def peer(who, module, path=path, svc=svc, dtype="float64", ours=False):
+            code = PEER.format(imports=f"from {module} import SVC", make=svc, dtype=dtype)
+            return Contestant(who, python(code, path), ours)
+
+        contestants = [peer("mercer", "mercer.svm", ours=True), peer("scikit-learn", "sklearn.svm")]
+        if there("sklearnex"):
+            contestants.append(peer("scikit-learn-intelex", "sklearnex.svm"))
+            contestants.append(peer("scikit-learn-intelex-f32", "sklearnex.svm", dtype="float32"))
+        if there("thundersvm"):
+            contestants.append(peer("thundersvm", "thundersvm"))
+        if there("libsvm"):
+            contestants.append(Contestant("libsvm", python(LIBSVM, path)))
+        n, n_test, width, n_classes = SHAPES[name]
+        yield Cell(
+            f"svc-{name}",
+            f"RBF SVC on {name}, {rows or n:,} x {width}, {n_classes} classes",
+            contestants,
+            stages=("fit", "predict"),
+            prepare=lambda path=path, name=name: make(path, name, rows),
+            check=close_accuracy,
+        )

@@ -1,0 +1,171 @@
+//! `mercer kernel check`: is a function a kernel on these rows, and does its width suit them?
+
+use crate::args::Reading;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::session::Session;
+use clap::{Args as Group, Subcommand, ValueHint};
+use mercer::data::{Dataset, Stream};
+use mercer::kernel::{Function, Gamma, Kernel as Family, KernelReport, check_kernel};
+use mercer::prepare::{Encoded, Features, Recipe};
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+/// Look at a kernel before any fit.
+#[derive(Group)]
+pub struct Kernel {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Subcommand)]
+enum What {
+    Check(Check),
+}
+
+/// Is it a kernel on these rows, and does its width suit them?
+///
+/// Computes the matrix of kernel values among rows of a table and looks at its eigenvalues. A kernel has
+/// none below zero; where there is one, its direction is told. Also told: how many directions the rows
+/// spread over, rows that are the same, the usual first guess of a width, and whether columns are of
+/// very different scales.
+#[derive(Group)]
+#[command(after_help = "\
+Examples:
+  mercer kernel check penguins.csv --ignore species
+  mercer kernel check penguins.csv --ignore species --kernel sigmoid --coef0=-1 --prepare scale=standard")]
+struct Check {
+    /// The table; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    data: String,
+    /// The kernel: linear, poly, rbf, sigmoid, laplacian, chi2, or precomputed where the table holds
+    /// kernel values
+    #[arg(long, default_value = "rbf", value_name = "NAME")]
+    kernel: String,
+    /// Its width: a number, scale or auto
+    #[arg(long, default_value = "scale", value_name = "WIDTH")]
+    gamma: String,
+    /// The constant of poly and sigmoid
+    #[arg(long, default_value_t = 0.0, value_name = "NUMBER", allow_hyphen_values = true)]
+    coef0: f64,
+    /// The power of poly
+    #[arg(long, default_value_t = 3, value_name = "N")]
+    degree: usize,
+    /// Most rows to look at, from the front; the work grows with their cube
+    #[arg(long, default_value_t = 1000, value_name = "N")]
+    rows: usize,
+    /// Leave a column out (may repeat)
+    #[arg(long, value_name = "COLUMN")]
+    ignore: Vec<String>,
+    /// Prepare columns as `mercer train` does (may repeat)
+    #[arg(long, value_name = "STEP")]
+    prepare: Vec<String>,
+    #[command(flatten)]
+    reading: Reading,
+}
+
+pub fn run(args: Kernel, session: &Session) -> Result<()> {
+    let What::Check(args) = args.what;
+    let (kernel, gamma) = (family(&args.kernel)?, width(&args.gamma)?);
+    let rows = read(&args, session)?;
+    let gamma = gamma.of(&Dataset::unlabeled(rows.rows()));
+    let function = Function { kernel, gamma, coef0: args.coef0, degree: args.degree };
+    let report = check_kernel(function, &rows.rows())?;
+    if session.json {
+        return session.print_json(&report);
+    }
+    show(&report)
+}
+
+fn family(word: &str) -> Result<Family> {
+    serde_json::from_value(word.into()).map_err(|_| {
+        Failure::Usage(format!("--kernel {word}: there are {}", Family::WORDS.join(", ")))
+    })
+}
+
+fn width(word: &str) -> Result<Gamma> {
+    let value = serde_json::from_str(word).unwrap_or_else(|_| word.into());
+    match serde_json::from_value(value) {
+        Ok(Gamma::Number(gamma)) if gamma < 0.0 => {
+            Err(Failure::Usage(format!("--gamma {word}: a width is at least 0")))
+        }
+        Ok(gamma) => Ok(gamma),
+        Err(_) => Err(Failure::Usage(format!("--gamma {word}: a number, scale or auto"))),
+    }
+}
+
+/// The first rows of the table.
+fn read(args: &Check, session: &Session) -> Result<Encoded> {
+    let source = input::open(&args.data, &args.reading, None, session)?;
+    let profile = input::profile(&source, session)?;
+    let mut schema = profile.schema();
+    for name in &args.ignore {
+        if schema.field(name).is_none() {
+            return Err(Failure::Usage(format!("--ignore {name}: there is no such column")));
+        }
+        schema = schema.without(name);
+    }
+    let recipe =
+        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
+    let (features, _) = Features::plan(&schema, None, recipe.words)?;
+    let bar = session.bar("reading");
+    let features = features.look(&recipe, &source, &session.monitor(&bar))?;
+    bar.finish_and_clear();
+    let (mut parts, mut seen) = (Vec::new(), 0);
+    source
+        .stream(&features.reading(None), args.rows.max(1), &mut |tables| {
+            for mut table in tables {
+                let room = args.rows - seen;
+                let table = if table.n_rows() > room { table.take_front(room) } else { table };
+                seen += table.n_rows();
+                parts.push(features.encode(&table, None)?);
+                if seen >= args.rows {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            Ok(ControlFlow::Continue(()))
+        })
+        .map_err(|e| input::placed(e, &source, &features.names()))?;
+    Encoded::join(parts).ok_or_else(|| mercer::Error::NoRows.into())
+}
+
+fn show(report: &KernelReport) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let Function { gamma, .. } = report.function;
+    writeln!(out, "{} rows, gamma {gamma:.6}", report.n_rows)?;
+    writeln!(
+        out,
+        "eigenvalues    {:.6e} to {:.6e}: {}",
+        report.smallest,
+        report.largest,
+        if report.positive { "a kernel on these rows" } else { "NOT A KERNEL on these rows" }
+    )?;
+    if let Some(witness) = &report.witness {
+        let mut places: Vec<usize> = (0..witness.len()).collect();
+        places.sort_by(|a, b| witness[*b].abs().total_cmp(&witness[*a].abs()));
+        let told: Vec<String> =
+            places.iter().take(5).map(|i| format!("row {} x {:.4}", i + 1, witness[*i])).collect();
+        writeln!(out, "witness        {} ...: its square would be negative", told.join(", "))?;
+    }
+    writeln!(out, "effective rank {:.1} of {}", report.effective_rank, report.n_rows)?;
+    let (low, high) = report.range;
+    writeln!(out, "values         {low:.4} to {high:.4} between different rows")?;
+    if report.duplicates > 0 {
+        writeln!(out, "duplicates     {} pairs of rows are the same", report.duplicates)?;
+    }
+    if report.median_distance > 0.0 {
+        writeln!(
+            out,
+            "width          gamma {:.6} by the median distance {:.4}",
+            report.median_gamma, report.median_distance
+        )?;
+    }
+    if report.scale_ratio > 10.0 {
+        writeln!(
+            out,
+            "scales         columns spread {:.0} times apart: `--prepare scale=standard` gives each its say",
+            report.scale_ratio
+        )?;
+    }
+    Ok(())
+}

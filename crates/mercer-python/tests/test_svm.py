@@ -1,0 +1,150 @@
+"""Our support vector machines stand in for scikit-learn's: same manners, same numbers."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn import svm as theirs
+from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer
+from mercer.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+
+
+@parametrize_with_checks(
+    [
+        # Weights equal to copies are seen to be so at a tolerance well below the check's.
+        SVC(tol=1e-10),
+        SVC(tol=1e-10, probability=True, kernel="linear"),
+        NuSVC(tol=1e-10, nu=0.2),
+        SVR(tol=1e-10),
+        NuSVR(tol=1e-10),
+        OneClassSVM(tol=1e-10),
+    ],
+    # A row twice is not a row of weight two to who leaves one row out: only probabilities may differ.
+    expected_failed_checks=lambda estimator: (
+        {
+            "check_sample_weight_equivalence_on_dense_data": "left-out rows are counted, not weighed",
+            "check_sample_weight_equivalence_on_sparse_data": "left-out rows are counted, not weighed",
+        }
+        if getattr(estimator, "probability", False)
+        else {}
+    ),
+)
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("params", [{}, {"C": 10, "gamma": 0.1}, {"kernel": "linear"}, {"kernel": "poly"}])
+def test_the_numbers_of_two_classes_are_scikit_learns(params):
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+
+    ours = SVC(tol=1e-9, **params).fit(X, y)
+    reference = theirs.SVC(tol=1e-9, **params).fit(X, y)
+
+    np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(ours.intercept_, reference.intercept_, atol=1e-5)
+    np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
+    assert abs(len(ours.support_) - len(reference.support_)) <= 2
+    if params.get("kernel") == "linear":
+        np.testing.assert_allclose(ours.coef_, reference.coef_, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", ["ovr", "ovo"])
+@pytest.mark.parametrize("kernel", ["rbf", "linear"])
+def test_the_numbers_of_many_classes_are_scikit_learns(shape, kernel):
+    X, y = load_iris(return_X_y=True)
+    params = {"decision_function_shape": shape, "kernel": kernel, "C": 2.0, "tol": 1e-10}
+
+    ours, reference = SVC(**params).fit(X, y), theirs.SVC(**params).fit(X, y)
+
+    np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-6)
+    np.testing.assert_array_equal(ours.support_, reference.support_)
+    np.testing.assert_array_equal(ours.n_support_, reference.n_support_)
+    np.testing.assert_allclose(ours.support_vectors_, reference.support_vectors_)
+    np.testing.assert_allclose(ours.dual_coef_, reference.dual_coef_, atol=1e-4)
+    assert ours.fit_status_ == 0
+    if kernel == "linear":
+        np.testing.assert_allclose(ours.coef_, reference.coef_, atol=1e-5)
+    else:
+        assert not hasattr(ours, "coef_")
+
+
+def test_regression_and_strangers_are_scikit_learns():
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 10 * X, y / 50
+
+    for ours, reference in [
+        (SVR(C=2, tol=1e-9), theirs.SVR(C=2, tol=1e-9)),
+        (NuSVR(C=2, nu=0.3, tol=1e-9), theirs.NuSVR(C=2, nu=0.3, tol=1e-9)),
+    ]:
+        np.testing.assert_allclose(ours.fit(X, y).predict(X), reference.fit(X, y).predict(X), atol=1e-5)
+    ours, reference = OneClassSVM(nu=0.1, tol=1e-9).fit(X), theirs.OneClassSVM(nu=0.1, tol=1e-9).fit(X)
+    np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-5)
+    np.testing.assert_allclose(ours.offset_, reference.offset_, atol=1e-5)
+    np.testing.assert_allclose(ours.score_samples(X), reference.score_samples(X), atol=1e-5)
+
+
+def test_classes_weigh_as_told():
+    X, y = load_iris(return_X_y=True)
+    for weight in ["balanced", {0: 1, 1: 3, 2: 0.5}]:
+        ours = SVC(class_weight=weight, tol=1e-10).fit(X, y)
+        reference = theirs.SVC(class_weight=weight, tol=1e-10).fit(X, y)
+
+        np.testing.assert_allclose(ours.class_weight_, reference.class_weight_)
+        np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-6)
+
+
+def test_probabilities_agree_with_predictions():
+    X, y = load_iris(return_X_y=True)
+
+    model = SVC(probability=True).fit(X, y)
+
+    shares = model.predict_proba(X)
+    np.testing.assert_allclose(shares.sum(axis=1), 1)
+    np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
+    assert model.score(X, y) > 0.95
+    assert not hasattr(SVC(), "predict_proba")
+
+
+def test_sparse_rows_and_given_kernels_are_the_same_machine():
+    X, y = load_iris(return_X_y=True)
+    model = SVC(gamma=0.5, tol=1e-10).fit(X, y)
+
+    sparse = SVC(gamma=0.5, tol=1e-10).fit(scipy.sparse.csr_matrix(X), y)
+    gram = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1))
+    given = SVC(kernel="precomputed", tol=1e-10).fit(gram, y)
+
+    np.testing.assert_allclose(sparse.decision_function(X), model.decision_function(X), atol=1e-8)
+    np.testing.assert_allclose(given.decision_function(gram), model.decision_function(X), atol=1e-6)
+
+
+def test_a_machine_is_saved_cloned_and_searched(tmp_path):
+    X, y = load_iris(return_X_y=True)
+    model = SVC(C=3, class_weight="balanced").fit(X, y)
+    model.save(tmp_path / "svc.mercer")
+
+    loaded = mercer.load(tmp_path / "svc.mercer")
+    search = GridSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [0.1, 1]}).fit(X, y)
+
+    assert loaded.get_params() == model.get_params() == clone(model).get_params()
+    np.testing.assert_array_equal(loaded.decision_function(X), model.decision_function(X))
+    assert search.best_score_ > 0.9
+    certificate = model.certificate_
+    assert certificate["violation"][1] <= 1e-3
+    assert certificate["objective"][1] >= certificate["bound"]
+
+
+def test_bad_parameters_are_refused_by_name():
+    X, y = load_iris(return_X_y=True)
+
+    for params in [{"C": 0}, {"kernel": "nonsense"}, {"gamma": -1.0}, {"class_weight": {7: 1.0}}]:
+        with pytest.raises(ValueError, match=next(iter(params)) if "class_weight" not in params else "7"):
+            SVC(**params).fit(X, y)
+    with pytest.raises(ValueError, match="nu"):
+        NuSVC(nu=0.9).fit(X[45:], y[45:])

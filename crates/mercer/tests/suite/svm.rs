@@ -1,0 +1,230 @@
+//! Support vector machines against LIBSVM's numbers, and against a checker that shares nothing with the
+//! solver.
+
+use crate::cases::repository_file;
+use mercer::catalog::Estimator;
+use mercer::kernel::{Function, Gamma};
+use mercer::prelude::*;
+use mercer::svm::{Svc, Svr};
+use mercer_num::random::Random;
+use serde_json::Value;
+
+#[derive(Deserialize)]
+struct Golden {
+    source: String,
+    rows: Vec<GoldenRows>,
+    cases: Vec<Case>,
+}
+
+#[derive(Deserialize)]
+struct GoldenRows {
+    name: String,
+    x: Vec<Vec<f64>>,
+    y: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct Case {
+    kind: String,
+    rows: String,
+    params: serde_json::Map<String, Value>,
+    weighted: bool,
+    decisions: Vec<Vec<f64>>,
+    intercept: Vec<f64>,
+    coefficient_sums: Vec<f64>,
+    predict: Vec<f64>,
+}
+
+/// Both solve to 1e-10 in the violation; functions agree to more than its square root allows.
+const TOLERANCE: f64 = 1e-6;
+
+#[track_caller]
+fn near(what: &str, found: f64, golden: f64) {
+    let allowed = TOLERANCE * golden.abs().max(1.0);
+    assert!((found - golden).abs() <= allowed, "{what}: {found}, golden {golden}");
+}
+
+fn matrix(rows: &[Vec<f64>]) -> Matrix {
+    Matrix::from_shape_vec((rows.len(), rows[0].len()), rows.concat()).unwrap()
+}
+
+#[test]
+fn machines_equal_libsvm() {
+    let golden: Golden =
+        serde_json::from_str(&repository_file("testdata/golden/svm.json")).unwrap();
+    assert!(golden.source.starts_with("scikit-learn"));
+    for case in &golden.cases {
+        let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
+        let what = format!("{} of {} with {:?}", case.kind, case.rows, case.params);
+        let mut estimator =
+            Estimator::from_id(&case.kind).unwrap().set_word("tol", "1e-10").unwrap();
+        for (name, value) in &case.params {
+            estimator = estimator.set(name, value.clone()).unwrap();
+        }
+        let x = matrix(&rows.x);
+        let codes: Vec<u32> = rows.y.iter().map(|y| *y as u32).collect();
+        let n_classes = codes.iter().max().unwrap() + 1;
+        let classes = Classes::new((0..n_classes).map(|c| Label::Int(i64::from(c))).collect());
+        let mut data = match case.kind.as_str() {
+            "svc" | "nu-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
+            "one-class-svm" => Dataset::unlabeled(&x),
+            _ => Dataset::numbers(&x, &rows.y).unwrap(),
+        };
+        if case.weighted {
+            data = data.weighted(&rows.weights).unwrap();
+        }
+
+        let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
+
+        let model = fitted.as_model();
+        let rows = Rows::from(&x);
+        let decisions = match (model.decides(), model.regressor()) {
+            (Some(model), _) => model.decisions(&rows).unwrap(),
+            (_, Some(model)) => {
+                let numbers = model.predict(&rows).unwrap();
+                Matrix::from_shape_vec((numbers.len(), 1), numbers).unwrap()
+            }
+            _ => panic!("{what} decides nothing"),
+        };
+        assert_eq!(decisions.nrows(), case.decisions.len(), "{what}");
+        for (row, golden) in decisions.rows().into_iter().zip(&case.decisions) {
+            assert_eq!(row.len(), golden.len(), "{what}");
+            row.iter().zip(golden).for_each(|(a, b)| near(&what, *a, *b));
+        }
+        if let Some(classifier) = model.classifier() {
+            let predicted = classifier.predict(&Rows::from(&x)).unwrap();
+            let predicted: Vec<f64> = predicted.into_iter().map(f64::from).collect();
+            assert_eq!(predicted, case.predict, "{what}");
+        }
+        let machine = fitted.fields().get("machine").cloned().unwrap();
+        let numbers = |name: &str| match machine.get(name) {
+            Some(mercer::catalog::Tree::Array(array)) => match &array.numbers {
+                mercer::catalog::tree::Numbers::F64(v) => (array.shape.clone(), v.clone()),
+                mercer::catalog::tree::Numbers::I64(_) => panic!("{name} are whole numbers"),
+            },
+            _ => panic!("no {name}"),
+        };
+        for (found, golden) in numbers("intercepts").1.iter().zip(&case.intercept) {
+            near(&what, *found, *golden);
+        }
+        let (shape, coefficients) = numbers("coefficients");
+        for (row, golden) in coefficients.chunks(shape[1]).zip(&case.coefficient_sums) {
+            near(&what, row.iter().map(|b| b.abs()).sum(), *golden);
+        }
+        let proof = &fitted.certificate.proof;
+        assert!(proof.gap().unwrap() <= 1e-8 * proof.objective.as_ref().unwrap().1.abs().max(1.0));
+    }
+}
+
+/// The primal and the dual objective of a two-class machine, by their definition.
+fn objectives(
+    x: &Matrix,
+    codes: &[u32],
+    c: f64,
+    function: Function,
+    fitted: &mercer::svm::SvcModel,
+) -> (f64, f64) {
+    let machine = &fitted.machine;
+    let row = |i: usize| x.row(i).to_vec();
+    let mut beta = vec![0.0; codes.len()];
+    for (k, i) in machine.support.iter().enumerate() {
+        beta[*i as usize] = machine.coefficients[[0, k]];
+    }
+    let outputs: Vec<f64> = (0..codes.len())
+        .map(|i| {
+            let carriers = machine.support.iter().map(|j| *j as usize);
+            carriers.map(|j| beta[j] * function.value(&row(i), &row(j))).sum()
+        })
+        .collect();
+    let (mut square, mut loss, mut sum) = (0.0, 0.0, 0.0);
+    for (i, code) in codes.iter().enumerate() {
+        let y = if *code == 1 { 1.0 } else { -1.0 };
+        assert!((0.0..=c).contains(&(y * beta[i])), "a coefficient outside its box");
+        square += beta[i] * outputs[i];
+        loss += c * (1.0 - y * (outputs[i] + machine.intercepts[0])).max(0.0);
+        sum += y * beta[i];
+    }
+    assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * codes.len() as f64);
+    (0.5 * square + loss, sum - 0.5 * square)
+}
+
+#[test]
+fn random_machines_have_no_gap() {
+    let mut random = Random::new(77);
+    for round in 0..60 {
+        let (n, width) = (5 + random.below(120), 1 + random.below(6));
+        let codes: Vec<u32> =
+            (0..n).map(|i| if i < 2 { i as u32 } else { random.below(2) as u32 }).collect();
+        let apart = 2.0 * random.uniform();
+        let x = Matrix::from_shape_fn((n, width), |(i, _)| {
+            apart * f64::from(codes[i]) + random.normal()
+        });
+        let c = 10f64.powf(4.0 * random.uniform() - 2.0);
+        let gamma = 10f64.powf(3.0 * random.uniform() - 2.0);
+        let classes = Classes::from_names(["a", "b"]);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+        let svc = Svc::new().C(c).gamma(Gamma::Number(gamma)).tol(1e-8);
+        let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+        let (primal, dual) = objectives(&x, &codes, c, Function::rbf(gamma), &fitted);
+        assert!(primal >= dual - 1e-9 * primal.abs(), "round {round}");
+        assert!(primal - dual <= 1e-6 * primal.abs(), "round {round}: {primal}, {dual}");
+        assert!(fitted.converged, "round {round}");
+        // The certificate says the same.
+        let proof = &fitted.certificate.proof;
+        assert!(
+            (proof.objective.as_ref().unwrap().1 - primal).abs() <= 1e-9 * primal.abs().max(1.0)
+        );
+        assert!((proof.bound.unwrap() - dual).abs() <= 1e-9 * primal.abs().max(1.0));
+    }
+}
+
+#[test]
+fn rows_without_a_say_can_go() {
+    // Removing every row that is no support vector leaves the boundary where it is.
+    let mut random = Random::new(5);
+    let codes: Vec<u32> = (0..80).map(|i| i % 2).collect();
+    let x = Matrix::from_shape_fn((80, 2), |(i, _)| 3.0 * f64::from(codes[i]) + random.normal());
+    let classes = Classes::from_names(["a", "b"]);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let svc = Svc::new().gamma(Gamma::Number(0.3)).C(5.0).tol(1e-10);
+    let whole = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+    let kept: Vec<usize> = whole.machine.support.iter().map(|i| *i as usize).collect();
+    let some = x.select(ndarray::Axis(0), &kept);
+    let some_codes: Vec<u32> = kept.iter().map(|i| codes[*i]).collect();
+    let again = svc
+        .fit(&Dataset::classes(&some, &some_codes, &classes).unwrap(), &Monitor::quiet())
+        .unwrap();
+
+    assert!(kept.len() < 80);
+    let (a, b) =
+        (whole.decisions(&Rows::from(&x)).unwrap(), again.decisions(&Rows::from(&x)).unwrap());
+    a.iter().zip(&b).for_each(|(a, b)| near("the boundary", *a, *b));
+}
+
+#[test]
+fn complementary_slackness_holds() {
+    let mut random = Random::new(6);
+    let x = Matrix::from_shape_fn((150, 3), |_| random.normal());
+    let y: Vec<f64> = x.outer_iter().map(|r| r[0] - r[1] * r[2] + 0.3 * random.normal()).collect();
+    let data = Dataset::numbers(&x, &y).unwrap();
+
+    let fitted = Svr::new().C(2.0).epsilon(0.2).tol(1e-9).fit(&data, &Monitor::quiet()).unwrap();
+
+    let predicted = Regressor::predict(&fitted.model, &Rows::from(&x)).unwrap();
+    let mut beta = [0.0; 150];
+    for (k, i) in fitted.machine.support.iter().enumerate() {
+        beta[*i as usize] = fitted.machine.coefficients[[0, k]];
+    }
+    for i in 0..150 {
+        let off = y[i] - predicted[i];
+        match beta[i] {
+            0.0 => assert!(off.abs() <= 0.2 + 1e-7),
+            b if b.abs() == 2.0 => assert!(off * b.signum() >= 0.2 - 1e-7),
+            b => assert!((off - 0.2 * b.signum()).abs() <= 1e-7),
+        }
+    }
+}
