@@ -23,7 +23,17 @@ ROOT = BENCH.parent
 VENV = BENCH / ".venv"
 PYTHON = VENV / "bin" / "python"
 THREADS = 2
-CELLS = ["gaussian_nb", "counting_nb", "text", "csv_read", "linear_models", "discriminants", "bayes_network", "kernel_svm"]
+CELLS = [
+    "gaussian_nb",
+    "counting_nb",
+    "text",
+    "csv_read",
+    "mixed_nb",
+    "linear_models",
+    "discriminants",
+    "bayes_network",
+    "kernel_svm",
+]
 
 # OpenMP and BLAS peers spin when they wait, which would slow whoever runs beside them.
 QUIET = {

@@ -1,7 +1,7 @@
 //! The command line, declared.
 
 use crate::commands::{Bayes, Deciding, Kernel};
-use clap::{Args as Group, Parser, Subcommand, ValueHint};
+use clap::{ArgGroup, Args as Group, Parser, Subcommand, ValueHint};
 use mercer::data::Kind;
 use mercer_io::Format;
 use std::path::PathBuf;
@@ -55,6 +55,7 @@ pub enum Command {
     Train(Train),
     Predict(Predict),
     Evaluate(Evaluate),
+    Decide(Decide),
     Explain(Explain),
     Bayes(Bayes),
     Inspect(Inspect),
@@ -103,6 +104,8 @@ Examples:
   mercer train 20news/                        # a folder of texts a class
   mercer train mail.tsv --target label --text body --prepare text=tf-idf --prepare ngrams=1-2
   mercer train data.svm                       # svmlight files carry their labels
+  mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
+  mercer train mail.csv --target spam --cost costs.csv --reject 0.2   # kept in the model
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
 pub struct Train {
     /// The table: CSV, TSV, Parquet, Arrow, JSON lines or svmlight, plain or compressed, or a folder
@@ -141,6 +144,10 @@ pub struct Train {
     /// Use the estimator, columns, levels and classes of another model, so that the two can be merged
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore"])]
     pub like: Option<PathBuf>,
+    #[command(flatten)]
+    pub partly: Partly,
+    #[command(flatten)]
+    pub deciding: Deciding,
     /// Folds of the cross-validation; 0 skips it
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=100), value_name = "N")]
     pub folds: u16,
@@ -164,6 +171,29 @@ pub struct Train {
     pub strict: bool,
     #[command(flatten)]
     pub reading: Reading,
+}
+
+/// Rows without a class.
+#[derive(Group)]
+#[command(group(ArgGroup::new("without_class").args(["unlabeled", "unlabeled_data"]).multiple(true)))]
+pub struct Partly {
+    /// Learn from rows whose target is missing too: each counts in every class by how probable the
+    /// class is, round after round, until the likelihood no longer changes (expectation maximization)
+    #[arg(long, visible_alias = "unlabelled", help_heading = "Rows without a class")]
+    pub unlabeled: bool,
+    /// Learn from all rows of another table with the same columns, which needs no target; words of
+    /// texts and levels that only it has are not learned
+    #[arg(long, visible_alias = "unlabelled-data", help_heading = "Rows without a class", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub unlabeled_data: Option<String>,
+    /// How much a row without a class counts beside one with a class
+    #[arg(long, help_heading = "Rows without a class", default_value_t = 1.0, requires = "without_class", value_parser = at_least_zero, value_name = "WEIGHT")]
+    pub unlabeled_weight: f64,
+    /// The rounds end when the likelihood changes by less than this share of itself
+    #[arg(long, help_heading = "Rows without a class", default_value_t = 1e-6, requires = "without_class", value_parser = at_least_zero, value_name = "SHARE")]
+    pub unlabeled_tolerance: f64,
+    /// Rounds at most
+    #[arg(long, help_heading = "Rows without a class", default_value_t = 100, requires = "without_class", value_parser = clap::value_parser!(u64).range(1..), value_name = "N")]
+    pub unlabeled_rounds: u64,
 }
 
 /// Predict the rows of a table with a saved model.
@@ -191,11 +221,14 @@ pub struct Predict {
     /// Add log p(row): rows unlike anything learned have very small values
     #[arg(long)]
     pub density: bool,
-    /// Add a column that says which rows are outliers: this share of the rows of this very table
-    /// with the smallest log p(row). The threshold comes from the rows predicted, not from those
-    /// learned
+    /// Add a column that says which rows are outliers: rows with a log p(row) that only this share of
+    /// the rows learned from, held out in turn, are below
     #[arg(long, value_parser = share, value_name = "SHARE")]
     pub outliers: Option<f64>,
+    /// Take the share from the rows of this very table instead, as for a model that was trained
+    /// without folds
+    #[arg(long, requires = "outliers")]
+    pub outliers_here: bool,
     #[command(flatten)]
     pub deciding: Deciding,
     /// Add the ends of an interval that holds the number with this probability
@@ -227,6 +260,29 @@ pub struct Evaluate {
     pub reading: Reading,
 }
 
+/// Store in a model what wrong answers cost, when to give none, and new priors.
+///
+/// `predict` and `evaluate` then decide so; their own flags change it for one run.
+#[derive(Group)]
+#[command(after_help = "\
+Examples:
+  mercer decide mail.mercer --cost costs.csv --reject 0.2 --prior spam=0.8 --out mail.mercer
+  mercer decide mail.mercer --forget --out plain.mercer")]
+pub struct Decide {
+    /// The model file
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub model: PathBuf,
+    #[command(flatten)]
+    pub deciding: Deciding,
+    /// Take out what was stored before: answers are the most probable class again, unless other flags
+    /// say more
+    #[arg(long)]
+    pub forget: bool,
+    /// Where to save the model
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub out: PathBuf,
+}
+
 /// Tell why a row gets its class or number, step by step.
 #[derive(Group)]
 #[command(after_help = "\
@@ -250,13 +306,27 @@ pub struct Explain {
     pub reading: Reading,
 }
 
-/// Show what is inside a model file.
+/// Show what is inside a model file, as words or as pictures.
 #[derive(Group)]
-#[command(after_help = "Example:\n  mercer inspect penguins.mercer")]
+#[command(after_help = "\
+Examples:
+  mercer inspect penguins.mercer
+  mercer inspect penguins.mercer --plot curves.svg            # one curve a class and column
+  mercer inspect digits.mercer --image 28x28 --plot digits.png   # columns that are pixels")]
 pub struct Inspect {
     /// The model file
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
+    /// Draw what the classes look like, to a file that ends in .svg, .png or .html
+    #[arg(long, short = 'o', visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
+    /// The columns are the pixels of an image of so many rows and columns, row by row: draw the mean
+    /// and the deviation, or the probability, of every class as an image
+    #[arg(long, requires = "plot", value_parser = image, value_name = "ROWSxCOLUMNS")]
+    pub image: Option<(usize, usize)>,
+    /// Draw these columns only (may repeat)
+    #[arg(long = "column", requires = "plot", conflicts_with = "image", value_name = "NAME")]
+    pub columns: Vec<String>,
 }
 
 /// List the estimators, or show one with its parameters.
@@ -386,6 +456,22 @@ fn delimiter(word: &str) -> Result<u8, String> {
         [byte] => Ok(*byte),
         _ if word == "\\t" || word == "tab" => Ok(b'\t'),
         _ => Err("it is one character, or `tab`".into()),
+    }
+}
+
+fn at_least_zero(word: &str) -> Result<f64, String> {
+    match word.parse::<f64>() {
+        Ok(x) if x.is_finite() && x >= 0.0 => Ok(x),
+        _ => Err("it is a number of at least 0".into()),
+    }
+}
+
+/// `28x28`.
+fn image(word: &str) -> Result<(usize, usize), String> {
+    let parsed = word.split_once('x').and_then(|(a, b)| Some((a.parse().ok()?, b.parse().ok()?)));
+    match parsed {
+        Some((rows, columns)) if rows > 0 && columns > 0 => Ok((rows, columns)),
+        _ => Err("write it like 28x28".into()),
     }
 }
 

@@ -48,6 +48,15 @@ impl<'a> Rows<'a> {
         }
     }
 
+    /// The same rows for a shorter while: a view of an array does not shorten its life by itself.
+    pub fn view(&self) -> Rows<'_> {
+        match self {
+            Rows::Dense(x) => Rows::Dense(x.view()),
+            Rows::Single(x) => Rows::Single(x.view()),
+            Rows::Sparse(x) => Rows::Sparse(*x),
+        }
+    }
+
     /// The rows of a range, without copying.
     ///
     /// # Panics

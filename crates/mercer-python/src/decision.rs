@@ -19,6 +19,21 @@ fn costs(cost: Option<Matrix>, n_classes: usize, reject: Option<f64>) -> PyResul
     }
 }
 
+/// The rule of costs, a reject cost and priors, where there are any.
+pub fn rule(
+    n_classes: usize,
+    cost: Option<Matrix>,
+    reject: Option<f64>,
+    old_priors: Option<Vec<f64>>,
+    new_priors: Option<Vec<f64>>,
+) -> PyResult<DecisionRule> {
+    let rule = DecisionRule::new(costs(cost, n_classes, reject)?);
+    match (old_priors, new_priors) {
+        (Some(old), Some(new)) => rule.with_priors(&old, &new).map_err(raised),
+        _ => Ok(rule),
+    }
+}
+
 /// Answers by place (-1 where none is given), what each is expected to cost, and the posterior under
 /// the new priors, all from log-probabilities.
 type Decided<'py> =
@@ -40,10 +55,7 @@ pub fn decide<'py>(
         return Err(PyValueError::new_err("a probability is not between 0 and 1"));
     }
     let cost = cost.map(|cost| cost.as_array().to_owned());
-    let mut rule = DecisionRule::new(costs(cost, log_proba.ncols(), reject)?);
-    if let (Some(old), Some(new)) = (old_priors, new_priors) {
-        rule = rule.with_priors(&old, &new).map_err(raised)?;
-    }
+    let rule = rule(log_proba.ncols(), cost, reject, old_priors, new_priors)?;
     let (mut answers, mut risks) = (Vec::new(), Vec::new());
     let mut adjusted = Matrix::zeros(log_proba.dim());
     for (row, mut out) in log_proba.outer_iter().zip(adjusted.outer_iter_mut()) {

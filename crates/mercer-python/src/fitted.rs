@@ -2,19 +2,22 @@
 //! threads may share it and an interrupted call leaves nothing half done.
 
 use crate::array::{self, Batch, Table, Target};
+use crate::decision;
 use crate::error::raised;
+use crate::table;
 use crate::work;
-use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
-use mercer::data::{Described, Kind, Levels};
+use mercer::catalog::{AnyStats, Estimator, Trained, Tree, Unlabeled, file};
+use mercer::data::{Dataset, Described, Kind, Levels};
+use mercer::decision::Densities;
 use mercer::explain::{explain, explain_scores, explain_terms};
 use mercer::model::{Classifier, Model, Monitor, Regressor, Stop, Transformer, chunk_rows};
-use mercer::prepare::{Features, Field, NumberStep, Reads, Schema, Step};
+use mercer::prepare::{Features, Field, NumberStep, Reads, Recipe, Schema, Step, Words};
 use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use ndarray::ShapeError;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -73,6 +76,93 @@ pub fn fit<'py>(
         }
     })?;
     Ok(Fitted { state })
+}
+
+/// Learns from a table with texts in it, whose words become columns; the rest is as in `fit`.
+#[pyfunction]
+#[pyo3(signature = (id, params, columns, target, labels, weights=None, seconds=None, wait=false))]
+#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+pub fn fit_table<'py>(
+    py: Python<'py>,
+    id: &str,
+    params: &str,
+    columns: Vec<table::Column<'py>>,
+    target: PyReadonlyArray1<'py, u32>,
+    labels: &Bound<'py, PyList>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    seconds: Option<f64>,
+    wait: bool,
+) -> PyResult<Fitted> {
+    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
+    let table = table::read(columns)?;
+    let classes = array::classes(labels)?;
+    let codes = target.as_slice()?;
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let limit = limit(seconds)?;
+    let state = work::run(py, |cancel| {
+        let start = Instant::now();
+        let monitor = monitor(limit, cancel);
+        let schema = table::schema(&table);
+        let reads = estimator.card().reads();
+        let (features, _) = Features::plan_for(&schema, None, Words::Auto, reads)?;
+        let features = features.look(&Recipe::default(), &table, &monitor)?;
+        let encoded = features.encode(&table, None)?;
+        let columns = features.described();
+        let mut data = Dataset::classes(encoded.rows(), codes, &classes)?.described(&columns)?;
+        if let Some(weights) = weights {
+            data = data.weighted(weights)?;
+        }
+        let part = estimator.gather(&data, &monitor)?;
+        let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
+        match learned.finish(part.stopped, start)? {
+            State::Waiting(_, why) if !wait => Err(why),
+            state => Ok(state),
+        }
+    })?;
+    Ok(Fitted { state })
+}
+
+/// Learns from rows with classes and rows without, by rounds of expectation maximization; the rest is
+/// as in `fit`.
+#[pyfunction]
+#[pyo3(signature = (id, params, x, target, labels, more, how, weights=None, more_weights=None, names=None, levels=None, seconds=None))]
+#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+pub fn fit_partly<'py>(
+    py: Python<'py>,
+    id: &str,
+    params: &str,
+    x: Table<'py>,
+    target: Target<'py>,
+    labels: &Bound<'py, PyList>,
+    more: Table<'py>,
+    how: (f64, f64, u64),
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    more_weights: Option<PyReadonlyArray1<'py, f64>>,
+    names: Option<Vec<String>>,
+    levels: Option<Vec<Option<Vec<String>>>>,
+    seconds: Option<f64>,
+) -> PyResult<Fitted> {
+    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
+    let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
+    let columns = described(&estimator, &features);
+    let of_more = Arc::clone(&columns);
+    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
+    let data = batch.dataset()?;
+    let mut open = Dataset::unlabeled(more.rows()?);
+    if !of_more.is_empty() {
+        open = open.described(&of_more).map_err(raised)?;
+    }
+    if let Some(weights) = &more_weights {
+        open = open.weighted(weights.as_slice()?).map_err(raised)?;
+    }
+    let (weight, tolerance, max_rounds) = how;
+    let how = Unlabeled { weight, tolerance, max_rounds };
+    let limit = limit(seconds)?;
+    let trained = work::run(py, |cancel| {
+        let (fitted, stats) = how.fit(&estimator, &data, &open, &monitor(limit, cancel))?;
+        Ok(Trained::new(estimator, features, fitted, Some(stats)))
+    })?;
+    Ok(Fitted { state: State::ready(trained) })
 }
 
 /// The model in the bytes of a model file.
@@ -151,13 +241,58 @@ impl Fitted {
             .collect()
     }
 
+    /// The names of the columns of a table where some of them are texts; `None` where none is.
+    #[getter]
+    fn table_names(&self) -> Option<Vec<String>> {
+        let fields = &self.features().schema.fields;
+        let texts = fields.iter().any(|field| field.kind == Kind::Text);
+        texts.then(|| fields.iter().map(|field| field.name.clone()).collect())
+    }
+
+    /// What the columns of a table hold, in the order of `table_names`.
+    #[getter]
+    fn table_kinds(&self) -> Vec<String> {
+        self.features().schema.fields.iter().map(|field| field.kind.to_string()).collect()
+    }
+
+    /// A table with texts in it as compressed rows: numbers, columns, offsets and width.
+    #[expect(clippy::type_complexity, reason = "three arrays and a width, as scipy names them")]
+    fn encode<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<table::Column<'py>>,
+    ) -> PyResult<(
+        Bound<'py, PyArray1<f64>>,
+        Bound<'py, PyArray1<i32>>,
+        Bound<'py, PyArray1<i64>>,
+        usize,
+    )> {
+        let table = table::read(columns)?;
+        let features = self.features();
+        let (data, indices, offsets) = work::run(py, |_| {
+            let encoded = features.encode(&table, None)?;
+            let Rows::Sparse(rows) = encoded.rows() else { return Err(Error::ByColumns) };
+            let (mut data, mut indices, mut offsets) = (Vec::new(), Vec::new(), vec![0i64]);
+            for (columns, values) in rows.iter() {
+                indices.extend_from_slice(columns);
+                data.extend_from_slice(values);
+                offsets.push(data.len() as i64);
+            }
+            Ok((data, indices, offsets))
+        })?;
+        let arrays = (data.into_pyarray(py), indices.into_pyarray(py), offsets.into_pyarray(py));
+        Ok((arrays.0, arrays.1, arrays.2, features.n_features()))
+    }
+
     /// The columns that the model prepares before use, which a plain matrix does not do.
     #[getter]
     fn prepared(&self) -> Vec<&str> {
         let features = self.features();
         let plain = Step::Number(NumberStep::default());
         (features.schema.fields.iter().zip(&features.steps))
-            .filter(|(_, step)| ![&plain, &Step::Bundle, &Step::Code].contains(step))
+            .filter(|(field, step)| {
+                ![&plain, &Step::Bundle, &Step::Code].contains(step) && field.kind != Kind::Text
+            })
             .map(|(field, _)| field.name.as_str())
             .collect()
     }
@@ -212,6 +347,59 @@ impl Fitted {
         };
         let field = fields.get(name).or_else(|| parts.iter().find_map(|part| part.get(name)));
         array::tree_object(py, field.cloned().ok_or_else(unknown)?)
+    }
+
+    /// The rule answers are given by: costs, the cost of no answer, what is added to log-posteriors.
+    #[getter]
+    #[expect(clippy::type_complexity, reason = "three parts, as numpy names them")]
+    fn decision<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(Bound<'py, PyArray2<f64>>, Option<f64>, Vec<f64>)>> {
+        let Some(rule) = &self.ready()?.decision else { return Ok(None) };
+        let costs = rule.costs.matrix().clone().into_pyarray(py);
+        Ok(Some((costs, rule.costs.reject(), rule.shift().to_vec())))
+    }
+
+    /// The same model with a rule to answer by stored in it, or without one.
+    #[pyo3(signature = (cost=None, reject=None, old_priors=None, new_priors=None))]
+    fn with_decision(
+        &self,
+        cost: Option<PyReadonlyArray2<'_, f64>>,
+        reject: Option<f64>,
+        old_priors: Option<Vec<f64>>,
+        new_priors: Option<Vec<f64>>,
+    ) -> PyResult<Fitted> {
+        let mut trained = self.ready()?.clone();
+        let n_classes = self.classifier()?.classes().len();
+        let none = cost.is_none() && reject.is_none() && new_priors.is_none();
+        let cost = cost.map(|cost| cost.as_array().to_owned());
+        trained.decision = match none {
+            true => None,
+            false => Some(decision::rule(n_classes, cost, reject, old_priors, new_priors)?),
+        };
+        if let Some(rule) = &trained.decision {
+            rule.check(n_classes).map_err(raised)?;
+        }
+        Ok(Fitted { state: State::ready(trained) })
+    }
+
+    /// The same model with the log-densities of these rows kept, to measure strangers by.
+    fn with_densities<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Fitted> {
+        let model = self.model()?.generative();
+        let model = model.ok_or_else(|| self.unable("give a density"))?;
+        let rows = x.rows()?;
+        let densities =
+            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.log_density(part)))?;
+        let mut trained = self.ready()?.clone();
+        trained.densities = Some(Densities::of(&densities));
+        Ok(Fitted { state: State::ready(trained) })
+    }
+
+    /// The log-density that at most a share of the rows kept lie below; `None` where none are kept.
+    fn outlier_threshold(&self, share: f64) -> PyResult<Option<f64>> {
+        let known = self.ready()?.densities.as_ref();
+        known.map(|known| known.threshold(share)).transpose().map_err(raised)
     }
 
     /// The model of these rows and those before, with the parameters as they are now.

@@ -9,6 +9,7 @@ mod error;
 mod fitted;
 mod network;
 mod probability;
+mod table;
 mod text;
 mod work;
 
@@ -41,6 +42,8 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit_partly, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit_table, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;

@@ -5,6 +5,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import mercer
 from mercer.decision import (
     DecisionClassifier,
     bayes_risk,
@@ -105,3 +106,36 @@ def test_doubtful_rows_get_no_answer(blobs):
 @parametrize_with_checks([DecisionClassifier(GaussianNB())])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
+
+
+def test_a_decision_is_saved_with_the_model(tmp_path):
+    random = np.random.default_rng(0)
+    y = np.arange(200) % 2
+    X = random.normal(size=(200, 2)) + y[:, None]
+    path = tmp_path / "m.mercer"
+    model = DecisionClassifier(GaussianNB(), cost=[[0, 1], [5, 0]], reject=0.4, prior={1: 0.3})
+
+    model.fit(X, y).save(path)
+    again = mercer.load(path)
+
+    assert isinstance(again, DecisionClassifier)
+    assert np.array_equal(again.predict(X), model.predict(X))
+    np.testing.assert_allclose(again.predict_proba(X), model.predict_proba(X), atol=1e-12)
+    assert isinstance(GaussianNB.load(path), GaussianNB)
+    again.set_params(reject=None)
+    assert None not in again.predict(X)
+
+
+def test_outliers_are_measured_by_rows_kept(tmp_path):
+    random = np.random.default_rng(1)
+    y = np.arange(500) % 2
+    X = random.normal(size=(500, 2)) + y[:, None]
+    model = GaussianNB().fit(X[:300], y[:300])
+
+    with pytest.raises(ValueError, match="keep_densities"):
+        model.is_outlier(X)
+    model.keep_densities(X[300:]).save(tmp_path / "m.mercer")
+
+    again = mercer.load(tmp_path / "m.mercer")
+    assert again.is_outlier(X[300:], share=0.05).sum() == 10
+    assert again.is_outlier([[30.0, -30.0]]).tolist() == [True]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mercer.naive_bayes import TreeAugmentedNB
+from mercer.naive_bayes import BayesNetworkClassifier, CategoricalNB, TreeAugmentedNB
 from mercer.network import BayesianNetwork
 
 NETWORKS = Path(__file__).resolve().parents[3] / "testdata" / "networks"
@@ -85,6 +85,27 @@ def test_naive_bayes_is_a_network():
     seen = {f"x{j}": str(x[0, j]) for j in range(4)}
     expected = [network.query("y", seen)[state] for state in ("0", "1")]
     np.testing.assert_allclose(model.predict_proba(x[:1])[0], expected, atol=1e-12)
+
+
+def test_a_network_with_the_class_in_it_tells_classes():
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 2000)
+    first = rng.integers(0, 2, 2000)
+    # Which value goes with which class depends on the first column, which tells nothing alone.
+    second = (first ^ y ^ (rng.random(2000) < 0.1)).astype(int)
+    x = np.column_stack([first, second, rng.integers(0, 3, 2000)]).astype(float)
+
+    model = BayesNetworkClassifier(augment=True).fit(x[:1500], y[:1500])
+    naive = CategoricalNB().fit(x[:1500], y[:1500])
+
+    assert model.score(x[1500:], y[1500:]) > 0.85 > naive.score(x[1500:], y[1500:])
+    assert model.certificate_["objective"][0] == "BIC"
+    gap = x[:5].copy()
+    gap[:, 2] = np.nan
+    assert np.isfinite(model.predict_log_proba(gap)).all()
+    again = pickle.loads(pickle.dumps(model))
+    assert np.array_equal(again.predict_proba(x), model.predict_proba(x))
+    assert "x1" in str(model.explain(x[0]))
 
 
 def test_mistakes_are_named(alarm):

@@ -13,12 +13,14 @@ from sklearn.utils.estimator_checks import check_estimator, parametrize_with_che
 
 import mercer
 from mercer.naive_bayes import (
+    BayesNetworkClassifier,
     BernoulliNB,
     CategoricalNB,
     ComplementNB,
     GaussianNB,
     MixedNB,
     MultinomialNB,
+    TreeAugmentedNB,
 )
 
 
@@ -31,6 +33,8 @@ from mercer.naive_bayes import (
         BernoulliNB(),
         CategoricalNB(),
         MixedNB(),
+        TreeAugmentedNB(),
+        BayesNetworkClassifier(),
     ]
 )
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
@@ -39,7 +43,16 @@ def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
 
 @pytest.mark.parametrize(
     "estimator",
-    [GaussianNB, MultinomialNB, ComplementNB, BernoulliNB, CategoricalNB, MixedNB],
+    [
+        GaussianNB,
+        MultinomialNB,
+        ComplementNB,
+        BernoulliNB,
+        CategoricalNB,
+        MixedNB,
+        TreeAugmentedNB,
+        BayesNetworkClassifier,
+    ],
 )
 def test_no_check_is_excused(estimator):
     results = check_estimator(estimator(), on_skip=None, on_fail="raise")

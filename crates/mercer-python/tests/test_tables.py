@@ -126,3 +126,57 @@ def test_words_can_be_categories(table):
     model = CategoricalNB().fit(X[["domain", "urgent"]], y)
 
     assert model.score(X[["domain", "urgent"]], y) > 0.7
+
+
+@pytest.fixture
+def mails(rng):
+    """A text, a number and a word; the text tells the class."""
+    y = rng.choice(["ham", "spam"], 200)
+    words = {"spam": ["win", "money", "now", "free", "prize"], "ham": ["meet", "lunch", "report", "see", "you"]}
+    texts = [" ".join(rng.choice([*words[label], "the", "a"], 6)) + f" {k}" for k, label in enumerate(y)]
+    frame = pd.DataFrame(
+        {"subject": texts, "size": rng.normal(size=200), "domain": rng.choice(["net", "org"], 200)}
+    )
+    frame.loc[3, "subject"] = None
+    return frame, y
+
+
+def test_texts_become_counts_of_words(mails, tmp_path):
+    frame, y = mails
+
+    model = MixedNB().fit(frame[:150], y[:150])
+
+    assert model.score(frame[150:], y[150:]) > 0.95
+    assert model.n_features_in_ == 3
+    assert list(model.feature_names_in_) == ["subject", "size", "domain"]
+    assert "money" in str(model.explain(frame.iloc[[0]])) or "lunch" in str(
+        model.explain(frame.iloc[[0]])
+    )
+    # Columns are found by name, and a saved model knows its words.
+    model.save(tmp_path / "m.mercer")
+    again = mercer.load(tmp_path / "m.mercer")
+    turned = frame[["domain", "subject", "size"]]
+    assert np.array_equal(again.predict_proba(turned), model.predict_proba(frame))
+    assert np.array_equal(
+        model.predict(pl.from_pandas(frame[["size", "subject", "domain"]])), model.predict(frame)
+    )
+
+
+def test_a_table_with_texts_is_learned_in_parts(mails):
+    frame, y = mails
+    whole = MixedNB(likelihood="gaussian").fit(frame, y)
+
+    parts = MixedNB(likelihood="gaussian").partial_fit(frame, y)
+    parts = parts.partial_fit(frame[:50], y[:50]).forget(frame[:50], y[:50])
+
+    np.testing.assert_allclose(parts.predict_proba(frame), whole.predict_proba(frame), atol=1e-9)
+
+
+def test_what_is_missing_in_a_table_with_texts_is_named(mails):
+    frame, y = mails
+    model = MixedNB().fit(frame, y)
+
+    with pytest.raises(ValueError, match="'subject'"):
+        model.predict(frame[["size", "domain"]])
+    with pytest.raises(ValueError, match="pass a table"):
+        model.predict(np.zeros((2, 3)))

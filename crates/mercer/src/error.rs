@@ -308,6 +308,21 @@ impl Error {
         }
     }
 
+    /// The same error where the rows looked at stand at some places among all.
+    #[must_use]
+    pub fn in_row(mut self, places: &[usize]) -> Error {
+        if let Error::NotFinite { row, .. }
+        | Error::NotACount { row, .. }
+        | Error::NotACategory { row, .. }
+        | Error::UnseenCategory { row, .. }
+        | Error::Weight { row, .. }
+        | Error::MissingTarget { row, .. } = &mut self
+        {
+            *row = places.get(*row).copied().unwrap_or(*row);
+        }
+        self
+    }
+
     /// The same error where the columns looked at stand at some places among all.
     #[must_use]
     pub fn in_column(mut self, places: &[usize]) -> Error {

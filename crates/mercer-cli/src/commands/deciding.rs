@@ -32,27 +32,48 @@ pub struct Deciding {
 }
 
 impl Deciding {
-    /// The rule of the flags, if any was given.
+    /// Whether no flag was given.
+    pub fn is_empty(&self) -> bool {
+        self.cost.is_none() && self.reject.is_none() && self.prior.is_empty()
+    }
+
+    /// Refuses costs that are not of these classes, before any work is done.
+    pub fn check(&self, classes: &Classes, session: &Session) -> Result<()> {
+        if let Some(path) = &self.cost {
+            read_costs(path, classes, session)?;
+        }
+        codes(&self.prior, classes, "--prior")?;
+        codes(&self.trained_prior, classes, "--trained-prior")?;
+        Ok(())
+    }
+
+    /// The rule of the flags; what they leave open is as the model has it stored. `None` where
+    /// neither says anything.
     pub fn rule(
         &self,
         model: &Trained,
         classes: &Classes,
         session: &Session,
     ) -> Result<Option<DecisionRule>> {
-        if self.cost.is_none() && self.reject.is_none() && self.prior.is_empty() {
-            return Ok(None);
+        if self.is_empty() {
+            if model.decision.is_some() {
+                session.say("deciding as stored in the model (see `mercer inspect`)");
+            }
+            return Ok(model.decision.clone());
         }
         if model.fitted.model.as_model().probabilistic().is_none() {
             return Err(model.estimator.unable("give the probabilities that costs need").into());
         }
+        let plain = || DecisionRule::new(Costs::zero_one(classes.len()));
+        let stored = model.decision.clone().unwrap_or_else(plain);
         let mut costs = match &self.cost {
             Some(path) => read_costs(path, classes, session)?,
-            None => Costs::zero_one(classes.len()),
+            None => Costs::new(stored.costs.matrix().clone())?,
         };
-        if let Some(reject) = self.reject {
+        if let Some(reject) = self.reject.or(stored.costs.reject()) {
             costs = costs.with_reject(reject)?;
         }
-        let rule = DecisionRule::new(costs);
+        let rule = stored.with_costs(costs)?;
         if self.prior.is_empty() {
             return Ok(Some(rule));
         }

@@ -4,6 +4,7 @@ use crate::args::Inspect;
 use crate::failure::Result;
 use crate::input;
 use crate::report::terminal::table;
+use crate::report::{plot, portraits};
 use crate::session::Session;
 use mercer::catalog::{Trained, Tree};
 use mercer::data::{Kind, Label};
@@ -14,10 +15,23 @@ use std::io::{self, Write};
 
 pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
+    if let Some(path) = &args.plot {
+        let scene = match args.image {
+            Some(shape) => portraits::images(&model, shape)?,
+            None => portraits::curves(&model, &args.columns)?,
+        };
+        plot::save(path, scene)?;
+        session.say(&format!("saved {}", path.display()));
+        if session.json {
+            return session.print_json(&json!({"picture": path}));
+        }
+        return Ok(());
+    }
     let able = model.fitted.model.as_model();
     let classes = able.classifier().map(|m| m.classes().clone()).unwrap_or_default();
     let names = model.features.names();
     let summary = able.additive().and_then(|m| m.summary(&names, 0.95));
+    let holds_rows = model.stats.as_ref().is_some_and(|stats| stats.holds_rows());
     let params = model.estimator.params();
     let certificate = &model.fitted.certificate;
     if session.json {
@@ -26,7 +40,11 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
             "target": model.features.target, "classes": classes.labels(),
             "columns": model.features.schema.fields, "steps": model.features.steps,
             "features": names, "certificate": certificate,
-            "summary": summary, "mergeable": model.stats.is_some(), "holds_training_rows": false,
+            "summary": summary, "mergeable": model.stats.is_some(), "holds_training_rows": holds_rows,
+            "decision": model.decision,
+            "outliers": model.densities.as_ref().map(|known| json!({
+                "rows": known.n_rows(), "log_density_of_lowest_percent": known.threshold(0.01).ok(),
+            })),
         }));
     }
     let mut out = io::stdout().lock();
@@ -71,13 +89,27 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         }
         writeln!(out, "\n{rows}\n")?;
     }
+    if let Some(rule) = &model.decision {
+        writeln!(out, "decides:")?;
+        for line in super::decide::told(rule, &classes) {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    if let Some(known) = &model.densities {
+        let threshold = known.threshold(0.01)?;
+        writeln!(out, "outliers: 1 % of the rows have log p(row) below {}", short(threshold))?;
+    }
     writeln!(out, "certificate: {certificate}")?;
     let keeps = if model.stats.is_some() {
         "summaries: it can be merged and can forget"
     } else {
         "no summaries"
     };
-    writeln!(out, "keeps {keeps}; no training rows are inside")?;
+    let rows = match holds_rows {
+        true => "they tell which codes came together, so training rows can be read out of them",
+        false => "no training rows are inside",
+    };
+    writeln!(out, "keeps {keeps}; {rows}")?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 mod bayes;
 mod completions;
+mod decide;
 mod deciding;
 mod evaluate;
 mod explain;
@@ -32,6 +33,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
         Command::Bayes(args) => bayes::run(args, session),
+        Command::Decide(args) => decide::run(args, session),
         Command::Explain(args) => explain::run(args, session),
         Command::Inspect(args) => inspect::run(args, session),
         Command::Models(args) => models::run(args, session),

@@ -32,8 +32,25 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
     if let Some(share) = args.outliers {
-        let threshold = outlier_threshold(&log_densities(&model, &source, chunk, session)?, share)?;
-        session.say(&format!("outliers have log p(row) below {threshold}"));
+        let (threshold, of) = match &model.densities {
+            Some(known) if !args.outliers_here => {
+                (known.threshold(share)?, "rows learned from, held out in turn")
+            }
+            None if !args.outliers_here => {
+                return Err(Failure::Usage(format!(
+                    "{} keeps no densities of the rows it learned from; train it with folds, or \
+                     take the share from this table with --outliers-here",
+                    args.model.display()
+                )));
+            }
+            _ => {
+                let densities = log_densities(&model, &source, chunk, session)?;
+                (outlier_threshold(&densities, share)?, "rows of this table")
+            }
+        };
+        let percent = 100.0 * share;
+        session
+            .say(&format!("outliers have log p(row) below {threshold}: {percent} % of the {of}"));
         writer.threshold = Some(threshold);
     }
     let mut out: Box<dyn Write> = match &args.out {

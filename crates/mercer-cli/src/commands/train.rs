@@ -1,11 +1,13 @@
 //! `mercer train`: from a table to a saved model, judged and told about.
 
-use crate::args::Train;
+use crate::args::{Partly, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
 use crate::session::Session;
-use mercer::catalog::{Card, Estimator, Goal, Outcome, Trained, Training, train};
+use mercer::catalog::{
+    Card, Estimator, Goal, Outcome, Trained, Training, Unlabeled, train, train_partly,
+};
 use mercer::data::{Classes, Kind, Label};
 use mercer::prepare::{Features, LeftOut, Reads, Recipe, Schema, Words};
 use mercer_io::{ColumnProfile, Format, Profile, Source};
@@ -37,7 +39,17 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         check_numbers(target, &source, estimator.id())?;
         Classes::default()
     } else {
-        find_classes(target, &source, like.as_ref())?
+        find_classes(target, &source, like.as_ref(), args.partly.how().is_some())?
+    };
+    if numbers && !args.deciding.is_empty() {
+        let why =
+            "--cost, --reject and --prior are about classes, and this estimator learns numbers";
+        return Err(Failure::Usage(why.into()));
+    }
+    args.deciding.check(&classes, session)?;
+    let more = match &args.partly.unlabeled_data {
+        Some(path) => Some(input::open(path, &args.reading, Some(&target.name), session)?),
+        None => None,
     };
     session.say(&format!("{}: {reason}", estimator.id()));
     let mut recipe =
@@ -68,14 +80,34 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         seed: args.seed,
     };
     let names = training.features.names();
-    let outcome = train(training, &source, &monitor);
+    let outcome = match args.partly.how() {
+        Some(_) if numbers => {
+            return Err(Failure::Usage(
+                "--unlabeled is about classes, and this estimator learns numbers".into(),
+            ));
+        }
+        Some(how) => train_partly(training, &how, &source, more.as_ref(), &monitor),
+        None => train(training, &source, &monitor),
+    };
     bar.finish_and_clear();
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
     }
-    let outcome = outcome.map_err(|e| input::placed(e, &source, &names))?;
+    let mut outcome = outcome.map_err(|e| input::placed(e, &source, &names))?;
+    outcome.trained.decision = args.deciding.rule(&outcome.trained, &classes, session)?;
     let paths = Paths { model: model_path(&args), page: page_path(&args) };
     finish(&args, session, &profile, &reason, outcome, paths)
+}
+
+impl Partly {
+    /// How rows without a class are learned from, if they are.
+    fn how(&self) -> Option<Unlabeled> {
+        (self.unlabeled || self.unlabeled_data.is_some()).then_some(Unlabeled {
+            weight: self.unlabeled_weight,
+            tolerance: self.unlabeled_tolerance,
+            max_rounds: self.unlabeled_rounds,
+        })
+    }
 }
 
 /// Saves and tells.
@@ -168,12 +200,14 @@ fn find_classes(
     target: &ColumnProfile,
     source: &Source,
     like: Option<&Trained>,
+    partly: bool,
 ) -> Result<Classes> {
     let place = || format!("{}, column `{}`", source.name(), target.name);
-    if let Some(line) = target.first_missing_line {
+    if let Some(line) = target.first_missing_line.filter(|_| !partly) {
         return Err(Failure::Data(format!(
             "{}: {} rows have no value, the first in line {line}, so there is no class to learn \
-             from; fill them in or remove the rows",
+             from; fill them in, remove the rows, or learn from them without a class with \
+             `--unlabeled`",
             place(),
             target.n_missing
         )));

@@ -2,6 +2,7 @@
 
 pub mod html;
 pub mod plot;
+pub mod portraits;
 pub mod terminal;
 
 use mercer::catalog::{Outcome, Trained};

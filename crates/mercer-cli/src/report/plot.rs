@@ -6,13 +6,13 @@ use kuva::backend::svg::SvgBackend;
 use kuva::plot::{BarPlot, LinePlot, ScatterPlot};
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
-use kuva::render::render::render_multiple;
+use kuva::render::render::{Scene, render_multiple};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use std::path::Path;
 
 use super::Telling;
 
-const COLORS: [&str; 8] =
+pub const COLORS: [&str; 8] =
     ["#4c72b0", "#dd8452", "#55a868", "#c44e52", "#8172b3", "#937860", "#da8bc3", "#64b5cd"];
 
 fn svg(plots: Vec<Plot>, layout: Layout) -> String {
@@ -131,14 +131,23 @@ pub fn save_belief(path: &Path, curves: Vec<Curve>) -> Result<()> {
         .with_y_label("posterior probability")
         .with_width(720.0)
         .with_height(420.0);
+    save(path, render_multiple(plots, layout))
+}
+
+/// Saves a picture; the name of the file says as what.
+pub fn save(path: &Path, scene: Scene) -> Result<()> {
     let ending = path.extension().and_then(|e| e.to_str()).unwrap_or_default();
     let bytes = match ending.to_ascii_lowercase().as_str() {
-        "svg" => svg(plots, layout).into_bytes(),
+        "svg" => SvgBackend.render_scene(&scene).into_bytes(),
+        "html" => {
+            let picture = SvgBackend.render_scene(&scene);
+            format!("<!doctype html>\n<meta charset=\"utf-8\">\n{picture}\n").into_bytes()
+        }
         "png" => PngBackend::new()
-            .render_scene(&render_multiple(plots, layout))
+            .render_scene(&scene)
             .map_err(|e| Failure::Resources(format!("{}: {e}", path.display())))?,
         _ => {
-            let why = "a picture is .svg or .png";
+            let why = "a picture is .svg, .png or .html";
             return Err(Failure::Usage(format!("--plot {}: {why}", path.display())));
         }
     };

@@ -108,6 +108,7 @@ fn outliers_are_the_wanted_share_of_the_rows() {
         "--density",
         "--outliers",
         "0.1",
+        "--outliers-here",
     ]);
 
     assert_eq!(text.lines().next(), Some("species,log_density,outlier"));
@@ -146,4 +147,53 @@ fn mistakes_are_named() {
     assert!(ask(&["--prior", "rose=0.5"], 2).contains("setosa, versicolor, virginica"));
     assert!(ask(&["--prior", "setosa=1.5"], 3).contains("1.5"));
     assert!(ask(&["--outliers", "2"], 2).contains("between 0 and 1"));
+    assert!(ask(&["--outliers", "0.1"], 2).contains("--outliers-here"));
+    let nothing = folder.failure(&["decide", "iris.mercer", "--out", "x.mercer"], 2);
+    assert!(nothing.contains("--cost, --reject, --prior"), "{nothing}");
+}
+
+#[test]
+fn outliers_are_measured_by_the_rows_learned_from() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    folder.output(&["train", &iris, "--target", "species", "--no-report"]);
+    let header = "sepal_length,sepal_width,petal_length,petal_width";
+    folder.write("strange.csv", &format!("{header}\n50,1,1,1\n5.1,3.5,1.4,0.2\n"));
+
+    let known = folder.output(&["predict", "iris.mercer", &iris, "--outliers", "0.02"]);
+    let strange = folder.output(&["predict", "iris.mercer", "strange.csv", "--outliers", "0.02"]);
+
+    // Two in a hundred of the 150 rows, held out, are three; learned from, a row is no stranger.
+    assert!(known.lines().filter(|line| line.ends_with(",true")).count() <= 3);
+    let flags: Vec<&str> = strange.lines().skip(1).map(|l| l.rsplit(',').next().unwrap()).collect();
+    assert_eq!(flags, ["true", "false"]);
+    assert_eq!(folder.json(&["inspect", "iris.mercer", "--json"])["outliers"]["rows"], 150);
+}
+
+#[test]
+fn a_stored_decision_is_used_until_flags_say_otherwise() {
+    let folder = trained();
+    let iris = example("iris.csv");
+    let ask = |model: &str, more: &[&str]| {
+        folder.output(&[&["predict", model, &iris, "--proba"], more].concat())
+    };
+    let flags = ["--reject", "0.1", "--prior", "virginica=0.8"];
+    let decide = ["decide", "iris.mercer", "--out", "told.mercer"];
+
+    folder.output(&[&decide[..], &flags].concat());
+
+    assert_eq!(ask("told.mercer", &[]), ask("iris.mercer", &flags));
+    // A flag changes its own part and leaves the rest as stored.
+    let both = ["--reject", "0.3", "--prior", "virginica=0.8"];
+    assert_eq!(ask("told.mercer", &["--reject", "0.3"]), ask("iris.mercer", &both));
+    let judged = folder.json(&["evaluate", "told.mercer", &iris, "--json"]);
+    assert!(judged["decision"]["rejected_share"].as_f64().unwrap() > 0.0);
+    assert!(folder.output(&["inspect", "told.mercer"]).contains("over 0.1"));
+    // Trained with the flags, it is the same model.
+    let train = ["train", &iris, "--target", "species", "--folds", "0", "--no-report", "--out"];
+    folder.output(&[&train[..], &["at-once.mercer"], &flags].concat());
+    assert_eq!(ask("at-once.mercer", &[]), ask("told.mercer", &[]));
+    // Forgotten, it answers as before.
+    folder.output(&["decide", "told.mercer", "--forget", "--out", "plain.mercer"]);
+    assert_eq!(ask("plain.mercer", &[]), ask("iris.mercer", &[]));
 }

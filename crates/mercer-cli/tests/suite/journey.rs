@@ -418,3 +418,85 @@ fn words_never_seen_are_counted_in_the_report() {
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(words.contains("2 cells hold words the model never saw"), "{words}");
 }
+
+/// Two heaps, of which only the first rows have a class.
+fn heaps(n: usize, labeled: usize) -> String {
+    let mut text = String::from("x,color,y\n");
+    for i in 0..n {
+        let (x, color) = if i % 2 == 0 { (i % 7, "red") } else { (8 + i % 7, "blue") };
+        let label = if i >= labeled { "" } else { ["low", "high"][i % 2] };
+        text += &format!("{x},{color},{label}\n");
+    }
+    text
+}
+
+#[test]
+fn rows_without_a_class_are_learned_from_when_asked() {
+    let folder = Folder::new();
+    folder.write("some.csv", &heaps(200, 12));
+    folder.write("more.csv", &heaps(100, 0).replace(",y\n", "\n").replace(",\n", "\n"));
+
+    let words = folder.failure(&["train", "some.csv", "--target", "y"], 3);
+    assert!(words.contains("`--unlabeled`") && words.contains("line 14"), "{words}");
+    let args = ["train", "some.csv", "--target", "y", "--unlabeled", "--folds", "3", "--json"];
+    let report = folder.json(&args);
+    assert_eq!(report["certificate"]["rows"], 200);
+    assert_eq!(report["cross_validation"]["rows"], 12);
+    let more = ["train", "some.csv", "--target", "y", "--unlabeled-data", "more.csv", "--json"];
+    assert_eq!(folder.json(&more)["certificate"]["rows"], 300);
+    let predicted = folder.output(&["predict", "some.mercer", "more.csv"]);
+    assert!(predicted.starts_with("y\nlow\nhigh\n"), "{predicted}");
+
+    folder.failure(&["train", "some.csv", "--target", "y", "--unlabeled-weight", "2"], 2);
+}
+
+#[test]
+fn classes_are_drawn_as_curves_bars_and_images() {
+    let folder = Folder::new();
+    folder.output(&["train", &example("penguins.csv"), "--target", "species", "--no-report"]);
+    let mut pixels = String::from("a,b,c,d,e,f,y\n");
+    for i in 0..40 {
+        let cells = if i % 2 == 0 {
+            ["0", "9", "9", "0", "9", "1"]
+        } else {
+            ["9", "0", "0", "9", "0", "2"]
+        };
+        let at = i % 6;
+        let mut cells = cells.map(str::to_owned);
+        cells[at] = "5".to_owned();
+        pixels += &format!("{},{}\n", cells.join(","), ["left", "right"][i % 2]);
+    }
+    folder.write("pixels.csv", &pixels);
+    folder.output(&[
+        "train",
+        "pixels.csv",
+        "--target",
+        "y",
+        "--model",
+        "gaussian-nb",
+        "--no-report",
+    ]);
+    let read = |name: &str| std::fs::read(folder.path(name)).unwrap();
+
+    folder.output(&["inspect", "penguins.mercer", "--plot", "curves.svg"]);
+    folder.output(&["inspect", "pixels.mercer", "--image", "2x3", "--plot", "image.svg"]);
+    folder.output(&["inspect", "pixels.mercer", "--image", "2x3", "--plot", "image.png"]);
+    folder.output(&["inspect", "pixels.mercer", "--column", "b", "--plot", "b.html"]);
+
+    let curves = String::from_utf8(read("curves.svg")).unwrap();
+    assert!(curves.contains("p(bill_length_mm | class)") && curves.contains("Adelie"));
+    let image = String::from_utf8(read("image.svg")).unwrap();
+    assert!(image.contains("deviation") && image.contains("left") && image.contains("P = 0.5"));
+    // Black where a class is highest, white where it is lowest.
+    assert!(image.contains("#000000") || image.contains("rgb(0,0,0)"));
+    assert_eq!(&read("image.png")[1..4], b"PNG");
+    assert!(read("b.html").starts_with(b"<!doctype html>"));
+    let wrong =
+        folder.failure(&["inspect", "pixels.mercer", "--image", "3x3", "--plot", "x.svg"], 2);
+    assert!(wrong.contains("9 pixels") && wrong.contains("6 columns"), "{wrong}");
+    let ending = folder.failure(&["inspect", "pixels.mercer", "--plot", "x.jpg"], 2);
+    assert!(ending.contains(".svg, .png or .html"), "{ending}");
+    let column =
+        folder.failure(&["inspect", "pixels.mercer", "--column", "z", "--plot", "x.svg"], 2);
+    assert!(column.contains("a, b, c"), "{column}");
+}

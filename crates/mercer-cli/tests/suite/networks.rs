@@ -107,3 +107,26 @@ fn mistakes_get_a_name_and_a_code() {
     fails(&["bayes", "learn", &example("mammals.csv"), "--structure", "tan"], 2, "--target");
     fails(&["bayes", "learn", &example("wine.csv")], 3, "--ignore");
 }
+
+#[test]
+fn a_network_is_an_estimator_like_the_others() {
+    let folder = Folder::new();
+    let mammals = example("mammals.csv");
+    let args = ["train", &mammals, "--target", "class", "--ignore", "name", "--no-report"];
+
+    folder.output(&[&args[..], &["--model", "bayes-network", "--out", "net.mercer"]].concat());
+    folder.output(
+        &[&args[..], &["--model", "bayes-network", "--set", "score=bdeu", "--out", "bdeu.mercer"]]
+            .concat(),
+    );
+
+    for model in ["net.mercer", "bdeu.mercer"] {
+        let judged = folder.json(&["evaluate", model, &mammals, "--json"]);
+        assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.8);
+        let told = folder.output(&["explain", model, &mammals, "--row", "1"]);
+        assert!(told.contains("give_birth"), "{told}");
+        assert_eq!(folder.output(&["sample", model, "--rows", "5"]).lines().count(), 6);
+    }
+    let inside = folder.output(&["inspect", "net.mercer"]);
+    assert!(inside.contains("training rows can be read out of them"), "{inside}");
+}

@@ -20,7 +20,7 @@ __all__ = ["__version__", "catalog", "get_threads", "load", "set_threads", "time
 
 _MODULES = sorted(
     {card["python"].partition(".")[0] for card in catalog()}
-    | {"decision", "feature_extraction", "network", "probability"}
+    | {"decision", "feature_extraction", "network", "probability", "semi_supervised"}
 )
 
 

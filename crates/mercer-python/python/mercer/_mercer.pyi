@@ -52,7 +52,23 @@ class Fitted:
     @property
     def prepared(self) -> list[str]: ...
     @property
+    def table_names(self) -> list[str] | None: ...
+    @property
+    def table_kinds(self) -> list[str]: ...
+    def encode(self, columns: list[tuple[str, str, Any]]) -> Any: ...
+    @property
     def certificate(self) -> dict[str, Any]: ...
+    @property
+    def decision(self) -> tuple[NDArray[np.float64], float | None, list[float]] | None: ...
+    def with_decision(
+        self,
+        cost: NDArray[np.float64] | None = None,
+        reject: float | None = None,
+        old_priors: list[float] | None = None,
+        new_priors: list[float] | None = None,
+    ) -> Fitted: ...
+    def with_densities(self, x: Table) -> Fitted: ...
+    def outlier_threshold(self, share: float) -> float | None: ...
     def fields(self) -> list[str]: ...
     def field(self, name: str) -> Any: ...
     def observe(
@@ -146,6 +162,30 @@ def fit(
     levels: list[list[str] | None] | None = None,
     seconds: float | None = None,
     wait: bool = False,
+) -> Fitted: ...
+def fit_table(
+    id: str,
+    params: str,
+    columns: list[tuple[str, str, Any]],
+    target: NDArray[np.uint32],
+    labels: list[Any],
+    weights: NDArray[np.float64] | None = None,
+    seconds: float | None = None,
+    wait: bool = False,
+) -> Fitted: ...
+def fit_partly(
+    id: str,
+    params: str,
+    x: Table,
+    target: Target,
+    labels: list[Any],
+    more: Table,
+    how: tuple[float, float, int],
+    weights: NDArray[np.float64] | None = None,
+    more_weights: NDArray[np.float64] | None = None,
+    names: list[str] | None = None,
+    levels: list[list[str] | None] | None = None,
+    seconds: float | None = None,
 ) -> Fitted: ...
 def from_bytes(bytes: bytes) -> Fitted: ...
 def load(path: Path) -> Fitted: ...

@@ -157,7 +157,7 @@ class Estimator(BaseEstimator):
     @classmethod
     def load(cls, path: str | os.PathLike) -> Self:
         """Reads a model file of this class."""
-        model = load(path)
+        model = _load(path)
         if not isinstance(model, cls):
             raise ValueError(f"{path} holds a {type(model).__name__}, not a {cls.__name__}")
         return model
@@ -213,6 +213,9 @@ class Estimator(BaseEstimator):
 
         Whether numbers are finite is left to the core, which looks at every one of them anyway.
         """
+        if not reset and self._fitted.table_names is not None:
+            kinds = dict(zip(self._fitted.table_names, self._fitted.table_kinds, strict=True))
+            return self._fitted.encode(rows.with_texts(X, kinds))
         if not {"mixed", "categories"}.isdisjoint(self._takes):
             known = None if reset else self._fitted.levels
             coded = rows.coded(X, known)
@@ -321,22 +324,40 @@ class Classifier(ClassifierMixin, Estimator):
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
         """
-        matrix = self._rows(X, reset=True)
+        table = rows.with_texts(X) if "mixed" in self._takes else None
+        matrix = self._rows(X, reset=True) if table is None else self._columns(table)
         codes, classes, weights = self._target(matrix, y, sample_weight)
-        fitted = _mercer.fit(
-            self._id,
-            self._params(),
-            matrix,
-            codes,
-            labels.natives(classes),
-            weights,
-            self._names(),
-            self._levels,
-            seconds_left(),
-        )
+        fitted = self._learned(table, matrix, codes, classes, weights, wait=False)
         self.classes_ = classes
         self._classes_grow = False
         return self._keep(fitted, len(codes))
+
+    def _columns(self, table: rows.Columns) -> np.ndarray:
+        """Remembers the columns of a table with texts; an array as long as it stands for its rows."""
+        names = [name for name, _, _ in table]
+        rest = np.empty((len(table[0][2]), 0))
+        self._levels = None
+        self.n_features_in_ = len(names)
+        self.feature_names_in_ = np.array(names, dtype=object)
+        return rest
+
+    def _learned(
+        self,
+        table: rows.Columns | None,
+        matrix: np.ndarray | rows.Compressed,
+        codes: np.ndarray,
+        classes: np.ndarray,
+        weights: np.ndarray | None,
+        *,
+        wait: bool,
+    ) -> _mercer.Fitted:
+        names, params, limit = labels.natives(classes), self._params(), seconds_left()
+        if table is not None:
+            return _mercer.fit_table(self._id, params, table, codes, names, weights, limit, wait)
+        columns = self._names()
+        return _mercer.fit(
+            self._id, params, matrix, codes, names, weights, columns, self._levels, limit, wait
+        )
 
     def predict(self, X: Any) -> np.ndarray:
         """The class of each row."""
@@ -377,27 +398,16 @@ class Mergeable(Classifier):
             How often each row counts.
         """
         first = not self.__sklearn_is_fitted__()
-        matrix = self._rows(X, reset=first)
+        table = rows.with_texts(X) if first and "mixed" in self._takes else None
+        matrix = self._rows(X, reset=first) if table is None else self._columns(table)
         codes, seen, weights = self._target(matrix, y, sample_weight)
         known = self._known_classes(seen, classes, first=first)
         codes = labels.recode(codes, seen, known)
-        names, params, limit = labels.natives(known), self._params(), seconds_left()
         if first:
-            columns = self._names()
-            fitted = _mercer.fit(
-                self._id,
-                params,
-                matrix,
-                codes,
-                names,
-                weights,
-                columns,
-                self._levels,
-                limit,
-                wait=True,
-            )
+            fitted = self._learned(table, matrix, codes, known, weights, wait=True)
             self._classes_grow = classes is None
         else:
+            names, params, limit = labels.natives(known), self._params(), seconds_left()
             fitted = self._fitted.observe(params, matrix, codes, names, weights, limit)
         self.classes_ = known
         return self._keep(fitted, len(codes))
@@ -474,6 +484,25 @@ class Generative(Classifier):
     def score_samples(self, X: Any) -> np.ndarray:
         """The same as ``log_density``, by scikit-learn's name."""
         return self.log_density(X)
+
+    def keep_densities(self, X: Any) -> Self:
+        """Keeps how the log-densities of these rows lie, so that ``is_outlier`` can tell strangers.
+
+        Rows the model did not learn from give the more honest measure. What is kept is saved with the
+        model; a model that the command ``mercer train`` made has it already.
+        """
+        matrix = self._known_rows(X)
+        self._fitted = self._fitted.with_densities(matrix)
+        return self
+
+    def is_outlier(self, X: Any, share: float = 0.01) -> np.ndarray:
+        """Whether each row has a smaller density than all but a share of the rows kept by
+        ``keep_densities``."""
+        check_is_fitted(self)
+        threshold = self._fitted.outlier_threshold(share)
+        if threshold is None:
+            raise ValueError("the model knows no densities to compare with; call keep_densities first")
+        return self.log_density(X) < threshold
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
         """New rows and their classes, drawn from the model."""
@@ -767,7 +796,18 @@ def _whole(X: np.ndarray) -> np.ndarray:
 
 
 def load(path: str | os.PathLike) -> Any:
-    """Reads a ``.mercer`` model file as an estimator of the right class."""
+    """Reads a ``.mercer`` model file as an estimator of the right class.
+
+    A classifier that has costs, a reject zone or new priors stored with it comes as a
+    :class:`mercer.decision.DecisionClassifier` around it.
+    """
+    model = _load(path)
+    if isinstance(model, Classifier) and model._fitted.decision is not None:
+        return importlib.import_module(f"{__package__}.decision")._restored(model)
+    return model
+
+
+def _load(path: str | os.PathLike) -> Any:
     fitted = _mercer.load(Path(path))
     prepared = fitted.prepared
     if prepared:
@@ -781,9 +821,10 @@ def load(path: str | os.PathLike) -> Any:
     params = {k: None if v in ([], {}) else v for k, v in json.loads(fitted.params).items()}
     model = found(**params)
     model._fitted = fitted
-    model.n_features_in_ = fitted.n_columns
-    if fitted.names is not None:
-        model.feature_names_in_ = np.array(fitted.names, dtype=object)
+    names = fitted.table_names if fitted.table_names is not None else fitted.names
+    model.n_features_in_ = fitted.n_columns if names is None else len(names)
+    if names is not None:
+        model.feature_names_in_ = np.array(names, dtype=object)
     if isinstance(model, Classifier):
         model.classes_ = labels.array(fitted.labels)
         model._classes_grow = False

@@ -4,7 +4,9 @@
 probabilities; the functions do the same to a matrix of probabilities.
 """
 
+import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -15,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _mercer, labels
 from ._mercer import two_normals_error
+from .base import Estimator
 
 __all__ = [
     "Cut",
@@ -211,6 +214,19 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             self.feature_names_in_ = self.estimator_.feature_names_in_
         return self
 
+    def save(self, path: str | os.PathLike) -> None:
+        """Writes a ``.mercer`` model file with the costs, the reject zone and the priors in it.
+
+        ``mercer predict`` decides by them, and :func:`mercer.load` gives a ``DecisionClassifier`` back.
+        Only estimators of this package can be saved.
+        """
+        check_is_fitted(self)
+        if not isinstance(self.estimator_, Estimator):
+            raise TypeError(f"{type(self.estimator_).__name__} has no .mercer file; pickle it")
+        new = self._new_priors()
+        old = None if new is None else self.priors_.tolist()
+        self.estimator_._fitted.with_decision(self._costs(), self.reject, old, new).save(Path(path))
+
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         taken = get_tags(self.estimator).input_tags
@@ -295,3 +311,25 @@ def _floats(values: Any) -> list[float]:
 
 def _truths(values: Any) -> list[bool]:
     return np.asarray(values).astype(bool).ravel().tolist()
+
+
+def _restored(model: Any) -> DecisionClassifier:
+    """A classifier read from a file that has a decision stored in it."""
+    cost, reject, shift = model._fitted.decision
+    n = len(model.classes_)
+    old = np.asarray(getattr(model, "class_prior_", np.full(n, 1.0 / n)))
+    new = None
+    if shift:
+        new = old * np.exp(shift)
+        new = (new / new.sum()).tolist()
+    plain = np.array_equal(cost, 1.0 - np.eye(n))
+    found = DecisionClassifier(
+        clone(model), cost=None if plain else cost, reject=reject, prior=new
+    )
+    found.estimator_ = model
+    found.classes_ = model.classes_
+    found.priors_ = old
+    found.n_features_in_ = model.n_features_in_
+    if hasattr(model, "feature_names_in_"):
+        found.feature_names_in_ = model.feature_names_in_
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Compressed", "Levels", "coded", "matrix", "table"]
+__all__ = ["Columns", "Compressed", "Levels", "coded", "matrix", "table", "with_texts"]
 
 #: Numbers, columns, row offsets and width of a sparse matrix.
 Compressed = tuple[np.ndarray, np.ndarray, np.ndarray, int]
@@ -57,6 +57,63 @@ def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] 
         out[:, j] = codes[places]
         levels.append(words)
     return out, names, levels
+
+
+#: The name, the kind and the values of each column of a table.
+Columns = list[tuple[str, str, Any]]
+
+#: A column of words is a text if there are more rows than this, most of them differ,
+_TEXT_MIN_ROWS = 20
+#: and they hold this many words each, or are longer than this.
+_TEXT_WORDS = 3
+_TEXT_LENGTH = 40
+
+
+def with_texts(x: Any, known: dict[str, str] | None = None) -> Columns | None:
+    """The columns of a table that has texts among them; ``None`` for anything else.
+
+    ``known`` has the kinds of the columns that a model learned from, by name; they are then found
+    by name, in any order.
+    """
+    columns = _columns_by_name(x)
+    if columns is None:
+        if known is not None:
+            raise ValueError(f"the model learned from texts; pass a table with {', '.join(known)}")
+        return None
+    if known is not None:
+        found = dict(columns)
+        missing = [name for name in known if name not in found]
+        if missing:
+            raise ValueError(f"the table has no column {missing[0]!r}; the model learned from it")
+        return [(name, kind, _cells(name, found[name], kind)) for name, kind in known.items()]
+    kinds = [_kind(values) for _, values in columns]
+    if "text" not in kinds:
+        return None
+    return [
+        (name, kind, _cells(name, values, kind))
+        for (name, values), kind in zip(columns, kinds, strict=True)
+    ]
+
+
+def _kind(values: Any) -> str:
+    if _numbers(values) is not None:
+        return "numeric"
+    words = [_word(value) for value in np.asarray(values).tolist() if not _is_gap(value)]
+    if len(words) <= _TEXT_MIN_ROWS or 2 * len(set(words)) <= len(words):
+        return "categorical"
+    n_words = sum(len(word.split()) for word in words)
+    length = sum(map(len, words))
+    long = n_words >= _TEXT_WORDS * len(words) or length > _TEXT_LENGTH * len(words)
+    return "text" if long else "categorical"
+
+
+def _cells(name: str, values: Any, kind: str) -> Any:
+    if kind == "numeric":
+        numbers = _numbers(values)
+        if numbers is None:
+            raise ValueError(f"column {name!r} holds words; the model learned numbers from it")
+        return np.ascontiguousarray(numbers)
+    return [None if _is_gap(value) else _word(value) for value in np.asarray(values).tolist()]
 
 
 def _columns_by_name(x: Any) -> list[tuple[str, Any]] | None:

@@ -10,6 +10,7 @@ use super::counted::{
     Strip, alphas, by_column, check_counts, counted_row, linear_scores, read_by_column,
 };
 use super::log_priors;
+use crate::explain::{Center, Portrait};
 use crate::model::OneOrEach;
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
@@ -215,6 +216,12 @@ impl Classifier for BernoulliNbModel {
 
     fn n_columns(&self) -> usize {
         self.counts.ncols()
+    }
+
+    fn portrait(&self) -> Option<Portrait> {
+        let centers = self.log_shares.mapv(f64::exp);
+        let deviations = Some(centers.mapv(|p| (p * (1.0 - p)).max(0.0).sqrt()));
+        Some(Portrait { what: Center::Probability, centers, deviations })
     }
 
     /// The joint log-likelihoods `log p(c, x)`: all features absent, then the difference each present

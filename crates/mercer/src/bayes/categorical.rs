@@ -7,6 +7,7 @@
 
 use super::likelihood::{Categorical, Unseen};
 use super::{each_chunk, each_row, log_priors};
+use crate::explain::Portrait;
 use crate::model::OneOrEach;
 use crate::prelude::*;
 use crate::stats::{ByClass, Codes};
@@ -105,6 +106,13 @@ impl Classifier for CategoricalNbModel {
 
     fn n_columns(&self) -> usize {
         self.columns.len()
+    }
+
+    /// Of the codes: a picture where they are steps of one quantity, as gray levels are.
+    fn portrait(&self) -> Option<Portrait> {
+        Some(Portrait::of_columns(self.classes.len(), self.columns.len(), |c, j| {
+            self.columns[j].moments(c)
+        }))
     }
 
     /// The joint log-likelihoods `log p(c, x)`.

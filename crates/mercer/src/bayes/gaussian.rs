@@ -7,6 +7,7 @@
 //! A missing value (NaN) has no factor: it is left out of the statistics and of the product.
 
 use super::{each_chunk, log_priors};
+use crate::explain::Portrait;
 use crate::prelude::*;
 use crate::stats::{ByClass, Moments};
 use mercer_num::parallel;
@@ -266,6 +267,10 @@ impl Classifier for GaussianNbModel {
 
     fn n_columns(&self) -> usize {
         self.width()
+    }
+
+    fn portrait(&self) -> Option<Portrait> {
+        Some(Portrait::of_moments(self.means.clone(), &self.variances))
     }
 
     /// The joint log-likelihoods `log p(c, x)`.

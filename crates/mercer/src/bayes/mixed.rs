@@ -12,6 +12,7 @@ use super::likelihood::{
 };
 use super::{Variance, each_chunk, log_priors};
 use crate::data::Measure;
+use crate::explain::Portrait;
 use crate::model::ParamValue;
 use crate::prelude::*;
 use crate::stats::{ByClass, Keep, Mixed, Moments, Tally, not_a_count};
@@ -586,6 +587,18 @@ impl Classifier for MixedNbModel {
 
     fn n_columns(&self) -> usize {
         self.head() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
+    }
+
+    /// Words of a text are things in a bag.
+    fn portrait(&self) -> Option<Portrait> {
+        let n_classes = self.classes.len();
+        let words = self.by_word();
+        Some(Portrait::of_columns(n_classes, self.n_columns(), |c, j| {
+            match self.likelihoods.get(j) {
+                Some(likelihood) => likelihood.moments(c),
+                None => (words[(j - self.head()) * n_classes + c].exp(), 0.0),
+            }
+        }))
     }
 
     /// The joint log-likelihoods `log p(c, x)`.

@@ -10,6 +10,7 @@ use super::counted::{
     read_by_column,
 };
 use super::log_priors;
+use crate::explain::{Center, Portrait};
 use crate::model::OneOrEach;
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
@@ -107,6 +108,11 @@ impl Classifier for MultinomialNbModel {
 
     fn n_columns(&self) -> usize {
         self.counts.ncols()
+    }
+
+    fn portrait(&self) -> Option<Portrait> {
+        let centers = self.log_shares.mapv(f64::exp);
+        Some(Portrait { what: Center::Probability, centers, deviations: None })
     }
 
     /// The joint log-likelihoods `log p(c, x)`, less the number of ways to order the words.

@@ -53,6 +53,20 @@ macro_rules! catalog {
                 }
             }
 
+            /// The number of columns and the classes, where it knows them by itself.
+            pub fn outline(&self) -> Option<(usize, crate::data::Classes)> {
+                match self {
+                    $(AnyStats::$S(stats) => stats.outline(),)*
+                }
+            }
+
+            /// Whether rows can be read back out of it.
+            pub fn holds_rows(&self) -> bool {
+                match self {
+                    $(AnyStats::$S(_) => <$S as Accumulate>::Stats::HOLDS_ROWS,)*
+                }
+            }
+
             /// Refuses numbers that no rows could have given.
             ///
             /// # Errors

@@ -6,10 +6,12 @@ pub mod file;
 mod train;
 mod trained;
 pub mod tree;
+mod unlabeled;
 
-pub use train::{Goal, Outcome, Training, train};
+pub use train::{Goal, Outcome, Training, train, train_partly};
 pub use trained::Trained;
 pub use tree::Tree;
+pub use unlabeled::Unlabeled;
 
 use crate::bayes::{
     BernoulliNb, BernoulliNbModel, CategoricalNb, CategoricalNbModel, ComplementNb,
@@ -31,7 +33,7 @@ use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
 };
 use crate::prepare::Reads;
-use crate::probability::network::{TanNb, TanNbModel};
+use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};
 use crate::svm::{
     NuSvc, NuSvcModel, NuSvr, NuSvrModel, OneClassSvm, OneClassSvmModel, Svc, SvcModel, Svr,
     SvrModel,
@@ -50,6 +52,7 @@ expand::catalog! {
         CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : classifier probabilistic generative factored, missing categories;
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
+        BayesNetwork   "bayes-network"   "naive_bayes.BayesNetworkClassifier" => BayesNetworkModel : classifier probabilistic generative summed, missing categories;
         LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse;
         Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse;
         LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : classifier probabilistic generative summed discriminant transformer, sparse;

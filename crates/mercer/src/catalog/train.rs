@@ -4,13 +4,18 @@
 //! from the summaries of the others, so ten folds cost no more reading than one fit. A second pass
 //! lets every row be judged by the model that never saw it.
 
-use super::{AnyModel, AnyStats, Estimator, Trained};
+use super::unlabeled::{Climb, Part};
+use super::{AnyModel, AnyStats, Estimator, Trained, Unlabeled};
 use crate::data::{Classes, Dataset, Stream, Table};
+use crate::decision::Densities;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, Folds, Information, RegressionEvaluation};
 use crate::model::{Fitted, Monitor, Stop};
-use crate::prepare::{Encoded, Features, Schema};
+use crate::prepare::{Encoded, Features, Schema, UNLABELED};
+use mercer_num::Matrix;
 use mercer_num::parallel::{self, Tree};
+use mercer_num::special::log_normalize;
+use ndarray::ArrayViewMut1;
 use std::ops::ControlFlow;
 use std::time::Instant;
 
@@ -75,40 +80,84 @@ pub fn train<S: Stream>(
     stream: &S,
     monitor: &Monitor<'_>,
 ) -> std::result::Result<Outcome, S::Error> {
+    run(training, None, stream, None, monitor)
+}
+
+/// Trains from rows of which some have no class: those of `stream` whose target is missing, and all of
+/// `more`. Every fold is judged by rounds of its own, so that no row it judges had a say.
+///
+/// # Errors
+/// What reading or learning failed with, or if the estimator cannot do it.
+pub fn train_partly<S: Stream>(
+    training: Training<'_>,
+    how: &Unlabeled,
+    stream: &S,
+    more: Option<&S>,
+    monitor: &Monitor<'_>,
+) -> std::result::Result<Outcome, S::Error> {
+    how.check(&training.estimator)?;
+    run(training, Some(how), stream, more, monitor)
+}
+
+fn run<S: Stream>(
+    training: Training<'_>,
+    how: Option<&Unlabeled>,
+    stream: &S,
+    more: Option<&S>,
+    monitor: &Monitor<'_>,
+) -> std::result::Result<Outcome, S::Error> {
     let start = Instant::now();
     if let Goal::Classes(classes) = training.goal {
         classes.check_several()?;
     }
     training.estimator.check()?;
     if training.estimator.no_rows().is_none() {
+        if how.is_some() {
+            return Err(training.estimator.unable("learn from rows without a class").into());
+        }
         return training.train_together(stream, monitor);
     }
-    let sums = training.gather(stream, monitor)?;
-    let Some(stats) = sums.total.finish(AnyStats::merge)? else {
+    let labels = if how.is_some() { Labels::Some } else { Labels::All };
+    let sums = training.gather(stream, labels, monitor)?;
+    let Some(mut stats) = sums.total.finish(AnyStats::merge)? else {
         return Err(if sums.stopped.is_some() { Error::Stopped } else { Error::NoRows }.into());
     };
     let mut fitted = training.estimator.finish(&stats, sums.rows)?;
     fitted.certificate.stopped = sums.stopped;
+    let folds = sums
+        .folds
+        .into_iter()
+        .map(|fold| fold.finish(AnyStats::merge))
+        .collect::<Result<Vec<_>>>()?;
+    let others = training.sums_without_each(&folds)?;
+    let models = match how {
+        Some(how) if sums.stopped.is_none() => {
+            let all = Climb::new(&training.estimator, stats, sums.rows)?;
+            let climbs = training.climb(how, all, others, stream, more, monitor)?;
+            let mut climbs = climbs.into_iter();
+            let Some(Some(all)) = climbs.next() else { return Err(Error::NoRows.into()) };
+            (fitted, stats) = all.finish();
+            climbs.map(|climb| climb.map(|c| c.finish().0)).collect()
+        }
+        _ => training.models(&others),
+    };
     fitted.certificate.seconds = start.elapsed().as_secs_f64();
-    let judged = if sums.stopped.is_none() && training.n_folds > 1 {
-        let folds = sums
-            .folds
-            .into_iter()
-            .map(|fold| fold.finish(AnyStats::merge))
-            .collect::<Result<Vec<_>>>()?;
-        let models = training.models_without_each(&folds)?;
-        training.judge(&models, stream, monitor, sums.rows)?
+    let judged = if fitted.certificate.stopped.is_none() && training.n_folds > 1 {
+        training.judge(&models, stream, labels, monitor, sums.rows)?
     } else {
         None
     };
+    let densities = judged.as_ref().map(|judged| judged.densities.clone());
     let (evaluation, regression, information) = match (judged, training.goal) {
         (None, _) => (None, None, None),
         (Some(judged), Goal::Classes(_)) => (Some(judged.classes), None, Some(judged.information)),
         (Some(judged), Goal::Numbers) => (None, Some(judged.numbers), None),
     };
     let Training { estimator, features, .. } = training;
+    let mut trained = Trained::new(estimator, features, fitted, Some(stats));
+    trained.densities = densities.filter(|densities| densities.n_rows() > 0);
     Ok(Outcome {
-        trained: Trained::new(estimator, features, fitted, Some(stats)),
+        trained,
         evaluation,
         regression,
         bits: information.and_then(|i: Information| i.bits()),
@@ -123,16 +172,40 @@ struct Sums {
     stopped: Option<Stop>,
 }
 
+/// Which rows of a stream have a class or number.
+#[derive(Clone, Copy, PartialEq)]
+enum Labels {
+    /// All of them; one without is refused.
+    All,
+    /// Those whose target is not missing.
+    Some,
+    /// None; there need not be a target.
+    None,
+}
+
 /// A batch made into rows, and which of them belong to which fold.
 struct Dealt {
     rows: Encoded,
     places: Vec<Vec<usize>>,
+    /// Rows without a class.
+    open: Vec<usize>,
+}
+
+impl Dealt {
+    /// The places of the rows with a class that do not belong to a fold.
+    fn labeled(&self, without: Option<usize>) -> Vec<usize> {
+        let mut labeled: Vec<bool> = vec![true; self.rows.rows().n_rows()];
+        let left_out = without.and_then(|fold| self.places.get(fold)).into_iter().flatten();
+        self.open.iter().chain(left_out).for_each(|i| labeled[*i] = false);
+        (0..labeled.len()).filter(|i| labeled[*i]).collect()
+    }
 }
 
 impl Training<'_> {
     fn gather<S: Stream>(
         &self,
         stream: &S,
+        labels: Labels,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Sums, S::Error> {
         let n_classes = match self.goal {
@@ -149,8 +222,9 @@ impl Training<'_> {
             stopped: None,
         };
         let chunk = self.chunk();
-        self.each_wave(stream, monitor, 0, &mut sums.stopped, |wave, first_row| {
-            sums.rows = first_row + wave.iter().map(|d| d.rows.rows().n_rows() as u64).sum::<u64>();
+        self.each_wave(stream, (labels, 0), monitor, &mut sums.stopped, |wave, first_row| {
+            let with_class = |d: &Dealt| (d.rows.rows().n_rows() - d.open.len()) as u64;
+            sums.rows += wave.iter().map(with_class).sum::<u64>();
             let leaves = parallel::map(wave.len(), |k| {
                 self.leaves(&wave[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
             })?;
@@ -167,7 +241,13 @@ impl Training<'_> {
 
     /// The summaries of a batch: all of it, and each fold's part.
     fn leaves(&self, batch: &Dealt) -> Result<(AnyStats, Vec<AnyStats>)> {
-        let total = self.leaf(&batch.rows)?;
+        let total = match batch.open[..] {
+            [] => self.leaf(&batch.rows)?,
+            _ => {
+                let labeled = batch.labeled(None);
+                self.leaf(&batch.rows.select(&labeled)).map_err(|e| e.in_row(&labeled))?
+            }
+        };
         let folds = batch
             .places
             .iter()
@@ -201,7 +281,7 @@ impl Training<'_> {
             monitor.reserve("holding the rows together", n * width * 16)?;
         }
         let (mut parts, mut stopped) = (Vec::new(), None);
-        self.each_wave(stream, monitor, 0, &mut stopped, |wave, _| {
+        self.each_wave(stream, (Labels::All, 0), monitor, &mut stopped, |wave, _| {
             parts.extend(wave.into_iter().map(|dealt| dealt.rows));
             Ok(())
         })?;
@@ -213,20 +293,16 @@ impl Training<'_> {
         let (mut evaluation, mut regression) = (None, None);
         if self.n_folds > 1 && fitted.certificate.stopped.is_none() {
             let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
-            let places = self.deal(&mut folds, &rows);
-            let models: Vec<_> = places
-                .iter()
+            let batch = self.deal(&mut folds, rows, Labels::All);
+            let models: Vec<_> = (0..batch.places.len())
                 .map(|fold| {
-                    let mut held = vec![false; rows.rows().n_rows()];
-                    fold.iter().for_each(|i| held[*i] = true);
-                    let others: Vec<usize> = (0..held.len()).filter(|i| !held[*i]).collect();
-                    let others = rows.select(&others);
+                    let others = batch.rows.select(&batch.labeled(Some(fold)));
                     // Too few rows to leave any out: that fold cannot be judged.
                     let fitted = self.estimator.fit(&self.dataset(&others).ok()?, monitor).ok()?;
                     fitted.certificate.stopped.is_none().then_some(fitted)
                 })
                 .collect();
-            let judged = judge_batch(&Dealt { rows, places }, &models, 1)?;
+            let judged = judge_batch(&batch, &models, 1)?;
             if monitor.stop().is_none() {
                 match self.goal {
                     Goal::Classes(classes) if !judged.classes.is_empty() => {
@@ -248,12 +324,15 @@ impl Training<'_> {
         Ok(Outcome { trained, evaluation, regression, bits: None })
     }
 
-    /// For every fold, the model of all the others: running sums from both ends, so that no
-    /// summary is ever subtracted.
-    fn models_without_each(
-        &self,
-        folds: &[Option<AnyStats>],
-    ) -> Result<Vec<Option<Fitted<AnyModel>>>> {
+    /// The model of each summary. Too few rows to leave any out: that fold cannot be judged.
+    fn models(&self, others: &[Option<AnyStats>]) -> Vec<Option<Fitted<AnyModel>>> {
+        let model = |stats: &Option<AnyStats>| self.estimator.finish(stats.as_ref()?, 0).ok();
+        others.iter().map(model).collect()
+    }
+
+    /// For every fold, the summary of all the others: running sums from both ends, so that none is
+    /// ever subtracted.
+    fn sums_without_each(&self, folds: &[Option<AnyStats>]) -> Result<Vec<Option<AnyStats>>> {
         let add = |sum: &Option<AnyStats>, next: &Option<AnyStats>| -> Result<Option<AnyStats>> {
             Ok(match (sum, next) {
                 (Some(sum), Some(next)) => {
@@ -270,21 +349,95 @@ impl Training<'_> {
             before.push(sum);
         }
         let mut after = None;
-        let mut models = Vec::new();
+        let mut others = Vec::new();
         for (k, fold) in folds.iter().enumerate().rev() {
-            let others = add(&before[k], &after)?;
-            // Too few rows to leave any out: that fold cannot be judged.
-            models.push(others.and_then(|stats| self.estimator.finish(&stats, 0).ok()));
+            others.push(add(&before[k], &after)?);
             after = add(fold, &after)?;
         }
-        models.reverse();
-        Ok(models)
+        others.reverse();
+        Ok(others)
+    }
+
+    /// Rounds over the rows without a class, for the model of all rows and those that judge the folds
+    /// at once.
+    fn climb<S: Stream>(
+        &self,
+        how: &Unlabeled,
+        all: Climb,
+        others: Vec<Option<AnyStats>>,
+        stream: &S,
+        more: Option<&S>,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Vec<Option<Climb>>, S::Error> {
+        let Goal::Classes(classes) = self.goal else {
+            return Err(self.estimator.unable("learn numbers from rows without one").into());
+        };
+        let begin = |stats: AnyStats| Climb::new(&self.estimator, stats, 0).ok();
+        let mut climbs = vec![Some(all)];
+        climbs.extend(others.into_iter().map(|stats| stats.and_then(begin)));
+        let chunk = self.chunk();
+        let going = |climbs: &[Option<Climb>]| climbs.iter().flatten().any(|c| c.goes_on(how));
+        while going(&climbs) {
+            let mut trees: Vec<Tree<Part>> = climbs.iter().map(|_| Tree::new()).collect();
+            let mut stopped = None;
+            let sources = [(Some(stream), Labels::Some), (more, Labels::None)];
+            for (source, labels) in sources.into_iter().filter_map(|(s, l)| Some((s?, l))) {
+                self.each_wave(source, (labels, 0), monitor, &mut stopped, |wave, first_row| {
+                    let parts = parallel::map(wave.len(), |k| {
+                        self.parts(how, &climbs, &wave[k], classes)
+                            .map_err(|e| e.after_rows(first_row as usize + k * chunk))
+                    })?;
+                    for parts in parts {
+                        for (tree, part) in trees.iter_mut().zip(parts) {
+                            tree.push(part, 1, Part::merge)?;
+                        }
+                    }
+                    Ok(())
+                })?;
+            }
+            for (climb, tree) in climbs.iter_mut().zip(trees) {
+                let Some(climb) = climb.as_mut().filter(|climb| climb.goes_on(how)) else {
+                    continue;
+                };
+                match (stopped, tree.finish(Part::merge)?) {
+                    (None, Some(part)) => climb.step(how, &self.estimator, part)?,
+                    (stop, _) => climb.stopped = stop.or(Some(Stop::Cancelled)),
+                }
+            }
+        }
+        Ok(climbs)
+    }
+
+    /// What a batch adds to the round of every climb.
+    fn parts(
+        &self,
+        how: &Unlabeled,
+        climbs: &[Option<Climb>],
+        batch: &Dealt,
+        classes: &Classes,
+    ) -> Result<Vec<Part>> {
+        let open = batch.rows.select(&batch.open);
+        let part = |(k, climb): (usize, &Option<Climb>)| {
+            let Some(climb) = climb.as_ref().filter(|climb| climb.goes_on(how)) else {
+                return Ok(Part::default());
+            };
+            let model = &climb.fitted.model;
+            let labeled = batch.rows.select(&batch.labeled(k.checked_sub(1)));
+            let mut part = how.part(&self.estimator, model, &labeled.dataset(classes)?, classes)?;
+            let more = how
+                .part(&self.estimator, model, &open.unlabeled()?, classes)
+                .map_err(|e| e.in_row(&batch.open))?;
+            part.merge(&more)?;
+            Ok(part)
+        };
+        climbs.iter().enumerate().map(part).collect()
     }
 
     fn judge<S: Stream>(
         &self,
         models: &[Option<Fitted<AnyModel>>],
         stream: &S,
+        labels: Labels,
         monitor: &Monitor<'_>,
         n_rows: u64,
     ) -> std::result::Result<Option<Judgement>, S::Error> {
@@ -296,13 +449,14 @@ impl Training<'_> {
             },
             numbers: RegressionEvaluation::default(),
             information: Information::default(),
+            densities: Densities::default(),
         };
         let mut stopped = None;
         let factors = (self.features.n_features() * self.goal.n_classes()).max(1) as u64;
         let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
         let stride = n_rows.div_ceil(telling).max(1) as usize;
         let chunk = self.chunk();
-        self.each_wave(stream, monitor, 1, &mut stopped, |wave, first_row| {
+        self.each_wave(stream, (labels, 1), monitor, &mut stopped, |wave, first_row| {
             let judged = parallel::map(wave.len(), |k| {
                 judge_batch(&wave[k], models, stride)
                     .map_err(|e| e.after_rows(first_row as usize + k * chunk))
@@ -315,6 +469,7 @@ impl Training<'_> {
                     judgement.numbers.judge(&numbers, &predicted);
                 }
                 judgement.information.merge(&batch.information);
+                judgement.densities.merge(&batch.densities);
             }
             Ok(())
         })?;
@@ -327,34 +482,54 @@ impl Training<'_> {
     }
 
     /// The columns to read.
-    fn reading(&self) -> Schema {
+    fn reading(&self, labels: Labels) -> Schema {
         match self.goal {
+            _ if labels == Labels::None => self.features.reading(None),
             Goal::Classes(classes) => self.features.reading(Some(classes)),
             Goal::Numbers => self.features.reading_numbers(),
         }
     }
 
-    fn encode(&self, table: &Table) -> Result<Encoded> {
-        match self.goal {
-            Goal::Classes(classes) => self.features.encode(table, Some(classes)),
-            Goal::Numbers => self.features.encode_numbers(table),
+    fn encode(&self, table: &Table, labels: Labels) -> Result<Encoded> {
+        match (self.goal, labels) {
+            (_, Labels::None) => self.features.encode(table, None),
+            (Goal::Classes(classes), Labels::Some) => self.features.encode_partly(table, classes),
+            (Goal::Classes(classes), Labels::All) => self.features.encode(table, Some(classes)),
+            (Goal::Numbers, _) => self.features.encode_numbers(table),
         }
     }
 
-    /// The places of each fold's rows: balanced by class, where there are classes.
-    fn deal(&self, folds: &mut Folds, rows: &Encoded) -> Vec<Vec<usize>> {
-        match self.goal {
-            Goal::Classes(_) => folds.split(&rows.codes),
-            Goal::Numbers => folds.split(&vec![0; rows.numbers.len()]),
+    /// The rows of each fold, balanced by class where there are classes, and those without one.
+    fn deal(&self, folds: &mut Folds, rows: Encoded, labels: Labels) -> Dealt {
+        let n = rows.rows().n_rows();
+        let is_open = |i: &usize| match labels {
+            Labels::All => false,
+            Labels::Some => rows.codes[*i] == UNLABELED,
+            Labels::None => true,
+        };
+        let open: Vec<usize> = (0..n).filter(is_open).collect();
+        if self.n_folds < 2 {
+            return Dealt { rows, places: Vec::new(), open };
         }
+        let places = match self.goal {
+            Goal::Classes(_) if open.is_empty() => folds.split(&rows.codes),
+            Goal::Classes(_) => {
+                let labeled: Vec<usize> = (0..n).filter(|i| !is_open(i)).collect();
+                let codes: Vec<u32> = labeled.iter().map(|i| rows.codes[*i]).collect();
+                let places = folds.split(&codes).into_iter();
+                places.map(|fold| fold.into_iter().map(|i| labeled[i]).collect()).collect()
+            }
+            Goal::Numbers => folds.split(&vec![0; n]),
+        };
+        Dealt { rows, places, open }
     }
 
     /// Runs over the stream once, wave by wave, with rows made and dealt to folds.
     fn each_wave<S: Stream>(
         &self,
         stream: &S,
+        (labels, pass): (Labels, u64),
         monitor: &Monitor<'_>,
-        pass: u64,
         stopped: &mut Option<Stop>,
         mut take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
@@ -363,7 +538,7 @@ impl Training<'_> {
         let total = self.n_rows.map(|n| n * passes);
         let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
         let mut seen: u64 = 0;
-        let schema = self.reading();
+        let schema = self.reading(labels);
         stream.stream(&schema, chunk, &mut |tables: Vec<Table>| {
             *stopped = monitor.stop();
             if stopped.is_some() {
@@ -371,19 +546,10 @@ impl Training<'_> {
             }
             let rows: u64 = tables.iter().map(|t| t.n_rows() as u64).sum();
             let encoded = parallel::map(tables.len(), |k| {
-                self.encode(&tables[k]).map_err(|e| e.after_rows(seen as usize + k * chunk))
+                self.encode(&tables[k], labels).map_err(|e| e.after_rows(seen as usize + k * chunk))
             })?;
-            let wave = encoded
-                .into_iter()
-                .map(|rows| Dealt {
-                    places: if self.n_folds > 1 {
-                        self.deal(&mut folds, &rows)
-                    } else {
-                        Vec::new()
-                    },
-                    rows,
-                })
-                .collect();
+            let wave =
+                encoded.into_iter().map(|rows| self.deal(&mut folds, rows, labels)).collect();
             take(wave, seen)?;
             seen += rows;
             monitor.report(pass * self.n_rows.unwrap_or(0) + seen, total);
@@ -397,14 +563,16 @@ struct Judgement {
     classes: Evaluation,
     numbers: RegressionEvaluation,
     information: Information,
+    densities: Densities,
 }
 
 /// What the models that never saw them say about the rows of a batch.
 #[derive(Default)]
 struct Judged {
-    classes: Vec<(Vec<u32>, mercer_num::Matrix)>,
+    classes: Vec<(Vec<u32>, Matrix)>,
     numbers: Vec<(Vec<f64>, Vec<f64>)>,
     information: Information,
+    densities: Densities,
 }
 
 /// Lets every fold's rows be judged by the model that never saw them.
@@ -418,8 +586,21 @@ fn judge_batch(
         let Some(model) = model else { continue };
         let part = batch.rows.select(places);
         let rows = part.rows();
-        if let Some(model) = model.as_model().probabilistic() {
-            judged.classes.push((part.codes.clone(), model.log_proba(&rows)?));
+        let able = model.as_model();
+        match (able.probabilistic(), able.generative()) {
+            // Scores that are joint likelihoods give both at once.
+            (Some(_), Some(model)) if able.factored().is_some() => {
+                let (log_proba, densities) = split(model.log_joint(&rows)?);
+                judged.classes.push((part.codes.clone(), log_proba));
+                judged.densities.merge(&Densities::of(&densities));
+            }
+            (Some(model), generative) => {
+                judged.classes.push((part.codes.clone(), model.log_proba(&rows)?));
+                if let Some(model) = generative {
+                    judged.densities.merge(&Densities::of(&model.log_density(&rows)?));
+                }
+            }
+            (None, _) => {}
         }
         if let Some(model) = model.as_model().regressor() {
             judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
@@ -431,4 +612,13 @@ fn judge_batch(
         }
     }
     Ok(judged)
+}
+
+/// Joint log-likelihoods as `log P(class | row)` and `log p(row)`.
+fn split(mut joint: Matrix) -> (Matrix, Vec<f64>) {
+    let normalize = |mut row: ArrayViewMut1<'_, f64>| {
+        row.as_slice_mut().map_or(f64::NAN, |row| log_normalize(row))
+    };
+    let densities = joint.outer_iter_mut().map(normalize).collect();
+    (joint, densities)
 }

@@ -2,6 +2,7 @@
 
 use super::tree::Tree;
 use super::{AnyModel, AnyStats, Estimator, file};
+use crate::decision::{DecisionRule, Densities};
 use crate::error::{Error, Result};
 use crate::model::Fitted;
 use crate::prepare::Features;
@@ -22,6 +23,13 @@ pub struct Trained {
     pub fitted: Fitted<AnyModel>,
     /// The summary it was made from, if it learns by statistics: what merging and forgetting need.
     pub stats: Option<AnyStats>,
+    /// Costs, new priors and the reject zone that answers are given by, where any were set.
+    #[serde(default)]
+    pub decision: Option<DecisionRule>,
+    /// The log-densities of training rows, each under a model that had not seen it; what strangers
+    /// are measured by.
+    #[serde(default)]
+    pub densities: Option<Densities>,
 }
 
 impl Trained {
@@ -33,7 +41,7 @@ impl Trained {
         stats: Option<AnyStats>,
     ) -> Trained {
         let made_by = format!("mercer {}", env!("CARGO_PKG_VERSION"));
-        Trained { made_by, estimator, features, fitted, stats }
+        Trained { made_by, estimator, features, fitted, stats, decision: None, densities: None }
     }
 
     /// The model of the rows of both.
@@ -82,7 +90,18 @@ impl Trained {
     fn refinished(&self, stats: AnyStats, rows: u64) -> Result<Trained> {
         let mut fitted = self.estimator.finish(&stats, rows)?;
         fitted.certificate.stopped = self.fitted.certificate.stopped;
-        Ok(Trained { fitted, stats: Some(stats), ..self.clone() })
+        let log_priors =
+            |model: &AnyModel| Some(model.as_model().factored()?.log_priors().to_vec());
+        let mut decision = self.decision.clone();
+        if let (Some(old), Some(new)) = (log_priors(&self.fitted.model), log_priors(&fitted.model))
+            && old.len() == new.len()
+        {
+            decision = decision.map(|rule| rule.moved(&old, &new));
+        }
+        // Costs say nothing about classes that came later.
+        decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
+        // Densities are of the rows before.
+        Ok(Trained { fitted, stats: Some(stats), decision, densities: None, ..self.clone() })
     }
 
     /// The bytes of a model file.
@@ -135,19 +154,37 @@ impl Trained {
         if n_columns(&self.fitted.model).is_some_and(|n| n != width) {
             return refuse("the model and its features differ in width");
         }
+        if let Some(rule) = &self.decision {
+            rule.check(n_classes(&self.fitted.model))?;
+        }
+        if let Some(densities) = &self.densities {
+            densities.check()?;
+        }
         let Some(stats) = &self.stats else { return Ok(()) };
         stats.check()?;
         // What merging and forgetting would make must be of the same columns and classes.
-        let again = self.estimator.finish(stats, 0).map_err(|e| Error::File(e.to_string()))?;
         let shape = |model: &AnyModel| {
             let classifier = model.as_model().classifier();
             (n_columns(model), classifier.map(|model| model.classes().clone()))
         };
-        if shape(&again.model) != shape(&self.fitted.model) {
+        let again = match stats.outline().filter(|_| stats.holds_rows()) {
+            // What takes a search to make is not made anew to be looked at.
+            Some((n_columns, classes)) => (Some(n_columns), Some(classes)),
+            None => {
+                let again = self.estimator.finish(stats, 0);
+                shape(&again.map_err(|e| Error::File(e.to_string()))?.model)
+            }
+        };
+        if again != shape(&self.fitted.model) {
             return refuse("the model and its statistics are of other columns or classes");
         }
         Ok(())
     }
+}
+
+/// How many classes the model tells apart.
+fn n_classes(model: &AnyModel) -> usize {
+    model.as_model().classifier().map_or(0, |model| model.classes().len())
 }
 
 /// How many columns the model's rows have, where it looks at rows.

@@ -58,6 +58,48 @@ impl DecisionRule {
         Ok(self)
     }
 
+    /// What is added to a log-posterior for the new priors; empty where nothing is.
+    pub fn shift(&self) -> &[f64] {
+        &self.shift
+    }
+
+    /// The same rule with other costs.
+    ///
+    /// # Errors
+    /// If they are of more or fewer classes.
+    pub fn with_costs(self, costs: Costs) -> Result<DecisionRule> {
+        let (found, expected) = (costs.n_classes(), self.costs.n_classes());
+        if found != expected {
+            return Err(Error::Length { what: "the costs".into(), found, expected });
+        }
+        Ok(DecisionRule { costs, ..self })
+    }
+
+    /// The same rule for a model whose priors were learned anew: the shares where it is used stay
+    /// what they are.
+    pub fn moved(mut self, old_log_priors: &[f64], new_log_priors: &[f64]) -> DecisionRule {
+        let priors = old_log_priors.iter().zip(new_log_priors);
+        for (shift, (old, new)) in self.shift.iter_mut().zip(priors) {
+            let moved = *shift + old - new;
+            // A class that has no rows on one side says nothing about the other.
+            *shift = if moved.is_nan() { *shift } else { moved };
+        }
+        self
+    }
+
+    /// Refuses a rule that is not about so many classes; for one that comes from a file.
+    ///
+    /// # Errors
+    /// What does not fit.
+    pub fn check(&self, n_classes: usize) -> Result<()> {
+        let fits = Costs::new(self.costs.matrix().clone()).is_ok()
+            && self.costs.n_classes() == n_classes
+            && self.costs.reject().is_none_or(f64::is_finite)
+            && (self.shift.is_empty() || self.shift.len() == n_classes)
+            && self.shift.iter().all(|s| !s.is_nan() && *s < f64::INFINITY);
+        if fits { Ok(()) } else { Err(Error::File("a decision rule of other classes".into())) }
+    }
+
     /// The log-posterior under the new priors.
     ///
     /// # Errors
@@ -249,6 +291,19 @@ mod tests {
         assert!(reweight(&mut posterior, &[0.5, 0.5], &[0.9, 0.2]).is_err());
         assert!(new_priors(&[0.5, 0.5], &[(0, 0.7), (1, 0.7)]).is_err());
         assert!(new_priors(&[0.5, 0.5], &[(2, 0.7)]).is_err());
+    }
+
+    #[test]
+    fn a_rule_stays_true_when_the_model_learns_new_priors() {
+        let rule = |old: &[f64]| {
+            DecisionRule::new(Costs::zero_one(2)).with_priors(old, &[0.9, 0.1]).unwrap()
+        };
+
+        let moved = rule(&[0.5, 0.5]).moved(&logs(&[0.5, 0.5]), &logs(&[0.2, 0.8]));
+
+        let there = rule(&[0.2, 0.8]);
+        assert!(moved.shift().iter().zip(there.shift()).all(|(a, b)| (a - b).abs() < 1e-15));
+        assert!(moved.check(2).is_ok() && moved.check(3).is_err());
     }
 
     #[test]

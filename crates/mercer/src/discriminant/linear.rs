@@ -15,6 +15,7 @@ use super::summary::{
     Summary, check_range, divisor, estimated_covariance, fill_unseen, log_priors,
 };
 use crate::bayes::Variance;
+use crate::explain::Portrait;
 use crate::model::Cached;
 use crate::prelude::*;
 use crate::stats::{Within, triangle};
@@ -310,6 +311,13 @@ impl Classifier for LinearDiscriminantAnalysisModel {
 
     fn n_columns(&self) -> usize {
         self.means.ncols()
+    }
+
+    fn portrait(&self) -> Option<Portrait> {
+        let deviation = |j: usize| self.covariance[[j, j]].max(0.0).sqrt();
+        let (n_classes, width) = self.means.dim();
+        let moments = |c, j| (self.means[[c, j]], deviation(j));
+        Some(Portrait::of_columns(n_classes, width, moments))
     }
 
     /// The linear scores: `log p(c | x)` up to what all classes have in common.

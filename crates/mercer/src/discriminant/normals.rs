@@ -211,6 +211,15 @@ macro_rules! of_normals {
                 self.normals.means.ncols()
             }
 
+            fn portrait(&self) -> Option<$crate::explain::Portrait> {
+                let normals = &self.normals;
+                let (n_classes, width) = normals.means.dim();
+                let deviation = |c: usize, j: usize| normals.covariances[[c, j, j]].max(0.0).sqrt();
+                Some($crate::explain::Portrait::of_columns(n_classes, width, |c, j| {
+                    (normals.means[[c, j]], deviation(c, j))
+                }))
+            }
+
             /// `log p(c) − ½ (log det Σ_c + distance)`.
             fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
                 self.check_columns(x)?;

@@ -1,11 +1,14 @@
 //! Predictions told step by step, as data; the faces print them.
 
 mod factors;
+mod portrait;
 mod scores;
 mod terms;
 mod texts;
 
 pub use factors::{Explanation, Factor, explain, explain_shown};
+pub(crate) use portrait::moments_of;
+pub use portrait::{Center, Portrait};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
 pub use texts::{Piece, marked};

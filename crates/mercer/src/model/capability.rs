@@ -2,7 +2,7 @@
 
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
-use crate::explain::Terms;
+use crate::explain::{Portrait, Terms};
 use crate::linear::Summary;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
@@ -29,6 +29,11 @@ pub trait Classifier: Send + Sync {
     /// As [`Classifier::scores`].
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         Ok(winners(&self.scores(x)?))
+    }
+
+    /// What the rows of each class look like, where the model has a picture of them.
+    fn portrait(&self) -> Option<Portrait> {
+        None
     }
 
     /// Refuses rows of another width than the model's, and sparse ones stored by columns.

@@ -1,6 +1,6 @@
 //! Three ways to learn: by statistics, by rounds of statistics, by a solver.
 
-use crate::data::{Dataset, Target};
+use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Fitted, Monitor, Params, Proof, Stop};
 use mercer_num::parallel::{self, Layout};
@@ -22,6 +22,9 @@ pub trait Fit: Params {
 
 /// A summary of rows that can be added to another, in any grouping.
 pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwned {
+    /// Whether rows can be read back out of it.
+    const HOLDS_ROWS: bool = false;
+
     /// Adds the rows of another summary.
     ///
     /// # Errors
@@ -39,6 +42,11 @@ pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwn
     /// # Errors
     /// What does not fit.
     fn check(&self) -> Result<()>;
+
+    /// The number of columns and the classes, where it knows them without a model being made.
+    fn outline(&self) -> Option<(usize, Classes)> {
+        None
+    }
 
     /// How many rows one leaf summarizes. It depends on the width and the storage of the data and
     /// on nothing else, so that any number of threads builds the same tree.

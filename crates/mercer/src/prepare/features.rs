@@ -22,6 +22,8 @@ use std::sync::Arc;
 const LOOK: usize = 4096;
 /// Rows written together.
 const TILE: usize = 256;
+/// The code of a row whose class is not known.
+pub const UNLABELED: u32 = u32::MAX;
 
 /// The way from a table to rows, stored in every model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -107,6 +109,14 @@ impl Encoded {
     /// If there are no classes for them.
     pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
         Dataset::classes(self.rows(), &self.codes, classes)?.described(&self.columns)
+    }
+
+    /// The features alone.
+    ///
+    /// # Errors
+    /// Never: the description is of these very columns.
+    pub fn unlabeled(&self) -> Result<Dataset<'_>> {
+        Dataset::unlabeled(self.rows()).described(&self.columns)
     }
 
     /// The features with their numbers.
@@ -418,9 +428,32 @@ impl Features {
     /// If columns do not fit, or a row has no class or an unknown one.
     pub fn encode(&self, table: &Table, classes: Option<&Classes>) -> Result<Encoded> {
         let codes = match (&self.target, classes) {
-            (Some(target), Some(classes)) => class_codes(table, target, classes)?,
+            (Some(target), Some(classes)) => {
+                let codes = class_codes(table, target, classes)?;
+                if let Some(row) = codes.iter().position(|code| *code == UNLABELED) {
+                    return Err(Error::MissingTarget { row, column: target.clone() });
+                }
+                codes
+            }
             _ => Vec::new(),
         };
+        self.encode_rows(table, codes)
+    }
+
+    /// Makes rows of a table read with [`Features::reading`]; rows without a class have the code
+    /// [`UNLABELED`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has an unknown class.
+    pub fn encode_partly(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
+        let codes = match &self.target {
+            Some(target) => class_codes(table, target, classes)?,
+            None => vec![UNLABELED; table.n_rows()],
+        };
+        self.encode_rows(table, codes)
+    }
+
+    fn encode_rows(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
         let columns = table.select(&self.schema)?;
         let described = self.described();
         let numbers = Vec::new();
@@ -656,7 +689,7 @@ fn each_row(out: &mut ArrayViewMut2<'_, f64>, mut write: impl FnMut(usize, &mut 
     }
 }
 
-/// The class of every row.
+/// The class of every row, [`UNLABELED`] where there is none.
 fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32>> {
     let column =
         table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
@@ -674,9 +707,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
         .enumerate()
         .map(|(row, code)| match of_level.get(*code as usize) {
             Some(Some(class)) => Ok(*class),
-            None if *code == MISSING => {
-                Err(Error::MissingTarget { row, column: target.to_owned() })
-            }
+            None if *code == MISSING => Ok(UNLABELED),
             _ => Err(Error::UnknownClass {
                 class: levels
                     .word(*code)

@@ -7,7 +7,7 @@ mod recipe;
 mod schema;
 mod text;
 
-pub use features::{Encoded, Features, LeftOut, Reads, Step};
+pub use features::{Encoded, Features, LeftOut, Reads, Step, UNLABELED};
 pub use number::NumberStep;
 pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
 pub use schema::{Field, Schema};

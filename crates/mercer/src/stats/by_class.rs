@@ -10,6 +10,9 @@ use serde::{Deserialize, Serialize};
 
 /// A summary of several groups of rows at once, one row a group.
 pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
+    /// As [`Statistics::HOLDS_ROWS`].
+    const HOLDS_ROWS: bool = false;
+
     /// Groups that saw nothing.
     fn empty(n_groups: usize, n_columns: usize) -> Self;
 
@@ -237,6 +240,8 @@ impl<G: Grouped> ByClass<G> {
 }
 
 impl<G: Grouped> Statistics for ByClass<G> {
+    const HOLDS_ROWS: bool = G::HOLDS_ROWS;
+
     fn merge(&mut self, other: &Self) -> Result<()> {
         if self.is_blank() {
             *self = other.clone();
@@ -294,6 +299,10 @@ impl<G: Grouped> Statistics for ByClass<G> {
             return Err(Error::File("statistics by class that do not fit together".into()));
         }
         self.groups.check()
+    }
+
+    fn outline(&self) -> Option<(usize, Classes)> {
+        Some((self.n_columns, self.classes.clone()))
     }
 
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {

@@ -3,6 +3,7 @@
 mod by_class;
 mod centered;
 mod codes;
+mod combinations;
 mod counts;
 mod fourths;
 mod mixed;
@@ -17,6 +18,7 @@ mod within;
 pub use by_class::{ByClass, Grouped};
 pub use codes::{Codes, LARGEST_CODE};
 pub(crate) use codes::{as_code, not_a_category};
+pub use combinations::Combinations;
 pub use counts::{Count, Counts};
 pub(crate) use counts::{not_a_count, on_cells};
 pub use fourths::Fourths;

@@ -6,6 +6,7 @@ use mercer::catalog::Estimator;
 use mercer::discriminant::{LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis};
 use mercer::linear::{LogisticRegression, Penalty};
 use mercer::prelude::*;
+use mercer::probability::network::TanNb;
 use serde_json::Value;
 
 #[derive(Deserialize)]
@@ -311,5 +312,41 @@ fn logistic_regression_equals_scikit_learns() {
         for (a, b) in proba.iter().zip(case.proba.iter().flatten()) {
             assert!(near(*a, *b), "{what}: probability {a}, golden {b}");
         }
+    }
+}
+
+#[derive(Deserialize)]
+struct TanCase {
+    rows: String,
+    params: Value,
+    parents: Vec<Option<usize>>,
+    some: Vec<usize>,
+    joint_log_likelihood: Vec<Vec<f64>>,
+    log_proba: Vec<Vec<f64>>,
+}
+
+#[test]
+fn tan_equals_its_formulas_worked_out_elsewhere() {
+    let golden: Golden<TanCase> =
+        serde_json::from_str(&repository_file("testdata/golden/tan.json")).unwrap();
+    assert!(golden.source.contains("Friedman"));
+
+    for case in &golden.cases {
+        let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
+        let what = |field: &str| format!("{} {}: {field}", case.rows, case.params);
+        let x = matrix(&rows.x);
+        let params: TanNb = serde_json::from_value(case.params.clone()).unwrap();
+        let n_classes = case.log_proba[0].len();
+        let classes = Classes::new((0..n_classes as i64).map(Label::Int).collect());
+        let data = Dataset::classes(&x, &rows.y, &classes).unwrap();
+
+        let model = params.fit(&data, &Monitor::quiet()).unwrap();
+
+        assert_eq!(model.parents, case.parents, "{}", what("parents"));
+        let some = x.select(ndarray::Axis(0), &case.some);
+        let joint = model.scores(&Rows::from(&some)).unwrap();
+        let proba = model.log_proba(&Rows::from(&some)).unwrap();
+        assert_golden(&what("joint"), &joint, &case.joint_log_likelihood, golden.tolerance);
+        assert_golden(&what("log_proba"), &proba, &case.log_proba, 1e-8);
     }
 }

@@ -18,3 +18,4 @@ mod rounds;
 mod special;
 mod svm;
 mod text;
+mod unlabeled;

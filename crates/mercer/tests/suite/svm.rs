@@ -101,7 +101,7 @@ fn machines_equal_libsvm() {
         let numbers = |name: &str| match machine.get(name) {
             Some(mercer::catalog::Tree::Array(array)) => match &array.numbers {
                 mercer::catalog::tree::Numbers::F64(v) => (array.shape.clone(), v.clone()),
-                mercer::catalog::tree::Numbers::I64(_) => panic!("{name} are whole numbers"),
+                other => panic!("{name} are {other:?}"),
             },
             _ => panic!("no {name}"),
         };

@@ -6,6 +6,7 @@
 
 use super::short;
 use crate::error::{Error, Result};
+use crate::explain::moments_of;
 use crate::stats::{as_code, not_a_category};
 use mercer_num::Matrix;
 use mercer_num::random::Random;
@@ -38,6 +39,12 @@ pub struct Categorical {
 }
 
 impl Categorical {
+    /// The mean and the deviation of the codes in a class.
+    pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
+        let shares = self.log_shares.row(c).into_iter().enumerate();
+        moments_of(shares.map(|(code, p)| (code as f64, p.exp())))
+    }
+
     /// The shares of counts, one row a class.
     pub fn new(counts: Matrix, added: Vec<f64>, added_in_all: f64) -> Categorical {
         let all = counts.sum_axis(ndarray::Axis(0));

@@ -4,6 +4,7 @@
 //! make `log p(x)` comparable with that of a curve.
 
 use super::{Categorical, Curve, Cut, Numbers, short};
+use crate::explain::moments_of;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
@@ -57,6 +58,18 @@ impl Histogram {
 
     fn bin(&self, x: f64) -> usize {
         self.cuts.partition_point(|cut| *cut <= x)
+    }
+
+    /// The mean and the deviation of a class, even within a bin.
+    pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
+        let shares = self.bins.log_shares.row(c);
+        let middle = |bin: usize| 0.5 * (self.edges(bin).0 + self.edges(bin).1);
+        let bins = shares.into_iter().enumerate().map(|(bin, p)| (middle(bin), p.exp()));
+        let (mean, between) = moments_of(bins);
+        let within: f64 = (shares.iter().enumerate())
+            .map(|(bin, p)| p.exp() * self.width(bin).powi(2) / 12.0)
+            .sum();
+        (mean, between.hypot(within.sqrt()))
     }
 
     fn edges(&self, bin: usize) -> (f64, f64) {

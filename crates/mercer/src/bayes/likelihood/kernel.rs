@@ -8,6 +8,7 @@
 //! logarithm is taken as straight; beyond the grid the last bell falls off.
 
 use super::{Curve, Numbers, short};
+use crate::explain::moments_of;
 use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,12 @@ impl Kernel {
             kernel.log_densities.row_mut(c).assign(&ndarray::aview1(&log_density));
         }
         (kernel, held_out)
+    }
+
+    /// The mean and the deviation of a class.
+    pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
+        let points = self.log_densities.row(c).into_iter().enumerate();
+        moments_of(points.map(|(k, p)| (self.start + k as f64 * self.step, p.exp())))
     }
 
     /// The log-likelihood of the rows of a class, each under the bells of the others.

@@ -63,6 +63,22 @@ impl Likelihood {
         }
     }
 
+    /// The mean and the deviation of the column in a class; those of the codes where it has words.
+    pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
+        match self {
+            Likelihood::Categorical(l) => l.moments(c),
+            Likelihood::Gaussian(l) => (l.means[c], l.variances[c].sqrt()),
+            Likelihood::Kernel(l) => l.moments(c),
+            Likelihood::Histogram(l) => l.moments(c),
+            Likelihood::Poisson(l) => (l.rates[c], l.rates[c].sqrt()),
+            Likelihood::Exponential(l) => (l.means[c], l.means[c]),
+            Likelihood::Counted(l) => {
+                let p = l.log_shares[c].exp();
+                (p, (p * (1.0 - p)).max(0.0).sqrt())
+            }
+        }
+    }
+
     /// Whether a fit of so many classes could have made it.
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
         match self {

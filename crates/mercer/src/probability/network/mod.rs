@@ -10,8 +10,10 @@
 //! - [`learn`]: structure and tables from rows
 //! - [`to_svg`], [`to_dot`]: pictures
 //! - [`TanNb`]: naive Bayes with a tree over the columns
+//! - [`BayesNetwork`]: a network with the class in it, as a classifier
 
 pub mod bif;
+mod classifier;
 mod draw;
 pub mod inference;
 pub mod learn;
@@ -21,6 +23,7 @@ mod separation;
 mod structure;
 mod tan;
 
+pub use classifier::{ArrowScore, BayesNetwork, BayesNetworkModel};
 pub use draw::{to_dot, to_svg};
 pub use random::RandomNetwork;
 pub use separation::{Block, BlockedPath, Separation, d_separation, reachable};

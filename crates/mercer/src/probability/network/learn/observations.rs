@@ -130,6 +130,11 @@ impl Observations {
         if total > 0.0 { Ok(total) } else { Err(Error::NoRows) }
     }
 
+    /// Counts one variable with its parents, in the rows that show them all.
+    pub(crate) fn count(&self, v: usize, parents: &[usize], counts: &mut [f64]) {
+        super::counts::count_family(self, v, parents, counts);
+    }
+
     /// Whether anything is missing.
     pub fn has_gaps(&self) -> bool {
         self.codes.iter().any(|column| column.contains(&Self::GAP))

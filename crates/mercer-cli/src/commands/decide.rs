@@ -1,0 +1,59 @@
+//! `mercer decide`: how a model answers, stored with it.
+
+use crate::args::Decide;
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::session::Session;
+use mercer::data::{Classes, Label};
+use mercer::decision::DecisionRule;
+use mercer::explain::short;
+use serde_json::json;
+
+pub fn run(args: Decide, session: &Session) -> Result<()> {
+    if args.deciding.is_empty() && !args.forget {
+        let why = "say what to store: --cost, --reject, --prior, or --forget what is there";
+        return Err(Failure::Usage(why.into()));
+    }
+    let mut model = input::load(&args.model)?;
+    let classes = input::classes(&model)?;
+    if args.forget {
+        model.decision = None;
+    }
+    model.decision = args.deciding.rule(&model, &classes, session)?;
+    model.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
+    match &model.decision {
+        Some(rule) => told(rule, &classes).iter().for_each(|line| session.say(line)),
+        None => session.say("answers are the most probable class"),
+    }
+    session.say(&format!("saved {}", args.out.display()));
+    if session.json {
+        session.print_json(&json!({"model": args.out, "decision": model.decision}))?;
+    }
+    Ok(())
+}
+
+/// A rule in words, line by line.
+pub fn told(rule: &DecisionRule, classes: &Classes) -> Vec<String> {
+    let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
+    let mut lines = Vec::new();
+    for (truth, row) in names.iter().zip(rule.costs.matrix().outer_iter()) {
+        let answers = names.iter().zip(row).filter(|(_, cost)| **cost != 0.0);
+        let answers: Vec<String> =
+            answers.map(|(a, c)| format!("{a} costs {}", short(*c))).collect();
+        lines.push(format!("where `{truth}` is true, answering {}", answers.join(", ")));
+    }
+    if let Some(reject) = rule.costs.reject() {
+        lines.push(format!(
+            "no answer where every answer is expected to cost over {}",
+            short(reject)
+        ));
+    }
+    if !rule.shift().is_empty() {
+        let shifts = names.iter().zip(rule.shift());
+        let shifts: Vec<String> =
+            shifts.map(|(name, shift)| format!("{name} times {}", short(shift.exp()))).collect();
+        lines
+            .push(format!("the odds of training are changed by new priors: {}", shifts.join(", ")));
+    }
+    lines
+}

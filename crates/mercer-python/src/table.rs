@@ -1,0 +1,61 @@
+//! Tables on their way in: named columns of numbers, words or texts.
+
+use crate::error::raised;
+use mercer::data::{Column as Named, Levels, MISSING, Table, UNSEEN, Values};
+use mercer::prepare::{Field, Schema};
+use numpy::PyReadonlyArray1;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// A name, what it holds (`numeric`, `categorical`, `boolean`, `text`), and the values.
+#[derive(FromPyObject)]
+pub struct Column<'py>(String, String, Cells<'py>);
+
+#[derive(FromPyObject)]
+enum Cells<'py> {
+    Numbers(PyReadonlyArray1<'py, f64>),
+    Words(Vec<Option<String>>),
+}
+
+/// The table of some columns.
+pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
+    let named = |Column(name, kind, cells): Column<'_>| {
+        let values = match (kind.as_str(), cells) {
+            ("numeric", Cells::Numbers(x)) => Values::Numbers(x.as_array().to_vec()),
+            ("categorical", Cells::Words(words)) => categories(words),
+            ("text", Cells::Words(words)) => Values::Text(words),
+            ("boolean", Cells::Words(words)) => {
+                Values::Booleans(words.iter().map(|w| w.as_ref().map(|w| w == "true")).collect())
+            }
+            _ => {
+                let why = format!("column {name:?} does not hold what it should: {kind}");
+                return Err(PyValueError::new_err(why));
+            }
+        };
+        Ok(Named { name, values })
+    };
+    let columns = columns.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
+    Table::new(columns).map_err(raised)
+}
+
+fn categories(words: Vec<Option<String>>) -> Values {
+    let distinct: BTreeSet<&String> = words.iter().flatten().collect();
+    let levels = Levels::new(distinct.into_iter().cloned().collect());
+    let code = |word: &Option<String>| match word {
+        Some(word) => Some(levels.code(word)).filter(|c| *c != UNSEEN).unwrap_or(MISSING),
+        None => MISSING,
+    };
+    let codes = words.iter().map(code).collect();
+    Values::Categories { codes, levels: Arc::new(levels) }
+}
+
+/// What the columns of a table are.
+pub fn schema(table: &Table) -> Schema {
+    let field = |column: &Named| match &column.values {
+        Values::Categories { levels, .. } => Field::categorical(&*column.name, Arc::clone(levels)),
+        values => Field::new(&*column.name, values.kind()),
+    };
+    Schema { fields: table.columns().iter().map(field).collect() }
+}

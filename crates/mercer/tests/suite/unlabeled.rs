@@ -1,0 +1,211 @@
+//! Learning from rows without a class.
+
+use mercer::bayes::{BernoulliNb, CategoricalNb, ComplementNb, GaussianNb, MixedNb, MultinomialNb};
+use mercer::catalog::{Estimator, Goal, Training, Unlabeled, train_partly};
+use mercer::data::{Column, Levels, Table, Values};
+use mercer::model::{OneOrEach, Stop};
+use mercer::prelude::*;
+use mercer::prepare::Features;
+use mercer_num::parallel::with_threads;
+use mercer_num::random::Random;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Two overlapping heaps of whole numbers in six columns; the class of a row is its heap.
+fn heaps(n: usize, seed: u64) -> (Matrix, Vec<u32>) {
+    let mut random = Random::new(seed);
+    let codes: Vec<u32> = (0..n).map(|i| (i % 2) as u32).collect();
+    let x = Matrix::from_shape_fn((n, 6), |(i, j)| {
+        let high = (codes[i] == 1) == (j < 3);
+        (random.normal() + if high { 2.5 } else { 1.0 }).round().clamp(0.0, 5.0)
+    });
+    (x, codes)
+}
+
+fn likelihood(
+    estimator: &Estimator,
+    how: &Unlabeled,
+    labeled: &Dataset<'_>,
+    more: &Dataset<'_>,
+) -> f64 {
+    let (fitted, _) = how.fit(estimator, labeled, more, &Monitor::quiet()).unwrap();
+    fitted.certificate.proof.objective.unwrap().1
+}
+
+fn family() -> Vec<Estimator> {
+    vec![
+        GaussianNb::default().var_smoothing(0.0).into(),
+        MultinomialNb::default().alpha(OneOrEach::One(1e-9)).into(),
+        BernoulliNb::default().alpha(OneOrEach::One(1e-9)).into(),
+        CategoricalNb::default().alpha(1e-9).into(),
+    ]
+}
+
+#[test]
+fn the_likelihood_never_falls_from_round_to_round() {
+    let classes = Classes::from_names(["a", "b"]);
+    let (x, codes) = heaps(400, 7);
+    let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..40);
+    let more = x.slice(ndarray::s![40.., ..]).to_owned();
+    let more = Dataset::unlabeled(&more);
+
+    for estimator in family() {
+        let rounds = (1..30).map(|max_rounds| {
+            let how = Unlabeled { tolerance: 0.0, max_rounds, ..Unlabeled::default() };
+            likelihood(&estimator, &how, &labeled, &more)
+        });
+        let rounds: Vec<f64> = rounds.collect();
+
+        let falls = rounds.windows(2).filter(|w| w[1] < w[0] - 1e-12 * w[0].abs()).count();
+        assert_eq!(falls, 0, "{}: {rounds:?}", estimator.id());
+        assert!(rounds[rounds.len() - 1] > rounds[0], "{}", estimator.id());
+    }
+}
+
+#[test]
+fn rows_without_a_class_make_a_better_model_of_few_labels() {
+    let classes = Classes::from_names(["a", "b"]);
+    let (x, codes) = heaps(3000, 3);
+    let few = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..8);
+    let more = x.slice(ndarray::s![8..1500, ..]).to_owned();
+    let (test, truth) = (x.slice(ndarray::s![1500.., ..]).to_owned(), &codes[1500..]);
+    let errors = |model: &dyn Classifier| {
+        let found = model.predict(&Rows::from(&test)).unwrap();
+        found.iter().zip(truth).filter(|(a, b)| a != b).count()
+    };
+    let estimator = Estimator::from(CategoricalNb::default());
+
+    let alone = estimator.fit(&few, &Monitor::quiet()).unwrap();
+    let how = Unlabeled::default();
+    let (both, _) =
+        how.fit(&estimator, &few, &Dataset::unlabeled(&more), &Monitor::quiet()).unwrap();
+
+    let alone = errors(alone.as_model().classifier().unwrap());
+    let learned = errors(both.as_model().classifier().unwrap());
+    assert!(2 * learned < alone, "{learned} errors with, {alone} without");
+    assert_eq!(both.certificate.rows, 1500);
+    assert!(both.certificate.rounds > 1);
+    assert!(both.certificate.proof.violation.unwrap().1 <= how.tolerance);
+}
+
+#[test]
+fn rows_of_no_weight_change_nothing_and_rows_of_some_are_interpolated() {
+    let classes = Classes::from_names(["a", "b"]);
+    let (x, codes) = heaps(200, 5);
+    let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..50);
+    let more = x.slice(ndarray::s![50.., ..]).to_owned();
+    let more = Dataset::unlabeled(&more);
+    let estimator = Estimator::from(MultinomialNb::default());
+    let fit = |weight| {
+        let how = Unlabeled { weight, ..Unlabeled::default() };
+        how.fit(&estimator, &labeled, &more, &Monitor::quiet()).unwrap().0.model
+    };
+
+    let plain = estimator.fit(&labeled, &Monitor::quiet()).unwrap().model;
+
+    assert_eq!(fit(0.0), plain);
+    assert_ne!(fit(0.1), plain);
+    assert_ne!(fit(0.1), fit(1.0));
+}
+
+#[test]
+fn one_thread_and_eight_give_the_same_bits() {
+    let classes = Classes::from_names(["a", "b"]);
+    let (x, codes) = heaps(20_000, 9);
+    let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..200);
+    let more = x.slice(ndarray::s![200.., ..]).to_owned();
+    let how = Unlabeled { max_rounds: 3, ..Unlabeled::default() };
+    let fit = |threads| {
+        let more = Dataset::unlabeled(&more);
+        let estimator = Estimator::from(GaussianNb::default());
+        with_threads(threads, || how.fit(&estimator, &labeled, &more, &Monitor::quiet()).unwrap())
+    };
+
+    assert_eq!(fit(1), fit(8));
+}
+
+#[test]
+fn a_limit_keeps_the_rounds_before_it() {
+    let classes = Classes::from_names(["a", "b"]);
+    let (x, codes) = heaps(2000, 1);
+    let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..50);
+    let more = Dataset::unlabeled(&x);
+    let estimator = Estimator::from(GaussianNb::default());
+    let how = Unlabeled { tolerance: 0.0, max_rounds: 1_000_000, ..Unlabeled::default() };
+    let flag = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&flag);
+    // Progress beyond the labeled rows means that a round is behind us.
+    let cancel = Monitor::quiet().cancelled_by(flag).on_progress(move |p| {
+        seen.store(p.total == Some(1_000_000) && p.done > 2, Ordering::Relaxed)
+    });
+
+    let (cancelled, _) = how.fit(&estimator, &labeled, &more, &cancel).unwrap();
+    // More rows than the rounds can go over in that time before they stand still.
+    let (many, _) = heaps(400_000, 1);
+    let many = Dataset::unlabeled(&many);
+    let limit = Monitor::quiet().time_limit(Duration::from_millis(200));
+    let (late, _) = how.fit(&estimator, &labeled, &many, &limit).unwrap();
+
+    assert_eq!(cancelled.certificate.stopped, Some(Stop::Cancelled));
+    assert_eq!(late.certificate.stopped, Some(Stop::Deadline));
+    assert!(cancelled.certificate.rounds >= 3);
+}
+
+#[test]
+fn estimators_without_a_likelihood_and_numbers_without_sense_are_refused() {
+    let complement = Estimator::from(ComplementNb::default());
+    let gaussian = Estimator::from(GaussianNb::default());
+    let with = |weight, tolerance, max_rounds| Unlabeled { weight, tolerance, max_rounds };
+
+    assert!(matches!(Unlabeled::default().check(&complement), Err(Error::Unable { .. })));
+    for how in [with(-1.0, 0.0, 1), with(1.0, f64::NAN, 1), with(1.0, 0.0, 0)] {
+        assert!(matches!(how.check(&gaussian), Err(Error::Parameter { .. })));
+    }
+}
+
+/// A table of two columns whose class is missing in most rows.
+fn table(n: usize, labels: usize) -> (Table, Vec<u32>) {
+    let (x, codes) = heaps(n, 11);
+    let column =
+        |j: usize| Column { name: format!("x{j}"), values: Values::Numbers(x.column(j).to_vec()) };
+    let words = Arc::new(Levels::new(vec!["a".into(), "b".into()]));
+    let shown: Vec<u32> = (0..n)
+        .map(|i| if i % (n / labels) < 2 { codes[i] } else { mercer::data::MISSING })
+        .collect();
+    let target = Values::Categories { codes: shown, levels: words };
+    let mut columns: Vec<Column> = (0..6).map(column).collect();
+    columns.push(Column { name: "y".into(), values: target });
+    (Table::new(columns).unwrap(), codes)
+}
+
+#[test]
+fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
+    let (table, _) = table(600, 30);
+    let classes = Classes::from_names(["a", "b"]);
+    let names = (0..6).map(|j| format!("x{j}"));
+    let features = Features { target: Some("y".into()), ..Features::plain(names) };
+    let training = |n_folds| Training {
+        estimator: MixedNb::default().into(),
+        features: features.clone(),
+        goal: Goal::Classes(&classes),
+        n_rows: Some(600),
+        n_folds,
+        seed: 0,
+    };
+    let how = Unlabeled { max_rounds: 4, ..Unlabeled::default() };
+
+    let outcome = train_partly(training(5), &how, &table, None, &Monitor::quiet()).unwrap();
+
+    let judged = outcome.evaluation.unwrap().report();
+    assert_eq!(judged.classes.iter().map(|c| c.support).sum::<u64>(), 60);
+    assert!(judged.accuracy.value > 0.8, "{}", judged.accuracy.value);
+    assert_eq!(outcome.trained.fitted.certificate.rows, 600);
+
+    // The same rows once more from a second stream: all of them count.
+    let more = Some(&table);
+    let outcome = train_partly(training(0), &how, &table, more, &Monitor::quiet()).unwrap();
+    assert_eq!(outcome.trained.fitted.certificate.rows, 1200);
+    let bytes = outcome.trained.to_bytes().unwrap();
+    assert_eq!(mercer::catalog::Trained::from_bytes(&bytes).unwrap(), outcome.trained);
+}
