@@ -3,9 +3,9 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Additive, MergeableRegressor, Regressor
+from .base import Additive, Classifier, MergeableRegressor, Probabilistic, Regressor, Summed
 
-__all__ = ["LinearRegression", "Ridge"]
+__all__ = ["LinearRegression", "Ridge", "LogisticRegression"]
 
 
 class LinearRegression(MergeableRegressor, Additive, Regressor):
@@ -93,3 +93,79 @@ class Ridge(MergeableRegressor, Additive, Regressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.alpha_from = alpha_from
+
+
+class LogisticRegression(Summed, Probabilistic, Classifier):
+    """Logistic regression: log-odds that are a weighted sum of the columns.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1", "elasticnet", "none"}, default="l2"
+        What large weights cost: half their squared length (``l2``), the sum of their absolute
+        values (``l1``), a mix of both (``elasticnet``) or nothing (``none``).
+    C : float, default=1.0
+        How much the rows count against the price on large weights. Smaller values keep them
+        smaller.
+        It must be a number above 0.
+    l1_ratio : float, default=0.5
+        The share of the absolute values in the price ``elasticnet``.
+        It must be a number from 0 to 1.
+    fit_intercept : bool, default=True
+        Whether there are constant terms, which are free of the price.
+    class_weight : "balanced", weights by class, or None, default=None
+        How much the rows of each class count: ``balanced``, or a number for every class.
+        It must be a number of at least 0.
+    tol : float, default=0.0001
+        The fit is done when no entry of the gradient of the mean loss, price included, is larger.
+        It must be a number above 0.
+    max_iter : int, default=1000
+        Steps after which to stop in any case; the certificate then says so.
+        It must be a number of at least 1.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.linear_model import LogisticRegression
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = LogisticRegression().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "logistic"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        penalty="l2",
+        C=1.0,
+        l1_ratio=0.5,
+        fit_intercept=True,
+        class_weight=None,
+        tol=0.0001,
+        max_iter=1000,
+    ):
+        self.penalty = penalty
+        self.C = C
+        self.l1_ratio = l1_ratio
+        self.fit_intercept = fit_intercept
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter

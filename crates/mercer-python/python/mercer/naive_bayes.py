@@ -3,7 +3,7 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
+from .base import Classifier, Factored, Generative, Mergeable, Probabilistic, Summed
 
 __all__ = [
     "GaussianNB",
@@ -13,6 +13,7 @@ __all__ = [
     "CategoricalNB",
     "MixedNB",
     "TreeAugmentedNB",
+    "BayesNetworkClassifier",
 ]
 
 
@@ -494,3 +495,76 @@ class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier
         self.root = root
         self.fit_prior = fit_prior
         self.class_prior = class_prior
+
+
+class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Classifier):
+    """A Bayesian network with the class in it, for columns of categories that depend on each other.
+
+    Parameters
+    ----------
+    score : {"bic", "bdeu"}, default="bic"
+        What arrows are judged by: ``bic``, the likelihood less a price for every number to choose,
+        or ``bdeu``, the probability of the rows under even Dirichlet priors.
+    sample_size : float, default=10.0
+        How many rows the prior of ``bdeu`` is worth. Larger values draw more arrows.
+        It must be a number above 0.
+    max_parents : int, default=3
+        No column gets more parents than this, the class among them.
+        It must be a number from 1 to 20.
+    tabu : int, default=0
+        How many of the last steps may not be undone while the climb goes on over worse networks; 0
+        climbs to the first top and stays. Larger values look further.
+    augment : bool, default=False
+        Whether the class is a parent of every column from the start, as in naive Bayes; otherwise
+        its arrows are found as all others are.
+    alpha : float, default=1.0
+        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
+        even odds.
+        It must be a number of at least 0.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    NaN is a missing value: it is left out, not filled in.
+
+    Examples
+    --------
+    >>> from mercer.naive_bayes import BayesNetworkClassifier
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = BayesNetworkClassifier().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "bayes-network"
+    _takes = ("missing", "categories")
+
+    def __init__(
+        self,
+        *,
+        score="bic",
+        sample_size=10.0,
+        max_parents=3,
+        tabu=0,
+        augment=False,
+        alpha=1.0,
+    ):
+        self.score = score
+        self.sample_size = sample_size
+        self.max_parents = max_parents
+        self.tabu = tabu
+        self.augment = augment
+        self.alpha = alpha

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .base import Classifier, Factored, Generative, Mergeable, Probabilistic
+from .base import Classifier, Factored, Generative, Mergeable, Probabilistic, Summed
 
 __all__ = [
     "GaussianNB",
@@ -11,6 +11,7 @@ __all__ = [
     "CategoricalNB",
     "MixedNB",
     "TreeAugmentedNB",
+    "BayesNetworkClassifier",
 ]
 
 class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
@@ -133,4 +134,22 @@ class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier
         root: int = 0,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
+    ) -> None: ...
+
+class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Classifier):
+    score: Literal["bic", "bdeu"]
+    sample_size: float
+    max_parents: int
+    tabu: int
+    augment: bool
+    alpha: float
+    def __init__(
+        self,
+        *,
+        score: Literal["bic", "bdeu"] = "bic",
+        sample_size: float = 10.0,
+        max_parents: int = 3,
+        tabu: int = 0,
+        augment: bool = False,
+        alpha: float = 1.0,
     ) -> None: ...

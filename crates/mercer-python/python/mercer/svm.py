@@ -1,0 +1,476 @@
+"""The estimators of ``svm``.
+
+Written by ``mercer generate`` from the catalog; changes belong there.
+"""
+
+from .base import Calibrated, Classifier, Decides, Detector, Regressor
+
+__all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+
+
+class SVC(Calibrated, Decides, Classifier):
+    """Support vector classification: the boundary that keeps farthest from both sides, with a price on rows that come too near.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The price on rows inside the margin or on the wrong side. Larger values fit the rows more
+        closely.
+        It must be a number above 0.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
+        ``precomputed`` where the rows are kernel values.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    gamma : number, "scale" or "auto", default="scale"
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Larger values make the boundary bend more.
+        It must be a number of at least 0.
+    coef0 : float, default=0.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    tol : float, default=0.001
+        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
+        the optimum and take longer.
+        It must be a number above 0.
+    class_weight : "balanced", weights by class, or None, default=None
+        How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
+        It must be a number above 0.
+    shrinking : bool, default=True
+        Whether rows that are far from mattering may be set aside until the end.
+    cache_size : float, default=4000.0
+        Most memory for kernel values, in millions of bytes; taken as it is needed.
+        It must be a number above 0.
+    max_iter : int, default=-1
+        Most steps for a problem; -1 sets no limit.
+        It must be a number of at least -1.
+    multiclass : {"ovo", "ovr"}, default="ovo"
+        Many classes by a machine for every pair (``ovo``) or for every class against the rest
+        (``ovr``).
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether decisions about more than two classes are a column a class (``ovr``) or a column a
+        pair of classes (``ovo``).
+    break_ties : bool, default=False
+        Whether classes with equally many votes are told apart by the sum of their decisions, not by
+        their order.
+    probability : bool, default=False
+        Whether to learn probabilities too, from what the machine would have said of each row
+        without it. Predictions then go to the most probable class.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import SVC
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = SVC().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "svc"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=0.001,
+        class_weight=None,
+        shrinking=True,
+        cache_size=4000.0,
+        max_iter=-1,
+        multiclass="ovo",
+        decision_function_shape="ovr",
+        break_ties=False,
+        probability=False,
+    ):
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.multiclass = multiclass
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+        self.probability = probability
+
+
+class NuSVC(Decides, Classifier):
+    """Support vector classification where the share of rows that may come too near is given, not their price.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        At most this share of the rows is inside the margin, and at least this share are support
+        vectors. Larger values make the margin wider.
+        It must be a number from 0.000000001 to 1.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
+        ``precomputed`` where the rows are kernel values.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    gamma : number, "scale" or "auto", default="scale"
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Larger values make the boundary bend more.
+        It must be a number of at least 0.
+    coef0 : float, default=0.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    tol : float, default=0.001
+        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
+        the optimum and take longer.
+        It must be a number above 0.
+    class_weight : "balanced", weights by class, or None, default=None
+        How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
+        It must be a number above 0.
+    shrinking : bool, default=True
+        Whether rows that are far from mattering may be set aside until the end.
+    cache_size : float, default=4000.0
+        Most memory for kernel values, in millions of bytes; taken as it is needed.
+        It must be a number above 0.
+    max_iter : int, default=-1
+        Most steps for a problem; -1 sets no limit.
+        It must be a number of at least -1.
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Whether decisions about more than two classes are a column a class (``ovr``) or a column a
+        pair of classes (``ovo``).
+    break_ties : bool, default=False
+        Whether classes with equally many votes are told apart by the sum of their decisions, not by
+        their order.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import NuSVC
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = NuSVC().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "nu-svc"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=0.001,
+        class_weight=None,
+        shrinking=True,
+        cache_size=4000.0,
+        max_iter=-1,
+        decision_function_shape="ovr",
+        break_ties=False,
+    ):
+        self.nu = nu
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.class_weight = class_weight
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+        self.decision_function_shape = decision_function_shape
+        self.break_ties = break_ties
+
+
+class SVR(Regressor):
+    """Support vector regression: the flattest function that most rows are within a tube of.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
+        ``precomputed`` where the rows are kernel values.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    gamma : number, "scale" or "auto", default="scale"
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Larger values make the function bend more.
+        It must be a number of at least 0.
+    coef0 : float, default=0.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    tol : float, default=0.001
+        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
+        the optimum and take longer.
+        It must be a number above 0.
+    C : float, default=1.0
+        The price on rows outside the tube. Larger values fit the rows more closely.
+        It must be a number above 0.
+    epsilon : float, default=0.1
+        Half the width of the tube: errors below this cost nothing.
+        It must be a number of at least 0.
+    shrinking : bool, default=True
+        Whether rows that are far from mattering may be set aside until the end.
+    cache_size : float, default=4000.0
+        Most memory for kernel values, in millions of bytes; taken as it is needed.
+        It must be a number above 0.
+    max_iter : int, default=-1
+        Most steps; -1 sets no limit.
+        It must be a number of at least -1.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import SVR
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = SVR().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "svr"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=0.001,
+        C=1.0,
+        epsilon=0.1,
+        shrinking=True,
+        cache_size=4000.0,
+        max_iter=-1,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.C = C
+        self.epsilon = epsilon
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+
+
+class NuSVR(Regressor):
+    """Support vector regression where the share of rows outside the tube is given, not its width.
+
+    Parameters
+    ----------
+    nu : float, default=0.5
+        At most this share of the rows is outside the tube, and at least this share are support
+        vectors. Larger values make the tube narrower.
+        It must be a number from 0.000000001 to 1.
+    C : float, default=1.0
+        The price on rows outside the tube. Larger values fit the rows more closely.
+        It must be a number above 0.
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
+        ``precomputed`` where the rows are kernel values.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    gamma : number, "scale" or "auto", default="scale"
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Larger values make the function bend more.
+        It must be a number of at least 0.
+    coef0 : float, default=0.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    tol : float, default=0.001
+        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
+        the optimum and take longer.
+        It must be a number above 0.
+    shrinking : bool, default=True
+        Whether rows that are far from mattering may be set aside until the end.
+    cache_size : float, default=4000.0
+        Most memory for kernel values, in millions of bytes; taken as it is needed.
+        It must be a number above 0.
+    max_iter : int, default=-1
+        Most steps; -1 sets no limit.
+        It must be a number of at least -1.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import NuSVR
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = NuSVR().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "nu-svr"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        nu=0.5,
+        C=1.0,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=0.001,
+        shrinking=True,
+        cache_size=4000.0,
+        max_iter=-1,
+    ):
+        self.nu = nu
+        self.C = C
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.max_iter = max_iter
+
+
+class OneClassSVM(Decides, Detector):
+    """One-class machine: the region that holds most of the rows, to recognize strangers by.
+
+    Parameters
+    ----------
+    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
+        ``precomputed`` where the rows are kernel values.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    gamma : number, "scale" or "auto", default="scale"
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Larger values make the function bend more.
+        It must be a number of at least 0.
+    coef0 : float, default=0.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    tol : float, default=0.001
+        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
+        the optimum and take longer.
+        It must be a number above 0.
+    nu : float, default=0.5
+        At most this share of the rows is left outside, and at least this share are support vectors.
+        It must be a number from 0.000000001 to 1.
+    shrinking : bool, default=True
+        Whether rows that are far from mattering may be set aside until the end.
+    cache_size : float, default=4000.0
+        Most memory for kernel values, in millions of bytes; taken as it is needed.
+        It must be a number above 0.
+    max_iter : int, default=-1
+        Most steps; -1 sets no limit.
+        It must be a number of at least -1.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+    """
+
+    _id = "one-class-svm"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        degree=3,
+        gamma="scale",
+        coef0=0.0,
+        tol=0.001,
+        nu=0.5,
+        shrinking=True,
+        cache_size=4000.0,
+        max_iter=-1,
+    ):
+        self.kernel = kernel
+        self.degree = degree
+        self.gamma = gamma
+        self.coef0 = coef0
+        self.tol = tol
+        self.nu = nu
+        self.shrinking = shrinking
+        self.cache_size = cache_size
+        self.max_iter = max_iter

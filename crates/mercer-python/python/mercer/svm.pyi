@@ -1,0 +1,145 @@
+from typing import Any, Literal
+
+from .base import Calibrated, Classifier, Decides, Detector, Regressor
+
+__all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+
+class SVC(Calibrated, Decides, Classifier):
+    C: float
+    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    degree: int
+    gamma: Any
+    coef0: float
+    tol: float
+    class_weight: Any
+    shrinking: bool
+    cache_size: float
+    max_iter: int
+    multiclass: Literal["ovo", "ovr"]
+    decision_function_shape: Literal["ovr", "ovo"]
+    break_ties: bool
+    probability: bool
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 0.001,
+        class_weight: Any = None,
+        shrinking: bool = True,
+        cache_size: float = 4000.0,
+        max_iter: int = -1,
+        multiclass: Literal["ovo", "ovr"] = "ovo",
+        decision_function_shape: Literal["ovr", "ovo"] = "ovr",
+        break_ties: bool = False,
+        probability: bool = False,
+    ) -> None: ...
+
+class NuSVC(Decides, Classifier):
+    nu: float
+    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    degree: int
+    gamma: Any
+    coef0: float
+    tol: float
+    class_weight: Any
+    shrinking: bool
+    cache_size: float
+    max_iter: int
+    decision_function_shape: Literal["ovr", "ovo"]
+    break_ties: bool
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 0.001,
+        class_weight: Any = None,
+        shrinking: bool = True,
+        cache_size: float = 4000.0,
+        max_iter: int = -1,
+        decision_function_shape: Literal["ovr", "ovo"] = "ovr",
+        break_ties: bool = False,
+    ) -> None: ...
+
+class SVR(Regressor):
+    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    degree: int
+    gamma: Any
+    coef0: float
+    tol: float
+    C: float
+    epsilon: float
+    shrinking: bool
+    cache_size: float
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 0.001,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        shrinking: bool = True,
+        cache_size: float = 4000.0,
+        max_iter: int = -1,
+    ) -> None: ...
+
+class NuSVR(Regressor):
+    nu: float
+    C: float
+    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    degree: int
+    gamma: Any
+    coef0: float
+    tol: float
+    shrinking: bool
+    cache_size: float
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        nu: float = 0.5,
+        C: float = 1.0,
+        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 0.001,
+        shrinking: bool = True,
+        cache_size: float = 4000.0,
+        max_iter: int = -1,
+    ) -> None: ...
+
+class OneClassSVM(Decides, Detector):
+    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    degree: int
+    gamma: Any
+    coef0: float
+    tol: float
+    nu: float
+    shrinking: bool
+    cache_size: float
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        degree: int = 3,
+        gamma: Any = "scale",
+        coef0: float = 0.0,
+        tol: float = 0.001,
+        nu: float = 0.5,
+        shrinking: bool = True,
+        cache_size: float = 4000.0,
+        max_iter: int = -1,
+    ) -> None: ...
