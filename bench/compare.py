@@ -30,6 +30,7 @@ CELLS = [
     "csv_read",
     "mixed_nb",
     "linear_models",
+    "logistic",
     "discriminants",
     "bayes_network",
     "kernel_svm",

@@ -82,6 +82,8 @@ mod texts {
     struct GaussianDiscriminants;
     #[doc = include_str!("../../../docs/lectures/10-text.md")]
     struct Text;
+    #[doc = include_str!("../../../docs/lectures/11-logistic-regression.md")]
+    struct LogisticRegression;
     #[doc = include_str!("../../../docs/lectures/09-support-vector-machines.md")]
     struct SupportVectorMachines;
 }

@@ -27,7 +27,7 @@ use crate::discriminant::{
 use crate::error::{Error, Result};
 use crate::linear::{
     LinearRegression, LinearRegressionModel, LogisticRegression, LogisticRegressionModel, Ridge,
-    RidgeModel,
+    RidgeCv, RidgeCvModel, RidgeModel,
 };
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
@@ -61,6 +61,7 @@ expand::catalog! {
     }
     by_rounds {}
     by_solver {
+        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive, sparse;
         Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides, sparse;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed, sparse;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;

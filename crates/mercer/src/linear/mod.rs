@@ -9,12 +9,14 @@ mod least_squares;
 mod logistic;
 mod normal;
 mod ridge;
+mod ridge_cv;
 mod summary;
 
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use normal::Precision;
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
+pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use summary::{Estimate, Summary};
 
 use crate::data::check_storage;

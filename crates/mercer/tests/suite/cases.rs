@@ -220,7 +220,9 @@ pub fn cells(card: &Card) -> Cells {
 pub fn estimator(card: &Card) -> Estimator {
     let estimator = Estimator::from_id(card.id).unwrap();
     match card.learns {
-        Learns::Solver => estimator.set_word("tol", "1e-10").unwrap(),
+        Learns::Solver if card.specs.iter().any(|spec| spec.name == "tol") => {
+            estimator.set_word("tol", "1e-10").unwrap()
+        }
         _ => estimator,
     }
 }

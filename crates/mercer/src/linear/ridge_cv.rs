@@ -1,0 +1,245 @@
+//! Ridge regression whose price is chosen by leaving every row out once, at the cost of one fit.
+//!
+//! With `XᵀX = VΛVᵀ` around the means, the prediction of row `i` at price `α` is `ȳ + Σⱼ zᵢⱼ qⱼ / (λⱼ + α)` for
+//! `z = Vᵀ(x − m)` and `q = VᵀXᵀy`, and what it would have been without the row itself misses `y` by
+//! `(yᵢ − ŷᵢ) / (1 − hᵢ)`, `hᵢ = wᵢ (1/W + Σⱼ zᵢⱼ² / (λⱼ + α))` (Allen 1974; Golub, Heath & Wahba 1979). So
+//! all prices are judged in one reading of the rows.
+
+use super::ridge::{Ridge, RidgeModel};
+use super::weighted_sums;
+use crate::explain::Terms;
+use crate::model::gather;
+use crate::prelude::*;
+use crate::stats::{CrossProducts, Scatter};
+use mercer_num::linalg::{SymmetricEigen, add_times};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Rows judged together.
+const PANEL: usize = 128;
+/// Panels of a part that has sums of its own.
+const PART: usize = 64 * PANEL;
+/// Prices tried where none are named.
+const USUAL: [f64; 3] = [0.1, 1.0, 10.0];
+
+params! {
+    /// Ridge regression whose price is chosen by leaving every row out once.
+    pub struct RidgeCv {
+        /// The prices on the squared length of the coefficients to choose from; empty takes 0.1, 1 and
+        /// 10.
+        alphas: Vec<f64> = Vec::new(), AtLeast(0.0);
+        /// Whether there is a constant term, which is free of the price.
+        fit_intercept: bool = true, Any;
+    }
+}
+
+/// The weights of the columns at the best price.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RidgeCvModel {
+    /// The weight of each column.
+    pub coefficients: Vec<f64>,
+    /// The constant term.
+    pub intercept: f64,
+    /// The price that was chosen.
+    pub alpha: f64,
+    /// The prices there were.
+    pub alphas: Vec<f64>,
+    /// The mean squared error on rows left out, for every price.
+    pub errors: Vec<f64>,
+    /// The least of them, negative: the higher the better.
+    pub best_score: f64,
+    /// The means of the columns; zeros without a constant term.
+    pub means: Vec<f64>,
+}
+
+impl Fit for RidgeCv {
+    type Model = RidgeCvModel;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
+        let start = Instant::now();
+        self.check()?;
+        if data.n_rows() == 0 {
+            return Err(Error::NoRows);
+        }
+        if data.n_columns() == 0 {
+            return Err(Error::NoFeatures);
+        }
+        let alphas = if self.alphas.is_empty() { USUAL.to_vec() } else { self.alphas.clone() };
+        let gathered = gather(data, monitor, Scatter::push_rows)?;
+        if gathered.stopped.is_some() {
+            return Err(Error::Stopped);
+        }
+        let sums = gathered.stats.moments(self.fit_intercept)?;
+        let errors = left_out_errors(data, &sums, &alphas, self.fit_intercept, monitor)?;
+        let best = (0..alphas.len())
+            .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))
+            .ok_or(Error::NoRows)?;
+        let ridge = RidgeModel::at(&sums, self.fit_intercept, alphas[best])?;
+        let params = Ridge::new().alpha(alphas[best]).fit_intercept(self.fit_intercept);
+        let certificate = Certificate {
+            proof: params.proof(&gathered.stats, &ridge),
+            rows: data.n_rows() as u64,
+            rounds: 2,
+            stopped: None,
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        let model = RidgeCvModel {
+            coefficients: ridge.coefficients,
+            intercept: ridge.intercept,
+            alpha: alphas[best],
+            best_score: -errors[best],
+            alphas,
+            errors,
+            means: ridge.means,
+        };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+/// The mean squared error on rows left out, for every price.
+fn left_out_errors(
+    data: &Dataset<'_>,
+    sums: &CrossProducts,
+    alphas: &[f64],
+    fit_intercept: bool,
+    monitor: &Monitor<'_>,
+) -> Result<Vec<f64>> {
+    let y = data.number_target()?;
+    let (d, n_alphas) = (data.n_columns(), alphas.len());
+    let products = Matrix::from_shape_fn((d, d), |at| sums.products.high[at]);
+    let eigen = SymmetricEigen::of(products.view()).ok_or(Error::TooLarge { column: 0 })?;
+    let vectors = eigen.vectors.as_standard_layout();
+    let vectors = vectors.as_slice().unwrap_or_default();
+    let target: Vec<f64> = (0..d).map(|j| sums.products.high[[d, j]]).collect();
+    let rotated = eigen.vectors.t().dot(&ndarray::ArrayView1::from(&target));
+    let shrunk = |j: usize, a: usize| 1.0 / (eigen.values[j].max(0.0) + alphas[a]).max(1e-300);
+    let mut slopes = vec![0.0; d * n_alphas];
+    let mut spreads = vec![0.0; d * n_alphas];
+    for j in 0..d {
+        for a in 0..n_alphas {
+            slopes[j * n_alphas + a] = rotated[j] * shrunk(j, a);
+            spreads[j * n_alphas + a] = shrunk(j, a);
+        }
+    }
+    let around = |mean: f64| if fit_intercept { mean } else { 0.0 };
+    let means: Vec<f64> = sums.means.iter().map(|m| around(m.value())).collect();
+    let middle = around(sums.target_mean.value());
+    let constant = if fit_intercept { 1.0 / sums.weight } else { 0.0 };
+    let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+    let judge = |first: usize, errors: &mut [f64]| {
+        let rows = first..(first + PANEL).min(data.n_rows());
+        let n = rows.len();
+        let mut centered = Vec::with_capacity(n * d);
+        for i in rows.clone() {
+            centered.extend(data.rows().row(i).iter().zip(&means).map(|(x, m)| x - m));
+        }
+        let mut z = vec![0.0; n * d];
+        add_times(&centered, d, vectors, d, &mut z);
+        let mut fitted = vec![0.0; n * n_alphas];
+        add_times(&z, d, &slopes, n_alphas, &mut fitted);
+        z.iter_mut().for_each(|z| *z *= *z);
+        let mut leverages = vec![0.0; n * n_alphas];
+        add_times(&z, d, &spreads, n_alphas, &mut leverages);
+        let answers = fitted.chunks_exact(n_alphas).zip(leverages.chunks_exact(n_alphas));
+        for (i, (fitted, leverages)) in rows.zip(answers) {
+            let cells = errors.iter_mut().zip(fitted).zip(leverages);
+            for ((error, fitted), leverage) in cells {
+                // Nothing but the row itself spoke for its prediction.
+                let rest = (1.0 - weight(i) * (leverage + constant)).max(1e-12);
+                let miss = (y[i] - middle - fitted) / rest;
+                *error += weight(i) * miss * miss;
+            }
+        }
+    };
+    let parts: Vec<Vec<f64>> = (0..data.n_rows().div_ceil(PART))
+        .into_par_iter()
+        .map(|part| {
+            let mut errors = vec![0.0; n_alphas];
+            let rows = part * PART..((part + 1) * PART).min(data.n_rows());
+            for first in rows.step_by(PANEL) {
+                if monitor.stop().is_some() {
+                    return Err(Error::Stopped);
+                }
+                judge(first, &mut errors);
+            }
+            Ok(errors)
+        })
+        .collect::<Result<_>>()?;
+    let mut errors = vec![0.0; n_alphas];
+    for part in parts {
+        errors.iter_mut().zip(part).for_each(|(sum, e)| *sum += e / sums.weight);
+    }
+    Ok(errors)
+}
+
+impl Regressor for RidgeCvModel {
+    fn n_columns(&self) -> usize {
+        self.coefficients.len()
+    }
+
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        weighted_sums(x, &self.coefficients, self.intercept)
+    }
+}
+
+impl Additive for RidgeCvModel {
+    fn terms(&self) -> Terms<'_> {
+        Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
+    }
+}
+
+impl Check for RidgeCvModel {
+    fn check(&self) -> Result<()> {
+        let d = self.coefficients.len();
+        let mut numbers = self.coefficients.iter().chain(&self.means).chain(&self.alphas);
+        let fits = d > 0
+            && self.means.len() == d
+            && self.alphas.contains(&self.alpha)
+            && self.errors.len() == self.alphas.len()
+            && numbers.all(|v| v.is_finite())
+            && [self.intercept, self.best_score].iter().all(|v| v.is_finite())
+            && self.errors.iter().all(|e| *e >= 0.0);
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("a linear model that no rows could have".into()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::random::Random;
+
+    #[test]
+    fn the_errors_are_those_of_fits_without_each_row() {
+        let mut random = Random::new(4);
+        let x = Matrix::from_shape_fn((30, 4), |_| random.normal() + 2.0);
+        let y: Vec<f64> = x.outer_iter().map(|row| row.sum() + random.normal()).collect();
+        for fit_intercept in [true, false] {
+            let params = RidgeCv::new().alphas(vec![0.01, 1.0, 50.0]).fit_intercept(fit_intercept);
+            let data = Dataset::numbers(&x, &y).unwrap();
+
+            let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
+
+            for (alpha, error) in model.alphas.iter().zip(&model.errors) {
+                let mut sum = 0.0;
+                for i in 0..30 {
+                    let others: Vec<usize> = (0..30).filter(|k| *k != i).collect();
+                    let some = x.select(ndarray::Axis(0), &others);
+                    let targets: Vec<f64> = others.iter().map(|k| y[*k]).collect();
+                    let ridge = Ridge::new().alpha(*alpha).fit_intercept(fit_intercept);
+                    let rest = Dataset::numbers(&some, &targets).unwrap();
+                    let without = ridge.fit(&rest, &Monitor::quiet()).unwrap();
+                    let row = x.row(i).insert_axis(ndarray::Axis(0)).to_owned();
+                    let predicted = without.predict(&Rows::from(&row)).unwrap()[0];
+                    sum += (y[i] - predicted).powi(2);
+                }
+                assert!((sum / 30.0 - error).abs() < 1e-9 * error.max(1.0), "{alpha}");
+            }
+            assert!(model.errors.iter().all(|e| -model.best_score <= *e));
+        }
+    }
+}
