@@ -52,7 +52,7 @@ pub struct Common {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
-    Train(Train),
+    Train(Box<Train>),
     Predict(Predict),
     Evaluate(Evaluate),
     Decide(Decide),

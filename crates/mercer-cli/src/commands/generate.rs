@@ -349,11 +349,22 @@ fn stub(cards: &[&Card]) -> String {
 
 fn stub_class(card: &Card) -> String {
     let params = params(card);
+    // A list of choices that does not fit on a line has one of its own.
+    let declared = |p: &Param<'_>, indent: usize, rest: &str| {
+        let line = format!("{}: {}{rest}", p.spec.name, p.hint);
+        match p.hint.strip_prefix("Literal[").and_then(|hint| hint.strip_suffix(']')) {
+            Some(choices) if indent + line.chars().count() >= WIDTH => {
+                let pad = " ".repeat(indent);
+                format!("{}: Literal[\n{pad}    {choices}\n{pad}]{rest}", p.spec.name)
+            }
+            _ => line,
+        }
+    };
     let arguments: Vec<String> =
-        params.iter().map(|p| format!("{}: {} = {}", p.spec.name, p.hint, p.default)).collect();
+        params.iter().map(|p| declared(p, 8, &format!(" = {}", p.default))).collect();
     let mut out = format!("\n{}\n", heading(card));
     for p in &params {
-        out += &format!("    {}: {}\n", p.spec.name, p.hint);
+        out += &format!("    {}\n", declared(p, 4, ""));
     }
     out + &format!("{}: ...\n", init(&arguments, " -> None"))
 }

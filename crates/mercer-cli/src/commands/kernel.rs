@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 
 /// Look at a kernel before any fit.
 #[derive(Group)]
+#[command(after_help = "Example:\n  mercer kernel check penguins.csv --ignore species")]
 pub struct Kernel {
     #[command(subcommand)]
     what: What,

@@ -29,7 +29,7 @@ use crate::session::Session;
 /// Runs a command.
 pub fn run(command: Command, session: &Session) -> Result<()> {
     match command {
-        Command::Train(args) => train::run(args, session),
+        Command::Train(args) => train::run(*args, session),
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
         Command::Bayes(args) => bayes::run(args, session),

@@ -8,9 +8,8 @@ use mercer::catalog::Trained;
 use mercer::data::{Classes, Column, Label, Stream, Table, Values};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
 use mercer::model::{Regressor, chunk_rows};
-use mercer_io::Format;
+use mercer_io::{Format, Source};
 use mercer_num::special::argmax;
-
 use mercer_num::{Rows, parallel};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -29,6 +28,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         return lines_as_they_come(&args, &model, &writer, session);
     }
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
+    writer.files = Some(&source).filter(|s| !numbers && s.document_name(0).is_some());
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
     if let Some(share) = args.outliers {
@@ -155,7 +155,7 @@ fn lines_as_they_come(
 /// `log p(row)` of every row.
 fn log_densities(
     model: &Trained,
-    source: &mercer_io::Source,
+    source: &Source,
     chunk: usize,
     session: &Session,
 ) -> Result<Vec<f64>> {
@@ -189,6 +189,8 @@ struct Writer<'a> {
     rule: Option<DecisionRule>,
     interval: Option<f64>,
     json: bool,
+    /// Where rows are files, whose names go with the answers.
+    files: Option<&'a Source>,
 }
 
 /// What is said of a row.
@@ -230,6 +232,7 @@ impl<'a> Writer<'a> {
             rule: args.deciding.rule(model, classes, session)?,
             interval: args.interval,
             json: session.json,
+            files: None,
         })
     }
 
@@ -238,6 +241,9 @@ impl<'a> Writer<'a> {
             return String::new();
         }
         let mut columns = vec![quoted(&self.target)];
+        if self.files.is_some() {
+            columns.insert(0, "file".to_owned());
+        }
         if self.proba {
             columns.extend(self.names.iter().map(|n| quoted(&format!("P({n})"))));
         }
@@ -349,10 +355,17 @@ impl<'a> Writer<'a> {
         Ok(text)
     }
 
+    fn file(&self, row: usize) -> Option<String> {
+        self.files?.document_name(row as u64)
+    }
+
     fn line(&self, text: &mut String, row: usize, said: Said) {
         if self.json {
             let winner = said.winner.map(|c| self.classes.labels()[c].to_string());
             let mut line = json!({"row": row + 1, "prediction": winner});
+            if let Some(file) = self.file(row) {
+                line["file"] = json!(file);
+            }
             if let Some(proba) = said.proba {
                 line["proba"] =
                     self.names.iter().cloned().zip(proba.into_iter().map(|p| json!(p))).collect();
@@ -368,6 +381,10 @@ impl<'a> Writer<'a> {
             // Writing to a string cannot fail.
             writeln!(text, "{line}").ok();
             return;
+        }
+        if let Some(file) = self.file(row) {
+            text.push_str(&quoted(&file));
+            text.push(',');
         }
         // A row without an answer has an empty cell, as every missing value.
         text.push_str(&said.winner.map_or_else(String::new, |c| quoted(&self.names[c])));

@@ -157,11 +157,14 @@ fn lines(
         let x = low + (high - low) * k as f64 / POINTS as f64;
         points.iter_mut().zip(densities(x)?).for_each(|(p, y)| p.push((x, y)));
     }
-    let lines = class_names(model).into_iter().zip(points).zip(COLORS.iter().cycle());
-    let line = |((name, points), color): ((String, Vec<(f64, f64)>), &&str)| {
-        Plot::Line(LinePlot::new().with_data(points).with_color(*color).with_legend(name))
-    };
-    Ok(lines.map(line).collect())
+    let mut lines = Vec::new();
+    for ((name, points), color) in
+        class_names(model).into_iter().zip(points).zip(COLORS.iter().cycle())
+    {
+        let line = LinePlot::new().with_data(points).with_color(*color);
+        lines.push(Plot::Line(line.with_legend(name)));
+    }
+    Ok(lines)
 }
 
 fn bars(model: &Trained, factored: &dyn Factored, j: usize, n: usize) -> Result<Vec<Plot>> {

@@ -441,7 +441,7 @@ fn rows_without_a_class_are_learned_from_when_asked() {
     let args = ["train", "some.csv", "--target", "y", "--unlabeled", "--folds", "3", "--json"];
     let report = folder.json(&args);
     assert_eq!(report["certificate"]["rows"], 200);
-    assert_eq!(report["cross_validation"]["rows"], 12);
+    assert_eq!(report["cross_validation"]["n_rows"], 12);
     let more = ["train", "some.csv", "--target", "y", "--unlabeled-data", "more.csv", "--json"];
     assert_eq!(folder.json(&more)["certificate"]["rows"], 300);
     let predicted = folder.output(&["predict", "some.mercer", "more.csv"]);

@@ -5,7 +5,7 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 
 from .base import Additive, Classifier, MergeableRegressor, Probabilistic, Regressor, Summed
 
-__all__ = ["LinearRegression", "Ridge", "LogisticRegression"]
+__all__ = ["LinearRegression", "Ridge", "RidgeCV", "LogisticRegression"]
 
 
 class LinearRegression(MergeableRegressor, Additive, Regressor):
@@ -93,6 +93,51 @@ class Ridge(MergeableRegressor, Additive, Regressor):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.alpha_from = alpha_from
+
+
+class RidgeCV(Additive, Regressor):
+    """Ridge regression whose price is chosen by leaving every row out once.
+
+    Parameters
+    ----------
+    alphas : array of float or None, default=None
+        The prices on the squared length of the coefficients to choose from; empty takes 0.1, 1 and
+        10.
+        It must be a number of at least 0.
+        ``None`` is the empty list.
+    fit_intercept : bool, default=True
+        Whether there is a constant term, which is free of the price.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.linear_model import RidgeCV
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = RidgeCV().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "ridge-cv"
+    _takes = ("sparse",)
+
+    def __init__(self, *, alphas=None, fit_intercept=True):
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
 
 
 class LogisticRegression(Summed, Probabilistic, Classifier):

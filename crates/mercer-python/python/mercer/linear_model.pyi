@@ -1,8 +1,9 @@
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from .base import Additive, Classifier, MergeableRegressor, Probabilistic, Regressor, Summed
 
-__all__ = ["LinearRegression", "Ridge", "LogisticRegression"]
+__all__ = ["LinearRegression", "Ridge", "RidgeCV", "LogisticRegression"]
 
 class LinearRegression(MergeableRegressor, Additive, Regressor):
     fit_intercept: bool
@@ -18,6 +19,16 @@ class Ridge(MergeableRegressor, Additive, Regressor):
         alpha: float = 1.0,
         fit_intercept: bool = True,
         alpha_from: Literal["given", "evidence"] = "given",
+    ) -> None: ...
+
+class RidgeCV(Additive, Regressor):
+    alphas: Sequence[float] | None
+    fit_intercept: bool
+    def __init__(
+        self,
+        *,
+        alphas: Sequence[float] | None = None,
+        fit_intercept: bool = True,
     ) -> None: ...
 
 class LogisticRegression(Summed, Probabilistic, Classifier):

@@ -9,7 +9,7 @@ __all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
 
 class SVC(Calibrated, Decides, Classifier):
-    """Support vector classification: the boundary that keeps farthest from both sides, with a price on rows that come too near.
+    """Support vector classification: the boundary that keeps farthest from both sides.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ class SVC(Calibrated, Decides, Classifier):
 
 
 class NuSVC(Decides, Classifier):
-    """Support vector classification where the share of rows that may come too near is given, not their price.
+    """Support vector classification by the share of rows that may come too near.
 
     Parameters
     ----------

@@ -23,7 +23,9 @@ class SVC(Calibrated, Decides, Classifier):
         self,
         *,
         C: float = 1.0,
-        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        kernel: Literal[
+            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
+        ] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -55,7 +57,9 @@ class NuSVC(Decides, Classifier):
         self,
         *,
         nu: float = 0.5,
-        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        kernel: Literal[
+            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
+        ] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -82,7 +86,9 @@ class SVR(Regressor):
     def __init__(
         self,
         *,
-        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        kernel: Literal[
+            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
+        ] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -110,7 +116,9 @@ class NuSVR(Regressor):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        kernel: Literal[
+            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
+        ] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -133,7 +141,9 @@ class OneClassSVM(Decides, Detector):
     def __init__(
         self,
         *,
-        kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"] = "rbf",
+        kernel: Literal[
+            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
+        ] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,

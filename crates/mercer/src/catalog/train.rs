@@ -616,9 +616,8 @@ fn judge_batch(
 
 /// Joint log-likelihoods as `log P(class | row)` and `log p(row)`.
 fn split(mut joint: Matrix) -> (Matrix, Vec<f64>) {
-    let normalize = |mut row: ArrayViewMut1<'_, f64>| {
-        row.as_slice_mut().map_or(f64::NAN, |row| log_normalize(row))
-    };
+    let normalize =
+        |mut row: ArrayViewMut1<'_, f64>| row.as_slice_mut().map_or(f64::NAN, log_normalize);
     let densities = joint.outer_iter_mut().map(normalize).collect();
     (joint, densities)
 }

@@ -105,6 +105,7 @@ impl LogisticRegression {
         if ended.stopped.is_some() && ended.steps == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
+        monitor.report(ended.steps, Some(ended.steps));
         let proof = self.proof(&mut problem, ended);
         let model = LogisticRegressionModel::of(&problem, ended.steps);
         let certificate = Certificate {
@@ -199,6 +200,11 @@ fn outputs(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 
+/// What half of the log-odds each of two classes has.
+fn side(class: usize) -> f64 {
+    if class == 1 { 0.5 } else { -0.5 }
+}
+
 impl Check for LogisticRegressionModel {
     fn check(&self) -> Result<()> {
         let (m, width) = self.coefficients.dim();
@@ -223,8 +229,8 @@ impl Classifier for LogisticRegressionModel {
         self.coefficients.ncols()
     }
 
-    /// The log-odds against the first class where there are two, log-probabilities up to a constant
-    /// where there are more.
+    /// Log-probabilities up to a constant; of two classes, half the log-odds for one and against the
+    /// other.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let m = self.intercepts.len();
@@ -239,9 +245,7 @@ impl Classifier for LogisticRegressionModel {
         if m > 1 {
             return Ok(scores);
         }
-        let mut both = Matrix::zeros((x.n_rows(), 2));
-        both.column_mut(1).assign(&scores.column(0));
-        Ok(both)
+        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| side(c) * scores[[i, 0]]))
     }
 }
 
@@ -250,11 +254,13 @@ impl Probabilistic for LogisticRegressionModel {}
 impl Summed for LogisticRegressionModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
-        let (k, m) = (self.classes.len(), self.intercepts.len());
-        let mut starts = vec![0.0; k - m];
-        starts.extend(&self.intercepts);
+        let k = self.classes.len();
+        // The one row of two classes speaks for the second and against the first.
+        let part = |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, side(c)) };
+        let starts = (0..k).map(|c| part(c).1 * self.intercepts[part(c).0]).collect();
         let terms = Matrix::from_shape_fn((row.len(), k), |(j, c)| {
-            c.checked_sub(k - m).map_or(0.0, |place| self.coefficients[[place, j]] * row[j])
+            let (place, sign) = part(c);
+            sign * self.coefficients[[place, j]] * row[j]
         });
         Ok((starts, terms))
     }

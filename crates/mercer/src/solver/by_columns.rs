@@ -217,14 +217,14 @@ impl<'a, T: Float> ByColumns<'a, T> {
         let (end, stopped) = loop {
             let gap = |g: usize| scans[g].top - scans[g].bottom;
             let g = usize::from(gap(1) > gap(0));
-            // Written so that a NaN ends the run as well.
-            if !(gap(g) > self.options.tol) {
+            // A NaN ends the run as well.
+            if gap(g) <= self.options.tol || gap(g).is_nan() {
                 break (End::Within, None);
             }
             if self.steps >= self.options.max_steps {
                 break (End::Steps, None);
             }
-            if self.steps % POLL == 0 {
+            if self.steps.is_multiple_of(POLL) {
                 if let Some(stop) = self.monitor.stop() {
                     break (End::Asked, Some(stop));
                 }
@@ -232,7 +232,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
                 progress(way.clamp(0.0, 1.0));
             }
             self.steps += 1;
-            if self.options.shrinking && self.steps % LOOK == 0 && self.set_aside(&scans) {
+            if self.options.shrinking && self.steps.is_multiple_of(LOOK) && self.set_aside(&scans) {
                 scans = self.v.scans();
                 continue;
             }

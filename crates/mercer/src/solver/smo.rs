@@ -123,8 +123,8 @@ pub(super) fn pairs<T: Float>(
         let gap = |g: usize| scans[g].top - scans[g].bottom;
         let g = usize::from(gap(1) > gap(0));
         let run = |end| Run { steps, violation: violation(&scans), end };
-        // Written so that a NaN ends the run as well.
-        if !(gap(g) > tol) {
+        // A NaN ends the run as well.
+        if gap(g) <= tol || gap(g).is_nan() {
             return run(End::Within);
         }
         if steps >= max_steps {

@@ -18,8 +18,7 @@ use crate::prelude::*;
 use std::time::Instant;
 
 params! {
-    /// Support vector classification where the share of rows that may come too near is given, not their
-    /// price.
+    /// Support vector classification by the share of rows that may come too near.
     pub struct NuSvc {
         /// At most this share of the rows is inside the margin, and at least this share are support
         /// vectors. Larger values make the margin wider.
@@ -157,7 +156,7 @@ impl NuSvc {
             return Err(Error::Parameter {
                 name: "nu".into(),
                 found: self.nu.to_string(),
-                expected: format!("at most {most}, for the smaller of two classes to be enough"),
+                expected: format!("at most {most:.6}, for the smaller of two classes to be enough"),
             });
         }
         let mut start = vec![0.0; n];

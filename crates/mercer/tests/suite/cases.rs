@@ -253,6 +253,12 @@ pub fn within(card: &Card, tolerance: f64) -> f64 {
     if card.learns == Learns::Solver { SOLVED } else { tolerance }
 }
 
+/// Whether a law is tried on a shape: solvers take long to the last digit, so that one shape in eight is
+/// theirs.
+pub fn tried(card: &Card, shape: Shape) -> bool {
+    card.learns != Learns::Solver || shape.seed.is_multiple_of(8)
+}
+
 /// Fits the case's own rows.
 pub fn fit(card: &Card, case: &Case) -> Result<Fitted<AnyModel>> {
     fit_data(card, &case.data(card))

@@ -67,7 +67,7 @@ proptest! {
 
     #[test]
     fn the_same_rows_give_the_same_bits(shape in shapes()) {
-        for card in CATALOG {
+        for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
 
             prop_assert_eq!(bytes(card, &case.data(card)), bytes(card, &case.clone().data(card)));
@@ -76,7 +76,7 @@ proptest! {
 
     #[test]
     fn a_loaded_model_is_the_saved_one(shape in shapes()) {
-        for card in CATALOG {
+        for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(trained) = trained(card, &case.data(card)) else { continue };
             let bytes = trained.to_bytes().unwrap();
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn memory_order_changes_no_bit(shape in shapes()) {
-        for card in CATALOG {
+        for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut fortran = Matrix::zeros(case.x.raw_dim().f());
             fortran.assign(&case.x);
@@ -113,7 +113,7 @@ proptest! {
 
     #[test]
     fn single_precision_rows_are_their_widened_selves(shape in shapes()) {
-        for card in CATALOG {
+        for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let single = case.x.mapv(|v| v as f32);
             let widened = single.mapv(f64::from);
@@ -297,7 +297,7 @@ proptest! {
 
     #[test]
     fn dense_and_sparse_rows_agree(shape in shapes()) {
-        for card in those_that_take("sparse") {
+        for card in those_that_take("sparse").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).thinned();
             let x = sparse(&case.x);
 
@@ -315,7 +315,7 @@ proptest! {
 
     #[test]
     fn cells_in_any_order_and_in_parts_are_the_same_rows(shape in shapes()) {
-        for card in those_that_take("sparse") {
+        for card in those_that_take("sparse").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).thinned();
             let (ordered, parts) = (sparse(&case.x), disordered(&case.x));
 
@@ -426,7 +426,7 @@ proptest! {
 
     #[test]
     fn the_order_of_rows_does_not_matter(shape in shapes()) {
-        for card in CATALOG {
+        for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut places: Vec<usize> = (0..case.x.nrows()).collect();
             Random::new(shape.seed).shuffle(&mut places);
@@ -443,7 +443,7 @@ proptest! {
 
     #[test]
     fn the_order_of_columns_does_not_matter(shape in shapes()) {
-        for card in CATALOG.iter().filter(|card| card.can("classifier") || card.can("regressor")) {
+        for card in CATALOG.iter().filter(|card| card.can("classifier") || card.can("regressor")).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut places: Vec<usize> = (0..case.x.ncols()).collect();
             Random::new(shape.seed).shuffle(&mut places);
@@ -461,7 +461,7 @@ proptest! {
 
     #[test]
     fn the_names_of_classes_do_not_matter(shape in shapes()) {
-        for card in those_that_can("classifier") {
+        for card in those_that_can("classifier").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let last = case.classes.len() as u32 - 1;
             let renamed = Case {
@@ -548,7 +548,7 @@ proptest! {
 
     #[test]
     fn terms_add_up_to_the_number(shape in shapes()) {
-        for card in those_that_can("additive") {
+        for card in those_that_can("additive").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model().additive().unwrap();
@@ -567,7 +567,7 @@ proptest! {
 
     #[test]
     fn intervals_hold_the_number_and_grow_with_the_level(shape in shapes()) {
-        for card in those_that_can("regressor") {
+        for card in those_that_can("regressor").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model().regressor().unwrap();
@@ -587,7 +587,7 @@ proptest! {
 
     #[test]
     fn probabilities_sum_to_one_and_agree_with_predict(shape in shapes(), far in 0.0..1e6f64) {
-        for card in those_that_can("probabilistic") {
+        for card in those_that_can("probabilistic").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model().probabilistic().unwrap();
@@ -633,7 +633,7 @@ proptest! {
 
     #[test]
     fn starts_and_terms_add_up_to_the_score(shape in shapes()) {
-        for card in those_that_can("summed") {
+        for card in those_that_can("summed").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let tolerance = LONG_WAY * slack(&fitted);
@@ -1068,16 +1068,17 @@ fn bad_parameters_are_refused_by_name() {
 fn defaults_are_allowed_and_can_be_set_again_as_words() {
     for card in CATALOG {
         let defaults = card.defaults();
+        let plain = Estimator::from_id(card.id).unwrap();
         for spec in card.specs {
             let value = &defaults[spec.name];
             let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
 
-            let set = estimator(card).set_word(spec.name, &word).unwrap();
+            let set = plain.set_word(spec.name, &word).unwrap();
 
-            assert_eq!(set, estimator(card), "{} {}", card.id, spec.name);
+            assert_eq!(set, plain, "{} {}", card.id, spec.name);
             assert!(!spec.doc.trim().is_empty());
         }
-        assert_eq!(estimator(card).check(), Ok(()));
+        assert_eq!(plain.check(), Ok(()));
     }
 }
 

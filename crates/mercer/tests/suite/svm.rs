@@ -36,8 +36,10 @@ struct Case {
     predict: Vec<f64>,
 }
 
-/// Both solve to 1e-10 in the violation; functions agree to more than its square root allows.
-const TOLERANCE: f64 = 1e-6;
+/// LIBSVM keeps kernel values in single precision. Asked for a violation of 1e-10, it comes to one of up to
+/// 2e-5 in double precision (iris, linear kernel, the last pair), and its functions are off accordingly.
+/// That ours are at the optimum is seen from their gap.
+const TOLERANCE: f64 = 1e-4;
 
 #[track_caller]
 fn near(what: &str, found: f64, golden: f64) {
@@ -108,9 +110,12 @@ fn machines_equal_libsvm() {
         for (found, golden) in numbers("intercepts").1.iter().zip(&case.intercept) {
             near(&what, *found, *golden);
         }
-        let (shape, coefficients) = numbers("coefficients");
-        for (row, golden) in coefficients.chunks(shape[1]).zip(&case.coefficient_sums) {
-            near(&what, row.iter().map(|b| b.abs()).sum(), *golden);
+        // A linear kernel of more rows than columns leaves the coefficients some freedom.
+        if case.params.get("kernel").is_none_or(|kernel| kernel != "linear") {
+            let (shape, coefficients) = numbers("coefficients");
+            for (row, golden) in coefficients.chunks(shape[1]).zip(&case.coefficient_sums) {
+                near(&what, row.iter().map(|b| b.abs()).sum(), *golden);
+            }
         }
         let proof = &fitted.certificate.proof;
         assert!(proof.gap().unwrap() <= 1e-8 * proof.objective.as_ref().unwrap().1.abs().max(1.0));
@@ -202,7 +207,7 @@ fn rows_without_a_say_can_go() {
     assert!(kept.len() < 80);
     let (a, b) =
         (whole.decisions(&Rows::from(&x)).unwrap(), again.decisions(&Rows::from(&x)).unwrap());
-    a.iter().zip(&b).for_each(|(a, b)| near("the boundary", *a, *b));
+    a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() <= 1e-6, "{a}, {b}"));
 }
 
 #[test]

@@ -12,6 +12,7 @@
 use super::inference::query;
 use super::learn::{HillClimb, Observations, Score, naive};
 use super::{Evidence, Network, Variable};
+use crate::model::Method;
 use crate::prelude::*;
 use crate::stats::{ByClass, Combinations, category, not_a_category};
 use mercer_num::random::Random;
@@ -108,6 +109,7 @@ impl Accumulate for BayesNetwork {
 
     fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
         Proof {
+            method: Method::Iterative,
             objective: Some((self.rule().name().to_owned(), model.score)),
             how: Some("arrows by hill climbing".into()),
             ..Proof::closed_form()
