@@ -83,7 +83,7 @@ def test_tables_with_words_and_files(tmp_path):
 def test_what_cannot_be_is_refused(heaps):
     X, y = heaps
 
-    with pytest.raises(ValueError, match="no likelihood"):
+    with pytest.raises(TypeError, match="no likelihood"):
         ExpectationMaximization(ComplementNB()).fit(abs(X), hidden(y, 10))
     with pytest.raises(ValueError, match="no row has a class"):
         ExpectationMaximization(GaussianNB()).fit(X, np.full(2000, -1))

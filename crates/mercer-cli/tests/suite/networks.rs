@@ -116,8 +116,11 @@ fn a_network_is_an_estimator_like_the_others() {
 
     folder.output(&[&args[..], &["--model", "bayes-network", "--out", "net.mercer"]].concat());
     folder.output(
-        &[&args[..], &["--model", "bayes-network", "--set", "score=bdeu", "--out", "bdeu.mercer"]]
-            .concat(),
+        &[
+            &args[..],
+            &["--model", "bayes-network", "--set", "criterion=bdeu", "--out", "bdeu.mercer"],
+        ]
+        .concat(),
     );
 
     for model in ["net.mercer", "bdeu.mercer"] {

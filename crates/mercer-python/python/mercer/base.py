@@ -166,6 +166,10 @@ class Estimator(BaseEstimator):
         """The fields of the fitted model: under their own names, and under scikit-learn's."""
         fitted = self.__dict__.get("_fitted")
         if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
+            if name in OF_MACHINE and "machine" in fitted.fields():
+                n_support = fitted.field("n_support") if "n_support" in fitted.fields() else None
+                if name != "n_support_" or n_support is None:
+                    return OF_MACHINE[name](fitted.field("machine"), n_support)
             # Scikit-learn may call two things by one name; what the model lacks is not meant.
             for field, derive in [ALIASES.get(name, ("", None)), (name[:-1], None)]:
                 try:
@@ -176,9 +180,6 @@ class Estimator(BaseEstimator):
             fields = fitted.fields()
             if name in BY_COLUMN and "columns" in fields:
                 return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
-            if name in OF_MACHINE and "machine" in fields:
-                n_support = fitted.field("n_support") if "n_support" in fields else None
-                return OF_MACHINE[name](fitted.field("machine"), n_support)
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __dir__(self) -> list[str]:
@@ -604,6 +605,8 @@ class Factored(Classifier):
 class Summed(Classifier):
     """Has scores that are sums with one term a column."""
 
+    # Scikit-learn takes whatever has one for something that reads any numbers.
+    @available_if(lambda self: "categories" not in self._takes)
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes; of two classes, the second's less the first's."""
         matrix = self._known_rows(X)

@@ -502,7 +502,7 @@ class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Class
 
     Parameters
     ----------
-    score : {"bic", "bdeu"}, default="bic"
+    criterion : {"bic", "bdeu"}, default="bic"
         What arrows are judged by: ``bic``, the likelihood less a price for every number to choose,
         or ``bdeu``, the probability of the rows under even Dirichlet priors.
     sample_size : float, default=10.0
@@ -555,14 +555,14 @@ class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Class
     def __init__(
         self,
         *,
-        score="bic",
+        criterion="bic",
         sample_size=10.0,
         max_parents=3,
         tabu=0,
         augment=False,
         alpha=1.0,
     ):
-        self.score = score
+        self.criterion = criterion
         self.sample_size = sample_size
         self.max_parents = max_parents
         self.tabu = tabu

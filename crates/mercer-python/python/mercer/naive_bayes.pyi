@@ -137,7 +137,7 @@ class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier
     ) -> None: ...
 
 class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Classifier):
-    score: Literal["bic", "bdeu"]
+    criterion: Literal["bic", "bdeu"]
     sample_size: float
     max_parents: int
     tabu: int
@@ -146,7 +146,7 @@ class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Class
     def __init__(
         self,
         *,
-        score: Literal["bic", "bdeu"] = "bic",
+        criterion: Literal["bic", "bdeu"] = "bic",
         sample_size: float = 10.0,
         max_parents: int = 3,
         tabu: int = 0,

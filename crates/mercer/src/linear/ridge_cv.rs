@@ -2,8 +2,8 @@
 //!
 //! With `XᵀX = VΛVᵀ` around the means, the prediction of row `i` at price `α` is `ȳ + Σⱼ zᵢⱼ qⱼ / (λⱼ + α)` for
 //! `z = Vᵀ(x − m)` and `q = VᵀXᵀy`, and what it would have been without the row itself misses `y` by
-//! `(yᵢ − ŷᵢ) / (1 − hᵢ)`, `hᵢ = wᵢ (1/W + Σⱼ zᵢⱼ² / (λⱼ + α))` (Allen 1974; Golub, Heath & Wahba 1979). So
-//! all prices are judged in one reading of the rows.
+//! `(yᵢ − ŷᵢ) / (1 − hᵢ)`, `hᵢ = 1/W + Σⱼ zᵢⱼ² / (λⱼ + α)` (Allen 1974; Golub, Heath & Wahba 1979). So all
+//! prices are judged in one reading of the rows. A row of weight two is two rows, of which one is left out.
 
 use super::ridge::{Ridge, RidgeModel};
 use super::weighted_sums;
@@ -146,7 +146,7 @@ fn left_out_errors(
             let cells = errors.iter_mut().zip(fitted).zip(leverages);
             for ((error, fitted), leverage) in cells {
                 // Nothing but the row itself spoke for its prediction.
-                let rest = (1.0 - weight(i) * (leverage + constant)).max(1e-12);
+                let rest = (1.0 - weight(i).min(1.0) * (leverage + constant)).max(1e-12);
                 let miss = (y[i] - middle - fitted) / rest;
                 *error += weight(i) * miss * miss;
             }

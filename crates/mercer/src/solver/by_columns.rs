@@ -148,20 +148,28 @@ fn whole<T: Float>(
 }
 
 /// For each group, the mean price of the variables inside their bounds, or where there are none, the
-/// middle between the prices of rising and of falling.
+/// middle between the prices of rising and of falling. A variable that only rounding keeps from its bound
+/// is at it: otherwise the order of the rows would choose between the middle and an end.
 fn levels(v: &Variables) -> [f64; 2] {
-    let scans = v.scans();
     [0, 1].map(|g| {
-        let group = v.groups()[g].clone();
         let (mut sum, mut free) = (0.0, 0u64);
-        for i in group {
+        let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
+        for i in v.groups()[g].clone() {
+            let near = 1e-10 * (v.high[i] - v.low[i]).min(f64::MAX);
+            let rises = v.beta[i] < v.high[i] - near;
+            let falls = v.beta[i] > v.low[i] + near;
             // Inside, and not on the kink either: both prices are the same.
-            if v.up[i] == v.down[i] {
+            if rises && falls && v.up[i] == v.down[i] {
                 sum += v.up[i] - v.f[i];
                 free += 1;
             }
+            if rises {
+                top = top.max(v.up[i] - v.f[i]);
+            }
+            if falls {
+                bottom = bottom.min(v.down[i] - v.f[i]);
+            }
         }
-        let Scan { top, bottom, .. } = scans[g];
         match (free, top.is_finite(), bottom.is_finite()) {
             (0, true, true) => 0.5 * (top + bottom),
             (0, true, false) => top,

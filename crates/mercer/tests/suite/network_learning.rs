@@ -19,7 +19,7 @@ use proptest::test_runner::Config;
 use std::sync::Arc;
 
 fn few() -> Config {
-    Config { cases: 32, failure_persistence: None, ..Config::default() }
+    crate::cases::same_cases(32)
 }
 
 /// Rows drawn from a network, a share of the cells missing.

@@ -17,7 +17,7 @@ use proptest::test_runner::Config;
 const EXACT: f64 = 1e-12;
 
 fn some() -> Config {
-    Config { cases: 128, failure_persistence: None, ..Config::default() }
+    crate::cases::same_cases(128)
 }
 
 /// Networks small enough to write the joint out.

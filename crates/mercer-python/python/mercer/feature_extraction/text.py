@@ -992,7 +992,7 @@ token_pattern, ngram_range, analyzer, stem
     Examples
     --------
     >>> from mercer.feature_extraction.text import HashingVectorizer
-    >>> vectorizer = HashingVectorizer(n_features=16, norm=None, keep_names=True)
+    >>> vectorizer = HashingVectorizer(n_features=1024, norm=None, keep_names=True)
     >>> vectorizer.fit_transform(["ham ham eggs"]).toarray().sum()
     np.float64(3.0)
     >>> sorted(vectorizer.names_.values())

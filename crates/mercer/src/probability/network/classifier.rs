@@ -37,7 +37,7 @@ params! {
     pub struct BayesNetwork {
         /// What arrows are judged by: `bic`, the likelihood less a price for every number to choose, or
         /// `bdeu`, the probability of the rows under even Dirichlet priors.
-        score: ArrowScore = ArrowScore::Bic, OneOf(ArrowScore::WORDS);
+        criterion: ArrowScore = ArrowScore::Bic, OneOf(ArrowScore::WORDS);
         /// How many rows the prior of `bdeu` is worth. Larger values draw more arrows.
         sample_size: f64 = 10.0, Above(0.0);
         /// No column gets more parents than this, the class among them.
@@ -119,7 +119,7 @@ impl Accumulate for BayesNetwork {
 
 impl BayesNetwork {
     fn rule(&self) -> Score {
-        match self.score {
+        match self.criterion {
             ArrowScore::Bic => Score::Bic,
             ArrowScore::Bdeu => Score::Bdeu { sample_size: self.sample_size },
         }
