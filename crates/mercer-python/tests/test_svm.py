@@ -62,15 +62,16 @@ def test_the_numbers_of_many_classes_are_scikit_learns(shape, kernel):
 
     ours, reference = SVC(**params).fit(X, y), theirs.SVC(**params).fit(X, y)
 
-    # Their kernel is in single precision, which at a large price shows in the fifth digit.
-    np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=1e-3)
+    # Their kernel is in single precision, which shows in the fifth digit where it is linear.
+    near = 1e-4 if kernel == "linear" else 1e-6
+    np.testing.assert_allclose(ours.decision_function(X), reference.decision_function(X), atol=near)
     np.testing.assert_array_equal(ours.support_, reference.support_)
     np.testing.assert_array_equal(ours.n_support_, reference.n_support_)
     np.testing.assert_allclose(ours.support_vectors_, reference.support_vectors_)
-    np.testing.assert_allclose(ours.dual_coef_, reference.dual_coef_, atol=1e-2)
+    np.testing.assert_allclose(ours.dual_coef_, reference.dual_coef_, atol=10 * near)
     assert ours.fit_status_ == 0
     if kernel == "linear":
-        np.testing.assert_allclose(ours.coef_, reference.coef_, atol=1e-3)
+        np.testing.assert_allclose(ours.coef_, reference.coef_, atol=near)
     else:
         assert not hasattr(ours, "coef_")
 
