@@ -5,13 +5,12 @@
 //! `D_cj` is in how many rows of class `c` feature `j` is there. Unlike the multinomial model, absence
 //! counts too (McCallum & Nigam, 1998).
 
-use super::cache::Cache;
 use super::counted::{
     Strip, alphas, by_column, check_counts, counted_row, linear_scores, read_by_column,
 };
 use super::log_priors;
 use crate::explain::{Center, Portrait};
-use crate::model::OneOrEach;
+use crate::model::{Cached, OneOrEach};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
 use mercer_num::SharedMatrix;
@@ -61,7 +60,7 @@ pub struct BernoulliNbModel {
     pub threshold: Option<f64>,
     /// What the scores are made of, put together when first asked for.
     #[serde(skip)]
-    odds: Cache<Option<Odds>>,
+    odds: Cached<Option<Odds>>,
 }
 
 /// Scores as a sum over the features that are there.
@@ -104,7 +103,7 @@ impl Accumulate for BernoulliNb {
             alphas,
             log_shares,
             threshold: self.binarize,
-            odds: Cache::default(),
+            odds: Cached::default(),
         })
     }
 }

@@ -3,7 +3,6 @@
 //! `P(c | x) ∝ P(c) Πⱼ p(xⱼ | c)`; the members of the family differ in what they take `p(xⱼ | c)` to be.
 
 mod bernoulli;
-pub(crate) mod cache;
 mod categorical;
 mod complement;
 mod counted;

@@ -9,8 +9,17 @@ pub struct Cached<T>(OnceLock<T>);
 
 impl<T> Cached<T> {
     /// What is held, worked out if it is not there yet.
+    ///
+    /// No lock is held meanwhile: work that waits for other threads may be handed, on this very thread,
+    /// a task that asks for the same. Both then work it out, and one of the two equal results stays.
     pub fn get(&self, work: impl FnOnce() -> T) -> &T {
-        self.0.get_or_init(work)
+        match self.0.get() {
+            Some(held) => held,
+            None => {
+                let made = work();
+                self.0.get_or_init(|| made)
+            }
+        }
     }
 }
 
@@ -20,9 +29,10 @@ impl<T> Default for Cached<T> {
     }
 }
 
-impl<T: Clone> Clone for Cached<T> {
+/// A copy works it out again.
+impl<T> Clone for Cached<T> {
     fn clone(&self) -> Self {
-        Cached(self.0.clone())
+        Cached::default()
     }
 }
 
@@ -35,5 +45,16 @@ impl<T> PartialEq for Cached<T> {
 impl<T> fmt::Debug for Cached<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("..")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_may_ask_for_what_it_makes() {
+        let cached = Cached::default();
+        assert_eq!(*cached.get(|| *cached.get(|| 1) + 1), 1);
     }
 }

@@ -4,7 +4,6 @@
 use super::calibrate::leave_one_out;
 use super::machine::{Machine, Precision, ThinRows};
 use super::proof::{self, Measured};
-use crate::bayes::cache::Cache;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{Function, Gamma, Kernel, KernelRows, center_of, check_square};
@@ -46,7 +45,7 @@ pub(super) struct Ground<'a> {
     /// How often each counts.
     pub weights: Vec<f64>,
     ready: Ready,
-    exact: Cache<KernelRows<f64>>,
+    exact: KernelRows<f64>,
     options: SolverOptions,
 }
 
@@ -131,7 +130,7 @@ impl<'a> Ground<'a> {
                 Ready::Double(KernelRows::new(function, &rows, &picks, &center, &picks))
             }
         };
-        let exact = Cache::default();
+        let exact = KernelRows::new(function, &rows, &picks, &[], &picks);
         Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options })
     }
 
@@ -148,10 +147,7 @@ impl<'a> Ground<'a> {
         options.cache_bytes /= sharing.clamp(1, rayon::current_num_threads()) as u64;
         // A bound that no honest problem comes near: every loop ends.
         options.max_steps = options.max_steps.min(10_000_000.max(1000 * places.len() as u64));
-        let exact = self
-            .exact
-            .get(|| KernelRows::new(self.function, &self.rows, &self.picks, &[], &self.picks))
-            .select(places);
+        let exact = self.exact.select(places);
         let ready = match &self.ready {
             Ready::Single(rows) => Ready::Single(rows.select(places)),
             Ready::Double(rows) => Ready::Double(rows.select(places)),
@@ -195,10 +191,7 @@ impl<'a> Ground<'a> {
 
     /// What the machine of a problem would say of each of its rows, had it been left out.
     pub fn leave_one_out(&self, places: &[u32], problem: &BoxQp<'_>, solved: &Solved) -> Vec<f64> {
-        let exact = self
-            .exact
-            .get(|| KernelRows::new(self.function, &self.rows, &self.picks, &[], &self.picks))
-            .select(places);
+        let exact = self.exact.select(places);
         leave_one_out(&exact, problem, &solved.beta, solved.level[0], &solved.outputs)
     }
 

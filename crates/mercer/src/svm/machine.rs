@@ -1,10 +1,10 @@
 //! A sum over support vectors, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`, for one problem or several that share them.
 
-use crate::bayes::cache::Cache;
 use crate::choice;
 use crate::data::check_storage;
 use crate::error::{Error, Result};
 use crate::kernel::{Function, Kernel, KernelRows};
+use crate::model::Cached;
 use mercer_num::{Float, Matrix, Rows, SparseView};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ pub struct Machine {
     /// `b` of every decision.
     pub intercepts: Vec<f64>,
     #[serde(skip)]
-    ready: Cache<Ready>,
+    ready: Cached<Ready>,
 }
 
 /// Compressed rows that are kept.
@@ -115,7 +115,7 @@ impl Machine {
             thin,
             coefficients,
             intercepts,
-            ready: Cache::default(),
+            ready: Cached::default(),
         }
     }
 
