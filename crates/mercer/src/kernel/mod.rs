@@ -5,9 +5,12 @@
 
 mod check;
 mod function;
+mod machine;
 mod rows;
 
 pub(crate) use check::check_square;
 pub use check::{KernelReport, check_kernel};
 pub use function::{Function, Gamma, GammaRule, Kernel};
+pub use machine::{Machine, Precision, ThinRows};
+pub(crate) use machine::Segment;
 pub use rows::{KernelRows, center_of};

@@ -2,7 +2,7 @@
 //! its values are kept in.
 
 use super::calibrate::leave_one_out;
-use super::machine::{Machine, Precision, ThinRows};
+use crate::kernel::{Machine, Precision, ThinRows};
 use super::proof::{self, Measured};
 use crate::data::Dataset;
 use crate::error::{Error, Result};

@@ -6,7 +6,6 @@
 
 mod calibrate;
 mod ground;
-mod machine;
 mod nu_svc;
 mod nu_svr;
 mod one_class;
@@ -16,7 +15,7 @@ mod svc;
 mod svr;
 mod weight;
 
-pub use machine::{Machine, Precision, ThinRows};
+pub use crate::kernel::{Machine, Precision, ThinRows};
 pub use nu_svc::{NuSvc, NuSvcModel};
 pub use nu_svr::{NuSvr, NuSvrModel};
 pub use one_class::{OneClassSvm, OneClassSvmModel};

@@ -5,7 +5,7 @@
 //! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
 
 use super::ground::{Ground, Kernelized};
-use super::machine::{Machine, Segment};
+use crate::kernel::{Machine, Segment};
 use super::pairwise::{
     DecisionShape, Task, certificate, join_pairs, pair_segments, pairs, ranges, scores, solve_all,
     votes,

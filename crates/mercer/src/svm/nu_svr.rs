@@ -5,7 +5,7 @@
 //! `Σ α⁺ = Σ α⁻ = Cν Σ wᵢ / 2`.
 
 use super::ground::{Ground, Kernelized};
-use super::machine::{Machine, Segment};
+use crate::kernel::{Machine, Segment};
 use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
 use super::svr::single_machine;

@@ -4,7 +4,7 @@
 //! `min ½ αᵀKα` with `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. `f(x) − ρ` is above zero inside.
 
 use super::ground::{Ground, Kernelized};
-use super::machine::{Machine, Segment};
+use crate::kernel::{Machine, Segment};
 use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
 use super::svr::single_machine;

@@ -1,7 +1,7 @@
 //! Many classes from machines that tell two apart: one against one, or one against the rest.
 
 use super::ground::{Ground, Solved};
-use super::machine::{Machine, Segment};
+use crate::kernel::{Machine, Segment};
 use crate::choice;
 use crate::model::{Certificate, Method, Monitor, Proof};
 use crate::solver::BoxQp;

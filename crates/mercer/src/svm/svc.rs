@@ -6,7 +6,7 @@
 
 use super::calibrate::{couple, sigmoid};
 use super::ground::{Ground, Kernelized};
-use super::machine::{Machine, Segment};
+use crate::kernel::{Machine, Segment};
 use super::pairwise::{
     DecisionShape, Multiclass, Task, certificate, join_pairs, pair_at, pair_segments, pairs,
     ranges, scores, solve_all, votes,

@@ -4,7 +4,7 @@
 //! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
 
 use super::ground::{Ground, Kernelized};
-use super::machine::{Machine, Segment};
+use crate::kernel::{Machine, Segment};
 use super::pairwise::{Task, certificate, solve_all};
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::prelude::*;

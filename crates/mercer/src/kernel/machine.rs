@@ -1,9 +1,9 @@
 //! A sum over support vectors, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`, for one problem or several that share them.
 
+use super::{Function, Kernel, KernelRows};
 use crate::choice;
 use crate::data::check_storage;
 use crate::error::{Error, Result};
-use crate::kernel::{Function, Kernel, KernelRows};
 use crate::model::Cached;
 use mercer_num::{Float, Matrix, Rows, SparseView};
 use rayon::prelude::*;
@@ -64,7 +64,7 @@ pub struct ThinRows {
 }
 
 impl ThinRows {
-    pub(super) fn of(x: &SparseView<'_>, picks: &[u32]) -> ThinRows {
+    pub(crate) fn of(x: &SparseView<'_>, picks: &[u32]) -> ThinRows {
         let mut out = ThinRows { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
         for i in picks {
             let (columns, values) = x.row(*i as usize);
@@ -86,7 +86,7 @@ enum Ready {
 
 /// Support vectors that serve some decisions: which rows of the coefficients go where.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Segment {
+pub(crate) struct Segment {
     pub vectors: Range<usize>,
     /// The decision that each row of the coefficients adds to.
     pub to: Vec<usize>,
@@ -94,7 +94,7 @@ pub(super) struct Segment {
 
 impl Machine {
     #[expect(clippy::too_many_arguments, reason = "the parts of a machine, one by one")]
-    pub(super) fn new(
+    pub(crate) fn new(
         function: Function,
         precision: Precision,
         n_columns: usize,
@@ -155,7 +155,7 @@ impl Machine {
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
-    pub(super) fn decisions(&self, x: &Rows<'_>, segments: &[Segment]) -> Result<Matrix> {
+    pub(crate) fn decisions(&self, x: &Rows<'_>, segments: &[Segment]) -> Result<Matrix> {
         check_storage(x)?;
         if x.n_columns() != self.n_columns {
             return Err(Error::Columns { found: x.n_columns(), expected: self.n_columns });
@@ -246,7 +246,7 @@ impl Machine {
     }
 
     /// Refuses parts that no fit could have made.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         let refuse = || Error::File("a machine that no rows could have".into());
         let n = self.support.len();
         let given = self.function.kernel == Kernel::Precomputed;
