@@ -1,5 +1,6 @@
 //! Single and double precision behind one name, for the loops that run in either.
 
+use crate::cosine::{waves_double, waves_single};
 use crate::exp::{
     absolute_double, absolute_single, chi_double, chi_single, exp_each_double, exp_each_single,
     gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
@@ -12,8 +13,8 @@ use crate::sweep::{
 use std::cell::RefCell;
 use std::fmt::Debug;
 
-/// A number that kernel values are kept in. The loops are those of [`exp`](crate::exp) and
-/// [`sweep`](crate::sweep).
+/// A number that kernel values are kept in. The loops are those of [`exp`](crate::exp),
+/// [`cosine`](crate::cosine) and [`sweep`](crate::sweep).
 pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + 'static {
     /// The distance from one to the next number.
     const EPSILON: f64;
@@ -31,6 +32,8 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     fn scratch<R>(n: usize, work: impl FnOnce(&mut [Self]) -> R) -> R;
     /// Every number becomes its exponential.
     fn exp_each(x: &mut [Self]);
+    /// `x ← scale · cos(x + phases)`.
+    fn waves(x: &mut [Self], phases: &[Self], scale: f64);
     /// Gaussian kernel values from inner products and squared lengths.
     fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]);
     /// Powers of inner products.
@@ -66,7 +69,7 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $exp:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident) => {
+    ($T:ty, $name:literal, $exp:ident, $waves:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -96,6 +99,10 @@ macro_rules! float {
 
             fn exp_each(x: &mut [Self]) {
                 $exp(x);
+            }
+
+            fn waves(x: &mut [Self], phases: &[Self], scale: f64) {
+                $waves(x, phases, scale as $T);
             }
 
             fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]) {
@@ -160,6 +167,7 @@ float!(
     f32,
     "f32",
     exp_each_single,
+    waves_single,
     gaussians_single,
     powers_single,
     tanhs_single,
@@ -174,6 +182,7 @@ float!(
     f64,
     "f64",
     exp_each_double,
+    waves_double,
     gaussians_double,
     powers_double,
     tanhs_double,

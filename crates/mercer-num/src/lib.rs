@@ -6,7 +6,8 @@
 //! - [`linalg`]: products and factorizations of dense matrices
 //! - [`double`]: numbers of twice a double's precision
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
-//! - [`mod@exp`], [`sweep`]: exponentials, kernel values, and the loops of quadratic solvers
+//! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
+//!   solvers
 //! - [`float`]: single and double precision behind one name
 //! - [`memory`]: large tables on large pages
 //! - [`sum`]: sums that keep what rounding drops
@@ -15,6 +16,7 @@
 //! - [`random`]: portable random streams
 
 pub mod bytes;
+pub mod cosine;
 pub mod double;
 pub mod exp;
 pub mod float;

@@ -64,7 +64,7 @@ pub struct ThinRows {
 }
 
 impl ThinRows {
-    pub(crate) fn of(x: &SparseView<'_>, picks: &[u32]) -> ThinRows {
+    fn of(x: &SparseView<'_>, picks: &[u32]) -> ThinRows {
         let mut out = ThinRows { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
         for i in picks {
             let (columns, values) = x.row(*i as usize);
@@ -93,22 +93,33 @@ pub(crate) struct Segment {
 }
 
 impl Machine {
-    #[expect(clippy::too_many_arguments, reason = "the parts of a machine, one by one")]
-    pub(crate) fn new(
+    /// The machine of some of the rows learned from.
+    pub(crate) fn of_rows(
         function: Function,
         precision: Precision,
-        n_columns: usize,
-        center: Vec<f64>,
+        rows: &Rows<'_>,
         support: Vec<u32>,
-        vectors: Matrix,
-        thin: Option<ThinRows>,
+        center: Vec<f64>,
         coefficients: Matrix,
         intercepts: Vec<f64>,
     ) -> Machine {
+        let (mut vectors, mut thin) = (Matrix::zeros((0, 0)), None);
+        match rows {
+            _ if function.kernel == Kernel::Precomputed => {}
+            Rows::Sparse(x) if rows.n_columns() > 4096 => {
+                let whole = x.whole();
+                thin = Some(ThinRows::of(&whole.view(), &support));
+            }
+            rows => {
+                let cells: Vec<f64> = support.iter().flat_map(|i| rows.row(*i as usize)).collect();
+                vectors = Matrix::from_shape_vec((support.len(), rows.n_columns()), cells)
+                    .expect("a row each");
+            }
+        }
         Machine {
             function,
             precision,
-            n_columns,
+            n_columns: rows.n_columns(),
             center,
             support,
             vectors,
@@ -225,8 +236,7 @@ impl Machine {
         cells.par_chunks_mut(ROWS * n_decisions).enumerate().for_each(|(k, cells)| {
             let n = cells.len() / n_decisions;
             let picks: Vec<u32> = (0..n as u32).map(|i| (k * ROWS) as u32 + i).collect();
-            let rows: KernelRows<T> =
-                KernelRows::new(self.function, x, &picks, &self.center, &picks);
+            let rows = vectors.beside(x, &picks, &self.center);
             let mut values = vec![T::default(); n * VECTORS];
             for (range, coefficients, segment) in &blocks {
                 let width = range.len();
@@ -278,5 +288,44 @@ impl Machine {
             return Err(refuse());
         }
         self.rows().map(|_| ()).map_err(|_| refuse())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::Sparse;
+
+    /// Rows of 2000 columns, few of them there: too thin to be written out, not too wide to be kept so.
+    #[test]
+    fn rows_in_another_storage_than_the_vectors_get_the_same_answers() {
+        let (n, width) = (6, 2000);
+        let x = Matrix::from_shape_fn((n, width), |(i, j)| f64::from(j % 700 == i * 90));
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in x.outer_iter() {
+            for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                columns.push(j as i32);
+                values.push(*v);
+            }
+            offsets.push(columns.len());
+        }
+        let thin = Sparse::new((n, width), offsets, columns, values);
+        let all = Segment { vectors: 0..n, to: vec![0] };
+        for kept in [Rows::from(&x), Rows::from(&thin)] {
+            let machine = Machine::of_rows(
+                Function::rbf(0.25),
+                Precision::Double,
+                &kept,
+                (0..n as u32).collect(),
+                Vec::new(),
+                Matrix::ones((1, n)),
+                vec![0.5],
+            );
+
+            let dense = machine.decisions(&Rows::from(&x), std::slice::from_ref(&all)).unwrap();
+            let sparse = machine.decisions(&Rows::from(&thin), std::slice::from_ref(&all)).unwrap();
+
+            assert!((&dense - &sparse).iter().all(|v| v.abs() < 1e-14), "{dense} {sparse}");
+        }
     }
 }

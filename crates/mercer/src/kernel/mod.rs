@@ -11,6 +11,6 @@ mod rows;
 pub(crate) use check::check_square;
 pub use check::{KernelReport, check_kernel};
 pub use function::{Function, Gamma, GammaRule, Kernel};
-pub use machine::{Machine, Precision, ThinRows};
 pub(crate) use machine::Segment;
+pub use machine::{Machine, Precision, ThinRows};
 pub use rows::{KernelRows, center_of};

@@ -53,6 +53,34 @@ enum Cells<T> {
     },
 }
 
+/// Compressed rows, one after the other.
+struct ThinCells<T> {
+    offsets: Vec<usize>,
+    columns: Vec<i32>,
+    values: Vec<T>,
+}
+
+impl<T> Default for ThinCells<T> {
+    fn default() -> Self {
+        ThinCells { offsets: vec![0], columns: Vec::new(), values: Vec::new() }
+    }
+}
+
+impl<T> ThinCells<T> {
+    fn push(&mut self, cells: impl Iterator<Item = (i32, T)>) {
+        for (j, v) in cells {
+            self.columns.push(j);
+            self.values.push(v);
+        }
+        self.offsets.push(self.columns.len());
+    }
+
+    fn of(self, width: usize) -> Cells<T> {
+        let ThinCells { offsets, columns, values } = self;
+        Cells::Sparse { width, offsets, columns, values }
+    }
+}
+
 impl<T: Float> KernelRows<T> {
     /// Some rows of many. `center` is taken off every row, or is empty; `places` says which row learned
     /// from each of them is, for a precomputed kernel.
@@ -65,6 +93,28 @@ impl<T: Float> KernelRows<T> {
         picks: &[u32],
         center: &[f64],
         places: &[u32],
+    ) -> Self {
+        let thin = matches!(rows, Rows::Sparse(_)) && !writes_out(rows);
+        KernelRows::made(function, rows, picks, center, places, thin)
+    }
+
+    /// Some rows of many, made ready in the way these are: rows that are asked about may come in another
+    /// storage than those learned from.
+    ///
+    /// # Panics
+    /// If a pick is outside of the rows.
+    pub fn beside(&self, rows: &Rows<'_>, picks: &[u32], center: &[f64]) -> Self {
+        let thin = matches!(self.cells, Cells::Sparse { .. });
+        KernelRows::made(self.function, rows, picks, center, picks, thin)
+    }
+
+    fn made(
+        function: Function,
+        rows: &Rows<'_>,
+        picks: &[u32],
+        center: &[f64],
+        places: &[u32],
+        thin: bool,
     ) -> Self {
         let width = rows.n_columns();
         let written_out = |center: &[f64]| {
@@ -81,19 +131,26 @@ impl<T: Float> KernelRows<T> {
             _ if function.kernel == Kernel::Precomputed => {
                 Cells::Given { width, cells: written_out(&[]), places: places.to_vec() }
             }
-            Rows::Sparse(x) if !writes_out(rows) => {
+            _ if !thin => Cells::Dense { width, cells: written_out(center) },
+            Rows::Sparse(x) => {
                 let x = x.whole();
                 let x = x.view();
-                let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+                let mut cells = ThinCells::default();
                 for i in picks {
                     let (j, v) = x.row(*i as usize);
-                    columns.extend_from_slice(j);
-                    values.extend(v.iter().map(|v| T::narrow(*v)));
-                    offsets.push(columns.len());
+                    cells.push(j.iter().copied().zip(v.iter().map(|v| T::narrow(*v))));
                 }
-                Cells::Sparse { width, offsets, columns, values }
+                cells.of(width)
             }
-            _ => Cells::Dense { width, cells: written_out(center) },
+            _ => {
+                let mut cells = ThinCells::default();
+                for i in picks {
+                    let row = rows.row(*i as usize);
+                    let there = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
+                    cells.push(there.map(|(j, v)| (j as i32, T::narrow(*v))));
+                }
+                cells.of(width)
+            }
         };
         let mut out = KernelRows { function, cells, squares: Vec::new(), n_rows: picks.len() };
         out.squares = (0..out.n_rows).map(|i| T::narrow(out.square(i))).collect();

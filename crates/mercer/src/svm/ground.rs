@@ -2,11 +2,12 @@
 //! its values are kept in.
 
 use super::calibrate::leave_one_out;
-use crate::kernel::{Machine, Precision, ThinRows};
 use super::proof::{self, Measured};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::kernel::{Function, Gamma, Kernel, KernelRows, center_of, check_square};
+use crate::kernel::{
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, center_of, check_square,
+};
 use crate::model::{Monitor, Stop};
 use crate::solver::{BoxQp, SolverOptions, solve};
 use mercer_num::{Matrix, Rows};
@@ -198,28 +199,12 @@ impl<'a> Ground<'a> {
     /// The machine of some of the rows.
     pub fn machine(&self, places: &[u32], coefficients: Matrix, intercepts: Vec<f64>) -> Machine {
         let support: Vec<u32> = places.iter().map(|k| self.picks[*k as usize]).collect();
-        let given = self.function.kernel == Kernel::Precomputed;
-        let (mut vectors, mut thin) = (Matrix::zeros((0, 0)), None);
-        match &self.rows {
-            _ if given => {}
-            Rows::Sparse(x) if self.rows.n_columns() > 4096 => {
-                let whole = x.whole();
-                thin = Some(ThinRows::of(&whole.view(), &support));
-            }
-            rows => {
-                let cells: Vec<f64> = support.iter().flat_map(|i| rows.row(*i as usize)).collect();
-                vectors = Matrix::from_shape_vec((support.len(), rows.n_columns()), cells)
-                    .expect("a row each");
-            }
-        }
-        Machine::new(
+        Machine::of_rows(
             self.function,
             self.precision,
-            self.rows.n_columns(),
-            self.center.clone(),
+            &self.rows,
             support,
-            vectors,
-            thin,
+            self.center.clone(),
             coefficients,
             intercepts,
         )

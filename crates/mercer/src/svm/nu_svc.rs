@@ -5,7 +5,6 @@
 //! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
 
 use super::ground::{Ground, Kernelized};
-use crate::kernel::{Machine, Segment};
 use super::pairwise::{
     DecisionShape, Task, certificate, join_pairs, pair_segments, pairs, ranges, scores, solve_all,
     votes,
@@ -13,6 +12,7 @@ use super::pairwise::{
 use super::svc::check_shown;
 use super::weight::ClassWeight;
 use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::kernel::{Machine, Segment};
 use crate::model::winners;
 use crate::prelude::*;
 use std::time::Instant;

@@ -5,11 +5,11 @@
 //! `Σ α⁺ = Σ α⁻ = Cν Σ wᵢ / 2`.
 
 use super::ground::{Ground, Kernelized};
-use crate::kernel::{Machine, Segment};
 use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
 use super::svr::single_machine;
 use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::kernel::{Machine, Segment};
 use crate::prelude::*;
 use std::time::Instant;
 

@@ -4,11 +4,11 @@
 //! `min ½ αᵀKα` with `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. `f(x) − ρ` is above zero inside.
 
 use super::ground::{Ground, Kernelized};
-use crate::kernel::{Machine, Segment};
 use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
 use super::svr::single_machine;
 use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::kernel::{Machine, Segment};
 use crate::prelude::*;
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Many classes from machines that tell two apart: one against one, or one against the rest.
 
 use super::ground::{Ground, Solved};
-use crate::kernel::{Machine, Segment};
 use crate::choice;
+use crate::kernel::{Machine, Segment};
 use crate::model::{Certificate, Method, Monitor, Proof};
 use crate::solver::BoxQp;
 use mercer_num::Matrix;

@@ -6,13 +6,13 @@
 
 use super::calibrate::{couple, sigmoid};
 use super::ground::{Ground, Kernelized};
-use crate::kernel::{Machine, Segment};
 use super::pairwise::{
     DecisionShape, Multiclass, Task, certificate, join_pairs, pair_at, pair_segments, pairs,
     ranges, scores, solve_all, votes,
 };
 use super::weight::ClassWeight;
 use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::kernel::{Machine, Segment};
 use crate::model::winners;
 use crate::prelude::*;
 use rayon::prelude::*;

@@ -4,9 +4,9 @@
 //! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
 
 use super::ground::{Ground, Kernelized};
-use crate::kernel::{Machine, Segment};
 use super::pairwise::{Task, certificate, solve_all};
 use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::kernel::{Machine, Segment};
 use crate::prelude::*;
 use std::time::Instant;
 
