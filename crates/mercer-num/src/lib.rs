@@ -9,6 +9,7 @@
 //! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
 //!   solvers
 //! - [`float`]: single and double precision behind one name
+//! - [`fourier`]: convolutions around a ring
 //! - [`memory`]: large tables on large pages
 //! - [`sum`]: sums that keep what rounding drops
 //! - [`special`]: `log_sum_exp` and friends
@@ -20,6 +21,7 @@ pub mod cosine;
 pub mod double;
 pub mod exp;
 pub mod float;
+pub mod fourier;
 pub mod linalg;
 pub mod memory;
 pub mod parallel;

@@ -14,6 +14,7 @@
 //! - [`linear`]: least squares and ridge regression
 //! - [`kernel`]: inner products in spaces nobody writes down
 //! - [`svm`]: support vector machines
+//! - [`kernelized`]: ridge regression and principal components in the space of a kernel
 //! - [`solver`]: what can be minimized
 //! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
@@ -47,6 +48,7 @@ pub mod error;
 pub mod evaluate;
 pub mod explain;
 pub mod kernel;
+pub mod kernelized;
 pub mod linear;
 pub mod model;
 pub mod prelude;
@@ -86,4 +88,6 @@ mod texts {
     struct LogisticRegression;
     #[doc = include_str!("../../../docs/lectures/09-support-vector-machines.md")]
     struct SupportVectorMachines;
+    #[doc = include_str!("../../../docs/lectures/12-kernels-as-columns.md")]
+    struct KernelsAsColumns;
 }

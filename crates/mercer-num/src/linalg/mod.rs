@@ -2,7 +2,7 @@
 //!
 //! Matrices are row-major [`Matrix`] at the doors. Products are cut into row panels of fixed size
 //! that all threads of the current pool share; factorizations run on one thread, on copies whose
-//! place in memory is aligned. So one thread or many give the same bits on one machine. Other
+//! place in memory is aligned, but for the tiled one. So one thread or many give the same bits on one machine. Other
 //! instruction sets fuse and block otherwise and may differ in the last digit.
 
 mod cholesky;
@@ -10,6 +10,8 @@ mod eigen;
 mod product;
 mod qr;
 mod svd;
+mod tiled_cholesky;
+mod top_eigen;
 mod triangular;
 mod wide_cholesky;
 mod wide_gram;
@@ -21,6 +23,8 @@ pub use product::{
 };
 pub use qr::{PivotedQr, Qr};
 pub use svd::Svd;
+pub use tiled_cholesky::{Factored, cholesky_in_place, inverse_diagonal};
+pub use top_eigen::TopEigen;
 pub use triangular::{solve_lower, solve_lower_transposed, solve_upper, solve_upper_transposed};
 pub use wide_cholesky::{WideCholesky, WideMatrix};
 pub use wide_gram::add_wide_gram;

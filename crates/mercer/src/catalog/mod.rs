@@ -25,6 +25,11 @@ use crate::discriminant::{
     RegularizedDiscriminantAnalysisModel,
 };
 use crate::error::{Error, Result};
+use crate::kernel::{
+    AdditiveChi2Sampler, AdditiveChi2SamplerModel, Nystroem, NystroemModel, PolynomialCountSketch,
+    PolynomialCountSketchModel, RbfSampler, RbfSamplerModel,
+};
+use crate::kernelized::{KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel};
 use crate::linear::{
     LinearRegression, LinearRegressionModel, LogisticRegression, LogisticRegressionModel, Ridge,
     RidgeCv, RidgeCvModel, RidgeModel,
@@ -68,6 +73,12 @@ expand::catalog! {
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
+        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor, sparse;
+        KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer, sparse;
+        RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : transformer, sparse;
+        Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : transformer, sparse;
+        PolynomialCountSketch "polynomial-sketch" "kernel_approximation.PolynomialCountSketch" => PolynomialCountSketchModel : transformer, sparse;
+        AdditiveChi2Sampler   "additive-chi2"     "kernel_approximation.AdditiveChi2Sampler"   => AdditiveChi2SamplerModel   : transformer, sparse;
     }
 }
 

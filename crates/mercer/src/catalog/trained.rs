@@ -193,5 +193,6 @@ fn n_columns(model: &AnyModel) -> Option<usize> {
     let classifier = model.classifier().map(|m| m.n_columns());
     let regressor = || model.regressor().map(|m| m.n_columns());
     let detector = || model.detector().map(|m| m.n_columns());
-    classifier.or_else(regressor).or_else(detector)
+    let transformer = || model.transformer().map(|m| m.n_inputs());
+    classifier.or_else(regressor).or_else(detector).or_else(transformer)
 }

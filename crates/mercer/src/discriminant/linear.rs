@@ -358,6 +358,10 @@ impl Generative for LinearDiscriminantAnalysisModel {
 }
 
 impl Transformer for LinearDiscriminantAnalysisModel {
+    fn n_inputs(&self) -> usize {
+        self.n_columns()
+    }
+
     fn n_outputs(&self) -> usize {
         self.n_components.min(self.rule().axes.ncols())
     }

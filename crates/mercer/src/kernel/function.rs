@@ -14,7 +14,7 @@ choice! {
         /// `x·z`.
         Linear = "linear",
         /// `(gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ`.
-        Poly = "poly",
+        Poly = "poly" | "polynomial",
         /// `exp(−gamma ‖x − z‖²)`.
         Rbf = "rbf",
         /// `tanh(gamma x·z + coef0)`; no inner product for some of its parameters.
@@ -56,6 +56,15 @@ impl ParamValue for Gamma {
             Gamma::Number(gamma) => gamma.obeys(rule),
             Gamma::Rule(_) => true,
         }
+    }
+}
+
+/// Nothing is the usual width.
+impl ParamValue for Option<Gamma> {
+    const KIND: &'static str = "number, \"scale\", \"auto\", or nothing";
+
+    fn obeys(&self, rule: Rule) -> bool {
+        self.is_none_or(|gamma| gamma.obeys(rule))
     }
 }
 
@@ -104,6 +113,16 @@ fn variance_of_cells(data: &Dataset<'_>) -> f64 {
     };
     let mean = sum_over(&|x| x);
     sum_over(&|x| (x - mean) * (x - mean))
+}
+
+/// The width that is meant where none is named: `1 / columns`, and for chi-squared kernels one.
+pub(crate) fn width_of(gamma: Option<Gamma>, kernel: Kernel, data: &Dataset<'_>) -> f64 {
+    match (gamma, kernel) {
+        (_, Kernel::Linear | Kernel::Precomputed) => 1.0,
+        (Some(gamma), _) => gamma.of(data),
+        (None, Kernel::Chi2) => 1.0,
+        (None, _) => Gamma::Rule(GammaRule::Auto).of(data),
+    }
 }
 
 /// A kernel with its numbers.

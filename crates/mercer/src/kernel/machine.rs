@@ -92,6 +92,13 @@ pub(crate) struct Segment {
     pub to: Vec<usize>,
 }
 
+impl Segment {
+    /// All vectors, every row of the coefficients a decision of its own.
+    pub fn all(machine: &Machine) -> Segment {
+        Segment { vectors: 0..machine.n_vectors(), to: (0..machine.coefficients.nrows()).collect() }
+    }
+}
+
 impl Machine {
     /// The machine of some of the rows learned from.
     pub(crate) fn of_rows(
@@ -153,7 +160,8 @@ impl Machine {
         }
     }
 
-    fn ready_in<T: Float>(&self) -> Result<KernelRows<T>> {
+    /// The support vectors made ready.
+    pub(crate) fn ready_in<T: Float>(&self) -> Result<KernelRows<T>> {
         if self.function.kernel == Kernel::Precomputed {
             // Only the places are asked for, never what the vectors' own values are.
             let none = Matrix::zeros((self.support.len(), 0));
@@ -162,16 +170,21 @@ impl Machine {
         Ok(KernelRows::all(self.function, &self.rows()?, &self.center, &self.support))
     }
 
+    /// Refuses rows of another width, and those the kernel is not made for.
+    pub(crate) fn check_rows(&self, x: &Rows<'_>) -> Result<()> {
+        check_storage(x)?;
+        if x.n_columns() != self.n_columns {
+            return Err(Error::Columns { found: x.n_columns(), expected: self.n_columns });
+        }
+        self.function.check_rows(x)
+    }
+
     /// All decisions about some rows: one row a row, one column a decision.
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
     pub(crate) fn decisions(&self, x: &Rows<'_>, segments: &[Segment]) -> Result<Matrix> {
-        check_storage(x)?;
-        if x.n_columns() != self.n_columns {
-            return Err(Error::Columns { found: x.n_columns(), expected: self.n_columns });
-        }
-        self.function.check_rows(x)?;
+        self.check_rows(x)?;
         let ready = self.ready.get(|| match self.precision {
             _ if self.plain(segments) => Ready::Weights(self.weights().unwrap_or_default()),
             Precision::Single => {

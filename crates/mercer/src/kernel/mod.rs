@@ -3,14 +3,26 @@
 //! `K(x, z) = φ(x)·φ(z)` for some map `φ`, computed without it. A machine that looks at its rows only
 //! through inner products can be given a kernel instead.
 
+mod additive_chi2;
+mod centers;
 mod check;
+mod distinct;
+mod fourier;
 mod function;
+mod k_means;
 mod machine;
+mod nystroem;
+mod polynomial_sketch;
 mod rows;
 
+pub use additive_chi2::{AdditiveChi2Sampler, AdditiveChi2SamplerModel};
 pub(crate) use check::check_square;
 pub use check::{KernelReport, check_kernel};
+pub use fourier::{Directions, RbfSampler, RbfSamplerModel};
+pub(crate) use function::width_of;
 pub use function::{Function, Gamma, GammaRule, Kernel};
 pub(crate) use machine::Segment;
 pub use machine::{Machine, Precision, ThinRows};
+pub use nystroem::{Centers, Nystroem, NystroemModel};
+pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
 pub use rows::{KernelRows, center_of};

@@ -6,6 +6,7 @@
 //! keeps the digits that matter. Blocks have fixed sizes, so any number of threads gives the same bits.
 
 use super::{Function, Kernel};
+use mercer_num::memory::zeros_of;
 use mercer_num::{Float, Rows};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -412,6 +413,32 @@ impl<T: Float> KernelRows<T> {
             }
             Kernel::Linear | Kernel::Precomputed => out.copy_from_slice(dots),
         }
+    }
+
+    /// All values among the rows, row-major, on all threads; what stands above the diagonal is of no meaning.
+    pub fn lower_gram(&self) -> Vec<T> {
+        let n = self.n_rows;
+        let mut out = zeros_of(n * n);
+        out.par_chunks_mut(SHORT * n.max(1)).enumerate().for_each(|(k, rows)| {
+            let first = k * SHORT;
+            let last = first + rows.len() / n;
+            let picks: Vec<u32> = (first as u32..last as u32).collect();
+            let block = self.select(&picks);
+            for from in (0..last).step_by(LONG) {
+                let to = (from + LONG).min(last);
+                let mut parts: Vec<&mut [T]> =
+                    rows.chunks_exact_mut(n).map(|row| &mut row[from..to]).collect();
+                block.tile(self, from, &mut parts);
+            }
+        });
+        out
+    }
+
+    /// The same with both halves.
+    pub fn whole_gram(&self) -> Vec<T> {
+        let mut out = self.lower_gram();
+        mirror(&mut out, self.n_rows);
+        out
     }
 
     /// All values among the rows, row-major, on this thread. Both halves have the same bits.

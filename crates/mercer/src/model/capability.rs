@@ -7,6 +7,7 @@ use crate::linear::Summary;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
 use mercer_num::{Matrix, Rows};
+use ndarray::Array2;
 use rayon::prelude::*;
 
 /// Tells classes apart.
@@ -286,6 +287,9 @@ pub trait Decides: Send + Sync {
 
 /// Maps rows to other rows.
 pub trait Transformer: Send + Sync {
+    /// How many columns a row has.
+    fn n_inputs(&self) -> usize;
+
     /// How many columns the new rows have.
     fn n_outputs(&self) -> usize;
 
@@ -294,4 +298,12 @@ pub trait Transformer: Send + Sync {
     /// # Errors
     /// If the width differs or a cell is infinite.
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix>;
+
+    /// The new rows in single precision, for rows that came so.
+    ///
+    /// # Errors
+    /// As [`Transformer::transform`].
+    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        Ok(self.transform(x)?.mapv(|v| v as f32))
+    }
 }

@@ -83,6 +83,8 @@ pub struct Proof {
 pub enum Method {
     /// A formula in sums over the rows: exact up to rounding.
     ClosedForm,
+    /// Drawn at random, from a seed.
+    Sampled,
     /// Steps until the measured violation or gap was below the tolerance.
     Iterative,
 }
@@ -110,6 +112,7 @@ impl fmt::Display for Certificate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.proof.method {
             Method::ClosedForm => write!(f, "closed form, exact to rounding (f64)")?,
+            Method::Sampled => write!(f, "drawn at random, the same for a seed (f64)")?,
             Method::Iterative => write!(f, "iterative (f64)")?,
         }
         let passes = if self.rounds == 1 { "pass" } else { "passes" };

@@ -275,19 +275,19 @@ macro_rules! params {
     };
 }
 
-/// Declares a parameter type that is one of a few words.
+/// Declares a parameter type that is one of a few words; what follows a bar is read as the same.
 #[macro_export]
 macro_rules! choice {
     (
         $(#[doc = $doc:literal])+
         pub enum $Name:ident {
-            $($(#[doc = $arm_doc:literal])+ $Arm:ident = $word:literal),+ $(,)?
+            $($(#[doc = $arm_doc:literal])+ $Arm:ident = $word:literal $(| $other:literal)*),+ $(,)?
         }
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
         pub enum $Name {
-            $($(#[doc = $arm_doc])+ #[serde(rename = $word)] $Arm),+
+            $($(#[doc = $arm_doc])+ #[serde(rename = $word $(, alias = $other)*)] $Arm),+
         }
 
         impl $Name {

@@ -5,6 +5,7 @@
 mod cases;
 mod formats;
 mod golden;
+mod kernel;
 mod laws;
 mod lectures;
 mod mixed;

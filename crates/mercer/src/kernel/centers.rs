@@ -1,0 +1,232 @@
+//! Rows that stand for all: the centers of a Nyström map.
+//!
+//! Rows are drawn in proportion to their weights (Efraimidis & Spirakis 2006), or one after the other in
+//! proportion to what the kernel still has that the centers do not tell: randomly pivoted Cholesky (Chen,
+//! Epperly, Tropp & Webber 2022), by blocks of proposals that are taken or left so that the outcome has
+//! the same law (Epperly, Tropp & Webber 2024).
+
+use super::KernelRows;
+use super::distinct::Distinct;
+use crate::error::Result;
+use crate::model::{Monitor, Stop};
+use mercer_num::Matrix;
+use mercer_num::linalg::{Cholesky, dot_products, solve_lower};
+use mercer_num::random::Random;
+use rayon::prelude::*;
+
+/// Rows proposed at once.
+const PROPOSED: usize = 128;
+/// Rows whose residuals one thread works out at a time.
+const ROWS: usize = 256;
+/// What is left of the trace that rounding may be all of.
+const NOTHING: f64 = 1e-13;
+
+/// The places (of a list without repetition) of `m` rows drawn by weight.
+pub(super) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
+    // The first `m` arrivals of clocks that tick as fast as their rows weigh.
+    let arrival = |k: u32| -rows.draws[k as usize].ln() / rows.weights[k as usize];
+    let mut places: Vec<u32> = (0..rows.picks.len() as u32).collect();
+    places.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then(a.cmp(b)));
+    places.truncate(m);
+    places
+}
+
+/// Centers and what the kernel has beside them.
+pub(super) struct Pivots {
+    pub places: Vec<u32>,
+    /// The share of the trace that the centers leave.
+    pub left: f64,
+    pub stopped: Option<Stop>,
+}
+
+/// The places of at most `m` rows, each drawn in proportion to its weight and to what of its own kernel
+/// value the ones before do not tell. Fewer where nothing is left, or where time is up.
+pub(super) fn pivoted(
+    ready: &KernelRows<f64>,
+    weights: &[f64],
+    m: usize,
+    seed: u64,
+    monitor: &Monitor<'_>,
+) -> Result<Pivots> {
+    let n = ready.n_rows();
+    monitor.reserve("a factor of the kernel as wide as there are centers", 8 * (n * m) as u64)?;
+    let mut random = Random::new(seed);
+    // What is no kernel may have a diagonal below zero.
+    let mut residuals: Vec<f64> = ready.diagonal().iter().map(|d| d.max(0.0)).collect();
+    let total = |residuals: &[f64]| weights.iter().zip(residuals).map(|(w, d)| w * d).sum::<f64>();
+    let trace = total(&residuals);
+    let mut places: Vec<u32> = Vec::with_capacity(m);
+    let mut panels: Vec<Panel> = Vec::new();
+    let mut stopped = None;
+    while places.len() < m && total(&residuals) > NOTHING * trace {
+        stopped = monitor.stop();
+        if stopped.is_some() && !places.is_empty() {
+            break;
+        }
+        let proposed = propose(&residuals, weights, PROPOSED.min(m), &mut random);
+        let mut taken = take(ready, &panels, &proposed, &residuals, &mut random);
+        taken.truncate(m - places.len());
+        let Some(panel) = Panel::of(ready, &panels, &taken, &mut residuals) else { break };
+        taken.iter().for_each(|i| residuals[*i as usize] = 0.0);
+        places.extend(&taken);
+        panels.push(panel);
+        monitor.report(places.len() as u64, Some(m as u64));
+    }
+    if places.is_empty() {
+        // Rows that the kernel takes for nothing: any of them tells as much.
+        places.push(0);
+    }
+    let left = if trace > 0.0 { total(&residuals) / trace } else { 0.0 };
+    Ok(Pivots { places, left, stopped })
+}
+
+/// Rows drawn with repetition, in proportion to weight and residual.
+fn propose(residuals: &[f64], weights: &[f64], n: usize, random: &mut Random) -> Vec<u32> {
+    let mut sum = 0.0;
+    let sums: Vec<f64> = weights
+        .iter()
+        .zip(residuals)
+        .map(|(w, d)| {
+            sum += w * d;
+            sum
+        })
+        .collect();
+    let last = residuals.iter().rposition(|d| *d > 0.0).unwrap_or(0);
+    let draw = |random: &mut Random| {
+        let at = random.uniform() * sum;
+        sums.partition_point(|s| *s <= at).min(last) as u32
+    };
+    (0..n).map(|_| draw(random)).collect()
+}
+
+/// The proposals that are taken: each with the share of its residual that the ones taken before it left.
+fn take(
+    ready: &KernelRows<f64>,
+    panels: &[Panel],
+    proposed: &[u32],
+    residuals: &[f64],
+    random: &mut Random,
+) -> Vec<u32> {
+    let n = proposed.len();
+    let mut gram = ready.select(proposed).gram();
+    for panel in panels {
+        let some = panel.rows(proposed);
+        let mut told = vec![0.0; n * n];
+        dot_products(&some, &some, panel.width, &mut told, 1.0);
+        gram.iter_mut().zip(&told).for_each(|(g, t)| *g -= t);
+    }
+    let mut taken = Vec::new();
+    for j in 0..n {
+        let (own, before) = (gram[j * n + j], residuals[proposed[j] as usize]);
+        if random.uniform() * before >= own || own <= NOTHING * before {
+            continue;
+        }
+        taken.push(proposed[j]);
+        let column: Vec<f64> = (0..n).map(|i| gram[i * n + j] / own.sqrt()).collect();
+        for i in 0..n {
+            for k in 0..n {
+                gram[i * n + k] -= column[i] * column[k];
+            }
+        }
+    }
+    taken
+}
+
+/// Some columns of the factor: one row a row.
+struct Panel {
+    width: usize,
+    cells: Vec<f64>,
+}
+
+impl Panel {
+    /// The columns that some new centers add, taken off the residuals; `None` where rounding has eaten them.
+    fn of(
+        ready: &KernelRows<f64>,
+        before: &[Panel],
+        centers: &[u32],
+        residuals: &mut [f64],
+    ) -> Option<Panel> {
+        let width = centers.len();
+        if width == 0 {
+            return None;
+        }
+        let chosen = ready.select(centers);
+        let known: Vec<Vec<f64>> = before.iter().map(|panel| panel.rows(centers)).collect();
+        // K(rows, centers) less what is told already.
+        let rest = |rows: &KernelRows<f64>, from: &dyn Fn(&Panel) -> Vec<f64>| -> Vec<f64> {
+            let n = rows.n_rows();
+            let mut out = vec![0.0; n * width];
+            rows.block(&chosen, 0..width, &mut out);
+            let mut told = vec![0.0; n * width];
+            for (panel, known) in before.iter().zip(&known) {
+                dot_products(&from(panel), known, panel.width, &mut told, 1.0);
+                out.iter_mut().zip(&told).for_each(|(out, t)| *out -= t);
+            }
+            out
+        };
+        let own = rest(&chosen, &|panel| panel.rows(centers));
+        let own = Matrix::from_shape_vec((width, width), own).ok()?;
+        let factor = Cholesky::of(own.view())?;
+        let mut inverse = Matrix::eye(width);
+        solve_lower(factor.lower().view(), inverse.as_slice_mut()?, width);
+        let inverse = inverse.as_slice()?;
+        let mut cells = vec![0.0; ready.n_rows() * width];
+        let chunks = cells.par_chunks_mut(ROWS * width).zip(residuals.par_chunks_mut(ROWS));
+        chunks.enumerate().for_each(|(k, (cells, residuals))| {
+            let first = (k * ROWS) as u32;
+            let picks: Vec<u32> = (first..first + residuals.len() as u32).collect();
+            let rest = rest(&ready.select(&picks), &|panel| panel.rows(&picks));
+            dot_products(&rest, inverse, width, cells, 1.0);
+            for (row, residual) in cells.chunks_exact(width).zip(residuals) {
+                let told: f64 = row.iter().map(|v| v * v).sum();
+                *residual = (*residual - told).max(0.0);
+            }
+        });
+        Some(Panel { width, cells })
+    }
+
+    fn rows(&self, picks: &[u32]) -> Vec<f64> {
+        let row = |i: &u32| &self.cells[*i as usize * self.width..(*i as usize + 1) * self.width];
+        picks.iter().flat_map(|i| row(i).iter().copied()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Function;
+    use mercer_num::Rows;
+
+    #[test]
+    fn the_rank_of_a_linear_kernel_is_found() {
+        let mut random = Random::new(5);
+        let x = Matrix::from_shape_simple_fn((300, 4), || random.normal());
+        let ready = KernelRows::all(Function::linear(), &Rows::from(&x), &[], &[]);
+
+        let found = pivoted(&ready, &vec![1.0; 300], 50, 1, &Monitor::quiet()).unwrap();
+
+        assert_eq!(found.places.len(), 4);
+        assert!(found.left < 1e-12);
+    }
+
+    #[test]
+    fn pivots_leave_less_than_rows_drawn_blindly() {
+        // A crowd of rows in one place and a few far away: blind draws miss the few.
+        let mut random = Random::new(6);
+        let x = Matrix::from_shape_fn((400, 2), |(i, _)| {
+            if i < 390 { 0.1 * random.normal() } else { 4.0 * random.normal() }
+        });
+        let ready: KernelRows<f64> = KernelRows::all(Function::rbf(1.0), &Rows::from(&x), &[], &[]);
+        let ones = vec![1.0; 400];
+
+        let found = pivoted(&ready, &ones, 12, 1, &Monitor::quiet()).unwrap();
+        let rows = Distinct::of(&Rows::from(&x), &[], 1);
+        let blind = drawn_by_weight(&rows, 12);
+        let blind: Vec<u32> = blind.iter().map(|k| rows.picks[*k as usize]).collect();
+        let mut residuals = ready.diagonal();
+        Panel::of(&ready, &[], &blind, &mut residuals);
+
+        let left = residuals.iter().sum::<f64>() / 400.0;
+        assert!(found.places.len() == 12 && found.left < 0.5 * left, "{} {left}", found.left);
+    }
+}

@@ -1,0 +1,98 @@
+//! Rows without repetition, in an order that follows from what they hold.
+//!
+//! Whoever picks rows at random from this list picks the same ones wherever they stood, and a row of
+//! weight two as a row that is there twice.
+
+use mercer_num::{Rows, SparseView};
+use rayon::prelude::*;
+
+/// Rows that differ.
+pub(crate) struct Distinct {
+    /// Where each is first found.
+    pub picks: Vec<u32>,
+    /// How often each counts, all its copies together.
+    pub weights: Vec<f64>,
+    /// A number in `(0, 1)` drawn for each.
+    pub draws: Vec<f64>,
+}
+
+impl Distinct {
+    /// The rows of some weight; no weights are ones.
+    pub fn of(rows: &Rows<'_>, weights: &[f64], seed: u64) -> Distinct {
+        let weight = |i: u32| weights.get(i as usize).copied().unwrap_or(1.0);
+        let mut keys: Vec<(u128, u32)> = (0..rows.n_rows() as u32)
+            .into_par_iter()
+            .filter(|i| weight(*i) > 0.0)
+            .map(|i| (key(rows, i as usize, seed), i))
+            .collect();
+        keys.par_sort_unstable();
+        let mut out = Distinct { picks: Vec::new(), weights: Vec::new(), draws: Vec::new() };
+        // A hundred and twenty-eight bits: rows that share them are the same.
+        for same in keys.chunk_by(|a, b| a.0 == b.0) {
+            out.picks.push(same[0].1);
+            out.weights.push(same.iter().map(|(_, i)| weight(*i)).sum());
+            let bits = (same[0].0 >> 76) as u64;
+            out.draws.push((bits as f64 + 0.5) / (1u64 << 52) as f64);
+        }
+        out
+    }
+}
+
+/// Bits that follow from the cells that are not zero, their columns and the seed.
+fn key(rows: &Rows<'_>, i: usize, seed: u64) -> u128 {
+    let mut halves = [mix(seed ^ 0x243f_6a88_85a3_08d3), mix(seed ^ 0x1319_8a2e_0370_7344)];
+    let mut add = |j: usize, v: f64| {
+        let cell = mix(v.to_bits() ^ mix(j as u64 + 1));
+        halves[0] = mix(halves[0] ^ cell);
+        halves[1] = mix(halves[1].wrapping_add(cell).rotate_left(23));
+    };
+    match rows {
+        Rows::Sparse(x) => cells(x, i).into_iter().for_each(|(j, v)| add(j, v)),
+        _ => {
+            let row = rows.block(i..i + 1).unwrap_or_default();
+            row.iter().enumerate().filter(|(_, v)| **v != 0.0).for_each(|(j, v)| add(j, *v));
+        }
+    }
+    u128::from(halves[0]) << 64 | u128::from(halves[1])
+}
+
+/// The cells of a sparse row that are not zero, in the order of the columns and each whole.
+fn cells(x: &SparseView<'_>, i: usize) -> Vec<(usize, f64)> {
+    let (columns, values) = x.row(i);
+    let mut parts: Vec<(usize, f64)> =
+        columns.iter().zip(values).map(|(j, v)| (*j as usize, *v)).collect();
+    parts.sort_by_key(|(j, _)| *j);
+    let whole = parts.chunk_by(|a, b| a.0 == b.0);
+    let whole = whole.map(|parts| (parts[0].0, parts.iter().map(|(_, v)| v).sum()));
+    whole.filter(|(_, v)| *v != 0.0).collect()
+}
+
+/// Spreads every bit over all others (SplitMix64, Steele, Lea & Flood 2014).
+fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ndarray::array;
+
+    #[test]
+    fn copies_add_up_and_the_order_does_not_matter() {
+        let x = array![[1.0, 2.0], [0.0, -0.0], [1.0, 2.0], [-0.0, 0.0], [2.0, 1.0]];
+        let turned = x.select(ndarray::Axis(0), &[4, 3, 2, 1, 0]);
+
+        let found = Distinct::of(&Rows::from(&x), &[1.0, 2.0, 0.5, 0.25, 3.0], 7);
+        let other = Distinct::of(&Rows::from(&turned), &[3.0, 0.25, 0.5, 2.0, 1.0], 7);
+
+        assert_eq!(found.picks.len(), 3);
+        assert_eq!(found.weights, other.weights);
+        assert_eq!(found.draws, other.draws);
+        for (a, b) in found.picks.iter().zip(&other.picks) {
+            assert_eq!(x.row(*a as usize), turned.row(*b as usize));
+        }
+    }
+}

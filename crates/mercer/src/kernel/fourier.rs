@@ -1,0 +1,348 @@
+//! Random Fourier features: a Gaussian kernel as an inner product of waves.
+//!
+//! `φ(x) = √(2/M) cos(wₖ·x + bₖ)`, `k = 1..M`, with `w ~ N(0, 2 gamma I)` and `b` even in `[0, 2π)`. Then
+//! `E φ(x)·φ(z) = exp(−gamma ‖x − z‖²)` (Bochner's theorem; Rahimi & Recht 2007), with an error that falls
+//! as `1/√M`. Directions that are drawn at right angles to each other cover the space more evenly and keep
+//! the mean (Yu et al. 2016).
+
+use super::Gamma;
+use crate::data::{check_cells, check_storage};
+use crate::model::{Cached, Method};
+use crate::prelude::*;
+use mercer_num::Float;
+use mercer_num::linalg::Qr;
+use mercer_num::random::Random;
+use mercer_num::rows::Missing;
+use ndarray::Array2;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Rows mapped by one thread at a time.
+const ROWS: usize = 128;
+/// Rows whose kernel values are compared with what they stand for.
+const COMPARED: usize = 64;
+
+choice! {
+    /// How the directions of waves are drawn.
+    pub enum Directions {
+        /// Each for itself.
+        Plain = "plain",
+        /// At right angles, as many at a time as there are columns.
+        Orthogonal = "orthogonal",
+    }
+}
+
+params! {
+    /// Random Fourier features: rows as waves whose inner products are near to a Gaussian kernel.
+    pub struct RbfSampler {
+        /// How fast the kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`.
+        gamma: Gamma = Gamma::Number(1.0), AtLeast(0.0);
+        /// How many waves. The error falls with the square root of their number.
+        n_components: usize = 100, Between(1.0, 1e9);
+        /// How directions are drawn: each for itself (`plain`), or at right angles to each other
+        /// (`orthogonal`), which has smaller errors for as many waves.
+        directions: Directions = Directions::Plain, OneOf(Directions::WORDS);
+        /// The seed of what is drawn.
+        random_state: usize = 0, Any;
+    }
+}
+
+/// Directions and phases of waves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RbfSamplerModel {
+    /// The width of the kernel.
+    pub gamma: f64,
+    /// `w`: one row a column of the data, one column a wave.
+    pub random_weights: Matrix,
+    /// `b` of every wave.
+    pub random_offset: Vec<f64>,
+    #[serde(skip)]
+    ready: Cached<Waves<f64>>,
+    #[serde(skip)]
+    single: Cached<Waves<f32>>,
+}
+
+/// Directions, one a row, and phases.
+#[derive(Debug)]
+struct Waves<T> {
+    directions: Vec<T>,
+    phases: Vec<T>,
+}
+
+impl Fit for RbfSampler {
+    type Model = RbfSamplerModel;
+
+    /// Draws the waves; of the rows only the width is looked at, and the variance where `gamma` asks for it.
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<RbfSamplerModel>> {
+        let start = Instant::now();
+        self.check()?;
+        check_usable(data, monitor)?;
+        let (d, m) = (data.n_columns(), self.n_components);
+        monitor.reserve("the directions of random waves", 16 * (d * m) as u64)?;
+        let gamma = self.gamma.of(data);
+        let mut random = Random::new(self.random_state as u64);
+        let mut weights = match self.directions {
+            Directions::Plain => Matrix::from_shape_simple_fn((d, m), || random.normal()),
+            Directions::Orthogonal => orthogonal(d, m, &mut random),
+        };
+        weights *= (2.0 * gamma).sqrt();
+        let offsets = (0..m).map(|_| std::f64::consts::TAU * random.uniform()).collect();
+        let model = RbfSamplerModel::new(gamma, weights, offsets);
+        let error = sampled_error(
+            data.rows(),
+            |x| model.transform(x),
+            |x, z| super::Function::rbf(gamma).value(x, z),
+        )?;
+        monitor.report(m as u64, Some(m as u64));
+        Ok(Fitted { certificate: drawn(data, error, None, start), model })
+    }
+}
+
+/// Directions at right angles within every block of as many as there are columns, each as long as a
+/// direction drawn for itself would be.
+fn orthogonal(d: usize, m: usize, random: &mut Random) -> Matrix {
+    let mut out = Matrix::zeros((d, m));
+    for first in (0..m).step_by(d) {
+        let some = d.min(m - first);
+        let drawn = Matrix::from_shape_simple_fn((d, some), || random.normal());
+        let turned = Qr::of(drawn.view()).q();
+        for k in 0..some {
+            let square: f64 = (0..d).map(|_| random.normal().powi(2)).sum();
+            // The factor's own signs are not drawn evenly.
+            let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
+            let column = &turned.column(k) * (sign * square.sqrt());
+            out.column_mut(first + k).assign(&column);
+        }
+    }
+    out
+}
+
+/// Refuses what no map can be learned from.
+pub(super) fn check_usable(data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<()> {
+    if data.n_rows() == 0 || !weights_some(data) {
+        return Err(Error::NoRows);
+    }
+    if data.n_columns() == 0 {
+        return Err(Error::NoFeatures);
+    }
+    if monitor.stop().is_some() {
+        return Err(Error::Stopped);
+    }
+    check_storage(data.rows())?;
+    check_cells(data.rows(), Missing::Refused)
+}
+
+fn weights_some(data: &Dataset<'_>) -> bool {
+    data.weights().is_empty() || data.weights().iter().any(|w| *w > 0.0)
+}
+
+/// The certificate of a map that was drawn.
+pub(super) fn drawn(
+    data: &Dataset<'_>,
+    error: f64,
+    left_out: Option<f64>,
+    start: Instant,
+) -> Certificate {
+    let proof = Proof {
+        method: Method::Sampled,
+        objective: left_out.map(|share| ("share of the kernel's trace left out".into(), share)),
+        violation: Some(("root mean square error of sampled kernel values".into(), error)),
+        ..Proof::closed_form()
+    };
+    Certificate {
+        proof,
+        rows: data.n_rows() as u64,
+        rounds: 1,
+        stopped: None,
+        seconds: start.elapsed().as_secs_f64(),
+    }
+}
+
+/// How far inner products of new rows are from the kernel, over pairs of rows spread over all.
+pub(super) fn sampled_error(
+    rows: &Rows<'_>,
+    transform: impl Fn(&Rows<'_>) -> Result<Matrix>,
+    kernel: impl Fn(&[f64], &[f64]) -> f64,
+) -> Result<f64> {
+    let stride = rows.n_rows().div_ceil(COMPARED);
+    let some: Vec<Vec<f64>> = (0..rows.n_rows()).step_by(stride).map(|i| rows.row(i)).collect();
+    let x = Matrix::from_shape_vec((some.len(), rows.n_columns()), some.concat())
+        .expect("rows of one width");
+    let new = transform(&Rows::from(&x))?;
+    let products = new.dot(&new.t());
+    let mut sum = 0.0;
+    for (i, a) in some.iter().enumerate() {
+        for (j, b) in some.iter().enumerate().take(i + 1) {
+            let off = products[[i, j]] - kernel(a, b);
+            sum += off * off;
+        }
+    }
+    Ok((sum / (some.len() * (some.len() + 1) / 2) as f64).sqrt())
+}
+
+impl RbfSamplerModel {
+    /// The map with given directions (a row a column of the data, a column a wave) and phases.
+    ///
+    /// # Panics
+    /// If there are not as many phases as directions.
+    pub fn new(gamma: f64, random_weights: Matrix, random_offset: Vec<f64>) -> RbfSamplerModel {
+        assert_eq!(random_weights.ncols(), random_offset.len(), "a phase a wave");
+        RbfSamplerModel {
+            gamma,
+            random_weights,
+            random_offset,
+            ready: Cached::default(),
+            single: Cached::default(),
+        }
+    }
+
+    fn waves<T: Float>(&self) -> Waves<T> {
+        Waves {
+            directions: self.random_weights.t().iter().map(|v| T::narrow(*v)).collect(),
+            phases: self.random_offset.iter().map(|v| T::narrow(*v)).collect(),
+        }
+    }
+
+    fn check_rows(&self, x: &Rows<'_>) -> Result<()> {
+        check_storage(x)?;
+        let (found, expected) = (x.n_columns(), self.n_inputs());
+        if found != expected {
+            return Err(Error::Columns { found, expected });
+        }
+        check_cells(x, Missing::Refused)
+    }
+
+    /// The new rows in one precision: a product and a cosine a block, while the block is in cache.
+    fn map<T: Float>(&self, x: &Rows<'_>, waves: &Waves<T>) -> Array2<T> {
+        let (d, m) = self.random_weights.dim();
+        let scale = (2.0 / m as f64).sqrt();
+        let mut out = vec![T::default(); x.n_rows() * m];
+        out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
+            let first = k * ROWS;
+            let rows = first..first + out.len() / m;
+            match x {
+                Rows::Sparse(x) => {
+                    let mut sums = vec![0.0; m];
+                    for (i, out) in rows.zip(out.chunks_exact_mut(m)) {
+                        self.add_sparse(x.row(i), &mut sums);
+                        out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = T::narrow(*sum));
+                    }
+                }
+                _ => {
+                    let block = x.block(rows).unwrap_or_default();
+                    let block: Vec<T> = block.iter().map(|v| T::narrow(*v)).collect();
+                    T::dot_products(&block, &waves.directions, d, out);
+                }
+            }
+            out.chunks_exact_mut(m).for_each(|row| T::waves(row, &waves.phases, scale));
+        });
+        Array2::from_shape_vec((x.n_rows(), m), out).expect("a wave a cell")
+    }
+
+    fn add_sparse(&self, (columns, values): (&[i32], &[f64]), sums: &mut [f64]) {
+        sums.fill(0.0);
+        for (j, v) in columns.iter().zip(values) {
+            let weights = self.random_weights.row(*j as usize);
+            sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += v * w);
+        }
+    }
+}
+
+impl Transformer for RbfSamplerModel {
+    fn n_inputs(&self) -> usize {
+        self.random_weights.nrows()
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.random_weights.ncols()
+    }
+
+    fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.check_rows(x)?;
+        Ok(self.map(x, self.ready.get(|| self.waves())))
+    }
+
+    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        self.check_rows(x)?;
+        Ok(self.map(x, self.single.get(|| self.waves())))
+    }
+}
+
+impl Check for RbfSamplerModel {
+    fn check(&self) -> Result<()> {
+        let numbers = self.random_weights.iter().chain(&self.random_offset);
+        let fits = !self.random_weights.is_empty()
+            && self.random_offset.len() == self.random_weights.ncols()
+            && self.gamma >= 0.0
+            && numbers.chain([&self.gamma]).all(|v| v.is_finite());
+        if fits { Ok(()) } else { Err(Error::File("waves that nobody drew".into())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Function;
+
+    fn rows(n: usize, d: usize) -> Matrix {
+        let mut random = Random::new(3);
+        Matrix::from_shape_simple_fn((n, d), || random.normal())
+    }
+
+    fn fit(params: &RbfSampler, x: &Matrix) -> RbfSamplerModel {
+        params.fit(&Dataset::unlabeled(x), &Monitor::quiet()).unwrap().model
+    }
+
+    #[test]
+    fn new_rows_are_the_waves_of_the_lecture() {
+        let x = rows(200, 3);
+        let model = fit(&RbfSampler::new().n_components(70), &x);
+
+        let new = model.transform(&Rows::from(&x)).unwrap();
+        let single = model.transform_single(&Rows::from(&x)).unwrap();
+
+        for (i, k) in [(0, 0), (137, 69), (199, 31)] {
+            let dot: f64 = (0..3).map(|j| x[[i, j]] * model.random_weights[[j, k]]).sum();
+            let wave = (2.0f64 / 70.0).sqrt() * (dot + model.random_offset[k]).cos();
+            assert!((new[[i, k]] - wave).abs() < 1e-15);
+            assert!((f64::from(single[[i, k]]) - wave).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn inner_products_are_right_on_average_and_the_error_falls_with_the_root_of_the_waves() {
+        let x = rows(12, 4);
+        let kernel =
+            |i: usize, j: usize| Function::rbf(0.3).value(&x.row(i).to_vec(), &x.row(j).to_vec());
+        // Mean error over draws, and root of the mean square of it, over all pairs.
+        let errors = |directions: Directions, m: usize| {
+            let params = RbfSampler::new().gamma(0.3.into()).directions(directions).n_components(m);
+            let draws = 200;
+            let mut sums = Matrix::zeros((12, 12));
+            let mut square = 0.0;
+            for seed in 0..draws {
+                let new = fit(&params.clone().random_state(seed), &x);
+                let new = new.transform(&Rows::from(&x)).unwrap();
+                let off =
+                    new.dot(&new.t()) - Matrix::from_shape_fn((12, 12), |(i, j)| kernel(i, j));
+                square += off.iter().map(|v| v * v).sum::<f64>() / 144.0;
+                sums += &off;
+            }
+            let largest = sums.iter().fold(0.0f64, |a, v| a.max(v.abs())) / draws as f64;
+            (largest, (square / draws as f64).sqrt())
+        };
+
+        let (few, many) = (errors(Directions::Plain, 32), errors(Directions::Plain, 512));
+        let turned = errors(Directions::Orthogonal, 32);
+
+        // The mean of 200 draws lies within five of its own standard errors of zero.
+        for (mean, spread) in [few, many, turned] {
+            assert!(mean < 5.0 * spread / 200f64.sqrt(), "{mean} of {spread}");
+        }
+        // Sixteen times the waves, a quarter of the error.
+        assert!((few.1 / many.1 - 4.0).abs() < 0.4, "{} and {}", few.1, many.1);
+        assert!(turned.1 < few.1, "{} and {}", turned.1, few.1);
+    }
+}

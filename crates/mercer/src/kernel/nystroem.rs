@@ -1,0 +1,332 @@
+//! Nyström's map: any kernel as an inner product, exact between a few rows and close elsewhere.
+//!
+//! With centers `z` and `K(z, z) = U D Uᵀ`, `φ(x) = U D^(−½) Uᵀ K(z, x)`, directions without an eigenvalue
+//! left out (Williams & Seeger 2001). Then `φ(x)·φ(x')` is `K(x, z) K(z, z)⁺ K(z, x')`: the kernel itself
+//! where either is a center, and never too large on the diagonal elsewhere.
+
+use super::centers::{drawn_by_weight, pivoted};
+use super::distinct::Distinct;
+use super::fourier::{check_usable, drawn};
+use super::function::width_of;
+use super::{
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, Segment, check_square, k_means,
+};
+use crate::prelude::*;
+use mercer_num::linalg::{SymmetricEigen, multiply_transposed};
+use ndarray::ArrayView2;
+use std::time::Instant;
+
+/// Eigenvalues below this share of the largest are rounding.
+const NOTHING: f64 = 1e-12;
+/// Rows at which the map is compared with the kernel.
+const COMPARED: usize = 512;
+/// Cells of rows that means are made of where they are sparse: they are written out.
+const WIDEST: usize = 4096;
+
+choice! {
+    /// Where centers come from.
+    pub enum Centers {
+        /// Rows drawn by weight.
+        Uniform = "uniform",
+        /// Means of rows that lie together.
+        KMeans = "k-means",
+        /// Rows drawn by what the ones before do not tell.
+        Pivots = "pivots",
+    }
+}
+
+params! {
+    /// Nyström's map: rows as their kernel values with a few of them, turned so that inner products are
+    /// near to the kernel.
+    pub struct Nystroem {
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
+        /// the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
+        gamma: Option<Gamma> = None, AtLeast(0.0);
+        /// The constant in the kernels `poly` and `sigmoid`.
+        coef0: f64 = 1.0, Any;
+        /// The power of the kernel `poly`.
+        degree: usize = 3, Between(0.0, 1000.0);
+        /// How many centers, and columns of the new rows. More are closer to the kernel.
+        n_components: usize = 100, Between(1.0, 1e6);
+        /// Where centers come from: rows drawn by weight (`uniform`), means of rows that lie together
+        /// (`k-means`), or rows drawn by what the ones before do not tell (`pivots`), which leaves the
+        /// least and takes longest.
+        centers: Centers = Centers::Uniform, OneOf(Centers::WORDS);
+        /// The seed of what is drawn.
+        random_state: usize = 0, Any;
+    }
+}
+
+/// Centers, and how kernel values with them are turned.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NystroemModel {
+    /// The centers, and `U D^(−½) Uᵀ`.
+    pub machine: Machine,
+    /// Directions that have an eigenvalue.
+    pub rank: usize,
+    /// The share of the kernel's trace that the map leaves out: of all rows where centers are pivots, else
+    /// of rows spread over all.
+    pub left_out: f64,
+}
+
+impl Fit for Nystroem {
+    type Model = NystroemModel;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<NystroemModel>> {
+        let start = Instant::now();
+        self.check()?;
+        check_usable(data, monitor)?;
+        let rows = data.rows();
+        let gamma = width_of(self.gamma, self.kernel, data);
+        let Nystroem { kernel, coef0, degree, n_components: m, .. } = *self;
+        let function = Function { kernel, gamma, coef0, degree };
+        function.check_rows(rows)?;
+        if kernel == Kernel::Precomputed {
+            check_square(rows)?;
+        }
+        let seed = self.random_state as u64;
+        let list = Distinct::of(rows, data.weights(), seed);
+        let m = m.min(list.picks.len());
+        monitor.reserve("a kernel matrix of the centers", 40 * (m * m) as u64)?;
+        let (mut stopped, mut left) = (None, None);
+        let found = match self.centers {
+            Centers::Uniform => Found::Rows(drawn_by_weight(&list, m)),
+            Centers::Pivots => {
+                let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
+                monitor.reserve("rows made ready", cells)?;
+                let ready = KernelRows::new(function, rows, &list.picks, &[], &list.picks);
+                let pivots = pivoted(&ready, &list.weights, m, seed, monitor)?;
+                stopped = pivots.stopped;
+                left = Some(pivots.left);
+                Found::Rows(pivots.places)
+            }
+            Centers::KMeans => {
+                self.check_means(rows)?;
+                let cells = 8 * (list.picks.len() * (rows.n_columns() + 4)) as u64;
+                monitor.reserve("rows written out", cells)?;
+                let means = k_means::means(rows, &list, m, seed, monitor);
+                stopped = monitor.stop();
+                Found::Means(means)
+            }
+        };
+        let model = match &found {
+            Found::Rows(places) => {
+                let picks: Vec<u32> = places.iter().map(|k| list.picks[*k as usize]).collect();
+                NystroemModel::of(function, rows, picks)?
+            }
+            Found::Means(means) => {
+                let picks = (0..means.nrows() as u32).collect();
+                NystroemModel::of(function, &Rows::from(means), picks)?
+            }
+        };
+        let (sampled, error) = model.compared(rows, &list)?;
+        let left_out = left.unwrap_or(sampled);
+        let model = NystroemModel { left_out, ..model };
+        let n = model.n_outputs() as u64;
+        monitor.report(n, Some(n));
+        let certificate = Certificate { stopped, ..drawn(data, error, Some(left_out), start) };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+enum Found {
+    /// Places in the list of rows.
+    Rows(Vec<u32>),
+    Means(Matrix),
+}
+
+impl Nystroem {
+    /// Refuses means of what has none, or of what is too wide to write out.
+    fn check_means(&self, rows: &Rows<'_>) -> Result<()> {
+        let refuse = |expected: &str| {
+            Err(Error::Parameter {
+                name: "centers".into(),
+                found: "k-means".into(),
+                expected: expected.into(),
+            })
+        };
+        match rows {
+            _ if self.kernel == Kernel::Precomputed => {
+                refuse("uniform or pivots where kernel values are given")
+            }
+            Rows::Sparse(x) if x.n_columns() > WIDEST => {
+                refuse("uniform or pivots for sparse rows of more than 4096 columns")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+impl NystroemModel {
+    /// The map with some of the rows as its centers.
+    ///
+    /// # Errors
+    /// If the kernel values of the centers are not finite.
+    pub fn of(function: Function, rows: &Rows<'_>, centers: Vec<u32>) -> Result<NystroemModel> {
+        let n = centers.len();
+        let ready: KernelRows<f64> = KernelRows::new(function, rows, &centers, &[], &centers);
+        let gram = ready.gram();
+        let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
+        let eigen = SymmetricEigen::of(gram).ok_or_else(|| Error::Number {
+            what: "a kernel value of two centers".into(),
+            value: f64::NAN,
+            expected: "a finite number; scale the columns down".into(),
+        })?;
+        let largest = eigen.values.last().copied().unwrap_or(0.0).max(0.0);
+        let root = |value: f64| if value > NOTHING * largest { 1.0 / value.sqrt() } else { 0.0 };
+        let roots: Vec<f64> = eigen.values.iter().map(|v| root(*v)).collect();
+        let scaled = &eigen.vectors * &ndarray::ArrayView1::from(&roots);
+        let turned = multiply_transposed(scaled.view(), eigen.vectors.view());
+        let machine = Machine::of_rows(
+            function,
+            Precision::Double,
+            rows,
+            centers,
+            Vec::new(),
+            turned,
+            vec![0.0; n],
+        );
+        let rank = roots.iter().filter(|r| **r > 0.0).count();
+        Ok(NystroemModel { machine, rank, left_out: 0.0 })
+    }
+
+    /// The share of the trace that is left out, and the root mean square error of kernel values, over rows
+    /// spread over all.
+    fn compared(&self, rows: &Rows<'_>, list: &Distinct) -> Result<(f64, f64)> {
+        let stride = list.picks.len().div_ceil(COMPARED);
+        let picks: Vec<u32> = list.picks.iter().copied().step_by(stride).collect();
+        let weights = list.weights.iter().copied().step_by(stride);
+        let some: Vec<f64> = picks.iter().flat_map(|i| rows.row(*i as usize)).collect();
+        let x = Matrix::from_shape_vec((picks.len(), rows.n_columns()), some)
+            .expect("rows of one width");
+        let new = self.transform(&Rows::from(&x))?;
+        let products = multiply_transposed(new.view(), new.view());
+        let all: Vec<u32> = (0..picks.len() as u32).collect();
+        let exact: KernelRows<f64> =
+            KernelRows::new(self.machine.function, &Rows::from(&x), &all, &[], &picks);
+        let gram = exact.gram();
+        let (mut left, mut trace, mut sum) = (0.0, 0.0, 0.0);
+        for (i, w) in weights.enumerate() {
+            let own = gram[i * picks.len() + i];
+            left += w * (own - products[[i, i]]);
+            trace += w * own;
+        }
+        for (product, value) in products.iter().zip(&gram) {
+            sum += (product - value) * (product - value);
+        }
+        let share = if trace > 0.0 { (left / trace).max(0.0) } else { 0.0 };
+        Ok((share, (sum / gram.len() as f64).sqrt()))
+    }
+}
+
+impl Transformer for NystroemModel {
+    fn n_inputs(&self) -> usize {
+        self.machine.n_columns
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.machine.coefficients.nrows()
+    }
+
+    fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.machine.decisions(x, &[Segment::all(&self.machine)])
+    }
+}
+
+impl Check for NystroemModel {
+    fn check(&self) -> Result<()> {
+        self.machine.check()?;
+        let n = self.machine.n_vectors();
+        let fits = n > 0
+            && self.machine.coefficients.nrows() == n
+            && self.machine.intercepts.len() == n
+            && self.rank <= n
+            && self.left_out >= 0.0;
+        if fits { Ok(()) } else { Err(Error::File("a map that no rows could have".into())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::random::Random;
+
+    fn rows(n: usize, d: usize) -> Matrix {
+        let mut random = Random::new(8);
+        Matrix::from_shape_simple_fn((n, d), || random.uniform())
+    }
+
+    #[test]
+    fn the_map_is_exact_at_its_centers_and_below_the_kernel_elsewhere() {
+        let x = rows(90, 3);
+        let data = Dataset::unlabeled(&x);
+        for kernel in [Kernel::Rbf, Kernel::Poly, Kernel::Laplacian, Kernel::Chi2, Kernel::Linear] {
+            for centers in [Centers::Uniform, Centers::Pivots] {
+                let params = Nystroem::new().kernel(kernel).n_components(12).centers(centers);
+
+                let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
+
+                let new = fitted.transform(&Rows::from(&x)).unwrap();
+                let products = new.dot(&new.t());
+                let function = fitted.machine.function;
+                let value =
+                    |i: usize, j: usize| function.value(&x.row(i).to_vec(), &x.row(j).to_vec());
+                for c in &fitted.machine.support {
+                    for i in 0..90 {
+                        let off = (products[[i, *c as usize]] - value(i, *c as usize)).abs();
+                        assert!(off < 1e-6, "{kernel:?} {off}");
+                    }
+                }
+                // K less the map is positive semi-definite: no diagonal entry is below zero.
+                assert!((0..90).all(|i| products[[i, i]] <= value(i, i) + 1e-9), "{kernel:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn all_rows_as_centers_leave_nothing_out() {
+        let x = rows(40, 5);
+        let params = Nystroem::new().n_components(1000);
+
+        let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+        assert_eq!(fitted.n_outputs(), 40);
+        assert!(fitted.left_out < 1e-9);
+        assert!(fitted.certificate.proof.violation.as_ref().unwrap().1 < 1e-8);
+    }
+
+    #[test]
+    fn given_kernel_values_are_the_kernel() {
+        let x = rows(30, 4);
+        let gram = x.dot(&x.t());
+        let plain = Nystroem::new().kernel(Kernel::Linear).n_components(9);
+        let given = Nystroem::new().kernel(Kernel::Precomputed).n_components(9);
+
+        let plain = plain.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+        let given = given.fit(&Dataset::unlabeled(&gram), &Monitor::quiet()).unwrap();
+
+        // Other rows are drawn, but nine rows of rank four tell a linear kernel whole.
+        let (a, b) = (
+            plain.transform(&Rows::from(&x)).unwrap(),
+            given.transform(&Rows::from(&gram)).unwrap(),
+        );
+        assert!((a.dot(&a.t()) - b.dot(&b.t())).iter().all(|v| v.abs() < 1e-9));
+    }
+
+    #[test]
+    fn means_tell_more_than_rows_drawn_blindly() {
+        let mut random = Random::new(2);
+        let x =
+            Matrix::from_shape_fn((300, 2), |(i, _)| (i % 6) as f64 * 3.0 + 0.2 * random.normal());
+        let left = |centers| {
+            let params = Nystroem::new().centers(centers).n_components(6).gamma(Some(0.5.into()));
+            params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().left_out
+        };
+
+        assert!(left(Centers::KMeans) < left(Centers::Uniform));
+    }
+}

@@ -1,0 +1,78 @@
+//! Methods that look at rows only through inner products, given a kernel instead.
+//!
+//! Each is a method that is known without one, in the space of the kernel: least squares with a price
+//! ([`KernelRidge`]), directions of most variance ([`KernelPca`]). With a linear kernel each is that method.
+
+mod pca;
+mod ridge;
+
+pub use pca::{KernelPca, KernelPcaModel};
+pub use ridge::{KernelRidge, KernelRidgeModel};
+
+use crate::data::{Dataset, check_storage};
+use crate::error::{Error, Result};
+use crate::kernel::{Function, Gamma, Kernel, KernelRows, center_of, check_square, width_of};
+use crate::model::Monitor;
+use mercer_num::Rows;
+
+/// What a kernel matrix may take where nobody set a budget.
+const USUAL_BYTES: u64 = 16 << 30;
+
+/// The rows that count, with a kernel.
+struct Ground<'a> {
+    rows: Rows<'a>,
+    function: Function,
+    /// What is taken off rows before distances are worked out.
+    center: Vec<f64>,
+    picks: Vec<u32>,
+    weights: Vec<f64>,
+}
+
+impl<'a> Ground<'a> {
+    fn new(
+        data: &Dataset<'a>,
+        kernel: Kernel,
+        gamma: Option<Gamma>,
+        coef0: f64,
+        degree: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Ground<'a>> {
+        if data.n_rows() == 0 {
+            return Err(Error::NoRows);
+        }
+        if data.n_columns() == 0 {
+            return Err(Error::NoFeatures);
+        }
+        if monitor.stop().is_some() {
+            return Err(Error::Stopped);
+        }
+        let rows = *data.rows();
+        check_storage(&rows)?;
+        Function { kernel, ..Function::linear() }.check_rows(&rows)?;
+        if kernel == Kernel::Precomputed {
+            check_square(&rows)?;
+        }
+        let function = Function { kernel, gamma: width_of(gamma, kernel, data), coef0, degree };
+        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+        let picks: Vec<u32> =
+            (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
+        if picks.is_empty() {
+            return Err(Error::NoRows);
+        }
+        let weights = picks.iter().map(|i| weight(*i as usize)).collect();
+        let center = center_of(function, &rows);
+        Ok(Ground { rows, function, center, picks, weights })
+    }
+
+    /// Asks for the memory of so many kernel matrices.
+    fn reserve(&self, matrices: u64, monitor: &Monitor<'_>) -> Result<()> {
+        let n = self.picks.len() as u64;
+        let cells = n * self.rows.n_columns() as u64;
+        let needed = 8 * (matrices * n * n + cells);
+        monitor.reserve_within("a kernel matrix of all rows", needed, USUAL_BYTES)
+    }
+
+    fn ready(&self) -> KernelRows<f64> {
+        KernelRows::new(self.function, &self.rows, &self.picks, &self.center, &self.picks)
+    }
+}

@@ -1,0 +1,290 @@
+//! Principal components in the space of a kernel.
+//!
+//! The directions of most variance are `vₖ = Σᵢ aᵢₖ (φ(xᵢ) − mean)`, with `a` from the eigenvectors of the
+//! centered kernel matrix (Schölkopf, Smola & Müller 1998). A new row lies at `vₖ·(φ(x) − mean)`, which is
+//! again a sum of kernel values and a constant. A row of weight two is there twice.
+
+use super::Ground;
+use crate::kernel::{Gamma, Kernel, Machine, Precision, Segment};
+use crate::model::Method;
+use crate::prelude::*;
+use mercer_num::linalg::{SymmetricEigen, TopEigen, multiply};
+use ndarray::{Array1, ArrayView2, Axis};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Eigenvalues below this share of the largest are rounding.
+const NOTHING: f64 = 1e-10;
+/// Residuals, relative to the largest eigenvalue, at which a direction counts as found.
+const FOUND: f64 = 1e-12;
+/// Matrices up to this size are taken apart whole.
+const SMALL: usize = 400;
+
+params! {
+    /// Principal components in the space of a kernel: the directions that rows differ most along.
+    pub struct KernelPca {
+        /// How many components. Nothing keeps all that have any variance.
+        n_components: Option<usize> = None, AtLeast(1.0);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
+        /// the rows are kernel values.
+        kernel: Kernel = Kernel::Linear, OneOf(Kernel::WORDS);
+        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
+        gamma: Option<Gamma> = None, AtLeast(0.0);
+        /// The power of the kernel `poly`.
+        degree: usize = 3, Between(0.0, 1000.0);
+        /// The constant in the kernels `poly` and `sigmoid`.
+        coef0: f64 = 1.0, Any;
+    }
+}
+
+/// Directions as sums over all rows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelPcaModel {
+    /// The rows, their coefficients in every component, and the constants.
+    pub machine: Machine,
+    /// The variance along every component, times the number of rows; falling.
+    pub eigenvalues: Vec<f64>,
+    /// Their sum over all components there are.
+    pub total: f64,
+}
+
+impl Fit for KernelPca {
+    type Model = KernelPcaModel;
+
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelPcaModel>> {
+        let start = Instant::now();
+        self.check()?;
+        let KernelPca { n_components, kernel, gamma, degree, coef0 } = *self;
+        let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let n = ground.picks.len();
+        let wanted = n_components.unwrap_or(n).min(n);
+        let whole = n <= SMALL || 4 * (wanted + 8) > n;
+        ground.reserve(if whole { 4 } else { 1 }, monitor)?;
+        let mut gram = ground.ready().whole_gram();
+        let means = center(&mut gram, &ground.weights);
+        let matrix = ArrayView2::from_shape((n, n), &gram).expect("a square of the rows");
+        let total: f64 = matrix.diag().sum();
+        let found = if whole { taken_apart(matrix, wanted) } else { top(matrix, wanted, monitor) };
+        let stopped = monitor.stop();
+        let Some(mut found) = found else {
+            return Err(match stopped {
+                Some(_) => Error::Stopped,
+                None => Error::Number {
+                    what: "a kernel value of two rows".into(),
+                    value: f64::NAN,
+                    expected: "a finite number; scale the columns down".into(),
+                },
+            });
+        };
+        let cut = stopped.filter(|_| !whole && !found.settled());
+        found.drop_nothing();
+        let machine = machine(&ground, &found, &means);
+        let kept: f64 = found.values.iter().sum();
+        let residual = found.residuals.iter().fold(0.0f64, |a, r| a.max(*r));
+        let scale = found.values.first().copied().unwrap_or(1.0);
+        let proof = Proof {
+            method: if whole { Method::ClosedForm } else { Method::Iterative },
+            objective: (total > 0.0)
+                .then(|| ("share of the variance kept".into(), (kept / total).min(1.0))),
+            violation: Some(("largest |Kv − λv|, relative".into(), residual / scale)),
+            ..Proof::closed_form()
+        };
+        let certificate = Certificate {
+            proof,
+            rows: data.n_rows() as u64,
+            rounds: 1,
+            stopped: cut,
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        monitor.report(n as u64, Some(n as u64));
+        let model = KernelPcaModel { machine, eigenvalues: found.values, total: total.max(0.0) };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+/// Takes the means off both sides and puts the roots of the weights on; gives the mean of every row, and of
+/// all, as they were.
+fn center(gram: &mut [f64], weights: &[f64]) -> (Vec<f64>, f64) {
+    let n = weights.len();
+    let total: f64 = weights.iter().sum();
+    let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
+    let mean = |row: &[f64]| row.iter().zip(&shares).map(|(v, p)| v * p).sum::<f64>();
+    let means: Vec<f64> = gram.par_chunks_exact(n).map(mean).collect();
+    let all = mean(&means);
+    let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
+    gram.par_chunks_exact_mut(n).enumerate().for_each(|(i, row)| {
+        for (j, value) in row.iter_mut().enumerate() {
+            *value = roots[i] * roots[j] * (((*value - means[i]) - means[j]) + all);
+        }
+    });
+    (means, all)
+}
+
+/// Eigenvalues, falling, their vectors and how well they solve.
+struct Found {
+    values: Vec<f64>,
+    vectors: Matrix,
+    residuals: Vec<f64>,
+}
+
+impl Found {
+    fn settled(&self) -> bool {
+        let largest = self.values.first().copied().unwrap_or(0.0).abs();
+        self.residuals.iter().all(|r| *r <= FOUND * largest)
+    }
+
+    fn drop_nothing(&mut self) {
+        let largest = self.values.first().copied().unwrap_or(0.0);
+        let some = self.values.iter().take_while(|v| **v > NOTHING * largest).count();
+        self.values.truncate(some);
+        self.residuals.truncate(some);
+        self.vectors = self.vectors.view().split_at(Axis(1), some).0.to_owned();
+    }
+}
+
+fn taken_apart(matrix: ArrayView2<'_, f64>, wanted: usize) -> Option<Found> {
+    let n = matrix.nrows();
+    let eigen = SymmetricEigen::of(matrix)?;
+    let order: Vec<usize> = (0..wanted).map(|k| n - 1 - k).collect();
+    let values: Vec<f64> = order.iter().map(|k| eigen.values[*k]).collect();
+    let vectors = eigen.vectors.select(Axis(1), &order);
+    let off = multiply(matrix, vectors.view()) - &vectors * &Array1::from(values.clone());
+    let residuals = off.columns().into_iter().map(|c| c.dot(&c).sqrt()).collect();
+    Some(Found { values, vectors, residuals })
+}
+
+fn top(matrix: ArrayView2<'_, f64>, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
+    let n = matrix.nrows();
+    let go_on = || {
+        monitor.report(0, None);
+        monitor.stop().is_none()
+    };
+    let found = TopEigen::of(n, wanted, |v| multiply(matrix, v.view()), FOUND, go_on)?;
+    Some(Found { values: found.values, vectors: found.vectors, residuals: found.residuals })
+}
+
+fn machine(ground: &Ground<'_>, found: &Found, (means, all): &(Vec<f64>, f64)) -> Machine {
+    let (n, k) = found.vectors.dim();
+    let total: f64 = ground.weights.iter().sum();
+    let mut coefficients = Matrix::zeros((k, n));
+    let mut constants = vec![0.0; k];
+    let columns = coefficients.rows_mut().into_iter().zip(&mut constants);
+    for (c, (mut row, constant)) in columns.enumerate() {
+        let vector = found.vectors.column(c);
+        // The row that lies farthest out is on the positive side.
+        let out = |i: usize| vector[i] / ground.weights[i].sqrt();
+        let far = (0..n).fold(0, |best, i| if out(i).abs() > out(best).abs() { i } else { best });
+        let sign = if n > 0 && vector[far] < 0.0 { -1.0 } else { 1.0 };
+        let size = sign / found.values[c].sqrt();
+        let a: Vec<f64> = (0..n).map(|i| size * ground.weights[i].sqrt() * vector[i]).collect();
+        let sum: f64 = a.iter().sum();
+        for i in 0..n {
+            row[i] = a[i] - ground.weights[i] / total * sum;
+        }
+        let told: f64 = a.iter().zip(means).map(|(a, m)| a * m).sum();
+        *constant = sum * all - told;
+    }
+    Machine::of_rows(
+        ground.function,
+        Precision::Double,
+        &ground.rows,
+        ground.picks.clone(),
+        ground.center.clone(),
+        coefficients,
+        constants,
+    )
+}
+
+impl Transformer for KernelPcaModel {
+    fn n_inputs(&self) -> usize {
+        self.machine.n_columns
+    }
+
+    fn n_outputs(&self) -> usize {
+        self.eigenvalues.len()
+    }
+
+    fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.machine.decisions(x, &[Segment::all(&self.machine)])
+    }
+}
+
+impl Check for KernelPcaModel {
+    fn check(&self) -> Result<()> {
+        self.machine.check()?;
+        let k = self.eigenvalues.len();
+        let fits = self.machine.coefficients.nrows() == k
+            && self.machine.intercepts.len() == k
+            && self.eigenvalues.iter().all(|v| *v > 0.0 && v.is_finite())
+            && self.total >= 0.0
+            && self.total.is_finite();
+        if fits { Ok(()) } else { Err(Error::File("components that no rows could have".into())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::linalg::gram;
+    use mercer_num::random::Random;
+
+    fn rows(n: usize, d: usize) -> Matrix {
+        let mut random = Random::new(4);
+        Matrix::from_shape_fn((n, d), |(_, j)| (j + 1) as f64 * random.normal() + 5.0)
+    }
+
+    fn fit(params: &KernelPca, x: &Matrix) -> Fitted<KernelPcaModel> {
+        params.fit(&Dataset::unlabeled(x), &Monitor::quiet()).unwrap()
+    }
+
+    #[test]
+    fn a_linear_kernel_gives_principal_components() {
+        let x = rows(60, 3);
+        let centered = &x - &x.mean_axis(Axis(0)).unwrap();
+        let plain = SymmetricEigen::of(gram(centered.view()).view()).unwrap();
+
+        let fitted = fit(&KernelPca::new(), &x);
+
+        let new = fitted.transform(&Rows::from(&x)).unwrap();
+        assert_eq!(new.dim(), (60, 3));
+        for k in 0..3 {
+            assert!((fitted.eigenvalues[k] / plain.values[2 - k] - 1.0).abs() < 1e-11);
+            let expected = centered.dot(&plain.vectors.column(2 - k));
+            let sign = expected.dot(&new.column(k)).signum();
+            assert!((&expected * sign - new.column(k)).iter().all(|v| v.abs() < 1e-10));
+        }
+    }
+
+    #[test]
+    fn the_largest_components_are_those_of_the_whole_matrix() {
+        let x = rows(500, 4);
+        let params = KernelPca::new().kernel(Kernel::Rbf).gamma(Some(0.05.into()));
+
+        let few = fit(&params.clone().n_components(Some(5)), &x);
+
+        let ground = Ground::new(
+            &Dataset::unlabeled(&x),
+            Kernel::Rbf,
+            Some(0.05.into()),
+            1.0,
+            3,
+            &Monitor::quiet(),
+        );
+        let ground = ground.unwrap();
+        let mut cells = ground.ready().whole_gram();
+        center(&mut cells, &ground.weights);
+        let whole = taken_apart(ArrayView2::from_shape((500, 500), &cells).unwrap(), 5).unwrap();
+        for (found, expected) in few.eigenvalues.iter().zip(&whole.values) {
+            assert!((found / expected - 1.0).abs() < 1e-10, "{found} and {expected}");
+        }
+        // New rows have the variances that were promised, and no mean.
+        let new = few.transform(&Rows::from(&x)).unwrap();
+        for k in 0..5 {
+            let column = new.column(k);
+            assert!(column.sum().abs() < 1e-8);
+            assert!((column.dot(&column) / few.eigenvalues[k] - 1.0).abs() < 1e-9);
+        }
+    }
+}
