@@ -34,6 +34,7 @@ CELLS = [
     "discriminants",
     "bayes_network",
     "kernel_svm",
+    "kernel_maps",
 ]
 
 # OpenMP and BLAS peers spin when they wait, which would slow whoever runs beside them.

@@ -76,16 +76,16 @@ macro_rules! waves {
         ))]
         pub fn $waves(x: &mut [$T], phases: &[$T], scale: $T) {
             for (x, phases) in x.chunks_mut(CHUNK).zip(phases.chunks(CHUNK)) {
-                let mut far = false;
+                let mut near = true;
                 for (x, phase) in x.iter_mut().zip(phases) {
                     *x += phase;
-                    // A number that is none is far too.
-                    far |= !(x.abs() <= $limit);
+                    // A number that is none is not near either.
+                    near &= x.abs() <= $limit;
                 }
-                if far {
-                    x.iter_mut().for_each(|x| *x = scale * $cos(*x));
-                } else {
+                if near {
                     x.iter_mut().for_each(|x| *x = scale * $near(*x));
+                } else {
+                    x.iter_mut().for_each(|x| *x = scale * $cos(*x));
                 }
             }
         }

@@ -16,8 +16,8 @@ use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
-use ndarray::ShapeError;
-use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
+use ndarray::{Array2, ShapeError};
+use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -506,6 +506,16 @@ impl Fitted {
         self.table(py, x, model.n_outputs(), |rows| model.transform(rows))
     }
 
+    /// The same in single precision.
+    fn transform_single<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let model = self.transformer()?;
+        self.table(py, x, model.n_outputs(), |rows| model.transform_single(rows))
+    }
+
     /// The code of the class of each row.
     fn predict<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.classifier()?;
@@ -798,20 +808,20 @@ impl Fitted {
     }
 
     /// One row of numbers a row.
-    fn table<'py>(
+    fn table<'py, T: Element>(
         &self,
         py: Python<'py>,
         x: Table<'py>,
         width: usize,
-        part: impl Fn(&Rows<'_>) -> Result<Matrix> + Sync,
-    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        part: impl Fn(&Rows<'_>) -> Result<Array2<T>> + Sync,
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let rows = x.rows()?;
         let n_rows = rows.n_rows();
         let cells = work::run(py, |cancel| {
             by_slices(&rows, cancel, |rows| Ok(part(rows)?.into_raw_vec_and_offset().0))
         })?;
         let refuse = |e: ShapeError| PyRuntimeError::new_err(e.to_string());
-        Ok(Matrix::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
+        Ok(Array2::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
     }
 }
 

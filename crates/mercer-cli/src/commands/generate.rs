@@ -4,8 +4,10 @@
 //! doc comments and rules, the base classes from what the model can do. What it does stands in the
 //! hand-written `base.py`.
 
-use mercer::catalog::{CATALOG, Card, Learns};
-use mercer::model::{Rule, Spec};
+use mercer::catalog::{CATALOG, Card, Estimator, Learns};
+use mercer::data::Dataset;
+use mercer::model::{Monitor, Rule, Spec};
+use mercer_num::{Matrix, Rows};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -233,7 +235,13 @@ fn docstring(card: &Card) -> String {
         out += "\n    Parameters\n    ----------\n";
     }
     for param in params(card) {
-        out += &format!("    {} : {}, default={}\n", param.spec.name, param.words, param.default);
+        let line = format!("    {} : {}, default={}", param.spec.name, param.words, param.default);
+        // A list of words that does not fit stands below in the text, which names them.
+        out += &if line.chars().count() <= WIDTH {
+            line + "\n"
+        } else {
+            format!("    {} : str, default={}\n", param.spec.name, param.default)
+        };
         out += &wrapped(&sentences(param.spec.doc), 8);
         if let Some(rule) = rule_words(param.spec.rule) {
             out += &wrapped(&rule, 8);
@@ -287,7 +295,8 @@ fn example(card: &Card) -> String {
              \x20   >>> y = [20, 30, 40, 50]\n\
              \x20   >>> model = {name}().fit(X, y)\n\
              \x20   >>> print(round(model.predict([[2.5]])[0], 6))\n\
-             \x20   35.0\n"
+             \x20   {}\n",
+            float(between(card))
         );
     }
     if !card.can("classifier") {
@@ -303,6 +312,20 @@ fn example(card: &Card) -> String {
          \x20   >>> print(*model.predict([[3, 0], [0, 3]]))\n\
          \x20   a b\n"
     )
+}
+
+/// What the example of a regressor says: 35 where there is a constant term.
+fn between(card: &Card) -> f64 {
+    let x = Matrix::from_shape_fn((4, 1), |(i, _)| i as f64 + 1.0);
+    let y = [20.0, 30.0, 40.0, 50.0];
+    let at = Matrix::from_elem((1, 1), 2.5);
+    let predicted = Estimator::from_id(card.id)
+        .and_then(|estimator| estimator.fit(&Dataset::numbers(&x, &y)?, &Monitor::quiet()))
+        .and_then(|fitted| match fitted.as_model().regressor() {
+            Some(model) => model.predict(&Rows::from(&at)),
+            None => Ok(Vec::new()),
+        });
+    predicted.map_or(f64::NAN, |y| y.iter().map(|y| (1e6 * y).round() / 1e6).sum())
 }
 
 /// The lines of a doc comment as running text, its code in Python's marks.

@@ -29,14 +29,18 @@ fn index() -> String {
 
 fn page(card: &Card) -> String {
     let takes: String = card.takes.iter().map(|what| format!(", {what}")).collect();
+    let command = if card.can("transformer") && !card.can("classifier") {
+        "none: it maps rows and predicts nothing".to_owned()
+    } else {
+        format!("`mercer train DATA --target COLUMN --model {}`", card.id)
+    };
     let mut text = format!(
-        "# {}\n\n{}\n\n- Python: `mercer.{}`\n- Command line: `mercer train DATA --target COLUMN \
-         --model {}`\n- Learns by {}\n- Is {}\n- Takes numbers{takes}\n\n\
+        "# {}\n\n{}\n\n- Python: `mercer.{}`\n- Command line: {command}\n- Learns by {}\n- Is {}\n\
+         - Takes numbers{takes}\n\n\
          | parameter | default | must be | what it does |\n|---|---|---|---|\n",
         card.id,
         one_line(card.doc),
         card.python,
-        card.id,
         format!("{:?}", card.learns).to_lowercase(),
         card.capabilities.join(", "),
     );

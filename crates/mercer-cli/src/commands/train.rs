@@ -34,7 +34,15 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         session.say(&terminal::profile(&profile, &target.name));
     }
     let (estimator, reason) = choose(&args, &profile, target, like.as_ref())?;
-    let numbers = estimator.card().can("regressor");
+    let card = estimator.card();
+    if card.can("transformer") && !card.can("classifier") {
+        return Err(Failure::Usage(format!(
+            "`{}` maps rows to other rows and predicts nothing; it stands in front of an estimator in \
+             Python (mercer.{}) and Rust",
+            card.id, card.python
+        )));
+    }
+    let numbers = card.can("regressor");
     let classes = if numbers {
         check_numbers(target, &source, estimator.id())?;
         Classes::default()

@@ -60,6 +60,7 @@ __all__ = [
 
 #: What scikit-learn calls the fields of a model, and how its numbers follow from ours.
 ALIASES = {
+    "bitHash_": ("bit_hash", None),
     "class_count_": ("class_weights", None),
     "class_log_prior_": ("log_priors", None),
     "class_prior_": ("log_priors", np.exp),
@@ -72,6 +73,7 @@ ALIASES = {
     "feature_count_": ("counts", None),
     "feature_log_prob_": ("log_shares", None),
     "fit_status_": ("converged", lambda converged: 0 if converged else 1),
+    "indexHash_": ("index_hash", np.array),
     "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
     "log_determinants_": ("log_determinants", np.ravel),
     "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
@@ -127,6 +129,31 @@ OF_MACHINE = {
     "support_vectors_": lambda machine, _: _support_vectors(machine),
 }
 
+
+def _of_machine(derive: Any) -> Any:
+    return lambda fitted: derive(fitted.field("machine"))
+
+
+#: The same where the machine is a part of something else, by id.
+OF_KERNELIZED = {
+    "kernel-pca": {
+        "eigenvectors_": lambda fitted: (
+            fitted.field("machine")["coefficients"].T * np.sqrt(fitted.field("eigenvalues"))
+        ),
+        "gamma_": _of_machine(lambda machine: machine["function"]["gamma"]),
+        "X_fit_": _of_machine(_support_vectors),
+    },
+    "kernel-ridge": {
+        "dual_coef_": _of_machine(lambda machine: machine["coefficients"][0]),
+        "X_fit_": _of_machine(_support_vectors),
+    },
+    "nystroem": {
+        "component_indices_": _of_machine(lambda machine: machine["support"].astype(np.int64)),
+        "components_": _of_machine(_support_vectors),
+        "normalization_": _of_machine(lambda machine: machine["coefficients"]),
+    },
+}
+
 #: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
 NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
 
@@ -166,7 +193,10 @@ class Estimator(BaseEstimator):
         """The fields of the fitted model: under their own names, and under scikit-learn's."""
         fitted = self.__dict__.get("_fitted")
         if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
-            if name in OF_MACHINE and "machine" in fitted.fields():
+            kernelized = OF_KERNELIZED.get(self._id)
+            if kernelized is not None and name in kernelized:
+                return kernelized[name](fitted)
+            if kernelized is None and name in OF_MACHINE and "machine" in fitted.fields():
                 n_support = fitted.field("n_support") if "n_support" in fitted.fields() else None
                 if name != "n_support_" or n_support is None:
                     return OF_MACHINE[name](fitted.field("machine"), n_support)
@@ -187,7 +217,8 @@ class Estimator(BaseEstimator):
         fields = set(fitted.fields()) if fitted is not None else set()
         names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
         names |= set(BY_COLUMN) if "columns" in fields else set()
-        names |= set(OF_MACHINE) - {"coef_"} if "machine" in fields else set()
+        machine = set(OF_MACHINE) - {"coef_"} if "machine" in fields else set()
+        names |= set(OF_KERNELIZED.get(self._id, machine)) if fields else set()
         return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -206,6 +237,8 @@ class Estimator(BaseEstimator):
         """The parameters as the core reads them; ``None`` stands for a default that is shown as it."""
         defaults = signature(type(self).__init__).parameters
         params = self.get_params(deep=False)
+        if "random_state" in params:
+            params["random_state"] = _seed(params["random_state"])
         told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
         return json.dumps({k: _plain(v) for k, v in told.items()})
 
@@ -285,6 +318,24 @@ class Estimator(BaseEstimator):
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(names)
+
+    def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
+        """Learns from rows that have no target."""
+        matrix = self._rows(X, reset=True)
+        n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
+        weights = _weights(sample_weight, np.empty(n_rows))
+        fitted = _mercer.fit(
+            self._id,
+            self._params(),
+            matrix,
+            None,
+            [],
+            weights,
+            self._names(),
+            self._levels,
+            seconds_left(),
+        )
+        return self._keep(fitted, n_rows)
 
     def _keep(self, fitted: _mercer.Fitted, n_rows: int) -> Self:
         self._fitted = fitted
@@ -510,11 +561,7 @@ class Generative(Classifier):
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
-        if isinstance(random_state, int | np.integer) and random_state >= 0:
-            seed = int(random_state)
-        else:
-            seed = int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
-        X, codes = self._fitted.sample(n_samples, seed)
+        X, codes = self._fitted.sample(n_samples, _seed(random_state))
         return X, self.classes_[codes]
 
 
@@ -561,21 +608,7 @@ class Detector(OutlierMixin, Estimator):
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
         """
-        matrix = self._rows(X, reset=True)
-        n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
-        weights = _weights(sample_weight, np.empty(n_rows))
-        fitted = _mercer.fit(
-            self._id,
-            self._params(),
-            matrix,
-            None,
-            [],
-            weights,
-            self._names(),
-            self._levels,
-            seconds_left(),
-        )
-        return self._keep(fitted, n_rows)
+        return self._fit_rows(X, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """1 for each row that is inside, -1 for a stranger."""
@@ -638,10 +671,33 @@ class Discriminant(Summed):
 class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     """Maps rows to other rows."""
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from rows alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for scikit-learn's pipelines.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        return self._fit_rows(X, sample_weight)
+
     def transform(self, X: Any) -> np.ndarray:
-        """The new rows."""
+        """The new rows, in single precision where the rows are."""
         matrix = self._known_rows(X)
-        return self._fitted.transform(matrix)
+        if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32:
+            return self._fitted.transform_single(matrix)
+        new = self._fitted.transform(matrix)
+        # Compressed rows are widened at the door.
+        return new.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else new
 
     @property
     def _n_features_out(self) -> int:
@@ -848,6 +904,13 @@ def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
         return None
     weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
     return np.ascontiguousarray(weights)
+
+
+def _seed(random_state: Any) -> int:
+    """A seed for the core of whatever scikit-learn takes for one."""
+    if isinstance(random_state, int | np.integer) and random_state >= 0:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
 def _with(model: Any, fitted: _mercer.Fitted) -> Any:

@@ -16,8 +16,7 @@ use std::time::Instant;
 const ROWS: usize = 256;
 
 params! {
-    /// Waves over logarithms whose inner products are near to the additive chi-squared kernel, for cells of
-    /// at least zero.
+    /// Columns whose inner products are near to the additive chi-squared kernel, for counts.
     pub struct AdditiveChi2Sampler {
         /// How many frequencies; each but the first gives two columns for every column.
         sample_steps: usize = 2, Between(1.0, 1000.0);

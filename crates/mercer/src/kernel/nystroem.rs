@@ -36,8 +36,7 @@ choice! {
 }
 
 params! {
-    /// Nyström's map: rows as their kernel values with a few of them, turned so that inner products are
-    /// near to the kernel.
+    /// Nyström's map: columns whose inner products are near to a kernel, from a few rows.
     pub struct Nystroem {
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
         /// the rows are kernel values.

@@ -18,7 +18,7 @@ use std::time::Instant;
 const ROWS: usize = 64;
 
 params! {
-    /// Tensor sketch: rows as short sums of products whose inner products are near to a polynomial kernel.
+    /// Tensor sketch: columns whose inner products are near to a polynomial kernel.
     pub struct PolynomialCountSketch {
         /// What inner products are multiplied by.
         gamma: f64 = 1.0, AtLeast(0.0);

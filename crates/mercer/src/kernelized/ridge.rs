@@ -26,8 +26,7 @@ const REFINED: f64 = 1e-13;
 const ROWS: usize = 64;
 
 params! {
-    /// Kernel ridge regression: the function of a kernel's space that misses least, with a price on its
-    /// size.
+    /// Kernel ridge regression: least squares in a kernel's space, with a price on size.
     pub struct KernelRidge {
         /// The price on the squared size of the function. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);

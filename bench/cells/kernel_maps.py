@@ -1,0 +1,112 @@
+"""Kernel maps, kernel ridge regression and kernel principal components, against scikit-learn.
+
+Maps: rows of the shape of MNIST (60,000 x 784, in single and double precision) to 1,000 columns. Ridge: 20,000
+rows, Gaussian kernel. Components: the first 50 of 10,000 rows; scikit-learn by its randomized solver, which is
+its fastest, and answers to what accuracy it has.
+"""
+
+import contest
+from contest import Cell, Contestant, python
+
+MAP = """
+import json, sys, time, numpy as np
+from {module}.kernel_approximation import {name}
+x = np.load(sys.argv[1])["x"].astype({dtype!r})
+start = time.perf_counter(); model = {make}.fit(x); middle = time.perf_counter()
+new = model.transform(x); end = time.perf_counter()
+some = x[:200].astype(float)
+squares = (some**2).sum(1)
+exact = np.exp(-0.02 * (squares[:, None] + squares - 2 * some @ some.T))
+error = float(np.sqrt(np.mean((new[:200].astype(float) @ new[:200].T.astype(float) - exact) ** 2)))
+print(json.dumps({{"fit": middle - start, "transform": end - middle, "error": error}}))
+"""
+
+RIDGE = """
+import json, sys, time, numpy as np
+from {module}.kernel_ridge import KernelRidge
+data = np.load(sys.argv[1])
+x, y = data["x"], data["y"]
+model = KernelRidge(alpha=0.5, kernel="rbf", gamma=0.05)
+start = time.perf_counter(); model.fit(x, y); middle = time.perf_counter()
+predicted = model.predict(x[:5000]); end = time.perf_counter()
+error = float(np.sqrt(np.mean((predicted - y[:5000]) ** 2)))
+print(json.dumps({{"fit": middle - start, "predict": end - middle, "error": error}}))
+"""
+
+COMPONENTS = """
+import json, sys, time, numpy as np
+from {module}.decomposition import KernelPCA
+x = np.load(sys.argv[1])["x"]
+model = KernelPCA(n_components=50, kernel="rbf", gamma=0.05{more})
+start = time.perf_counter(); model.fit(x); middle = time.perf_counter()
+model.transform(x); end = time.perf_counter()
+kept = float(model.eigenvalues_.sum())
+print(json.dumps({{"fit": middle - start, "transform": end - middle, "kept": kept}}))
+"""
+
+
+def make(path, n, width):
+    import numpy as np
+
+    if path.exists():
+        return
+    contest.DATA.mkdir(exist_ok=True)
+    random = np.random.default_rng(9)
+    places = random.normal(size=(20, width))
+    x = places[random.integers(0, 20, n)] + 0.7 * random.normal(size=(n, width))
+    # Mapped columns are of the size of pixels between zero and one.
+    x = (x - x.min()) / (x.max() - x.min()) if width > 100 else x
+    y = np.sin(x[:, 0]) + x[:, 1] * x[:, 2] / 4 + 0.1 * random.normal(size=n)
+    np.savez(path, x=x, y=y)
+
+
+def close(name, share):
+    def check(answers):
+        found = [a[name] for a in answers.values()]
+        assert max(found) <= (1 + share) * min(found), answers
+
+    return check
+
+
+def pair(code, path, **more):
+    ours = python(code.format(module="mercer", **{**more, "more": ""}), path)
+    theirs = python(code.format(module="sklearn", **more), path)
+    return [Contestant("mercer", ours, True), Contestant("scikit-learn", theirs)]
+
+
+def cells(quick):
+    ending = "-quick" if quick else ""
+    n, m = (2_000, 100) if quick else (60_000, 1_000)
+    path = contest.DATA / f"kernel-maps{ending}.npz"
+    for name in ("RBFSampler", "Nystroem"):
+        for dtype in ("float64", "float32"):
+            made = f"{name}(gamma=0.02, n_components={m}, random_state=0)"
+            yield Cell(
+                f"{name.lower()}-{dtype}",
+                f"{name} of {n:,} x 784 to {m} columns, {dtype}",
+                pair(MAP, path, name=name, make=made, dtype=dtype),
+                stages=("fit", "transform"),
+                prepare=lambda path=path, n=n: make(path, n, 784),
+                # Both draw their own waves and centers.
+                check=close("error", 0.25),
+            )
+    n = 1_000 if quick else 20_000
+    ridge = contest.DATA / f"kernel-ridge{ending}.npz"
+    yield Cell(
+        "kernel-ridge",
+        f"kernel ridge regression of {n:,} x 10",
+        pair(RIDGE, ridge),
+        stages=("fit", "predict"),
+        prepare=lambda n=n: make(ridge, n, 10),
+        check=close("error", 1e-6),
+    )
+    n = 1_000 if quick else 10_000
+    components = contest.DATA / f"kernel-pca{ending}.npz"
+    yield Cell(
+        "kernel-pca",
+        f"50 kernel principal components of {n:,} x 10",
+        pair(COMPONENTS, components, more=', eigen_solver="randomized", random_state=0'),
+        stages=("fit", "transform"),
+        prepare=lambda n=n: make(components, n, 10),
+        check=close("kept", 0.02),
+    )

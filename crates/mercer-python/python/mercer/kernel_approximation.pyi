@@ -1,0 +1,62 @@
+from typing import Any, Literal
+
+from .base import Transformer
+
+__all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampler"]
+
+class RBFSampler(Transformer):
+    gamma: Any
+    n_components: int
+    directions: Literal["plain", "orthogonal"]
+    random_state: int
+    def __init__(
+        self,
+        *,
+        gamma: Any = 1.0,
+        n_components: int = 100,
+        directions: Literal["plain", "orthogonal"] = "plain",
+        random_state: int = 0,
+    ) -> None: ...
+
+class Nystroem(Transformer):
+    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    gamma: Any
+    coef0: float
+    degree: int
+    n_components: int
+    centers: Literal["uniform", "k-means", "pivots"]
+    random_state: int
+    def __init__(
+        self,
+        *,
+        kernel: Literal[
+            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
+        ] = "rbf",
+        gamma: Any = None,
+        coef0: float = 1.0,
+        degree: int = 3,
+        n_components: int = 100,
+        centers: Literal["uniform", "k-means", "pivots"] = "uniform",
+        random_state: int = 0,
+    ) -> None: ...
+
+class PolynomialCountSketch(Transformer):
+    gamma: float
+    degree: int
+    coef0: float
+    n_components: int
+    random_state: int
+    def __init__(
+        self,
+        *,
+        gamma: float = 1.0,
+        degree: int = 2,
+        coef0: float = 0.0,
+        n_components: int = 100,
+        random_state: int = 0,
+    ) -> None: ...
+
+class AdditiveChi2Sampler(Transformer):
+    sample_steps: int
+    sample_interval: Any
+    def __init__(self, *, sample_steps: int = 2, sample_interval: Any = None) -> None: ...

@@ -1,0 +1,77 @@
+"""The estimators of ``kernel_ridge``.
+
+Written by ``mercer generate`` from the catalog; changes belong there.
+"""
+
+from .base import Regressor
+
+__all__ = ["KernelRidge"]
+
+
+class KernelRidge(Regressor):
+    """Kernel ridge regression: least squares in a kernel's space, with a price on size.
+
+    Parameters
+    ----------
+    alpha : float, default=1.0
+        The price on the squared size of the function. Larger values make it smoother.
+        It must be a number of at least 0.
+    kernel : str, default="linear"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
+        ``precomputed`` where the rows are kernel values.
+    gamma : number, "scale", "auto", or None, default=None
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
+        It must be a number of at least 0.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    coef0 : float, default=1.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    variance : bool, default=False
+        Whether to keep what variances and intervals need: as many numbers as there are pairs of
+        rows.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.kernel_ridge import KernelRidge
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = KernelRidge().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    32.258065
+    """
+
+    _id = "kernel-ridge"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        alpha=1.0,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        variance=False,
+    ):
+        self.alpha = alpha
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.variance = variance

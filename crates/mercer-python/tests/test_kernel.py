@@ -1,0 +1,155 @@
+"""Our kernel maps and kernelized methods stand in for scikit-learn's: same manners, same numbers."""
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn import kernel_approximation as maps
+from sklearn.base import clone
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.decomposition import KernelPCA as TheirPCA
+from sklearn.kernel_ridge import KernelRidge as TheirRidge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import mercer
+from mercer.decomposition import KernelPCA
+from mercer.kernel_approximation import (
+    AdditiveChi2Sampler,
+    Nystroem,
+    PolynomialCountSketch,
+    RBFSampler,
+)
+from mercer.kernel_ridge import KernelRidge
+from mercer.linear_model import LogisticRegression
+
+X = np.random.default_rng(2).uniform(0.1, 2, (60, 4))
+
+
+@parametrize_with_checks(
+    [
+        RBFSampler(),
+        Nystroem(),
+        Nystroem(centers="pivots"),
+        PolynomialCountSketch(),
+        AdditiveChi2Sampler(),
+        KernelRidge(),
+        KernelRidge(kernel="rbf", variance=True),
+        KernelPCA(n_components=2),
+    ]
+)
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+def test_our_waves_are_scikit_learns_when_it_is_given_them():
+    ours = RBFSampler(gamma=0.5, n_components=30, random_state=4).fit(X)
+    theirs = maps.RBFSampler(gamma=0.5, n_components=30).fit(X)
+    theirs.random_weights_, theirs.random_offset_ = ours.random_weights_, ours.random_offset_
+
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-13)
+    assert list(ours.get_feature_names_out()[:2]) == ["rbfsampler0", "rbfsampler1"]
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "polynomial", "laplacian", "chi2"])
+def test_our_centers_are_scikit_learns_when_it_is_given_them(kernel):
+    ours = Nystroem(kernel=kernel, n_components=8).fit(X)
+    theirs = maps.Nystroem(kernel=kernel, n_components=8).fit(X)
+    theirs.components_, theirs.normalization_ = ours.components_, ours.normalization_
+
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-9)
+    np.testing.assert_array_equal(ours.components_, X[ours.component_indices_])
+
+
+def test_our_sketch_is_scikit_learns_when_it_is_given_it():
+    ours = PolynomialCountSketch(degree=3, coef0=1.0, n_components=20).fit(X)
+    theirs = maps.PolynomialCountSketch(degree=3, coef0=1.0, n_components=20).fit(X)
+    theirs.indexHash_, theirs.bitHash_ = ours.indexHash_, ours.bitHash_
+
+    np.testing.assert_allclose(ours.transform(X), theirs.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("steps", [1, 2, 3])
+def test_the_additive_map_is_scikit_learns(steps):
+    ours = AdditiveChi2Sampler(sample_steps=steps).fit_transform(X)
+
+    theirs = maps.AdditiveChi2Sampler(sample_steps=steps).fit_transform(X)
+    np.testing.assert_allclose(ours, theirs, atol=1e-13)
+
+
+@pytest.mark.parametrize(
+    "estimator", [RBFSampler(), Nystroem(n_components=5), PolynomialCountSketch(), KernelPCA()]
+)
+def test_single_precision_stays_single(estimator):
+    narrow = X.astype(np.float32)
+
+    new = estimator.fit(narrow).transform(narrow)
+
+    assert new.dtype == np.float32
+    wide = estimator.transform(narrow.astype(float))
+    np.testing.assert_allclose(new, wide, atol=1e-5)
+    sparse = scipy.sparse.csr_array(X)
+    np.testing.assert_allclose(estimator.transform(sparse), estimator.transform(X), atol=1e-9)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gamma": 5.0}, {"kernel": "poly", "degree": 2}])
+def test_kernel_ridge_has_scikit_learns_numbers(params, weighted):
+    rows, y = load_diabetes(return_X_y=True)
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y)) if weighted else None
+
+    ours = KernelRidge(alpha=0.3, **params).fit(rows, y, weights)
+    theirs = TheirRidge(alpha=0.3, **params).fit(rows, y, weights)
+
+    np.testing.assert_allclose(ours.predict(rows), theirs.predict(rows), rtol=1e-8)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-6, atol=1e-6)
+    assert ours.left_out_error_ > 0
+
+
+def test_intervals_need_what_the_model_was_told_to_keep():
+    rows, y = load_diabetes(return_X_y=True)
+    model = KernelRidge(kernel="rbf", gamma=5.0, alpha=0.3, variance=True).fit(rows, y - y.mean())
+
+    low, high = model.predict_interval(rows, 0.9).T
+
+    inside = np.mean((low <= y - y.mean()) & (y - y.mean() <= high))
+    assert 0.8 < inside <= 1
+    with pytest.raises(ValueError, match="interval"):
+        clone(model).set_params(variance=False).fit(rows, y).predict_interval(rows)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf", "gamma": 0.3, "n_components": 4}])
+def test_components_are_scikit_learns_up_to_their_sign(params):
+    rows, _ = load_iris(return_X_y=True)
+
+    ours = KernelPCA(**params).fit(rows)
+    theirs = TheirPCA(**params).fit(rows)
+
+    np.testing.assert_allclose(ours.eigenvalues_[:4], theirs.eigenvalues_[:4], rtol=1e-9)
+    new, reference = ours.transform(rows)[:, :4], theirs.transform(rows)[:, :4]
+    signs = np.sign((new * reference).sum(axis=0))
+    np.testing.assert_allclose(new * signs, reference, atol=1e-8)
+
+
+def test_a_map_stands_in_front_of_any_estimator(tmp_path):
+    rows, y = load_iris(return_X_y=True)
+    model = make_pipeline(Nystroem(n_components=30), LogisticRegression())
+
+    search = GridSearchCV(model, {"nystroem__gamma": [0.01, 0.2]}, cv=3).fit(rows, y)
+
+    assert search.best_score_ > 0.93
+    fitted = Nystroem(n_components=5).fit(rows)
+    fitted.save(tmp_path / "map.mercer")
+    loaded = mercer.load(tmp_path / "map.mercer")
+    np.testing.assert_array_equal(loaded.transform(rows), fitted.transform(rows))
+
+
+@pytest.mark.parametrize("kind", [RBFSampler, Nystroem, PolynomialCountSketch])
+def test_a_seed_fixes_what_is_drawn(kind):
+    def new(seed):
+        return kind(random_state=seed, n_components=10).fit_transform(X)
+
+    np.testing.assert_array_equal(new(3), new(3))
+    assert not np.array_equal(new(3), new(4))
+    np.testing.assert_array_equal(new(np.random.RandomState(1)), new(np.random.RandomState(1)))
+    assert np.isfinite(new(None)).all()
