@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn tiles_give_the_factor_and_any_number_of_threads_the_same_bits() {
-        for n in [1, 255, 256, 257, 700] {
+        for n in [1, 256, 257, 520] {
             let a = definite(n, 2);
             let run = |threads| {
                 let mut cells = a.as_slice().unwrap().to_vec();
@@ -175,14 +175,14 @@ mod tests {
 
     #[test]
     fn what_is_stopped_is_the_factor_of_the_first_rows() {
-        let a = definite(600, 3);
+        let a = definite(530, 3);
         let mut cells = a.as_slice().unwrap().to_vec();
 
-        let how = cholesky_in_place(&mut cells, 600, |done| done < 512);
+        let how = cholesky_in_place(&mut cells, 530, |done| done < 512);
 
         assert_eq!(how, Factored::First(512));
         let first = a.slice(ndarray::s![..512, ..512]).to_owned();
-        let found = lower(&cells, 600).slice(ndarray::s![..512, ..512]).to_owned();
+        let found = lower(&cells, 530).slice(ndarray::s![..512, ..512]).to_owned();
         assert_near(&found, Cholesky::of(first.view()).unwrap().lower(), 1e-8);
         let mut none = vec![1.0, 2.0, 2.0, 1.0];
         assert_eq!(cholesky_in_place(&mut none, 2, |_| true), Factored::Indefinite);
