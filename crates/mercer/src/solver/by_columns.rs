@@ -439,6 +439,32 @@ mod tests {
     }
 
     #[test]
+    fn a_tolerance_below_rounding_is_told_from_one_that_takes_long() {
+        let most = 2_000_000;
+        for (n, c, function) in [
+            (200, 1.0, Function::rbf(0.2)),
+            (200, 1e6, Function::rbf(0.01)),
+            (200, 1e3, Function::linear()),
+            (900, 10.0, Function::rbf(0.2)),
+        ] {
+            let (x, y, low, high) = svm(n, 7, c);
+            let rows: KernelRows<f64> = KernelRows::all(function, &Rows::from(&x), &[], &[]);
+            let problem = BoxQp {
+                linear: &y,
+                low: &low,
+                high: &high,
+                tube: 0.0,
+                split: n,
+                start: vec![0.0; n],
+                outputs: None,
+            };
+            let options = SolverOptions { max_steps: most, ..options(0.0) };
+            let end = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+            assert!(end.steps < most, "{n} rows at {c}: {} steps", end.steps);
+        }
+    }
+
+    #[test]
     fn whole_and_by_columns_come_to_the_same() {
         let n = 900;
         let (x, y, low, high) = svm(n, 1, 2.0);
