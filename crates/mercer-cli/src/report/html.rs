@@ -42,10 +42,10 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
                 interval => judged.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
                 baseline => judged.map(|j| digits(j.baseline_accuracy)),
                 macro_f1 => judged.map(|j| digits(j.macro_f1)),
-                log_loss => judged.map(|j| digits(j.log_loss)),
+                log_loss => judged.and_then(|j| j.log_loss).map(digits),
                 numbers => report.regression.as_ref().map(figures),
                 summary => summary(trained),
-                calibration => judged.map(|j| digits(j.calibration_error)),
+                calibration => judged.and_then(|j| j.calibration_error).map(digits),
                 classes,
                 confusion => judged.filter(|j| j.classes.len() <= MOST_CLASSES).map(confusion),
                 pictures => pictures(report, trained),
@@ -128,7 +128,7 @@ fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
     if let Some(judged) = &report.regression {
         pictures.extend([plot::predicted(judged), plot::residuals(judged)]);
     }
-    if let Some(judged) = &report.cross_validation {
+    if let Some(judged) = report.cross_validation.as_ref().filter(|j| j.log_loss.is_some()) {
         pictures.push(plot::calibration(judged));
     }
     if !report.telling.is_empty() {
