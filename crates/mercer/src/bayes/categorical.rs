@@ -120,26 +120,32 @@ impl Classifier for CategoricalNbModel {
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let (width, n_classes) = (self.columns.len(), self.classes.len());
-        // One table for all columns: the factors of a row are a few of its rows.
+        // One table for all columns: the factors of a row are a few of its rows. A few zeros behind them
+        // let the machine add four classes at a time.
+        let wide = n_classes.next_multiple_of(4);
         let (mut table, mut starts) = (Vec::new(), Vec::with_capacity(width));
         for column in &self.columns {
-            starts.push(table.len() / n_classes);
-            table.append(&mut column.by_value(self.unseen));
+            starts.push(table.len() / wide);
+            for factors in column.by_value(self.unseen).chunks_exact(n_classes) {
+                table.extend_from_slice(factors);
+                table.resize(table.len().next_multiple_of(wide), 0.0);
+            }
         }
         let chunk = parallel::chunk_rows(width, parallel::Layout::Dense);
         let mut out = Matrix::zeros((x.n_rows(), n_classes));
         each_chunk(&mut out, chunk, |first, scores| {
             let n = scores.len() / n_classes;
             let (mut places, mut counted) = (vec![0; width], vec![1.0; width]);
-            scores.chunks_exact_mut(n_classes).for_each(|s| s.copy_from_slice(&self.log_priors));
+            let mut sums = vec![0.0; wide];
             each_row(x, first..first + n, |i, row| {
                 for (j, x) in row.iter().enumerate() {
                     let place = self.columns[j].place(*x, self.unseen, (first + i, j))?;
                     places[j] = place.map_or(0, |place| (starts[j] + place) as i32);
                     counted[j] = f64::from(u8::from(place.is_some()));
                 }
-                let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
-                add_table_rows(&places, &counted, &table, scores);
+                sums[..n_classes].copy_from_slice(&self.log_priors);
+                add_table_rows(&places, &counted, &table, &mut sums);
+                scores[i * n_classes..(i + 1) * n_classes].copy_from_slice(&sums[..n_classes]);
                 Ok(())
             })
         })?;

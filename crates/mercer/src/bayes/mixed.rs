@@ -63,6 +63,8 @@ choice! {
         LaplaceByClasses = "laplace-by-classes",
         /// `(n + m p) / (N + m)`.
         MEstimate = "m-estimate",
+        /// Lidstone's with the number for each column that foresees held-out rows best.
+        HeldOut = "held-out",
     }
 }
 
@@ -108,7 +110,8 @@ params! {
         likelihood: Likelihoods = Likelihoods::One(Family::Auto), Any;
         /// How a share follows from a count: `lidstone` adds `alpha` to every value's count,
         /// `laplace-by-classes` divides by the number of classes more as some lectures print it,
-        /// `m-estimate` adds `m` rows of prior `p`.
+        /// `m-estimate` adds `m` rows of prior `p`, `held-out` adds for each column the number that
+        /// foresees held-out rows best.
         estimate: Estimate = Estimate::Lidstone, OneOf(Estimate::WORDS);
         /// Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes
         /// together.
@@ -213,10 +216,15 @@ impl MixedNb {
         }
     }
 
-    /// What is added to the count of each of so many values, and to all of them.
-    fn added(&self, n_values: usize, n_classes: usize) -> (Vec<f64>, f64) {
+    /// What is added to the count of each value, and to all of them.
+    fn added(&self, counts: &Matrix) -> (Vec<f64>, f64) {
+        let (n_classes, n_values) = counts.dim();
         let each = |a: f64| vec![a; n_values];
         match self.estimate {
+            Estimate::HeldOut => {
+                let alpha = held_out_alpha(counts);
+                (each(alpha), alpha * n_values as f64)
+            }
             Estimate::Lidstone => (each(self.alpha), self.alpha * n_values as f64),
             Estimate::LaplaceByClasses => (each(self.alpha), self.alpha * n_classes as f64),
             Estimate::MEstimate => {
@@ -228,7 +236,7 @@ impl MixedNb {
 
     fn categorical(&self, counts: Matrix, name: Option<&String>) -> Result<Categorical> {
         let Some((name, prior)) = name.and_then(|name| self.dirichlet.get_key_value(name)) else {
-            let (added, in_all) = self.added(counts.ncols(), counts.nrows());
+            let (added, in_all) = self.added(&counts);
             return Ok(Categorical::new(counts, added, in_all));
         };
         if prior.len() != counts.ncols() {
@@ -249,7 +257,7 @@ impl MixedNb {
     /// The likelihood of a column of numbers.
     fn curve(&self, family: Family, column: &Numbers<'_>, name: &str) -> Result<Likelihood> {
         let smoothing = self.var_smoothing;
-        let bins = |cut| Histogram::fit(column, cut, |n| self.added(n, column.weights.len()));
+        let bins = |cut| Histogram::fit(column, cut, |bins| self.added(bins));
         let positive = column.tally.cells().first().is_none_or(|low| *low >= 0.0)
             && column.means.iter().all(|m| *m >= 0.0);
         let refuse = |what: &str| {
@@ -286,7 +294,7 @@ impl MixedNb {
     fn best_curve(&self, column: &Numbers<'_>, positive: bool) -> Likelihood {
         let (less, smoothing) = (self.less(), self.var_smoothing);
         let bins = |cut| {
-            let bins = Histogram::fit(column, cut, |n| self.added(n, column.weights.len()));
+            let bins = Histogram::fit(column, cut, |bins| self.added(bins));
             let foreseen = bins.held_out(column);
             (foreseen, Likelihood::Histogram(bins))
         };
@@ -439,6 +447,28 @@ impl Bag {
         }
         Ok(Counted::new(counts, self.totals.clone(), alpha, self.n_things))
     }
+}
+
+/// What to add to the counts of values, one row a class, so that every row is as probable as can be under
+/// the other rows of its class.
+fn held_out_alpha(counts: &Matrix) -> f64 {
+    const STEPS: [f64; 10] = [1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6];
+    let log_likelihood = |alpha: f64| -> f64 {
+        let of_class = |row: ndarray::ArrayView1<'_, f64>| {
+            let others = (row.sum() - 1.0).max(0.0) + alpha * row.len() as f64;
+            let seen = row.iter().filter(|n| **n > 0.0);
+            seen.map(|n| n * (((n - 1.0).max(0.0) + alpha) / others).ln()).sum::<f64>()
+        };
+        counts.outer_iter().map(of_class).sum()
+    };
+    let mut best = (f64::NEG_INFINITY, STEPS[0]);
+    for alpha in STEPS {
+        let value = log_likelihood(alpha);
+        if value > best.0 {
+            best = (value, alpha);
+        }
+    }
+    best.1
 }
 
 impl Accumulate for MixedNb {
