@@ -10,4 +10,4 @@ mod rows;
 pub(crate) use check::check_square;
 pub use check::{KernelReport, check_kernel};
 pub use function::{Function, Gamma, GammaRule, Kernel};
-pub use rows::{KernelRows, center_of};
+pub use rows::{KernelRows, Storage, center_of};

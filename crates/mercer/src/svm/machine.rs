@@ -3,7 +3,7 @@
 use crate::choice;
 use crate::data::check_storage;
 use crate::error::{Error, Result};
-use crate::kernel::{Function, Kernel, KernelRows};
+use crate::kernel::{Function, Kernel, KernelRows, Storage};
 use crate::model::Cached;
 use mercer_num::{Float, Matrix, Rows, SparseView};
 use rayon::prelude::*;
@@ -146,9 +146,16 @@ impl Machine {
         if self.function.kernel == Kernel::Precomputed {
             // Only the places are asked for, never what the vectors' own values are.
             let none = Matrix::zeros((self.support.len(), 0));
-            return Ok(KernelRows::all(self.function, &Rows::from(&none), &[], &self.support));
+            let rows = Rows::from(&none);
+            return Ok(KernelRows::all(self.function, Storage::Whole, &rows, &[], &self.support));
         }
-        Ok(KernelRows::all(self.function, &self.rows()?, &self.center, &self.support))
+        let rows = self.rows()?;
+        // Rows that were moved to around a center are no longer thin.
+        let storage = match self.center.is_empty() {
+            true => Storage::of(self.function, &rows),
+            false => Storage::Whole,
+        };
+        Ok(KernelRows::all(self.function, storage, &rows, &self.center, &self.support))
     }
 
     /// All decisions about some rows: one row a row, one column a decision.
@@ -226,7 +233,7 @@ impl Machine {
             let n = cells.len() / n_decisions;
             let picks: Vec<u32> = (0..n as u32).map(|i| (k * ROWS) as u32 + i).collect();
             let rows: KernelRows<T> =
-                KernelRows::new(self.function, x, &picks, &self.center, &picks);
+                KernelRows::new(self.function, vectors.storage(), x, &picks, &self.center, &picks);
             let mut values = vec![T::default(); n * VECTORS];
             for (range, coefficients, segment) in &blocks {
                 let width = range.len();
