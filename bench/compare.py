@@ -31,6 +31,7 @@ CELLS = [
     "mixed_nb",
     "linear_models",
     "logistic",
+    "linear_svm",
     "discriminants",
     "bayes_network",
     "kernel_svm",
