@@ -33,6 +33,7 @@ CELLS = [
     "mixed_nb",
     "linear_models",
     "logistic",
+    "linear_svm",
     "discriminants",
     "bayes_network",
     "kernel_svm",

@@ -86,4 +86,6 @@ mod texts {
     struct LogisticRegression;
     #[doc = include_str!("../../../docs/lectures/09-support-vector-machines.md")]
     struct SupportVectorMachines;
+    #[doc = include_str!("../../../docs/lectures/12-linear-machines.md")]
+    struct LinearMachines;
 }

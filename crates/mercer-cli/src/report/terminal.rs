@@ -310,8 +310,13 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
         rows.add_row([name.clone()].into_iter().chain(numbers));
     }
     writeln!(out, "{rows}")?;
-    writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
-    let mut rows = table(&["", "log-odds", ""]);
+    // Scores of a model without probabilities are no log-odds.
+    let (heading, measure) = match e.posterior.is_empty() {
+        true => ("Scores", "score"),
+        false => ("Log-odds", "log-odds"),
+    };
+    writeln!(out, "\n{heading}, {} against {}:", names[e.winner], names[e.runner_up])?;
+    let mut rows = table(&["", measure, ""]);
     align_right(&mut rows, &[1]);
     let start = e.start_log_odds();
     rows.add_row(["start".to_owned(), format!("{start:+.3}"), bar(start)]);

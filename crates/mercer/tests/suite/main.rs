@@ -7,6 +7,7 @@ mod formats;
 mod golden;
 mod laws;
 mod lectures;
+mod linear_svm;
 mod mixed;
 mod network_learning;
 mod networks;
