@@ -6,7 +6,8 @@
 
 Builds Mercer, installs the peers in a virtual environment of its own (bench/.venv), runs every
 contestant of a cell in turn, several times, each in a process of its own, keeps the best time of each,
-and prints the ratio to the strongest peer. Writes bench/results.json. Run nothing else meanwhile.
+and prints the ratio to the strongest peer. Writes bench/results.json, cell by cell. Run nothing else
+meanwhile.
 """
 
 import argparse
@@ -21,6 +22,7 @@ from pathlib import Path
 BENCH = Path(__file__).resolve().parent
 ROOT = BENCH.parent
 VENV = BENCH / ".venv"
+RESULTS = BENCH / "results.json"
 PYTHON = VENV / "bin" / "python"
 THREADS = 2
 CELLS = [
@@ -31,6 +33,7 @@ CELLS = [
     "mixed_nb",
     "linear_models",
     "logistic",
+    "linear_svm",
     "discriminants",
     "bayes_network",
     "kernel_svm",
@@ -53,16 +56,29 @@ def main():
         prepare()
         os.execve(PYTHON, [str(PYTHON), __file__, *sys.argv[1:]], {**os.environ, **QUIET})
     sys.path.insert(0, str(BENCH))
-    results = []
     for name in CELLS:
         for cell in importlib.import_module(f"cells.{name}").cells(args.quick):
             if args.only in cell.name:
                 for result in cell.run(args.repeat):
-                    results.append(result)
                     show(result)
-    summary = {"machine": machine(), "threads": THREADS, "quick": args.quick, "cells": results}
-    (BENCH / "results.json").write_text(json.dumps(summary, indent=2) + "\n")
-    print("\nwrote bench/results.json")
+                    keep(result, args.quick)
+    print("\nwrote", RESULTS.relative_to(ROOT))
+
+
+def keep(result, quick):
+    """Writes a result at once, in the place of an older one of the same name."""
+    summary = {"machine": machine(), "threads": THREADS, "quick": quick, "cells": []}
+    if RESULTS.exists():
+        older = json.loads(RESULTS.read_text())
+        # Figures of another machine, or of small data, do not stand beside ours.
+        if all(older[key] == summary[key] for key in ("machine", "threads", "quick")):
+            summary = older
+    names = [cell["name"] for cell in summary["cells"]]
+    if result["name"] in names:
+        summary["cells"][names.index(result["name"])] = result
+    else:
+        summary["cells"].append(result)
+    RESULTS.write_text(json.dumps(summary, indent=2) + "\n")
 
 
 def parse():

@@ -8,7 +8,7 @@ use crate::exp::{
 use crate::linalg::dot_products;
 use crate::sweep::{
     Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
-    partner_single, step_double, step_single,
+    partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
 };
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -66,10 +66,18 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     fn add_columns(columns: &[&[Self]], coefficients: &[f64], from: usize, into: &mut [f64]);
     /// `Σ x · weights`.
     fn dot(x: &[Self], weights: &[f64]) -> f64;
+    /// Inner products of sparse rows with some that stand side by side.
+    fn thin_dots(
+        offsets: &[usize],
+        columns: &[i32],
+        values: &[Self],
+        table: &[Self],
+        out: &mut [Self],
+    );
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $exp:ident, $waves:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident) => {
+    ($T:ty, $name:literal, $exp:ident, $waves:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -159,6 +167,16 @@ macro_rules! float {
             fn dot(x: &[Self], weights: &[f64]) -> f64 {
                 $dot(x, weights)
             }
+
+            fn thin_dots(
+                offsets: &[usize],
+                columns: &[i32],
+                values: &[Self],
+                table: &[Self],
+                out: &mut [Self],
+            ) {
+                $thin(offsets, columns, values, table, out);
+            }
         }
     };
 }
@@ -176,7 +194,8 @@ float!(
     step_single,
     partner_single,
     add_columns_single,
-    dot_single
+    dot_single,
+    thin_dots_single
 );
 float!(
     f64,
@@ -191,5 +210,6 @@ float!(
     step_double,
     partner_double,
     add_columns_double,
-    dot_double
+    dot_double,
+    thin_dots_double
 );

@@ -36,7 +36,7 @@ impl Scan {
 pub const FLAT: f64 = 1e-12;
 
 macro_rules! sweeps {
-    ($T:ty, $step:ident, $partner:ident, $add:ident, $dot:ident) => {
+    ($T:ty, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident) => {
         /// `f += t · (rising − falling)`, and what a scan finds then.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
@@ -187,11 +187,60 @@ macro_rules! sweeps {
             }
             lanes.iter().sum()
         }
+
+        /// Inner products of sparse rows with [`LANES`] others, which stand side by side in a table with one
+        /// line a column: `out[k · n + i]` is that of row `i` with the `k`th of the others. `offsets` says
+        /// where the cells of the `n` rows begin and end.
+        ///
+        /// # Panics
+        /// If a column is outside of the table, or `out` has another length.
+        #[multiversion(targets(
+            "x86_64+avx512f+avx512vl+avx512dq",
+            "x86_64+avx+avx2",
+            "aarch64+neon"
+        ))]
+        pub fn $thin(
+            offsets: &[usize],
+            columns: &[i32],
+            values: &[$T],
+            table: &[$T],
+            out: &mut [$T],
+        ) {
+            let n = offsets.len().saturating_sub(1);
+            assert_eq!(out.len(), LANES * n, "one product a pair");
+            let (table, _) = table.as_chunks::<LANES>();
+            // Products of a few rows before they are turned: single ones, far apart, would push each other
+            // out of the cache.
+            let mut turned = [[0.0; LANES]; 16];
+            for first in (0..n).step_by(16) {
+                let few = (n - first).min(16);
+                for (i, sums) in turned[..few].iter_mut().enumerate() {
+                    let cells = offsets[first + i]..offsets[first + i + 1];
+                    let mut lanes = [0.0; LANES];
+                    for (j, v) in columns[cells.clone()].iter().zip(&values[cells]) {
+                        let line = &table[*j as usize];
+                        for k in 0..LANES {
+                            lanes[k] += v * line[k];
+                        }
+                    }
+                    *sums = lanes;
+                }
+                for k in 0..LANES {
+                    let out = &mut out[k * n + first..k * n + first + few];
+                    for (out, sums) in out.iter_mut().zip(&turned) {
+                        *out = sums[k];
+                    }
+                }
+            }
+        }
     };
 }
 
-sweeps!(f32, step_single, partner_single, add_columns_single, dot_single);
-sweeps!(f64, step_double, partner_double, add_columns_double, dot_double);
+/// Rows that [`thin_dots_single`] and [`thin_dots_double`] take at a time.
+pub const LANES: usize = 32;
+
+sweeps!(f32, step_single, partner_single, add_columns_single, dot_single, thin_dots_single);
+sweeps!(f64, step_double, partner_double, add_columns_double, dot_double, thin_dots_double);
 
 /// Looks at all variables.
 pub fn scan(f: &[f64], up: &[f64], down: &[f64]) -> Scan {
@@ -230,6 +279,33 @@ mod tests {
             }
             assert_eq!(stepped, plain);
             assert_eq!(found, scan(&plain, &up, &down));
+        }
+    }
+
+    #[test]
+    fn products_of_sparse_rows_equal_the_plain_sum_to_the_bit() {
+        let (n, width) = (5, 40);
+        let others = numbers(width * LANES, 1);
+        let (mut offsets, mut columns, mut values) = (vec![2], vec![0, 1], vec![9.0, 9.0]);
+        for i in 0..n {
+            for (j, v) in numbers(width, 10 + i as u64).into_iter().enumerate().step_by(i + 1) {
+                columns.push(j as i32);
+                values.push(v);
+            }
+            offsets.push(columns.len());
+        }
+        let mut found = vec![0.0; n * LANES];
+
+        thin_dots_double(&offsets, &columns, &values, &others, &mut found);
+
+        for i in 0..n {
+            for k in 0..LANES {
+                let mut sum = 0.0;
+                for at in offsets[i]..offsets[i + 1] {
+                    sum += values[at] * others[columns[at] as usize * LANES + k];
+                }
+                assert_eq!(found[k * n + i], sum);
+            }
         }
     }
 

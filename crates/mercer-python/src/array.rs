@@ -72,6 +72,20 @@ impl Table<'_> {
     }
 }
 
+/// Whether every number is whole and not negative, where it is a finite number.
+#[pyfunction]
+pub fn are_codes(x: PyReadonlyArray2<'_, f64>) -> bool {
+    /// Adding it leaves no room for a fraction.
+    const WHOLE: f64 = 4_503_599_627_370_496.0;
+    let fits = |x: &f64| x.is_nan() | ((*x >= 0.0) & ((x + WHOLE) - WHOLE == *x));
+    match x.as_array().as_slice_memory_order() {
+        Some(cells) => {
+            cells.chunks(4096).all(|cells| cells.iter().fold(true, |all, x| all & fits(x)))
+        }
+        None => x.as_array().iter().all(fits),
+    }
+}
+
 /// Numbers, columns, offsets of the rows, and the width.
 type Parts<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i32>, Offsets<'py>, usize);
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
-from mercer.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
+from mercer.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 
 @parametrize_with_checks(
@@ -24,6 +24,8 @@ from mercer.svm import SVC, SVR, NuSVC, NuSVR, OneClassSVM
         SVR(tol=1e-10),
         NuSVR(tol=1e-10),
         OneClassSVM(tol=1e-10),
+        LinearSVC(tol=1e-10),
+        LinearSVR(tol=1e-10),
     ],
     # Scikit-learn excuses its own machines from these.
     expected_failed_checks=lambda estimator: {
@@ -149,3 +151,45 @@ def test_bad_parameters_are_refused_by_name():
             SVC(**params).fit(X, y)
     with pytest.raises(ValueError, match="nu"):
         NuSVC(nu=0.9).fit(X[45:], y[45:])
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"dual": False}, {"loss": "hinge", "dual": True}, {"penalty": "l1", "dual": False, "C": 0.1}],
+)
+def test_linear_machines_have_scikit_learns_planes(params):
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+
+    ours = LinearSVC(tol=1e-9, **params).fit(X, y)
+    reference = theirs.LinearSVC(tol=1e-9, max_iter=1_000_000, random_state=0, **params).fit(X, y)
+    thin = LinearSVC(tol=1e-9, **params).fit(scipy.sparse.csr_matrix(X), y)
+
+    np.testing.assert_allclose(ours.coef_, reference.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.intercept_, reference.intercept_, atol=1e-4)
+    np.testing.assert_allclose(thin.coef_, ours.coef_, atol=1e-6)
+    np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
+    assert ours.decision_function(X).shape == (150, 3)
+
+
+@pytest.mark.parametrize("loss", ["epsilon_insensitive", "squared_epsilon_insensitive"])
+def test_linear_tubes_have_scikit_learns_planes(loss):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20 * X[:150], y[:150] / 50
+
+    ours = LinearSVR(tol=1e-9, epsilon=0.2, loss=loss).fit(X, y)
+    reference = theirs.LinearSVR(tol=1e-9, epsilon=0.2, loss=loss, max_iter=1_000_000).fit(X, y)
+
+    np.testing.assert_allclose(ours.coef_, reference.coef_, atol=1e-4)
+    np.testing.assert_allclose(ours.predict(X), reference.predict(X), atol=1e-3)
+
+
+def test_a_free_constant_follows_the_rows():
+    X, y = load_iris(return_X_y=True)
+
+    here = LinearSVC(intercept="free", tol=1e-9).fit(X, y)
+    there = LinearSVC(intercept="free", tol=1e-9).fit(X + 50, y)
+
+    np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-5)
+    with pytest.raises(ValueError, match="free constant"):
+        LinearSVC(intercept="free", dual=True).fit(X, y)

@@ -88,6 +88,8 @@ mod texts {
     struct LogisticRegression;
     #[doc = include_str!("../../../docs/lectures/09-support-vector-machines.md")]
     struct SupportVectorMachines;
-    #[doc = include_str!("../../../docs/lectures/12-kernels-as-columns.md")]
+    #[doc = include_str!("../../../docs/lectures/12-linear-machines.md")]
+    struct LinearMachines;
+    #[doc = include_str!("../../../docs/lectures/13-kernels-as-columns.md")]
     struct KernelsAsColumns;
 }

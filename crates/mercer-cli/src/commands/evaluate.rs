@@ -40,20 +40,25 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     source.stream(&features.reading(Some(&classes)), chunk, &mut |tables| {
         let judged = parallel::map(tables.len(), |k| {
             let rows = features.encode(&tables[k], Some(&classes))?;
-            let mut log_proba = match model.fitted.model.as_model().probabilistic() {
-                Some(model) => model.log_proba(&rows.rows())?,
-                None => return Err(model.estimator.unable("give probabilities")),
-            };
-            let risk = match &rule {
-                Some(rule) => decide(rule, &mut log_proba, &rows.codes)?,
-                None => Risk::default(),
-            };
-            Ok((rows.codes, rows.n_unseen, log_proba, risk))
+            let able = model.fitted.model.as_model();
+            let (mut judged, mut risk) = (Evaluation::new(&classes), Risk::default());
+            if let Some(able) = able.probabilistic() {
+                let mut log_proba = able.log_proba(&rows.rows())?;
+                if let Some(rule) = &rule {
+                    risk = decide(rule, &mut log_proba, &rows.codes)?;
+                }
+                judged.judge(&rows.codes, &log_proba);
+            } else if let Some(able) = able.classifier() {
+                judged.judge_guesses(&rows.codes, &able.predict(&rows.rows())?);
+            } else {
+                return Err(model.estimator.unable("tell classes"));
+            }
+            Ok((judged, rows.n_unseen, risk))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
-        for (codes, unseen, log_proba, some) in judged {
+        for (part, unseen, some) in judged {
             risk.merge(&some);
-            evaluation.judge(&codes, &log_proba);
+            evaluation.merge(&part);
             n_unseen += unseen;
         }
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();

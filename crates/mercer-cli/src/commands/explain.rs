@@ -7,7 +7,7 @@ use crate::report::{html, terminal};
 use crate::session::Session;
 use mercer::catalog::Trained;
 use mercer::data::{Stream, Table, Values};
-use mercer::explain::{Explanation, Piece, explain_scores, explain_shown, explain_terms, marked};
+use mercer::explain::{Piece, explain_scores, explain_shown, explain_terms, marked};
 use mercer::prepare::{Step, TextStep};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -41,12 +41,23 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
     let mut names = model.features.names();
-    if args.html.is_some() && able.factored().is_none() {
+    if args.html.is_some() && able.factored().is_none() && able.summed().is_none() {
         return Err(model.estimator.unable("mark words in a text").into());
     }
+    let absent = |j: usize| row[j] == 0.0 && texts.iter().any(|text| text.has(j));
+    let features: Vec<usize> = (0..row.len()).filter(|j| !absent(*j)).collect();
     if able.summed().is_some() {
         texts.iter().for_each(|text| text.name_hashes(&mut names));
-        let explanation = explain_scores(able, &row, &names)?;
+        let mut explanation = explain_scores(able, &row, &names)?;
+        // A word that the text does not have adds nothing.
+        let mut places = 0..;
+        explanation.terms.retain(|_| places.next().is_none_or(|j| !absent(j)));
+        if let Some(path) = &args.html {
+            let said = explanation.terms.iter().map(|term| term.log_odds).collect();
+            let page = html::Marked::of_scores(&explanation);
+            write_page(path, &page, said, &features, &texts)?;
+            session.say(&format!("saved {}", path.display()));
+        }
         if session.json {
             return session.print_json(&explanation);
         }
@@ -62,12 +73,11 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     }
     let Some(factored) = able.factored() else { return Ok(()) };
     texts.iter().for_each(|text| text.name_hashes(&mut names));
-    let absent = |j: usize| row[j] == 0.0 && texts.iter().any(|text| text.has(j));
-    let features: Vec<usize> = (0..row.len()).filter(|j| !absent(*j)).collect();
     let explanation = explain_shown(factored, &row, &names, |j| !absent(j))?
         .in_words(|k, x| model.features.word(*features.get(k)?, x));
     if let Some(path) = &args.html {
-        write_page(path, &explanation, &features, &texts)?;
+        let said = explanation.factors.iter().map(|factor| factor.log_odds).collect();
+        write_page(path, &html::Marked::of(&explanation), said, &features, &texts)?;
         session.say(&format!("saved {}", path.display()));
     }
     if session.json {
@@ -123,7 +133,8 @@ fn texts<'a>(model: &'a Trained, table: &Table, row: usize) -> Vec<Text<'a>> {
 
 fn write_page(
     path: &std::path::Path,
-    explanation: &Explanation,
+    page: &html::Marked,
+    said: Vec<f64>,
     features: &[usize],
     texts: &[Text<'_>],
 ) -> Result<()> {
@@ -132,13 +143,13 @@ fn write_page(
     }
     let said = |feature: usize| {
         let k = features.binary_search(&feature).ok()?;
-        Some(explanation.factors.get(k)?.log_odds)
+        said.get(k).copied()
     };
     let mut pieces: Vec<Vec<Piece>> = Vec::new();
     for text in texts {
         pieces.push(marked(&text.text, text.step, |j| said(text.first + j))?);
     }
-    let page = html::marked_page(explanation, &pieces)?;
+    let page = html::marked_page(page, &pieces)?;
     mercer::catalog::file::save(path, page.as_bytes())
         .map_err(Failure::model(&path.display().to_string()))
 }

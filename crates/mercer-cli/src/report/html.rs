@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use mercer::catalog::Trained;
 use mercer::data::{Described, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
-use mercer::explain::{Explanation, Piece, short};
+use mercer::explain::{Explanation, Piece, ScoreExplanation, short};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 
@@ -42,10 +42,10 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
                 interval => judged.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
                 baseline => judged.map(|j| digits(j.baseline_accuracy)),
                 macro_f1 => judged.map(|j| digits(j.macro_f1)),
-                log_loss => judged.map(|j| digits(j.log_loss)),
+                log_loss => judged.and_then(|j| j.log_loss).map(digits),
                 numbers => report.regression.as_ref().map(figures),
                 summary => summary(trained),
-                calibration => judged.map(|j| digits(j.calibration_error)),
+                calibration => judged.and_then(|j| j.calibration_error).map(digits),
                 classes,
                 confusion => judged.filter(|j| j.classes.len() <= MOST_CLASSES).map(confusion),
                 pictures => pictures(report, trained),
@@ -56,11 +56,62 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
         .map_err(|e| Failure::Resources(format!("the report page: {e}")))
 }
 
+/// A prediction that was told step by step, as a page shows it.
+pub struct Marked {
+    classes: Vec<String>,
+    /// `P(class | row)`, or the scores of a model without probabilities.
+    says: Vec<f64>,
+    has_probabilities: bool,
+    winner: usize,
+    runner_up: usize,
+    /// What stands before any column is looked at, and what it is called.
+    start: (&'static str, f64),
+    /// Name, value and log-odds of the columns, the strongest first.
+    ladder: Vec<(String, Option<String>, f64)>,
+}
+
+impl Marked {
+    /// Of a prior and factors.
+    pub fn of(explanation: &Explanation) -> Marked {
+        let rungs = explanation.ladder().into_iter().take(MOST_WORDS).map(|factor| {
+            let times = factor.word.clone().or_else(|| factor.value.map(short));
+            (factor.column.clone(), times, factor.log_odds)
+        });
+        Marked {
+            classes: explanation.classes.iter().map(ToString::to_string).collect(),
+            says: explanation.posterior.clone(),
+            has_probabilities: true,
+            winner: explanation.winner,
+            runner_up: explanation.runner_up,
+            start: ("prior", explanation.prior_log_odds()),
+            ladder: rungs.collect(),
+        }
+    }
+
+    /// Of a start and terms.
+    pub fn of_scores(explanation: &ScoreExplanation) -> Marked {
+        let rungs = explanation.ladder().into_iter().take(MOST_WORDS);
+        let has_probabilities = !explanation.posterior.is_empty();
+        let says =
+            if has_probabilities { &explanation.posterior } else { &explanation.scores }.clone();
+        Marked {
+            classes: explanation.classes.iter().map(ToString::to_string).collect(),
+            says,
+            has_probabilities,
+            winner: explanation.winner,
+            runner_up: explanation.runner_up,
+            start: ("start", explanation.start_log_odds()),
+            ladder: rungs
+                .map(|term| (term.column.clone(), Some(short(term.value)), term.log_odds))
+                .collect(),
+        }
+    }
+}
+
 /// The page of a prediction: its texts with the words that decided marked.
-pub fn marked_page(explanation: &Explanation, texts: &[Vec<Piece>]) -> Result<String> {
+pub fn marked_page(marked: &Marked, texts: &[Vec<Piece>]) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let names: Vec<String> = explanation.classes.iter().map(ToString::to_string).collect();
     let most = (texts.iter().flatten())
         .filter_map(|piece| piece.log_odds)
         .fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
@@ -73,23 +124,27 @@ pub fn marked_page(explanation: &Explanation, texts: &[Vec<Piece>]) -> Result<St
         }
     };
     let texts: Vec<Vec<_>> = texts.iter().map(|text| text.iter().map(piece).collect()).collect();
-    let ladder: Vec<_> = (explanation.ladder().into_iter().take(MOST_WORDS))
-        .map(|factor| {
-            let times = factor.word.clone().or_else(|| factor.value.map(short));
-            context! { name => factor.column.as_str(), times, log_odds => format!("{:+.3}", factor.log_odds) }
+    let ladder: Vec<_> = (marked.ladder.iter())
+        .map(|(name, times, log_odds)| {
+            context! { name, times, log_odds => format!("{log_odds:+.3}") }
         })
         .collect();
-    let classes: Vec<_> = (names.iter().zip(&explanation.posterior))
+    let classes: Vec<_> = (marked.classes.iter().zip(&marked.says))
         .map(|(name, p)| context! { name, p => short(*p) })
         .collect();
     environment
         .render_str(
             include_str!("marked.html"),
             context! {
-                winner => names[explanation.winner].as_str(),
-                runner_up => names[explanation.runner_up].as_str(),
-                p => short(explanation.posterior[explanation.winner]),
-                prior => format!("{:+.3}", explanation.prior_log_odds()),
+                winner => marked.classes[marked.winner].as_str(),
+                runner_up => marked.classes[marked.runner_up].as_str(),
+                p => short(marked.says[marked.winner]),
+                // Scores of a model without probabilities are no log-odds.
+                says => if marked.has_probabilities { "P" } else { "Score" },
+                measure => if marked.has_probabilities { "log-odds" } else { "score" },
+                heading => if marked.has_probabilities { "Log-odds" } else { "Scores" },
+                start => marked.start.0,
+                prior => format!("{:+.3}", marked.start.1),
                 classes, ladder, texts,
             },
         )
@@ -128,7 +183,7 @@ fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
     if let Some(judged) = &report.regression {
         pictures.extend([plot::predicted(judged), plot::residuals(judged)]);
     }
-    if let Some(judged) = &report.cross_validation {
+    if let Some(judged) = report.cross_validation.as_ref().filter(|j| j.log_loss.is_some()) {
         pictures.push(plot::calibration(judged));
     }
     if !report.telling.is_empty() {

@@ -118,9 +118,14 @@ pub fn classification(report: &ClassificationReport) -> Result<()> {
         accuracy.value, accuracy.low, accuracy.high, report.baseline_accuracy
     )?;
     writeln!(out, "macro F1    {:.4}", report.macro_f1)?;
-    writeln!(out, "log loss    {:.4} nats\nBrier score {:.4}", report.log_loss, report.brier)?;
-    let calibration = report.calibration_error;
-    writeln!(out, "calibration {calibration:.4} mean distance of confidence from accuracy")?;
+    if let (Some(loss), Some(brier), Some(calibration)) =
+        (report.log_loss, report.brier, report.calibration_error)
+    {
+        writeln!(out, "log loss    {loss:.4} nats\nBrier score {brier:.4}")?;
+        writeln!(out, "calibration {calibration:.4} mean distance of confidence from accuracy")?;
+    } else if report.n_rows > 0 {
+        writeln!(out, "log loss    none: the model gives classes without probabilities")?;
+    }
     let mut rows = table(&["class", "precision", "recall", "F1", "rows"]);
     align_right(&mut rows, &[1, 2, 3, 4]);
     for class in &report.classes {
@@ -305,8 +310,13 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
         rows.add_row([name.clone()].into_iter().chain(numbers));
     }
     writeln!(out, "{rows}")?;
-    writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
-    let mut rows = table(&["", "log-odds", ""]);
+    // Scores of a model without probabilities are no log-odds.
+    let (heading, measure) = match e.posterior.is_empty() {
+        true => ("Scores", "score"),
+        false => ("Log-odds", "log-odds"),
+    };
+    writeln!(out, "\n{heading}, {} against {}:", names[e.winner], names[e.runner_up])?;
+    let mut rows = table(&["", measure, ""]);
     align_right(&mut rows, &[1]);
     let start = e.start_log_odds();
     rows.add_row(["start".to_owned(), format!("{start:+.3}"), bar(start)]);

@@ -1,6 +1,8 @@
 //! From a table to a model and back to predictions.
 
 use super::{Folder, example};
+use assert_cmd::Command;
+use std::path::Path;
 
 #[test]
 fn the_main_job_trains_judges_explains_itself_and_saves() {
@@ -382,6 +384,48 @@ fn the_tax_table_is_told_as_the_lecture_tells_it() {
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["factors"][1]["word"], "Married");
     assert_eq!(json["posterior"][0], 1.0);
+}
+
+#[test]
+fn the_worked_examples_of_the_lectures_run_and_print_their_digits() {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/lectures.sh");
+    let done = Command::new("sh")
+        .arg(script)
+        .env("MERCER", assert_cmd::cargo::cargo_bin!("mercer"))
+        .assert()
+        .success();
+    let told = String::from_utf8(done.get_output().stdout.clone()).unwrap();
+
+    for line in [
+        // 4/7 · 4/7 · 0.0072 = 0.0024, times 7/10.
+        "= exp(-6.411) = 0.001644",
+        "p(have_legs = no | non-mammals) = 4/13 = 0.3077",
+        "= exp(-3.864) = 0.02099",
+        "= exp(-5.903) = 0.002731",
+        "p(income_level = 2 | stressed) = 2/3",
+        "N(8; mean 7.833",
+        "p(a | one) = ((3 + 0) / 12) = 0.25",
+        "P(one) = 0.4",
+        "= exp(-8.108) = 0.0003012",
+        "= exp(-8.907) = 0.0001355",
+    ] {
+        assert!(told.contains(line), "`{line}` is not in {told}");
+    }
+}
+
+#[test]
+fn a_model_without_probabilities_is_judged_by_its_classes() {
+    let folder = Folder::new();
+    let train = ["train", &example("iris.csv"), "--target", "species", "--model", "svc", "--json"];
+    let report = folder.json(&train);
+    let judged = folder.json(&["evaluate", "iris.mercer", &example("iris.csv"), "--json"]);
+    let told = folder.output(&["evaluate", "iris.mercer", &example("iris.csv")]);
+
+    for figures in [&report["cross_validation"], &judged] {
+        assert!(figures["accuracy"]["value"].as_f64().unwrap() > 0.9, "{figures}");
+        assert!(figures["log_loss"].is_null(), "{figures}");
+    }
+    assert!(told.contains("classes without probabilities"), "{told}");
 }
 
 #[test]

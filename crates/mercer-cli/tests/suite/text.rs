@@ -46,6 +46,32 @@ fn the_spam_filter_takes_three_lines() {
 }
 
 #[test]
+fn linear_models_read_texts_and_mark_their_words() {
+    for (model, says) in [("logistic", "P = "), ("linear-svc", "Score = ")] {
+        let folder = Folder::new();
+        let mail = example("mail.tsv");
+        let train = ["train", &mail, "--target", "label", "--text", "body", "--model", model];
+
+        let told = folder.json(&[&train[..], &["--folds", "3", "--json"]].concat());
+        let answer = folder.output(&["predict", "mail.mercer", &example("letter.txt")]);
+        let why = folder.output(&[
+            "explain",
+            "mail.mercer",
+            &example("letter.txt"),
+            "--html",
+            "why.html",
+        ]);
+
+        assert_eq!(told["estimator"], model);
+        assert!(told["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.8, "{told}");
+        assert_eq!(answer, "label\nspam\n");
+        assert!(why.contains("Class spam") && why.contains("free = 1"), "{why}");
+        let page = std::fs::read_to_string(folder.path("why.html")).unwrap();
+        assert!(page.contains(says) && page.contains(">free</mark>"), "{page}");
+    }
+}
+
+#[test]
 fn a_folder_a_class_trains_and_its_letters_are_predicted() {
     let folder = Folder::new();
     mails(&folder);

@@ -841,6 +841,8 @@ class Additive(Regressor):
 
 def _whole(X: np.ndarray) -> np.ndarray:
     """Codes of categories. As scikit-learn does, fractions are cut off; unlike it, not in silence."""
+    if X.dtype == np.float64 and _mercer.are_codes(X):
+        return X
     if (X < 0).any():
         raise ValueError("Negative values in data: categories are whole numbers from 0")
     whole = np.trunc(X)

@@ -194,7 +194,7 @@ class LogisticRegression(Summed, Probabilistic, Classifier):
     """
 
     _id = "logistic"
-    _takes = ("sparse",)
+    _takes = ("sparse", "texts")
 
     def __init__(
         self,

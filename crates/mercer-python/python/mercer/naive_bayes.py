@@ -339,10 +339,11 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         ``equal-width``, ``equal-frequency``, ``entropy``, ``split``, ``poisson``, ``exponential``,
         ``bernoulli``, ``multinomial`` for numbers, ``categorical`` or ``bernoulli`` for words. One
         for all columns, one a column, or by column name.
-    estimate : {"lidstone", "laplace-by-classes", "m-estimate"}, default="lidstone"
+    estimate : {"lidstone", "laplace-by-classes", "m-estimate", "held-out"}, default="lidstone"
         How a share follows from a count: ``lidstone`` adds ``alpha`` to every value's count,
         ``laplace-by-classes`` divides by the number of classes more as some lectures print it,
-        ``m-estimate`` adds ``m`` rows of prior ``p``.
+        ``m-estimate`` adds ``m`` rows of prior ``p``, ``held-out`` adds for each column the number
+        that foresees held-out rows best.
     alpha : float, default=1.0
         Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes together.
         It must be a number of at least 0.

@@ -92,7 +92,7 @@ class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
 
 class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     likelihood: Any
-    estimate: Literal["lidstone", "laplace-by-classes", "m-estimate"]
+    estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"]
     alpha: float
     m: float
     p: Any
@@ -107,7 +107,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self,
         *,
         likelihood: Any = "auto",
-        estimate: Literal["lidstone", "laplace-by-classes", "m-estimate"] = "lidstone",
+        estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"] = "lidstone",
         alpha: float = 1.0,
         m: float = 1.0,
         p: Any = None,

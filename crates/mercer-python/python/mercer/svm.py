@@ -3,9 +3,9 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Calibrated, Classifier, Decides, Detector, Regressor
+from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed
 
-__all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+__all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
 
 class SVC(Calibrated, Decides, Classifier):
@@ -118,6 +118,185 @@ class SVC(Calibrated, Decides, Classifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.probability = probability
+
+
+class LinearSVC(Summed, Decides, Classifier):
+    """Linear support vector classification: the hyperplane that keeps farthest from both sides.
+
+    Parameters
+    ----------
+    penalty : {"l2", "l1"}, default="l2"
+        What large weights cost: half their squared length (``l2``) or the sum of their absolute
+        values (``l1``, with the loss ``squared_hinge``), which leaves many at zero.
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        What a row inside the margin costs: its distance (``hinge``) or the square of it
+        (``squared_hinge``).
+    tol : float, default=0.0001
+        The fit is done when no condition of the optimum is violated by more, and the objective is
+        proved to be within this share of the best. Smaller values take longer.
+        It must be a number above 0.
+    dual : "auto", true or false, default="auto"
+        Whether to begin with passes over the rows' pulls, which is fast where columns are many and
+        distances count as they are: ``auto`` does just there. The last digits come from Newton's
+        method in any case.
+    C : float, default=1.0
+        The price on rows inside the margin or on the wrong side. Larger values fit the rows more
+        closely.
+        It must be a number above 0.
+    fit_intercept : bool, default=True
+        Whether there are constant terms.
+    intercept_scaling : float, default=1.0
+        The value of the column whose weight is the constant term. Larger values make the constant
+        cheaper.
+        It must be a number above 0.
+    intercept : {"scaled", "free"}, default="scaled"
+        Whether the constant term has the price of that weight (``scaled``) or none (``free``).
+    class_weight : "balanced", weights by class, or None, default=None
+        How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
+        It must be a number above 0.
+    max_iter : int, default=1000
+        Steps after which to stop in any case; the certificate then says so.
+        It must be a number of at least 1.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import LinearSVC
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = LinearSVC().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "linear-svc"
+    _takes = ("sparse", "texts")
+
+    def __init__(
+        self,
+        *,
+        penalty="l2",
+        loss="squared_hinge",
+        tol=0.0001,
+        dual="auto",
+        C=1.0,
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        intercept="scaled",
+        class_weight=None,
+        max_iter=1000,
+    ):
+        self.penalty = penalty
+        self.loss = loss
+        self.tol = tol
+        self.dual = dual
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept = intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+
+
+class LinearSVR(Additive, Regressor):
+    """Linear support vector regression: the flattest plane that most rows are within a tube of.
+
+    Parameters
+    ----------
+    epsilon : float, default=0.0
+        Half the width of the tube: errors below this cost nothing.
+        It must be a number of at least 0.
+    tol : float, default=0.0001
+        The fit is done when no condition of the optimum is violated by more, in units of the
+        target's spread, and the objective is proved to be within this share of the best. Smaller
+        values take longer.
+        It must be a number above 0.
+    C : float, default=1.0
+        The price on rows outside the tube. Larger values fit the rows more closely.
+        It must be a number above 0.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        What a row outside the tube costs: its distance (``epsilon_insensitive``) or the square of
+        it (``squared_epsilon_insensitive``).
+    fit_intercept : bool, default=True
+        Whether there is a constant term.
+    intercept_scaling : float, default=1.0
+        The value of the column whose weight is the constant term. Larger values make the constant
+        cheaper.
+        It must be a number above 0.
+    intercept : {"scaled", "free"}, default="scaled"
+        Whether the constant term has the price of that weight (``scaled``) or none (``free``).
+    dual : "auto", true or false, default="auto"
+        Whether to begin with passes over the rows' pulls, which is fast where columns are many and
+        distances count as they are: ``auto`` does just there. The last digits come from Newton's
+        method in any case.
+    max_iter : int, default=1000
+        Steps after which to stop in any case; the certificate then says so.
+        It must be a number of at least 1.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import LinearSVR
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = LinearSVR().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "linear-svr"
+    _takes = ("sparse", "texts")
+
+    def __init__(
+        self,
+        *,
+        epsilon=0.0,
+        tol=0.0001,
+        C=1.0,
+        loss="epsilon_insensitive",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        intercept="scaled",
+        dual="auto",
+        max_iter=1000,
+    ):
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept = intercept
+        self.dual = dual
+        self.max_iter = max_iter
 
 
 class NuSVC(Decides, Classifier):

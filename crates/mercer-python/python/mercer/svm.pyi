@@ -1,8 +1,8 @@
 from typing import Any, Literal
 
-from .base import Calibrated, Classifier, Decides, Detector, Regressor
+from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed
 
-__all__ = ["SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+__all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
 class SVC(Calibrated, Decides, Classifier):
     C: float
@@ -38,6 +38,56 @@ class SVC(Calibrated, Decides, Classifier):
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
         probability: bool = False,
+    ) -> None: ...
+
+class LinearSVC(Summed, Decides, Classifier):
+    penalty: Literal["l2", "l1"]
+    loss: Literal["hinge", "squared_hinge"]
+    tol: float
+    dual: Any
+    C: float
+    fit_intercept: bool
+    intercept_scaling: float
+    intercept: Literal["scaled", "free"]
+    class_weight: Any
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        penalty: Literal["l2", "l1"] = "l2",
+        loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        tol: float = 0.0001,
+        dual: Any = "auto",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept: Literal["scaled", "free"] = "scaled",
+        class_weight: Any = None,
+        max_iter: int = 1000,
+    ) -> None: ...
+
+class LinearSVR(Additive, Regressor):
+    epsilon: float
+    tol: float
+    C: float
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    fit_intercept: bool
+    intercept_scaling: float
+    intercept: Literal["scaled", "free"]
+    dual: Any
+    max_iter: int
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 0.0001,
+        C: float = 1.0,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept: Literal["scaled", "free"] = "scaled",
+        dual: Any = "auto",
+        max_iter: int = 1000,
     ) -> None: ...
 
 class NuSVC(Decides, Classifier):

@@ -13,6 +13,7 @@ use crate::prelude::*;
 use crate::stats::{ByClass, Codes};
 use mercer_num::parallel;
 use mercer_num::random::Random;
+use mercer_num::simd::add_table_rows;
 
 params! {
     /// Categorical naive Bayes, for features that are one of a few values: codes from 0.
@@ -119,22 +120,32 @@ impl Classifier for CategoricalNbModel {
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let (width, n_classes) = (self.columns.len(), self.classes.len());
-        let tables: Vec<Vec<f64>> = self.columns.iter().map(|c| c.by_value(self.unseen)).collect();
+        // One table for all columns: the factors of a row are a few of its rows. A few zeros behind them
+        // let the machine add four classes at a time.
+        let wide = n_classes.next_multiple_of(4);
+        let (mut table, mut starts) = (Vec::new(), Vec::with_capacity(width));
+        for column in &self.columns {
+            starts.push(table.len() / wide);
+            for factors in column.by_value(self.unseen).chunks_exact(n_classes) {
+                table.extend_from_slice(factors);
+                table.resize(table.len().next_multiple_of(wide), 0.0);
+            }
+        }
         let chunk = parallel::chunk_rows(width, parallel::Layout::Dense);
         let mut out = Matrix::zeros((x.n_rows(), n_classes));
         each_chunk(&mut out, chunk, |first, scores| {
             let n = scores.len() / n_classes;
-            scores.chunks_exact_mut(n_classes).for_each(|s| s.copy_from_slice(&self.log_priors));
+            let (mut places, mut counted) = (vec![0; width], vec![1.0; width]);
+            let mut sums = vec![0.0; wide];
             each_row(x, first..first + n, |i, row| {
-                let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
                 for (j, x) in row.iter().enumerate() {
-                    let Some(place) = self.columns[j].place(*x, self.unseen, (first + i, j))?
-                    else {
-                        continue;
-                    };
-                    let factors = &tables[j][place * n_classes..(place + 1) * n_classes];
-                    scores.iter_mut().zip(factors).for_each(|(s, f)| *s += f);
+                    let place = self.columns[j].place(*x, self.unseen, (first + i, j))?;
+                    places[j] = place.map_or(0, |place| (starts[j] + place) as i32);
+                    counted[j] = f64::from(u8::from(place.is_some()));
                 }
+                sums[..n_classes].copy_from_slice(&self.log_priors);
+                add_table_rows(&places, &counted, &table, &mut sums);
+                scores[i * n_classes..(i + 1) * n_classes].copy_from_slice(&sums[..n_classes]);
                 Ok(())
             })
         })?;

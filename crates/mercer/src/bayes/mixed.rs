@@ -19,6 +19,7 @@ use crate::stats::{ByClass, Keep, Mixed, Moments, Tally, not_a_count};
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use ndarray::{Axis, Slice};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 choice! {
@@ -62,6 +63,8 @@ choice! {
         LaplaceByClasses = "laplace-by-classes",
         /// `(n + m p) / (N + m)`.
         MEstimate = "m-estimate",
+        /// Lidstone's with the number for each column that foresees held-out rows best.
+        HeldOut = "held-out",
     }
 }
 
@@ -107,7 +110,8 @@ params! {
         likelihood: Likelihoods = Likelihoods::One(Family::Auto), Any;
         /// How a share follows from a count: `lidstone` adds `alpha` to every value's count,
         /// `laplace-by-classes` divides by the number of classes more as some lectures print it,
-        /// `m-estimate` adds `m` rows of prior `p`.
+        /// `m-estimate` adds `m` rows of prior `p`, `held-out` adds for each column the number that
+        /// foresees held-out rows best.
         estimate: Estimate = Estimate::Lidstone, OneOf(Estimate::WORDS);
         /// Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes
         /// together.
@@ -212,10 +216,15 @@ impl MixedNb {
         }
     }
 
-    /// What is added to the count of each of so many values, and to all of them.
-    fn added(&self, n_values: usize, n_classes: usize) -> (Vec<f64>, f64) {
+    /// What is added to the count of each value, and to all of them.
+    fn added(&self, counts: &Matrix) -> (Vec<f64>, f64) {
+        let (n_classes, n_values) = counts.dim();
         let each = |a: f64| vec![a; n_values];
         match self.estimate {
+            Estimate::HeldOut => {
+                let alpha = held_out_alpha(counts);
+                (each(alpha), alpha * n_values as f64)
+            }
             Estimate::Lidstone => (each(self.alpha), self.alpha * n_values as f64),
             Estimate::LaplaceByClasses => (each(self.alpha), self.alpha * n_classes as f64),
             Estimate::MEstimate => {
@@ -227,7 +236,7 @@ impl MixedNb {
 
     fn categorical(&self, counts: Matrix, name: Option<&String>) -> Result<Categorical> {
         let Some((name, prior)) = name.and_then(|name| self.dirichlet.get_key_value(name)) else {
-            let (added, in_all) = self.added(counts.ncols(), counts.nrows());
+            let (added, in_all) = self.added(&counts);
             return Ok(Categorical::new(counts, added, in_all));
         };
         if prior.len() != counts.ncols() {
@@ -248,7 +257,7 @@ impl MixedNb {
     /// The likelihood of a column of numbers.
     fn curve(&self, family: Family, column: &Numbers<'_>, name: &str) -> Result<Likelihood> {
         let smoothing = self.var_smoothing;
-        let bins = |cut| Histogram::fit(column, cut, |n| self.added(n, column.weights.len()));
+        let bins = |cut| Histogram::fit(column, cut, |bins| self.added(bins));
         let positive = column.tally.cells().first().is_none_or(|low| *low >= 0.0)
             && column.means.iter().all(|m| *m >= 0.0);
         let refuse = |what: &str| {
@@ -285,7 +294,7 @@ impl MixedNb {
     fn best_curve(&self, column: &Numbers<'_>, positive: bool) -> Likelihood {
         let (less, smoothing) = (self.less(), self.var_smoothing);
         let bins = |cut| {
-            let bins = Histogram::fit(column, cut, |n| self.added(n, column.weights.len()));
+            let bins = Histogram::fit(column, cut, |bins| self.added(bins));
             let foreseen = bins.held_out(column);
             (foreseen, Likelihood::Histogram(bins))
         };
@@ -440,6 +449,28 @@ impl Bag {
     }
 }
 
+/// What to add to the counts of values, one row a class, so that every row is as probable as can be under
+/// the other rows of its class.
+fn held_out_alpha(counts: &Matrix) -> f64 {
+    const STEPS: [f64; 10] = [1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-6];
+    let log_likelihood = |alpha: f64| -> f64 {
+        let of_class = |row: ndarray::ArrayView1<'_, f64>| {
+            let others = (row.sum() - 1.0).max(0.0) + alpha * row.len() as f64;
+            let seen = row.iter().filter(|n| **n > 0.0);
+            seen.map(|n| n * (((n - 1.0).max(0.0) + alpha) / others).ln()).sum::<f64>()
+        };
+        counts.outer_iter().map(of_class).sum()
+    };
+    let mut best = (f64::NEG_INFINITY, STEPS[0]);
+    for alpha in STEPS {
+        let value = log_likelihood(alpha);
+        if value > best.0 {
+            best = (value, alpha);
+        }
+    }
+    best.1
+}
+
 impl Accumulate for MixedNb {
     type Stats = ByClass<Mixed>;
     type Model = MixedNbModel;
@@ -527,6 +558,48 @@ impl MixedNbModel {
         columns.flat_map(|column| column.to_vec()).collect()
     }
 
+    /// The cells of some rows that are no words, and how far apart those of a column are; every word
+    /// that occurs is told by row, column and count.
+    fn read<'x>(
+        &self,
+        x: &'x Rows<'_>,
+        first: usize,
+        n: usize,
+        mut tell: impl FnMut(usize, usize, f64),
+    ) -> Result<(Cow<'x, [f64]>, usize)> {
+        let (head, width) = (self.head(), self.n_columns());
+        let mut word = |i: usize, j: usize, count: f64| {
+            if !(count.is_finite() && count >= 0.0) {
+                return Err(not_a_count(first + i, j, count));
+            }
+            if count > 0.0 {
+                tell(i, j, count);
+            }
+            Ok(())
+        };
+        if let Some(block) = x.block(first..first + n) {
+            for (i, row) in block.chunks_exact(width).enumerate() {
+                for (j, count) in row.iter().enumerate().skip(head) {
+                    word(i, j, *count)?;
+                }
+            }
+            return Ok((block, width));
+        }
+        let mut cells = vec![0.0; n * head];
+        if let Rows::Sparse(x) = x.slice(first..first + n) {
+            let whole = x.whole();
+            for (i, (columns, values)) in whole.view().iter().enumerate() {
+                for (j, value) in columns.iter().zip(values) {
+                    match *j as usize {
+                        j if j < head => cells[i * head + j] = *value,
+                        j => word(i, j, *value)?,
+                    }
+                }
+            }
+        }
+        Ok((cells.into(), head))
+    }
+
     /// Adds the factors of all rows of a range.
     fn add_rows(
         &self,
@@ -535,43 +608,13 @@ impl MixedNbModel {
         by_word: &[f64],
         scores: &mut [f64],
     ) -> Result<()> {
-        let (head, width, n_classes) = (self.head(), self.n_columns(), self.classes.len());
+        let (head, n_classes) = (self.head(), self.classes.len());
         let n = scores.len() / n_classes;
-        let add_word = |i: usize, j: usize, count: f64, scores: &mut [f64]| {
-            if !(count.is_finite() && count >= 0.0) {
-                return Err(not_a_count(first + i, j, count));
-            }
-            if count > 0.0 {
-                let shares = &by_word[(j - head) * n_classes..(j - head + 1) * n_classes];
-                let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
-                scores.iter_mut().zip(shares).for_each(|(s, p)| *s += count * p);
-            }
-            Ok(())
-        };
-        let (cells, stride) = match x.block(first..first + n) {
-            Some(block) => {
-                for (i, row) in block.chunks_exact(width).enumerate() {
-                    for (j, count) in row.iter().enumerate().skip(head) {
-                        add_word(i, j, *count, scores)?;
-                    }
-                }
-                (block, width)
-            }
-            None => {
-                let mut cells = vec![0.0; n * head];
-                let Rows::Sparse(x) = x.slice(first..first + n) else { return Ok(()) };
-                let whole = x.whole();
-                for (i, (columns, values)) in whole.view().iter().enumerate() {
-                    for (j, value) in columns.iter().zip(values) {
-                        match *j as usize {
-                            j if j < head => cells[i * head + j] = *value,
-                            j => add_word(i, j, *value, scores)?,
-                        }
-                    }
-                }
-                (cells.into(), head)
-            }
-        };
+        let (cells, stride) = self.read(x, first, n, |i, j, count| {
+            let shares = &by_word[(j - head) * n_classes..(j - head + 1) * n_classes];
+            let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
+            scores.iter_mut().zip(shares).for_each(|(s, p)| *s += count * p);
+        })?;
         for (j, likelihood) in self.likelihoods.iter().enumerate() {
             let column = cells.iter().skip(j).step_by(stride).copied();
             add_column(likelihood, self.unseen, (first, j), column, scores, n_classes)?;
@@ -644,23 +687,33 @@ impl Factored for MixedNbModel {
     }
 
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
-        self.check_columns(&Rows::from(ndarray::ArrayView1::from(row)))?;
-        let (head, n_classes) = (self.head(), self.classes.len());
-        let mut out = Matrix::zeros((row.len(), n_classes));
-        let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-        let by_word = self.by_word();
-        for (j, (x, factors)) in row.iter().zip(cells.chunks_exact_mut(n_classes)).enumerate() {
-            if let Some(likelihood) = self.likelihoods.get(j) {
-                let cell = std::iter::once(*x);
-                add_column(likelihood, self.unseen, (0, j), cell, factors, n_classes)?;
-            } else if !(x.is_finite() && *x >= 0.0) {
-                return Err(not_a_count(0, j, *x));
-            } else if *x > 0.0 {
-                let shares = &by_word[(j - head) * n_classes..];
-                factors.iter_mut().zip(shares).for_each(|(f, p)| *f = x * p);
-            }
-        }
+        let mut out = Matrix::zeros((row.len(), self.classes.len()));
+        self.each_factor(&Rows::from(ndarray::ArrayView1::from(row)), &mut |j, _, factors| {
+            out.row_mut(j).assign(&ndarray::ArrayView1::from(factors));
+        })?;
         Ok(out)
+    }
+
+    /// Column by column: what the rows of a column share is worked out once. Words that do not occur
+    /// are left out.
+    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
+        self.check_columns(x)?;
+        let (head, n, n_classes) = (self.head(), x.n_rows(), self.classes.len());
+        let by_word = self.by_word();
+        let mut factors = vec![0.0; n_classes];
+        let (cells, stride) = self.read(x, 0, n, |i, j, count| {
+            let shares = &by_word[(j - head) * n_classes..];
+            factors.iter_mut().zip(shares).for_each(|(f, p)| *f = count * p);
+            tell(j, i, &factors);
+        })?;
+        let mut factors = vec![0.0; n * n_classes];
+        for (j, likelihood) in self.likelihoods.iter().enumerate() {
+            factors.fill(0.0);
+            let column = cells.iter().skip(j).step_by(stride).copied();
+            add_column(likelihood, self.unseen, (0, j), column, &mut factors, n_classes)?;
+            factors.chunks_exact(n_classes).enumerate().for_each(|(i, f)| tell(j, i, f));
+        }
+        Ok(())
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {

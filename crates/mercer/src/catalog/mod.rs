@@ -31,8 +31,8 @@ use crate::kernel::{
 };
 use crate::kernelized::{KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel};
 use crate::linear::{
-    LinearRegression, LinearRegressionModel, LogisticRegression, LogisticRegressionModel, Ridge,
-    RidgeCv, RidgeCvModel, RidgeModel,
+    LinearRegression, LinearRegressionModel, LinearSvc, LinearSvcModel, LinearSvr, LinearSvrModel,
+    LogisticRegression, LogisticRegressionModel, Ridge, RidgeCv, RidgeCvModel, RidgeModel,
 };
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
@@ -68,7 +68,9 @@ expand::catalog! {
     by_solver {
         RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive, sparse;
         Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides, sparse;
-        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed, sparse;
+        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed, sparse texts;
+        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier summed decides, sparse texts;
+        LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : regressor additive, sparse texts;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
@@ -97,7 +99,8 @@ pub struct Card {
     pub learns: Learns,
     /// What its model can do.
     pub capabilities: &'static [&'static str],
-    /// What its rows may have: `missing` values, `sparse` storage; or are read as: `counts`,
+    /// What its rows may have: `missing` values, `sparse` storage, `texts` as counts of
+    /// words; or are read as: `counts`,
     /// `binary` (there or not), `categories` (codes of values), `mixed` (each column as described).
     pub takes: &'static [&'static str],
 }
@@ -131,6 +134,7 @@ impl Card {
             () if self.takes("mixed") => Reads::Mixed,
             () if self.takes("categories") => Reads::Categories,
             () if self.takes("counts") || self.takes("binary") => Reads::Counts,
+            () if self.takes("texts") => Reads::NumbersAndTexts,
             () => Reads::Numbers,
         }
     }

@@ -50,6 +50,14 @@ pub enum Goal<'a> {
 }
 
 impl Goal<'_> {
+    /// The classes; none where numbers are learned.
+    fn classes(&self) -> Classes {
+        match self {
+            Goal::Classes(classes) => (*classes).clone(),
+            Goal::Numbers => Classes::default(),
+        }
+    }
+
     fn n_classes(&self) -> usize {
         match self {
             Goal::Classes(classes) => classes.len(),
@@ -302,13 +310,11 @@ impl Training<'_> {
                     fitted.certificate.stopped.is_none().then_some(fitted)
                 })
                 .collect();
-            let judged = judge_batch(&batch, &models, 1)?;
+            let judged = judge_batch(&batch, &models, &self.goal.classes(), 1)?;
             if monitor.stop().is_none() {
                 match self.goal {
-                    Goal::Classes(classes) if !judged.classes.is_empty() => {
-                        let mut sums = Evaluation::new(classes);
-                        judged.classes.iter().for_each(|(codes, p)| sums.judge(codes, p));
-                        evaluation = Some(sums);
+                    Goal::Classes(_) if judged.classes.n_rows() > 0 => {
+                        evaluation = Some(judged.classes);
                     }
                     Goal::Numbers if !judged.numbers.is_empty() => {
                         let mut sums = RegressionEvaluation::default();
@@ -441,12 +447,9 @@ impl Training<'_> {
         monitor: &Monitor<'_>,
         n_rows: u64,
     ) -> std::result::Result<Option<Judgement>, S::Error> {
-        let none = Classes::default();
+        let classes = self.goal.classes();
         let mut judgement = Judgement {
-            classes: match self.goal {
-                Goal::Classes(classes) => Evaluation::new(classes),
-                Goal::Numbers => Evaluation::new(&none),
-            },
+            classes: Evaluation::new(&classes),
             numbers: RegressionEvaluation::default(),
             information: Information::default(),
             densities: Densities::default(),
@@ -458,13 +461,11 @@ impl Training<'_> {
         let chunk = self.chunk();
         self.each_wave(stream, (labels, 1), monitor, &mut stopped, |wave, first_row| {
             let judged = parallel::map(wave.len(), |k| {
-                judge_batch(&wave[k], models, stride)
+                judge_batch(&wave[k], models, &classes, stride)
                     .map_err(|e| e.after_rows(first_row as usize + k * chunk))
             })?;
             for batch in judged {
-                for (codes, log_proba) in batch.classes {
-                    judgement.classes.judge(&codes, &log_proba);
-                }
+                judgement.classes.merge(&batch.classes);
                 for (numbers, predicted) in batch.numbers {
                     judgement.numbers.judge(&numbers, &predicted);
                 }
@@ -567,9 +568,8 @@ struct Judgement {
 }
 
 /// What the models that never saw them say about the rows of a batch.
-#[derive(Default)]
 struct Judged {
-    classes: Vec<(Vec<u32>, Matrix)>,
+    classes: Evaluation,
     numbers: Vec<(Vec<f64>, Vec<f64>)>,
     information: Information,
     densities: Densities,
@@ -579,9 +579,15 @@ struct Judged {
 fn judge_batch(
     batch: &Dealt,
     models: &[Option<Fitted<AnyModel>>],
+    classes: &Classes,
     stride: usize,
 ) -> Result<Judged> {
-    let mut judged = Judged::default();
+    let mut judged = Judged {
+        classes: Evaluation::new(classes),
+        numbers: Vec::new(),
+        information: Information::default(),
+        densities: Densities::default(),
+    };
     for (places, model) in batch.places.iter().zip(models) {
         let Some(model) = model else { continue };
         let part = batch.rows.select(places);
@@ -591,16 +597,20 @@ fn judge_batch(
             // Scores that are joint likelihoods give both at once.
             (Some(_), Some(model)) if able.factored().is_some() => {
                 let (log_proba, densities) = split(model.log_joint(&rows)?);
-                judged.classes.push((part.codes.clone(), log_proba));
+                judged.classes.judge(&part.codes, &log_proba);
                 judged.densities.merge(&Densities::of(&densities));
             }
             (Some(model), generative) => {
-                judged.classes.push((part.codes.clone(), model.log_proba(&rows)?));
+                judged.classes.judge(&part.codes, &model.log_proba(&rows)?);
                 if let Some(model) = generative {
                     judged.densities.merge(&Densities::of(&model.log_density(&rows)?));
                 }
             }
-            (None, _) => {}
+            (None, _) => {
+                if let Some(model) = able.classifier() {
+                    judged.classes.judge_guesses(&part.codes, &model.predict(&rows)?);
+                }
+            }
         }
         if let Some(model) = model.as_model().regressor() {
             judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));

@@ -61,6 +61,25 @@ impl Evaluation {
         }
     }
 
+    /// Judges rows by the classes they were given, where there are no probabilities.
+    pub fn judge_guesses(&mut self, truth: &[u32], guesses: &[u32]) {
+        for (truth, guess) in truth.iter().zip(guesses) {
+            self.confusion[[*truth as usize, *guess as usize]] += 1.0;
+        }
+    }
+
+    /// Adds the rows of another, of the same classes.
+    pub fn merge(&mut self, other: &Evaluation) {
+        self.confusion += &other.confusion;
+        self.log_loss += other.log_loss;
+        self.brier += other.brier;
+        for (bin, more) in self.bins.iter_mut().zip(&other.bins) {
+            bin.n += more.n;
+            bin.confidence += more.confidence;
+            bin.correct += more.correct;
+        }
+    }
+
     /// How many rows were judged.
     pub fn n_rows(&self) -> u64 {
         self.confusion.sum() as u64
@@ -96,6 +115,8 @@ impl Evaluation {
                 accuracy: bin.correct / bin.n,
             })
             .collect();
+        let weighed: f64 = self.bins.iter().map(|bin| bin.n).sum();
+        let mean = |sum: f64| (weighed > 0.0).then(|| sum / weighed);
         let error = calibration
             .iter()
             .map(|bin| (bin.confidence - bin.accuracy).abs() * bin.n as f64)
@@ -105,9 +126,9 @@ impl Evaluation {
             accuracy: wilson(correct, n),
             baseline_accuracy: ratio(largest, n),
             macro_f1,
-            log_loss: ratio(self.log_loss, n),
-            brier: ratio(self.brier, n),
-            calibration_error: ratio(error, n),
+            log_loss: mean(self.log_loss),
+            brier: mean(self.brier),
+            calibration_error: mean(error),
             calibration,
             confusion: self
                 .confusion
@@ -130,12 +151,12 @@ pub struct ClassificationReport {
     pub baseline_accuracy: f64,
     /// The plain mean of the classes' F1.
     pub macro_f1: f64,
-    /// Mean of `−log P(true class)`, in nats.
-    pub log_loss: f64,
+    /// Mean of `−log P(true class)`, in nats, where there are probabilities.
+    pub log_loss: Option<f64>,
     /// Mean squared distance of the probabilities from the truth, summed over classes.
-    pub brier: f64,
+    pub brier: Option<f64>,
     /// Mean distance between confidence and accuracy.
-    pub calibration_error: f64,
+    pub calibration_error: Option<f64>,
     /// Confidence against accuracy; bins nobody fell into are left out.
     pub calibration: Vec<CalibrationBin>,
     /// One row a true class, one column a guess.
@@ -222,9 +243,9 @@ mod tests {
         // a: precision 1, recall 1/2, F1 2/3; b: precision 2/3, recall 1, F1 4/5.
         assert!((report.macro_f1 - (2.0 / 3.0 + 0.8) / 2.0).abs() < 1e-15);
         let log_loss = -(0.8f64.ln() + 0.4f64.ln() + 0.7f64.ln() + 0.9f64.ln()) / 4.0;
-        assert!((report.log_loss - log_loss).abs() < 1e-15);
+        assert!((report.log_loss.unwrap() - log_loss).abs() < 1e-15);
         // 2 (0.2² + 0.6² + 0.3² + 0.1²) / 4
-        assert!((report.brier - 0.25).abs() < 1e-15);
+        assert!((report.brier.unwrap() - 0.25).abs() < 1e-15);
     }
 
     #[test]

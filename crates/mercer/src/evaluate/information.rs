@@ -20,16 +20,16 @@ impl Information {
     /// If a row does not fit the model.
     pub fn push(&mut self, model: &dyn Factored, x: &Rows<'_>, codes: &[u32]) -> Result<()> {
         self.nats.resize(model.n_columns(), 0.0);
-        for (i, c) in codes.iter().enumerate() {
-            let factors = model.log_factors(&x.row(i))?;
-            for (total, factors) in self.nats.iter_mut().zip(factors.outer_iter()) {
-                let mixed: Vec<f64> =
-                    factors.iter().zip(model.log_priors()).map(|(f, p)| f + p).collect();
-                let gain = factors[*c as usize] - log_sum_exp(&mixed);
-                // A curve of no width makes one row worth everything; thirty bits are plenty.
-                *total += gain.clamp(-20.0, 20.0);
+        let (priors, nats) = (model.log_priors(), &mut self.nats);
+        let mut mixed = vec![0.0; priors.len()];
+        model.each_factor(x, &mut |j, i, factors| {
+            for (m, (f, p)) in mixed.iter_mut().zip(factors.iter().zip(priors)) {
+                *m = f + p;
             }
-        }
+            let gain = factors[codes[i] as usize] - log_sum_exp(&mixed);
+            // A curve of no width makes one row worth everything; thirty bits are plenty.
+            nats[j] += gain.clamp(-20.0, 20.0);
+        })?;
         self.n += codes.len() as f64;
         Ok(())
     }

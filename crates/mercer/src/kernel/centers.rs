@@ -194,14 +194,14 @@ impl Panel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Function;
+    use crate::kernel::{Function, Storage};
     use mercer_num::Rows;
 
     #[test]
     fn the_rank_of_a_linear_kernel_is_found() {
         let mut random = Random::new(5);
         let x = Matrix::from_shape_simple_fn((300, 4), || random.normal());
-        let ready = KernelRows::all(Function::linear(), &Rows::from(&x), &[], &[]);
+        let ready = KernelRows::all(Function::linear(), Storage::Whole, &Rows::from(&x), &[], &[]);
 
         let found = pivoted(&ready, &vec![1.0; 300], 50, 1, &Monitor::quiet()).unwrap();
 
@@ -216,7 +216,8 @@ mod tests {
         let x = Matrix::from_shape_fn((400, 2), |(i, _)| {
             if i < 390 { 0.1 * random.normal() } else { 4.0 * random.normal() }
         });
-        let ready: KernelRows<f64> = KernelRows::all(Function::rbf(1.0), &Rows::from(&x), &[], &[]);
+        let ready: KernelRows<f64> =
+            KernelRows::all(Function::rbf(1.0), Storage::Whole, &Rows::from(&x), &[], &[]);
         let ones = vec![1.0; 400];
 
         let found = pivoted(&ready, &ones, 12, 1, &Monitor::quiet()).unwrap();

@@ -1,6 +1,6 @@
 //! Is it a kernel? The Gram matrix of one has no negative eigenvalue (Mercer 1909).
 
-use super::{Function, Kernel, KernelRows};
+use super::{Function, Kernel, KernelRows, Storage};
 use crate::error::{Error, Result};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::{Matrix, Rows};
@@ -54,7 +54,7 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
         check_square(rows)?;
     }
     let places: Vec<u32> = (0..n as u32).collect();
-    let ready: KernelRows<f64> = KernelRows::all(function, rows, &[], &places);
+    let ready: KernelRows<f64> = KernelRows::all(function, Storage::Whole, rows, &[], &places);
     let gram = Array2::from_shape_vec((n, n), ready.gram()).expect("a square of the rows");
     let Some(eigen) = SymmetricEigen::of(gram.view()) else {
         return Err(Error::Number {

@@ -1,6 +1,6 @@
 //! A sum over support vectors, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`, for one problem or several that share them.
 
-use super::{Function, Kernel, KernelRows};
+use super::{Function, Kernel, KernelRows, Storage};
 use crate::choice;
 use crate::data::check_storage;
 use crate::error::{Error, Result};
@@ -165,9 +165,16 @@ impl Machine {
         if self.function.kernel == Kernel::Precomputed {
             // Only the places are asked for, never what the vectors' own values are.
             let none = Matrix::zeros((self.support.len(), 0));
-            return Ok(KernelRows::all(self.function, &Rows::from(&none), &[], &self.support));
+            let rows = Rows::from(&none);
+            return Ok(KernelRows::all(self.function, Storage::Whole, &rows, &[], &self.support));
         }
-        Ok(KernelRows::all(self.function, &self.rows()?, &self.center, &self.support))
+        let rows = self.rows()?;
+        // Rows that were moved to around a center are no longer thin.
+        let storage = match self.center.is_empty() {
+            true => Storage::of(self.function, &rows),
+            false => Storage::Whole,
+        };
+        Ok(KernelRows::all(self.function, storage, &rows, &self.center, &self.support))
     }
 
     /// Refuses rows of another width, and those the kernel is not made for.

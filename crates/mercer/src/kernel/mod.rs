@@ -25,4 +25,4 @@ pub(crate) use machine::Segment;
 pub use machine::{Machine, Precision, ThinRows};
 pub use nystroem::{Centers, Nystroem, NystroemModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
-pub use rows::{KernelRows, center_of};
+pub use rows::{KernelRows, Storage, center_of};

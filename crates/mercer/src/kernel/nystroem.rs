@@ -9,7 +9,8 @@ use super::distinct::Distinct;
 use super::fourier::{check_usable, drawn};
 use super::function::width_of;
 use super::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Segment, check_square, k_means,
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, Segment, Storage, check_square,
+    k_means,
 };
 use crate::prelude::*;
 use mercer_num::linalg::{SymmetricEigen, multiply_transposed};
@@ -97,7 +98,14 @@ impl Fit for Nystroem {
             Centers::Pivots => {
                 let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
                 monitor.reserve("rows made ready", cells)?;
-                let ready = KernelRows::new(function, rows, &list.picks, &[], &list.picks);
+                let ready = KernelRows::new(
+                    function,
+                    Storage::of(function, rows),
+                    rows,
+                    &list.picks,
+                    &[],
+                    &list.picks,
+                );
                 let pivots = pivoted(&ready, &list.weights, m, seed, monitor)?;
                 stopped = pivots.stopped;
                 left = Some(pivots.left);
@@ -167,7 +175,8 @@ impl NystroemModel {
     /// If the kernel values of the centers are not finite.
     pub fn of(function: Function, rows: &Rows<'_>, centers: Vec<u32>) -> Result<NystroemModel> {
         let n = centers.len();
-        let ready: KernelRows<f64> = KernelRows::new(function, rows, &centers, &[], &centers);
+        let ready: KernelRows<f64> =
+            KernelRows::new(function, Storage::of(function, rows), rows, &centers, &[], &centers);
         let gram = ready.gram();
         let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
         let eigen = SymmetricEigen::of(gram).ok_or_else(|| Error::Number {
@@ -205,8 +214,14 @@ impl NystroemModel {
         let new = self.transform(&Rows::from(&x))?;
         let products = multiply_transposed(new.view(), new.view());
         let all: Vec<u32> = (0..picks.len() as u32).collect();
-        let exact: KernelRows<f64> =
-            KernelRows::new(self.machine.function, &Rows::from(&x), &all, &[], &picks);
+        let exact: KernelRows<f64> = KernelRows::new(
+            self.machine.function,
+            Storage::Whole,
+            &Rows::from(&x),
+            &all,
+            &[],
+            &picks,
+        );
         let gram = exact.gram();
         let (mut left, mut trace, mut sum) = (0.0, 0.0, 0.0);
         for (i, w) in weights.enumerate() {

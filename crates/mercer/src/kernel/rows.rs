@@ -7,6 +7,7 @@
 
 use super::{Function, Kernel};
 use mercer_num::memory::zeros_of;
+use mercer_num::sweep::LANES;
 use mercer_num::{Float, Rows};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -19,10 +20,48 @@ const SHORT: usize = 256;
 const STRIP: usize = 64;
 /// Multiplications below which one thread is enough.
 const SERIAL: usize = 1 << 21;
-/// Sparse rows are written out where they have no more columns than this...
-const NARROW: usize = 1024;
-/// ...or where at least one cell in so many is there.
-const THIN: usize = 32;
+/// Rows of fewer columns are always written out.
+const NARROW: usize = 32;
+/// So are rows of which at least one cell in so many is not zero: a product of blocks is faster by cell.
+const THIN: usize = 4;
+/// Where differences are summed up instead, sparse rows are written out up to so many columns, or where at least
+/// one cell in so many is there.
+const NARROW_DIFFERENCES: usize = 1024;
+const THIN_DIFFERENCES: usize = 32;
+
+/// How rows are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// All cells.
+    Whole,
+    /// The cells that are not zero.
+    Thin,
+}
+
+impl Storage {
+    /// The one that gives kernel values of some rows sooner. Sparse and dense rows of the same cells are kept
+    /// in the same way.
+    pub fn of(function: Function, rows: &Rows<'_>) -> Storage {
+        let (n_rows, width) = (rows.n_rows(), rows.n_columns());
+        let there = || -> usize {
+            let here = |cells: &[f64]| cells.iter().filter(|v| **v != 0.0).count();
+            match rows {
+                Rows::Sparse(x) => x.iter().map(|(_, values)| here(values)).sum(),
+                _ => (0..n_rows).map(|i| here(&rows.block(i..i + 1).unwrap_or_default())).sum(),
+            }
+        };
+        let thin = match function.kernel {
+            Kernel::Precomputed => false,
+            Kernel::Laplacian | Kernel::Chi2 => {
+                matches!(rows, Rows::Sparse(_))
+                    && width > NARROW_DIFFERENCES
+                    && there() * THIN_DIFFERENCES < n_rows * width
+            }
+            _ => width >= NARROW && there() * THIN <= n_rows * width,
+        };
+        if thin { Storage::Thin } else { Storage::Whole }
+    }
+}
 
 /// Rows with a kernel, ready for blocks of its values.
 #[derive(Clone, Debug)]
@@ -54,68 +93,19 @@ enum Cells<T> {
     },
 }
 
-/// Compressed rows, one after the other.
-struct ThinCells<T> {
-    offsets: Vec<usize>,
-    columns: Vec<i32>,
-    values: Vec<T>,
-}
-
-impl<T> Default for ThinCells<T> {
-    fn default() -> Self {
-        ThinCells { offsets: vec![0], columns: Vec::new(), values: Vec::new() }
-    }
-}
-
-impl<T> ThinCells<T> {
-    fn push(&mut self, cells: impl Iterator<Item = (i32, T)>) {
-        for (j, v) in cells {
-            self.columns.push(j);
-            self.values.push(v);
-        }
-        self.offsets.push(self.columns.len());
-    }
-
-    fn of(self, width: usize) -> Cells<T> {
-        let ThinCells { offsets, columns, values } = self;
-        Cells::Sparse { width, offsets, columns, values }
-    }
-}
-
 impl<T: Float> KernelRows<T> {
-    /// Some rows of many. `center` is taken off every row, or is empty; `places` says which row learned
-    /// from each of them is, for a precomputed kernel.
+    /// Some rows of many. `center` is taken off every row that is kept whole, or is empty; `places` says which
+    /// row learned from each of them is, for a precomputed kernel.
     ///
     /// # Panics
     /// If a pick is outside of the rows.
     pub fn new(
         function: Function,
+        storage: Storage,
         rows: &Rows<'_>,
         picks: &[u32],
         center: &[f64],
         places: &[u32],
-    ) -> Self {
-        let thin = matches!(rows, Rows::Sparse(_)) && !writes_out(rows);
-        KernelRows::made(function, rows, picks, center, places, thin)
-    }
-
-    /// Some rows of many, made ready in the way these are: rows that are asked about may come in another
-    /// storage than those learned from.
-    ///
-    /// # Panics
-    /// If a pick is outside of the rows.
-    pub fn beside(&self, rows: &Rows<'_>, picks: &[u32], center: &[f64]) -> Self {
-        let thin = matches!(self.cells, Cells::Sparse { .. });
-        KernelRows::made(self.function, rows, picks, center, picks, thin)
-    }
-
-    fn made(
-        function: Function,
-        rows: &Rows<'_>,
-        picks: &[u32],
-        center: &[f64],
-        places: &[u32],
-        thin: bool,
     ) -> Self {
         let width = rows.n_columns();
         let written_out = |center: &[f64]| {
@@ -132,36 +122,41 @@ impl<T: Float> KernelRows<T> {
             _ if function.kernel == Kernel::Precomputed => {
                 Cells::Given { width, cells: written_out(&[]), places: places.to_vec() }
             }
-            _ if !thin => Cells::Dense { width, cells: written_out(center) },
-            Rows::Sparse(x) => {
-                let x = x.whole();
-                let x = x.view();
-                let mut cells = ThinCells::default();
-                for i in picks {
-                    let (j, v) = x.row(*i as usize);
-                    cells.push(j.iter().copied().zip(v.iter().map(|v| T::narrow(*v))));
-                }
-                cells.of(width)
-            }
-            _ => {
-                let mut cells = ThinCells::default();
-                for i in picks {
-                    let row = rows.row(*i as usize);
-                    let there = row.iter().enumerate().filter(|(_, v)| **v != 0.0);
-                    cells.push(there.map(|(j, v)| (j as i32, T::narrow(*v))));
-                }
-                cells.of(width)
-            }
+            _ if storage == Storage::Thin => thin(rows, picks),
+            _ => Cells::Dense { width, cells: written_out(center) },
         };
         let mut out = KernelRows { function, cells, squares: Vec::new(), n_rows: picks.len() };
         out.squares = (0..out.n_rows).map(|i| T::narrow(out.square(i))).collect();
         out
     }
 
+    /// Some rows of many, made ready in the way these are: rows that are asked about may come in another
+    /// storage than those learned from.
+    ///
+    /// # Panics
+    /// If a pick is outside of the rows.
+    pub fn beside(&self, rows: &Rows<'_>, picks: &[u32], center: &[f64]) -> Self {
+        KernelRows::new(self.function, self.storage(), rows, picks, center, picks)
+    }
+
     /// All rows.
-    pub fn all(function: Function, rows: &Rows<'_>, center: &[f64], places: &[u32]) -> Self {
+    pub fn all(
+        function: Function,
+        storage: Storage,
+        rows: &Rows<'_>,
+        center: &[f64],
+        places: &[u32],
+    ) -> Self {
         let picks: Vec<u32> = (0..rows.n_rows() as u32).collect();
-        KernelRows::new(function, rows, &picks, center, places)
+        KernelRows::new(function, storage, rows, &picks, center, places)
+    }
+
+    /// How the rows are kept.
+    pub fn storage(&self) -> Storage {
+        match self.cells {
+            Cells::Sparse { .. } => Storage::Thin,
+            Cells::Dense { .. } | Cells::Given { .. } => Storage::Whole,
+        }
     }
 
     /// How many rows there are.
@@ -342,6 +337,35 @@ impl<T: Float> KernelRows<T> {
             (
                 Cells::Sparse { width, offsets, columns, values },
                 Cells::Sparse { offsets: ends, columns: others, values: with, .. },
+            ) if !matches!(self.function.kernel, Kernel::Laplacian | Kernel::Chi2) => {
+                let ends = &ends[first..first + n + 1];
+                // Of a wide table only the columns that occur are ever touched.
+                let mut table = vec![T::default(); LANES * width];
+                T::scratch(LANES * n, |dots| {
+                    for (b, parts) in parts.chunks_mut(LANES).enumerate() {
+                        let from = b * LANES;
+                        let cells = offsets[from]..offsets[from + parts.len()];
+                        for k in 0..parts.len() {
+                            for at in offsets[from + k]..offsets[from + k + 1] {
+                                table[columns[at] as usize * LANES + k] = values[at];
+                            }
+                        }
+                        T::thin_dots(ends, others, with, &table, dots);
+                        for (k, part) in parts.iter_mut().enumerate() {
+                            let squares = &against.squares[first..first + n];
+                            let own = self.squares[from + k];
+                            self.put_on(&dots[k * n..(k + 1) * n], own, squares, part);
+                        }
+                        for j in &columns[cells] {
+                            let line = *j as usize * LANES;
+                            table[line..line + LANES].fill(T::default());
+                        }
+                    }
+                });
+            }
+            (
+                Cells::Sparse { width, offsets, columns, values },
+                Cells::Sparse { offsets: ends, columns: others, values: with, .. },
             ) => {
                 let mut spread = vec![T::default(); *width];
                 let mut dots = vec![T::default(); n];
@@ -373,7 +397,7 @@ impl<T: Float> KernelRows<T> {
         }
     }
 
-    /// What a kernel of sparse rows sums up: products, or differences where absent cells count too.
+    /// What a kernel of sparse rows sums up: differences, where absent cells count too.
     fn sparse_sum(&self, cells: impl Iterator<Item = (f64, f64)>, total: f64) -> f64 {
         match self.function.kernel {
             Kernel::Laplacian => total + cells.map(|(a, b)| (a - b).abs() - a.abs()).sum::<f64>(),
@@ -383,7 +407,7 @@ impl<T: Float> KernelRows<T> {
                 };
                 total + cells.map(term).sum::<f64>()
             }
-            _ => cells.map(|(a, b)| a * b).sum(),
+            _ => f64::NAN,
         }
     }
 
@@ -479,15 +503,33 @@ fn row<T>(cells: &[T], width: usize, i: usize) -> &[T] {
     &cells[i * width..(i + 1) * width]
 }
 
-/// Whether rows are better written out than kept sparse.
-fn writes_out(rows: &Rows<'_>) -> bool {
+/// The cells of some rows that are not zero, by column.
+fn thin<T: Float>(rows: &Rows<'_>, picks: &[u32]) -> Cells<T> {
+    let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+    let mut row = |cells: &mut dyn Iterator<Item = (i32, f64)>| {
+        let first = columns.len();
+        for (j, v) in cells.filter(|(_, v)| *v != 0.0) {
+            columns.push(j);
+            values.push(T::narrow(v));
+        }
+        debug_assert!(columns[first..].is_sorted());
+        offsets.push(columns.len());
+    };
     match rows {
         Rows::Sparse(x) => {
-            let cells: usize = x.iter().map(|(columns, _)| columns.len()).sum();
-            x.n_columns() <= NARROW || cells * THIN >= x.n_rows() * x.n_columns()
+            let x = x.whole();
+            for i in picks {
+                let (columns, values) = x.view().row(*i as usize);
+                row(&mut columns.iter().copied().zip(values.iter().copied()));
+            }
         }
-        _ => true,
+        _ => picks.iter().for_each(|i| {
+            let at = *i as usize;
+            let cells = rows.block(at..at + 1).unwrap_or_default();
+            row(&mut (0..).zip(cells.iter().copied()));
+        }),
     }
+    Cells::Sparse { width: rows.n_columns(), offsets, columns, values }
 }
 
 fn write_row<T: Float>(rows: &Rows<'_>, i: usize, center: &[f64], out: &mut [T]) {
@@ -501,10 +543,10 @@ fn write_row<T: Float>(rows: &Rows<'_>, i: usize, center: &[f64], out: &mut [T])
     }
 }
 
-/// The means of some rows, where the kernel looks at differences and the rows are written out: what
+/// The means of some rows, where the kernel looks at differences and the rows are kept whole: what
 /// single precision should be taken around. Empty elsewhere.
-pub fn center_of(function: Function, rows: &Rows<'_>) -> Vec<f64> {
-    if function.kernel != Kernel::Rbf || !writes_out(rows) || rows.n_rows() == 0 {
+pub fn center_of(function: Function, storage: Storage, rows: &Rows<'_>) -> Vec<f64> {
+    if function.kernel != Kernel::Rbf || storage == Storage::Thin || rows.n_rows() == 0 {
         return Vec::new();
     }
     let mut sums = vec![0.0; rows.n_columns()];
@@ -564,9 +606,11 @@ mod tests {
     fn blocks_are_the_function_of_each_pair() {
         let x = some(70, 9, 1);
         for function in functions() {
-            let center = center_of(function, &Rows::from(&x));
-            let wide: KernelRows<f64> = KernelRows::all(function, &Rows::from(&x), &center, &[]);
-            let narrow: KernelRows<f32> = KernelRows::all(function, &Rows::from(&x), &center, &[]);
+            let center = center_of(function, Storage::Whole, &Rows::from(&x));
+            let wide: KernelRows<f64> =
+                KernelRows::all(function, Storage::Whole, &Rows::from(&x), &center, &[]);
+            let narrow: KernelRows<f32> =
+                KernelRows::all(function, Storage::Whole, &Rows::from(&x), &center, &[]);
             let of = [3, 69, 0];
             let (wide_block, narrow_block) =
                 (blocks(&wide, &of, &wide), blocks(&narrow, &of, &narrow));
@@ -605,8 +649,10 @@ mod tests {
         let sparse: Sparse = cells.to_csr();
         let dense = Matrix::from_shape_fn((n, width), |(i, j)| Rows::from(&sparse).get(i, j));
         for function in functions() {
-            let thin: KernelRows<f64> = KernelRows::all(function, &Rows::from(&sparse), &[], &[]);
-            let wide: KernelRows<f64> = KernelRows::all(function, &Rows::from(&dense), &[], &[]);
+            let thin: KernelRows<f64> =
+                KernelRows::all(function, Storage::Thin, &Rows::from(&sparse), &[], &[]);
+            let wide: KernelRows<f64> =
+                KernelRows::all(function, Storage::Whole, &Rows::from(&dense), &[], &[]);
             assert!(matches!(thin.cells, Cells::Sparse { .. }));
             for (a, b) in thin.gram().iter().zip(wide.gram()) {
                 assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{function:?}");
@@ -618,7 +664,8 @@ mod tests {
     #[test]
     fn any_number_of_threads_gives_the_same_bits() {
         let x = some(2500, 40, 2);
-        let rows: KernelRows<f32> = KernelRows::all(Function::rbf(0.1), &Rows::from(&x), &[], &[]);
+        let rows: KernelRows<f32> =
+            KernelRows::all(Function::rbf(0.1), Storage::Whole, &Rows::from(&x), &[], &[]);
         let of: Vec<u32> = (0..150).map(|k| k * 16).collect();
 
         let alone = with_threads(1, || blocks(&rows, &of, &rows));
@@ -630,7 +677,8 @@ mod tests {
     fn given_values_are_looked_up() {
         let k = Matrix::from_shape_fn((4, 4), |(i, j)| (10 * i.min(j) + i.max(j)) as f64);
         let function = Function { kernel: Kernel::Precomputed, ..Function::linear() };
-        let rows: KernelRows<f64> = KernelRows::all(function, &Rows::from(&k), &[], &[0, 1, 2, 3]);
+        let rows: KernelRows<f64> =
+            KernelRows::all(function, Storage::Whole, &Rows::from(&k), &[], &[0, 1, 2, 3]);
         let few = rows.select(&[3, 1]);
 
         assert_eq!(blocks(&few, &[0, 1], &few), [[33.0, 13.0], [13.0, 11.0]]);

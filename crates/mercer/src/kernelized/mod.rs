@@ -11,7 +11,9 @@ pub use ridge::{KernelRidge, KernelRidgeModel};
 
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
-use crate::kernel::{Function, Gamma, Kernel, KernelRows, center_of, check_square, width_of};
+use crate::kernel::{
+    Function, Gamma, Kernel, KernelRows, Storage, center_of, check_square, width_of,
+};
 use crate::model::Monitor;
 use mercer_num::Rows;
 
@@ -22,6 +24,7 @@ const USUAL_BYTES: u64 = 16 << 30;
 struct Ground<'a> {
     rows: Rows<'a>,
     function: Function,
+    storage: Storage,
     /// What is taken off rows before distances are worked out.
     center: Vec<f64>,
     picks: Vec<u32>,
@@ -60,8 +63,9 @@ impl<'a> Ground<'a> {
             return Err(Error::NoRows);
         }
         let weights = picks.iter().map(|i| weight(*i as usize)).collect();
-        let center = center_of(function, &rows);
-        Ok(Ground { rows, function, center, picks, weights })
+        let storage = Storage::of(function, &rows);
+        let center = center_of(function, storage, &rows);
+        Ok(Ground { rows, function, storage, center, picks, weights })
     }
 
     /// Asks for the memory of so many kernel matrices.
@@ -73,6 +77,13 @@ impl<'a> Ground<'a> {
     }
 
     fn ready(&self) -> KernelRows<f64> {
-        KernelRows::new(self.function, &self.rows, &self.picks, &self.center, &self.picks)
+        KernelRows::new(
+            self.function,
+            self.storage,
+            &self.rows,
+            &self.picks,
+            &self.center,
+            &self.picks,
+        )
     }
 }

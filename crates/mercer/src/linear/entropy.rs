@@ -3,13 +3,15 @@
 //! `f(w) = Σᵢ sᵢ (−log P(cᵢ | xᵢ)) + ½ λ ‖w‖²` with shares `s` that add up to one; constant terms are
 //! free of the price. Its second derivatives are `Σᵢ sᵢ (diag p − ppᵀ) ⊗ xxᵀ + λI`.
 
-use super::design::Design;
+use super::design::{Column, Design};
+use super::guess::{Guess, Prices};
+use super::lasso::Priced;
 use super::logistic::{LogisticRegression, Penalty};
 use crate::data::Classes;
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::prelude::Dataset;
-use crate::solver::newton::{Smooth, dot};
+use crate::solver::newton::{Smooth, add_scaled, dot};
 use crate::svm::ClassWeight;
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
@@ -18,10 +20,6 @@ use rayon::prelude::*;
 
 /// Rows whose losses one thread adds.
 const ROWS: usize = 1024;
-/// Up to this many columns, dense ones have their covariance as a guess at the second derivatives.
-const WIDE: usize = 1024;
-/// Up to this many, it is taken anew at every step where that makes it exact.
-const NARROW: usize = 128;
 
 /// The problem and where its solution has come to.
 pub(super) struct Entropy<'a> {
@@ -50,20 +48,6 @@ pub(super) struct Entropy<'a> {
     last: Vec<f64>,
     last_scores: Vec<f64>,
     guess: Guess,
-}
-
-/// A guess at the second derivatives.
-enum Guess {
-    None,
-    /// Their diagonal.
-    Diagonal(Vec<f64>),
-    /// The covariance of the columns times what a class's rows weigh, price included.
-    Covariance {
-        means: Vec<f64>,
-        covariance: Matrix,
-        factor: Cholesky,
-        curvatures: Vec<f64>,
-    },
 }
 
 /// What is true of the weights.
@@ -206,13 +190,8 @@ impl<'a> Entropy<'a> {
         loss
     }
 
-    /// Takes a direction with what it adds to the scores.
-    pub fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>) {
-        (self.direction, self.direction_scores) = (direction, scores);
-    }
-
     /// `sᵢ p (1 − p)`: how much the losses curve.
-    pub fn curvatures(&self) -> Vec<f64> {
+    fn curvatures(&self) -> Vec<f64> {
         let mut curvatures = self.proba.clone();
         let shares = self.shares.par_iter().with_min_len(ROWS);
         curvatures.par_chunks_exact_mut(self.m).zip(shares).for_each(|(row, share)| {
@@ -228,7 +207,7 @@ impl<'a> Entropy<'a> {
         self.free_constants();
         let loss = self.loss_gradient(&mut gradient);
         let value = loss + self.cost(&self.weights);
-        let violation = self.violation_at(&gradient);
+        let violation = self.violations_at(&gradient)[0];
         let bound = match (self.price > 0.0, self.absolute_price > 0.0) {
             (true, _) => Some(value - self.squared_gap(&gradient)),
             (false, true) => Some(self.absolute_bound(&gradient)),
@@ -274,22 +253,6 @@ impl<'a> Entropy<'a> {
             .sum()
     }
 
-    /// How far the weights are from optimal, given the gradient of the losses.
-    pub fn violation_at(&self, gradient: &[f64]) -> f64 {
-        let (priced, free) = gradient.split_at(self.n_priced());
-        let (pull, price) = (self.absolute_price, self.price);
-        let worst = priced.iter().zip(&self.weights).map(|(g, w)| {
-            let g = g + price * w;
-            match *w {
-                0.0 => (g.abs() - pull).max(0.0),
-                w => (g + pull * w.signum()).abs(),
-            }
-        });
-        worst
-            .chain(free.iter().map(|g| g.abs()))
-            .fold(0.0, |a, b| if b > a || b.is_nan() { b } else { a })
-    }
-
     /// Makes the constant terms optimal for the weights as they are, by Newton's method on them alone.
     fn free_constants(&mut self) {
         if !self.design.intercept {
@@ -324,35 +287,6 @@ impl<'a> Entropy<'a> {
             }
         }
     }
-
-    fn covariance_guess(&mut self) -> Guess {
-        let exact = self.m == 1 && self.design.width() <= NARROW;
-        let curvatures = self.curvatures();
-        let mut sums = vec![0.0; self.m];
-        for row in curvatures.chunks_exact(self.m) {
-            sums.iter_mut().zip(row).for_each(|(sum, c)| *sum += c);
-        }
-        let (means, covariance) = match std::mem::replace(&mut self.guess, Guess::None) {
-            Guess::Covariance { means, covariance, .. } if !exact => (means, covariance),
-            _ if exact => self.design.centered_gram(|i| curvatures[i]),
-            _ => self.design.centered_gram(|i| self.shares[i]),
-        };
-        // Exact sums have the weight of the rows in them.
-        let scale = if exact { 1.0 } else { sums.iter().sum::<f64>() / self.m as f64 };
-        let largest = covariance.diag().iter().fold(0.0, |a: f64, b| a.max(*b));
-        let mut ridge = self.price.max(1e-12 * scale * largest).max(f64::MIN_POSITIVE);
-        let factor = loop {
-            let mut guess = &covariance * scale;
-            guess.diag_mut().iter_mut().for_each(|g| *g += ridge);
-            if let Some(factor) = Cholesky::of(guess.view()) {
-                break factor;
-            }
-            ridge *= 10.0;
-        };
-        let floor = 1e-12 * sums.iter().fold(0.0, |a: f64, b| a.max(*b)).max(1e-300);
-        let curvatures = sums.iter().map(|c| c.max(floor)).collect();
-        Guess::Covariance { means, covariance, factor, curvatures }
-    }
 }
 
 impl Smooth for Entropy<'_> {
@@ -360,29 +294,24 @@ impl Smooth for Entropy<'_> {
         self.weights.len()
     }
 
-    fn gradient(&mut self, out: &mut [f64]) -> f64 {
+    fn gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
         let loss = self.loss_gradient(out);
         let n = self.n_priced();
         out[..n].iter_mut().zip(&self.weights).for_each(|(g, w)| *g += self.price * w);
-        loss + self.cost(&self.weights)
+        vec![loss + self.cost(&self.weights)]
     }
 
-    fn violation(&self, gradient: &[f64]) -> f64 {
-        gradient.iter().fold(0.0, |a, g| if g.abs() > a || g.is_nan() { g.abs() } else { a })
+    fn violations(&self, gradient: &[f64]) -> Vec<f64> {
+        let worst = |a: f64, g: &f64| if g.abs() > a || g.is_nan() { g.abs() } else { a };
+        vec![gradient.iter().fold(0.0, worst)]
     }
 
     fn prepare(&mut self) {
-        if !self.design.is_sparse() && self.design.width() <= WIDE {
-            self.guess = self.covariance_guess();
-            return;
-        }
-        let mut diagonal = vec![0.0; self.weights.len()];
-        self.design.squares_back(&self.curvatures(), self.m, &mut diagonal);
-        let n = self.n_priced();
-        diagonal[..n].iter_mut().for_each(|h| *h += self.price);
-        let largest = diagonal.iter().fold(0.0, |a: f64, b| a.max(*b)).max(f64::MIN_POSITIVE);
-        diagonal.iter_mut().for_each(|h| *h = h.max(1e-12 * largest));
-        self.guess = Guess::Diagonal(diagonal);
+        let last = std::mem::replace(&mut self.guess, Guess::None);
+        let prices = Prices { weights: self.price, constants: 0.0 };
+        let shares = |i: usize| self.shares[i];
+        let exact = self.m == 1;
+        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, exact);
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
@@ -407,35 +336,7 @@ impl Smooth for Entropy<'_> {
     }
 
     fn precondition(&self, r: &[f64], out: &mut [f64]) {
-        let (m, n) = (self.m, self.n_priced());
-        match &self.guess {
-            Guess::None => out.copy_from_slice(r),
-            Guess::Diagonal(diagonal) => {
-                out.iter_mut().zip(r).zip(diagonal).for_each(|((out, r), h)| *out = r / h);
-            }
-            Guess::Covariance { means, factor, curvatures, .. } => {
-                // Around the means, constant terms and weights do not know of each other.
-                let (weights, constants) = r.split_at(n);
-                let mut centered = Matrix::from_shape_vec((n / m, m), weights.to_vec())
-                    .expect("m numbers a feature");
-                for (row, mean) in centered.outer_iter_mut().zip(means) {
-                    row.into_iter().zip(constants).for_each(|(r, b)| *r -= mean * b);
-                }
-                let solved = factor.solve_matrix(&centered);
-                let typical = curvatures.iter().sum::<f64>() / m as f64;
-                let (weights, shifts) = out.split_at_mut(n);
-                shifts.iter_mut().zip(constants).zip(curvatures).for_each(|((o, r), c)| *o = r / c);
-                let rows = solved.outer_iter().zip(means);
-                for (out, (row, mean)) in weights.chunks_exact_mut(m).zip(rows) {
-                    for (k, (out, x)) in out.iter_mut().zip(row).enumerate() {
-                        *out = x * typical / curvatures[k];
-                        if let Some(shift) = shifts.get_mut(k) {
-                            *shift -= mean * *out;
-                        }
-                    }
-                }
-            }
-        }
+        self.guess.solve(r, self.m, 0.0, out);
     }
 
     fn begin_direction(&mut self) {
@@ -443,12 +344,13 @@ impl Smooth for Entropy<'_> {
         self.direction_scores.fill(0.0);
     }
 
-    fn extend_direction(&mut self, share: f64) {
-        add_scaled(share, &self.last, &mut self.direction);
-        add_scaled(share, &self.last_scores, &mut self.direction_scores);
+    fn extend_direction(&mut self, shares: &[f64]) {
+        add_scaled(shares, &self.last, &mut self.direction);
+        add_scaled(shares, &self.last_scores, &mut self.direction_scores);
     }
 
-    fn value_along(&mut self, share: f64) -> f64 {
+    fn values_along(&mut self, along: &[f64]) -> Vec<f64> {
+        let share = along[0];
         let (m, places, shares) = (self.m, &self.places, &self.shares);
         let scores = self.scores.par_chunks(ROWS * m);
         let parts: Vec<f64> = scores
@@ -471,12 +373,57 @@ impl Smooth for Entropy<'_> {
             .collect();
         let moved: Vec<f64> =
             self.weights.iter().zip(&self.direction).map(|(w, d)| w + share * d).collect();
-        parts.iter().sum::<f64>() + self.cost(&moved)
+        vec![parts.iter().sum::<f64>() + self.cost(&moved)]
     }
 
-    fn go(&mut self, share: f64) {
-        add_scaled(share, &self.direction, &mut self.weights);
-        add_scaled(share, &self.direction_scores, &mut self.scores);
+    fn go(&mut self, shares: &[f64]) {
+        add_scaled(shares, &self.direction, &mut self.weights);
+        add_scaled(shares, &self.direction_scores, &mut self.scores);
+    }
+}
+
+impl Priced for Entropy<'_> {
+    fn n_rows(&self) -> usize {
+        self.design.n_rows()
+    }
+
+    fn n_columns(&self) -> usize {
+        self.design.width()
+    }
+
+    fn columns(&self, which: &[usize]) -> Vec<Column<'_>> {
+        self.design.columns(which)
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    fn width(&self) -> usize {
+        self.m
+    }
+
+    fn price(&self, column: usize) -> (f64, f64) {
+        match column < self.design.width() {
+            true => (self.price, self.absolute_price),
+            false => (0.0, 0.0),
+        }
+    }
+
+    fn losses_gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
+        vec![self.loss_gradient(out)]
+    }
+
+    fn curvatures(&self) -> Vec<f64> {
+        Entropy::curvatures(self)
+    }
+
+    fn coupled(&self) -> Option<(&[f64], &[f64])> {
+        (self.m > 1).then_some((&self.proba, &self.shares))
+    }
+
+    fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>) {
+        (self.direction, self.direction_scores) = (direction, scores);
     }
 }
 
@@ -505,11 +452,4 @@ fn to_residual(row: &mut [f64], place: u32) {
         [p] => *p -= f64::from(place),
         row => row[place as usize] -= 1.0,
     }
-}
-
-/// `y += a x`.
-fn add_scaled(a: f64, x: &[f64], y: &mut [f64]) {
-    y.par_chunks_mut(1 << 14).zip(x.par_chunks(1 << 14)).for_each(|(y, x)| {
-        y.iter_mut().zip(x).for_each(|(y, x)| *y += a * x);
-    });
 }

@@ -1,4 +1,4 @@
-//! Minimizes the log-loss with a price on absolute weights, by coordinates of a quadratic model.
+//! Minimizes losses with a price on absolute weights, by coordinates of a quadratic model.
 //!
 //! Around the weights the losses are modelled by their gradient and the curvature of every class by
 //! itself. One weight at a time is set to the best of the model, which is often exactly zero (soft
@@ -7,90 +7,178 @@
 //! whose gradient is beyond the price, are looked at.
 
 use super::design::Column;
-use super::entropy::Entropy;
-use crate::solver::newton::{Ended, Smooth, Until};
+use crate::solver::newton::{Ended, Lane, Smooth, Until, dots, search};
 use rayon::prelude::*;
 
-/// Passes over the weights of a model at most.
-const PASSES: u64 = 100;
+/// Passes over the weights of a model at most, and cells to visit in them: passes are many where they are
+/// short.
+const PASSES: (u64, u64) = (100, 10_000);
+const VISITED: u64 = 1 << 24;
+
+/// Losses of scores with prices on the weights.
+pub(super) trait Priced: Smooth + Sync {
+    /// How many rows there are.
+    fn n_rows(&self) -> usize;
+
+    /// Columns without the constant one.
+    fn n_columns(&self) -> usize;
+
+    /// Some columns; the one behind the last is the constant.
+    fn columns(&self, which: &[usize]) -> Vec<Column<'_>>;
+
+    /// The weights feature by feature, the constant terms last.
+    fn weights(&self) -> &[f64];
+
+    /// Numbers a feature has.
+    fn width(&self) -> usize;
+
+    /// What half the square and the absolute value of a weight of a column cost; the one behind the
+    /// last is the constant.
+    fn price(&self, column: usize) -> (f64, f64);
+
+    /// The losses and their gradient, without any price.
+    fn losses_gradient(&mut self, out: &mut [f64]) -> Vec<f64>;
+
+    /// How much the losses curve in every score.
+    fn curvatures(&self) -> Vec<f64>;
+
+    /// Where the scores of a row are one distribution's: probabilities, and what rows weigh.
+    fn coupled(&self) -> Option<(&[f64], &[f64])> {
+        None
+    }
+
+    /// Takes a direction with what it adds to the scores.
+    fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>);
+
+    /// What weights cost, for every function.
+    fn costs(&self, weights: &[f64]) -> Vec<f64> {
+        let lanes = self.lanes();
+        let mut costs = vec![0.0; lanes];
+        for (j, row) in weights.chunks_exact(self.width()).enumerate() {
+            let (price, pull) = self.price(j);
+            for (k, w) in row.iter().enumerate() {
+                costs[k % lanes] += 0.5 * price * w * w + pull * w.abs();
+            }
+        }
+        costs
+    }
+
+    /// How far the weights are from optimal, given the gradient of the losses.
+    fn violations_at(&self, gradient: &[f64]) -> Vec<f64> {
+        let (m, lanes) = (self.width(), self.lanes());
+        let mut worst = vec![0.0f64; lanes];
+        let rows = gradient.chunks_exact(m).zip(self.weights().chunks_exact(m));
+        for (j, (g, w)) in rows.enumerate() {
+            let (price, pull) = self.price(j);
+            for (k, (g, w)) in g.iter().zip(w).enumerate() {
+                let g = g + price * w;
+                let off = match *w {
+                    0.0 => (g.abs() - pull).max(0.0),
+                    w => (g + pull * w.signum()).abs(),
+                };
+                if off > worst[k % lanes] || off.is_nan() {
+                    worst[k % lanes] = off;
+                }
+            }
+        }
+        worst
+    }
+}
 
 /// Minimizes, from the weights the problem is at.
-pub(super) fn minimize(problem: &mut Entropy<'_>, until: &Until<'_>) -> Ended {
+pub(super) fn minimize(problem: &mut impl Priced, until: &Until<'_>) -> Ended {
+    let m = problem.lanes();
     let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
     let mut gradient = vec![0.0; problem.dimension()];
-    let mut loss = problem.loss_gradient(&mut gradient);
-    let mut violation = problem.violation_at(&gradient);
+    let mut lanes = vec![Lane::default(); m];
+    let (values, violations) = arrived(problem, &mut gradient);
+    for (k, lane) in lanes.iter_mut().enumerate() {
+        (lane.value, lane.violation) = (values[k], violations[k]);
+    }
     loop {
-        ended.converged = violation <= until.tolerance;
+        let open: Vec<bool> = lanes.iter().map(|lane| lane.is_open(until.tolerance)).collect();
+        ended.converged = lanes.iter().all(|lane| lane.violation <= until.tolerance);
         ended.stopped = until.monitor.stop();
         let enough = ended.steps >= until.most_steps;
-        if ended.converged || ended.stopped.is_some() || enough || !violation.is_finite() {
+        if ended.stopped.is_some() || enough || !open.contains(&true) {
             return ended;
         }
-        let active = active(problem, &gradient);
-        let columns = problem.design.columns(&active);
-        let mut model = Model::new(problem, &gradient, &active, &columns);
-        ended.products += model.minimize(violation, until);
+        let active = active(problem, &gradient, &open);
+        let columns = problem.columns(&active);
+        let worst = lanes.iter().zip(&open).filter(|(_, open)| **open);
+        let worst = worst.fold(0.0, |a: f64, (lane, _)| a.max(lane.violation));
+        let mut model = Model::new(problem, &gradient, &open, &active, &columns);
+        ended.products += model.minimize(worst, until);
         let Model { direction, scores, .. } = model;
-        let value = loss + problem.cost(problem.weights());
         let moved: Vec<f64> =
             problem.weights().iter().zip(&direction).map(|(w, d)| w + d).collect();
-        let linear: f64 = gradient.iter().zip(&direction).map(|(g, d)| g * d).sum();
-        let slope = linear + problem.cost(&moved) - problem.cost(problem.weights());
-        problem.set_direction(direction, scores);
-        let noise = 8.0 * f64::EPSILON * value.abs();
-        let mut share = 1.0;
-        while problem.value_along(share) > value + 1e-4 * share * slope + noise && share > 1e-9 {
-            share *= 0.5;
+        let linear = dots(&gradient, &direction, m);
+        let costs = problem.costs(&moved).into_iter().zip(problem.costs(problem.weights()));
+        for ((lane, linear), (then, now)) in lanes.iter_mut().zip(linear).zip(costs) {
+            lane.slope = linear + then - now;
         }
-        problem.go(share);
+        problem.set_direction(direction, scores);
+        let shares = search(problem, &lanes);
+        problem.go(&shares);
         ended.steps += 1;
-        let (last, fell) = (violation, slope.abs() * share > noise);
-        loss = problem.loss_gradient(&mut gradient);
-        violation = problem.violation_at(&gradient);
-        if violation >= last && !fell && violation > until.tolerance {
-            return ended;
+        let (values, violations) = arrived(problem, &mut gradient);
+        for k in (0..m).filter(|k| open[*k]) {
+            lanes[k].arrive(shares[k], values[k], violations[k], until.tolerance);
         }
         until.monitor.report(ended.steps, None);
     }
 }
 
+/// The values and violations at the weights.
+fn arrived(problem: &mut impl Priced, gradient: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
+    let losses = problem.losses_gradient(gradient);
+    let costs = problem.costs(problem.weights());
+    let values = losses.iter().zip(costs).map(|(loss, cost)| loss + cost).collect();
+    (values, problem.violations_at(gradient))
+}
+
 /// The features worth looking at: those with a weight, or with a gradient beyond the price.
-fn active(problem: &Entropy<'_>, gradient: &[f64]) -> Vec<usize> {
-    let (m, width) = (problem.m, problem.design.width());
+fn active(problem: &impl Priced, gradient: &[f64], open: &[bool]) -> Vec<usize> {
+    let (m, width) = (problem.width(), problem.n_columns());
     let worth = |j: &usize| {
-        let cells = j * m..(j + 1) * m;
-        let cells = problem.weights()[cells.clone()].iter().zip(&gradient[cells]);
-        cells.into_iter().any(|(w, g)| *w != 0.0 || g.abs() > problem.absolute_price)
+        let (cells, pull) = (j * m..(j + 1) * m, problem.price(*j).1);
+        let cells = problem.weights()[cells.clone()].iter().zip(&gradient[cells]).enumerate();
+        let mut cells = cells.filter(|(k, _)| open[k % open.len()]);
+        cells.any(|(_, (w, g))| *w != 0.0 || g.abs() > pull)
     };
     // The constant column is always there.
-    (0..problem.design.n_weights()).filter(|j| *j >= width || worth(j)).collect()
+    (0..problem.weights().len() / m).filter(|j| *j >= width || worth(j)).collect()
 }
 
 /// The quadratic model of the losses around the weights, and where its minimum was found so far.
-struct Model<'a, 'd> {
-    problem: &'a Entropy<'d>,
+struct Model<'a, P> {
+    problem: &'a P,
     gradient: &'a [f64],
+    /// Which of the functions are looked at.
+    open: &'a [bool],
     active: &'a [usize],
     columns: &'a [Column<'a>],
     /// Second derivatives by every weight of the active features.
     curves: Vec<f64>,
+    /// Second derivatives by every score, as far as they do not come from the mean.
+    bends: Vec<f64>,
     /// What to add to the weights.
     direction: Vec<f64>,
     /// What that adds to the scores.
     scores: Vec<f64>,
-    /// The mean of a row's `scores`, by its probabilities.
+    /// The mean of a row's `scores`, by its probabilities; zero where scores are not coupled.
     means: Vec<f64>,
 }
 
-impl<'a, 'd> Model<'a, 'd> {
+impl<'a, P: Priced> Model<'a, P> {
     fn new(
-        problem: &'a Entropy<'d>,
+        problem: &'a P,
         gradient: &'a [f64],
+        open: &'a [bool],
         active: &'a [usize],
         columns: &'a [Column<'a>],
-    ) -> Model<'a, 'd> {
-        let (m, n) = (problem.m, problem.design.n_rows());
+    ) -> Model<'a, P> {
+        let (m, n) = (problem.width(), problem.n_rows());
         let curvatures = problem.curvatures();
         let curves = columns.par_iter().flat_map_iter(|column| {
             let mut sums = vec![0.0; m];
@@ -100,12 +188,22 @@ impl<'a, 'd> Model<'a, 'd> {
             });
             sums
         });
+        let curves = curves.collect();
+        let bends = match problem.coupled() {
+            Some((proba, shares)) => {
+                let rows = proba.chunks_exact(m).zip(shares);
+                rows.flat_map(|(row, share)| row.iter().map(move |p| p * share)).collect()
+            }
+            None => curvatures,
+        };
         Model {
             problem,
             gradient,
+            open,
             active,
             columns,
-            curves: curves.collect(),
+            curves,
+            bends,
             direction: vec![0.0; gradient.len()],
             scores: vec![0.0; n * m],
             means: vec![0.0; n],
@@ -115,11 +213,13 @@ impl<'a, 'd> Model<'a, 'd> {
     /// Goes over the weights until they hardly move; says how often.
     fn minimize(&mut self, violation: f64, until: &Until<'_>) -> u64 {
         let enough = 0.1 * violation.max(until.tolerance);
+        let cells = (self.active.len() * self.scores.len()).max(1) as u64;
+        let most = (VISITED / cells).clamp(PASSES.0, PASSES.1);
         let mut passes = 0;
         loop {
             let worst = (0..self.active.len()).fold(0.0, |worst: f64, a| worst.max(self.visit(a)));
             passes += 1;
-            if worst <= enough || passes >= PASSES || until.monitor.stop().is_some() {
+            if worst <= enough || passes >= most || until.monitor.stop().is_some() {
                 return passes;
             }
         }
@@ -128,27 +228,33 @@ impl<'a, 'd> Model<'a, 'd> {
     /// Sets the weights of one feature, each to the best of the model; says how much the gradient
     /// moved.
     fn visit(&mut self, a: usize) -> f64 {
-        let (problem, m, j) = (self.problem, self.problem.m, self.active[a]);
-        let (price, pull) = match j < problem.design.width() {
-            true => (problem.price, problem.absolute_price),
-            false => (0.0, 0.0),
-        };
+        let (problem, m, j) = (self.problem, self.problem.width(), self.active[a]);
+        let (price, pull) = problem.price(j);
         let mut worst: f64 = 0.0;
-        for k in 0..m {
+        for k in (0..m).filter(|k| self.open[k % self.open.len()]) {
             let (place, curve) = (j * m + k, self.curves[a * m + k] + price);
-            if curve <= 0.0 {
-                continue;
-            }
             let w = problem.weights()[place] + self.direction[place];
             let slope = self.gradient[place] + self.slope(a, k) + price * w;
-            let target = w - slope / curve;
-            let next = target.signum() * (target.abs() - pull / curve).max(0.0);
+            // Where no loss curves, the price alone decides.
+            let next = match curve > 0.0 {
+                true => {
+                    let target = w - slope / curve;
+                    target.signum() * (target.abs() - pull / curve).max(0.0)
+                }
+                false => {
+                    if slope.abs() < pull {
+                        0.0
+                    } else {
+                        w
+                    }
+                }
+            };
             if next != w {
                 worst = worst.max((next - w).abs() * curve);
                 self.change(a, k, next - w);
             }
         }
-        if m > 1 && j < problem.design.width() {
+        if problem.coupled().is_some() && j < problem.n_columns() {
             worst = worst.max(self.shift(a, price, pull));
         }
         worst
@@ -156,7 +262,7 @@ impl<'a, 'd> Model<'a, 'd> {
 
     /// What all classes have in common does not change the losses, only the price: the best of it.
     fn shift(&mut self, a: usize, price: f64, pull: f64) -> f64 {
-        let (m, j) = (self.problem.m, self.active[a]);
+        let (m, j) = (self.problem.width(), self.active[a]);
         let weights = self.problem.weights()[j * m..(j + 1) * m].iter();
         let now: Vec<f64> = weights.zip(&self.direction[j * m..]).map(|(w, d)| w + d).collect();
         let shift = cheapest_shift(&now, price, pull);
@@ -173,23 +279,23 @@ impl<'a, 'd> Model<'a, 'd> {
 
     /// How far the model's slope by a weight is from that at the start.
     fn slope(&self, a: usize, k: usize) -> f64 {
-        let (m, problem) = (self.problem.m, self.problem);
+        let m = self.problem.width();
         let mut sum = 0.0;
         self.columns[a].each(self.means.len(), |i, x| {
-            let p = problem.shares[i] * problem.proba[i * m + k];
-            sum += x * p * (self.scores[i * m + k] - self.means[i]);
+            sum += x * self.bends[i * m + k] * (self.scores[i * m + k] - self.means[i]);
         });
         sum
     }
 
     fn change(&mut self, a: usize, k: usize, by: f64) {
-        let (m, problem) = (self.problem.m, self.problem);
+        let m = self.problem.width();
         self.direction[self.active[a] * m + k] += by;
         let (scores, means) = (&mut self.scores, &mut self.means);
-        self.columns[a].each(means.len(), |i, x| {
-            scores[i * m + k] += by * x;
-            means[i] += problem.proba[i * m + k] * by * x;
-        });
+        let n = means.len();
+        self.columns[a].each(n, |i, x| scores[i * m + k] += by * x);
+        if let Some((proba, _)) = self.problem.coupled() {
+            self.columns[a].each(n, |i, x| means[i] += proba[i * m + k] * by * x);
+        }
     }
 }
 

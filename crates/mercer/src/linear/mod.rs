@@ -3,21 +3,30 @@
 //! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
 
 mod design;
+mod dual;
 mod entropy;
+mod guess;
+mod interval;
 mod lasso;
 mod least_squares;
 mod logistic;
+mod multipliers;
 mod normal;
 mod ridge;
 mod ridge_cv;
 mod summary;
+mod svc;
+mod svr;
 
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
+pub use multipliers::{Dual, DualRule};
 pub use normal::Precision;
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use summary::{Estimate, Summary};
+pub use svc::{HingeLoss, InterceptPrice, LinearSvc, LinearSvcModel, MachinePenalty};
+pub use svr::{LinearSvr, LinearSvrModel, TubeLoss};
 
 use crate::data::check_storage;
 use crate::error::{Error, Result};

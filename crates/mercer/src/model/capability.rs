@@ -124,6 +124,21 @@ pub trait Factored: Classifier {
     /// If the width differs.
     fn log_factors(&self, row: &[f64]) -> Result<Matrix>;
 
+    /// Tells the factors of many rows: a column, a row and `log p(xⱼ | class)` of every class. The rows of
+    /// a column come in order; factors of one may be left out.
+    ///
+    /// # Errors
+    /// As [`Factored::log_factors`].
+    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
+        for i in 0..x.n_rows() {
+            let factors = self.log_factors(&x.row(i)).map_err(|e| e.after_rows(i))?;
+            for (j, factors) in factors.outer_iter().enumerate() {
+                tell(j, i, &factors.to_vec());
+            }
+        }
+        Ok(())
+    }
+
     /// How the lecture writes the factor of a column and class.
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
 

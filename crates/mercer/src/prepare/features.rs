@@ -58,6 +58,8 @@ pub enum Step {
 pub enum Reads {
     /// Quantities.
     Numbers,
+    /// Quantities, how often words occur among them.
+    NumbersAndTexts,
     /// How often things occur.
     Counts,
     /// Codes of values.
@@ -214,7 +216,7 @@ impl Features {
         reads: Reads,
     ) -> Result<(Features, Vec<(String, LeftOut)>)> {
         let codes = matches!(reads, Reads::Categories | Reads::Mixed) && words == Words::Auto;
-        let texts = matches!(reads, Reads::Counts | Reads::Mixed);
+        let texts = matches!(reads, Reads::Counts | Reads::Mixed | Reads::NumbersAndTexts);
         let columns = schema.fields.iter().filter(|f| Some(f.name.as_str()) != target);
         let numbers = columns.clone().any(|f| matches!(f.kind, Kind::Numeric | Kind::Boolean));
         let indicators = words == Words::Indicators || (words == Words::Auto && !numbers);

@@ -10,11 +10,13 @@
 //! or rounding; whoever asked looks at all of them, and begins again from there if he must.
 
 use super::cache::Cache;
-use super::smo::{End, Variables, gain_of, move_pair, pairs, violation};
+pub(super) use super::smo::End;
+use super::smo::{Variables, gain_of, move_pair, pairs, violation};
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
 use mercer_num::Float;
 use mercer_num::sweep::Scan;
+use std::ops::Range;
 
 /// Up to so many variables the whole matrix is made at once.
 const WHOLE: usize = 384;
@@ -23,6 +25,8 @@ const WHOLE: usize = 384;
 const FRESH_SHARE: usize = 16;
 const FEWEST_FRESH: usize = 8;
 const MOST_FRESH: usize = 128;
+/// Memory for columns at most, in bytes: fresh memory costs more than computing what was in it again.
+const HELD: u64 = 256 << 20;
 /// Steps between two looks at the clock, and at who could be set aside.
 const POLL: u64 = 64;
 const LOOK: u64 = 1000;
@@ -181,20 +185,20 @@ fn levels(v: &Variables) -> [f64; 2] {
 }
 
 /// A solve by columns, under way.
-struct ByColumns<'a, T> {
-    all: &'a KernelRows<T>,
-    options: &'a SolverOptions,
-    monitor: &'a Monitor<'a>,
+pub(super) struct ByColumns<'a, T> {
+    pub all: &'a KernelRows<T>,
+    pub options: &'a SolverOptions,
+    pub monitor: &'a Monitor<'a>,
     /// The variables looked at, and which of all they are.
-    v: Variables,
+    pub v: Variables,
     active: Vec<u32>,
     /// The rows looked at, where not all are.
-    some: Option<KernelRows<T>>,
-    diagonal: Vec<T>,
-    cache: Cache<T>,
+    pub some: Option<KernelRows<T>>,
+    pub diagonal: Vec<T>,
+    pub cache: Cache<T>,
     /// Values of the variables set aside.
     beta: Vec<f64>,
-    steps: u64,
+    pub steps: u64,
 }
 
 impl<'a, T: Float> ByColumns<'a, T> {
@@ -212,7 +216,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
             active: (0..n as u32).collect(),
             some: None,
             diagonal: all.diagonal(),
-            cache: Cache::new(n, capacity::<T>(n, options.cache_bytes)),
+            cache: Cache::new(n, capacity::<T>(n, options.cache_bytes.min(HELD))),
             beta: v.beta.clone(),
             v,
             steps: 0,
@@ -238,6 +242,11 @@ impl<'a, T: Float> ByColumns<'a, T> {
                 }
                 let way = (first / gap(g)).ln() / (first / self.options.tol).ln();
                 progress(way.clamp(0.0, 1.0));
+            }
+            if self.cache.is_full() {
+                let (end, last) = self.blocks(scans, first, progress);
+                scans = last;
+                break (end, self.monitor.stop().filter(|_| end == End::Asked));
             }
             self.steps += 1;
             if self.options.shrinking && self.steps.is_multiple_of(LOOK) && self.set_aside(&scans) {
@@ -315,7 +324,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
     /// columns are not at hand.
     fn choose(&self, wanted: &[u32], scans: &[Scan; 2]) -> Vec<u32> {
         let v = &self.v;
-        let room = capacity::<T>(self.all.n_rows(), self.options.cache_bytes);
+        let room = self.cache.capacity() - self.cache.len();
         let most = (self.cache.len() / FRESH_SHARE).clamp(FEWEST_FRESH, MOST_FRESH).min(room);
         let groups = v.groups();
         let sides = 2 * groups.iter().filter(|g| !g.is_empty()).count();
@@ -323,30 +332,8 @@ impl<'a, T: Float> ByColumns<'a, T> {
         let mut set = wanted.to_vec();
         for (group, scan) in groups.into_iter().zip(scans).filter(|_| each > 0) {
             for side in [Side::Rise, Side::Fall] {
-                // Only those that could be half of a violating pair, the farther half of them.
-                let (from, to) = match side {
-                    Side::Rise => (scan.bottom, scan.top),
-                    Side::Fall => (-scan.top, -scan.bottom),
-                };
-                let limit = 0.5 * (from + to);
-                let mut some: Vec<(f64, u32)> = Vec::new();
-                for i in group.clone() {
-                    let value = match side {
-                        Side::Rise => v.up[i] - v.f[i],
-                        Side::Fall => v.f[i] - v.down[i],
-                    };
-                    if value > limit && !self.cache.has(i as u32) {
-                        some.push((value, i as u32));
-                    }
-                }
-                if some.len() > each {
-                    let by_value = |a: &(f64, u32), b: &(f64, u32)| {
-                        b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1))
-                    };
-                    some.select_nth_unstable_by(each - 1, by_value);
-                    some.truncate(each);
-                }
-                set.extend(some.iter().map(|(_, i)| *i));
+                let fresh = |i| !self.cache.has(i);
+                set.extend(self.farthest(group.clone(), scan, side, (each, 0.5), fresh));
             }
         }
         set.sort_unstable();
@@ -354,8 +341,43 @@ impl<'a, T: Float> ByColumns<'a, T> {
         set
     }
 
+    /// So many variables of a group that violate most on a side: only those that could be half of a violating
+    /// pair, and have gone this share of the way to the farthest.
+    pub fn farthest(
+        &self,
+        group: Range<usize>,
+        scan: &Scan,
+        side: Side,
+        (most, way): (usize, f64),
+        wanted: impl Fn(u32) -> bool,
+    ) -> Vec<u32> {
+        let v = &self.v;
+        let (from, to) = match side {
+            Side::Rise => (scan.bottom, scan.top),
+            Side::Fall => (-scan.top, -scan.bottom),
+        };
+        let limit = from + way * (to - from);
+        let mut some: Vec<(f64, u32)> = Vec::new();
+        for i in group {
+            let value = match side {
+                Side::Rise => v.up[i] - v.f[i],
+                Side::Fall => v.f[i] - v.down[i],
+            };
+            if value > limit && wanted(i as u32) {
+                some.push((value, i as u32));
+            }
+        }
+        if some.len() > most {
+            let by_value =
+                |a: &(f64, u32), b: &(f64, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1));
+            some.select_nth_unstable_by(most - 1, by_value);
+            some.truncate(most);
+        }
+        some.into_iter().map(|(_, i)| i).collect()
+    }
+
     /// Leaves out the variables that stand at a bound and are far from leaving it, if they are many.
-    fn set_aside(&mut self, scans: &[Scan; 2]) -> bool {
+    pub fn set_aside(&mut self, scans: &[Scan; 2]) -> bool {
         let v = &self.v;
         let keep: Vec<u32> = (0..v.beta.len())
             .filter(|i| {
@@ -380,8 +402,9 @@ impl<'a, T: Float> ByColumns<'a, T> {
     }
 }
 
+/// Which way a variable would go.
 #[derive(Clone, Copy)]
-enum Side {
+pub(super) enum Side {
     Rise,
     Fall,
 }
@@ -395,7 +418,7 @@ fn capacity<T>(n: usize, bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Function;
+    use crate::kernel::{Function, Storage};
     use mercer_num::random::Random;
     use mercer_num::{Matrix, Rows};
 
@@ -439,11 +462,74 @@ mod tests {
     }
 
     #[test]
+    fn columns_that_do_not_fit_lead_to_the_same_optimum_by_blocks() {
+        let n = 900;
+        let (x, y, low, high) = svm(n, 3, 5.0);
+        let function = Function::rbf(0.1);
+        let rows: KernelRows<f64> =
+            KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
+        for (split, tube) in [(n, 0.0), (n / 2, 0.0), (n, 0.2)] {
+            let problem = BoxQp {
+                linear: &y,
+                low: &low,
+                high: &high,
+                tube,
+                split,
+                start: vec![0.0; n],
+                outputs: None,
+            };
+            // Nothing set aside, so that what was looked at is all there is.
+            let plain = SolverOptions { shrinking: false, ..options(1e-8) };
+            let few = SolverOptions { cache_bytes: 100 * 8 * n as u64, ..plain };
+            let by_blocks = solve(&problem, &rows, &few, &Monitor::quiet(), &|_| {});
+            let by_columns = solve(&problem, &rows, &plain, &Monitor::quiet(), &|_| {});
+
+            assert!(by_blocks.converged, "violation {}", by_blocks.violation);
+            assert_ne!(by_blocks.steps, by_columns.steps, "another way");
+            let objective = |beta: &[f64]| -> f64 {
+                let outputs = rows.weighted_sums(beta, &rows);
+                let cells = beta.iter().zip(&outputs).zip(&y);
+                cells.map(|((b, f), z)| (0.5 * f - z) * b + tube * b.abs()).sum()
+            };
+            let (a, b) = (objective(&by_blocks.beta), objective(&by_columns.beta));
+            assert!((a - b).abs() < 1e-8 * b.abs(), "split {split}, tube {tube}: {a} and {b}");
+        }
+    }
+
+    #[test]
+    fn a_tolerance_below_rounding_is_told_from_one_that_takes_long() {
+        let most = 2_000_000;
+        for (n, c, function) in [
+            (200, 1.0, Function::rbf(0.2)),
+            (200, 1e6, Function::rbf(0.01)),
+            (200, 1e3, Function::linear()),
+            (900, 10.0, Function::rbf(0.2)),
+        ] {
+            let (x, y, low, high) = svm(n, 7, c);
+            let rows: KernelRows<f64> =
+                KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
+            let problem = BoxQp {
+                linear: &y,
+                low: &low,
+                high: &high,
+                tube: 0.0,
+                split: n,
+                start: vec![0.0; n],
+                outputs: None,
+            };
+            let options = SolverOptions { max_steps: most, ..options(0.0) };
+            let end = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+            assert!(end.steps < most, "{n} rows at {c}: {} steps", end.steps);
+        }
+    }
+
+    #[test]
     fn whole_and_by_columns_come_to_the_same() {
         let n = 900;
         let (x, y, low, high) = svm(n, 1, 2.0);
         let function = Function::rbf(0.2);
-        let rows: KernelRows<f64> = KernelRows::all(function, &Rows::from(&x), &[], &[]);
+        let rows: KernelRows<f64> =
+            KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &y,
             low: &low,
@@ -480,7 +566,8 @@ mod tests {
         let n = 1500;
         let (x, y, low, high) = svm(n, 2, 5.0);
         let function = Function::rbf(0.1);
-        let rows: KernelRows<f32> = KernelRows::all(function, &Rows::from(&x), &[], &[]);
+        let rows: KernelRows<f32> =
+            KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &y,
             low: &low,
@@ -513,7 +600,8 @@ mod tests {
         let mut random = Random::new(9);
         z.iter_mut().for_each(|z| *z += 0.3 * random.normal());
         let (low, high) = (vec![-1.0; n], vec![1.0; n]);
-        let rows: KernelRows<f64> = KernelRows::all(Function::rbf(0.3), &Rows::from(&x), &[], &[]);
+        let rows: KernelRows<f64> =
+            KernelRows::all(Function::rbf(0.3), Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &z,
             low: &low,
@@ -550,7 +638,8 @@ mod tests {
     fn a_warm_start_goes_on_from_where_it_was() {
         let n = 1200;
         let (x, y, low, high) = svm(n, 4, 2.0);
-        let rows: KernelRows<f64> = KernelRows::all(Function::rbf(0.2), &Rows::from(&x), &[], &[]);
+        let rows: KernelRows<f64> =
+            KernelRows::all(Function::rbf(0.2), Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = |start: Vec<f64>| BoxQp {
             linear: &y,
             low: &low,

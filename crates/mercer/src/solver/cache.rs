@@ -134,6 +134,16 @@ impl<T: Float> Cache<T> {
         &self.slabs[k / SLAB][first..first + self.at.len()]
     }
 
+    /// How many columns there is room for.
+    pub fn capacity(&self) -> usize {
+        self.capacity
+    }
+
+    /// Whether another column would have to give way for the next one.
+    pub fn is_full(&self) -> bool {
+        self.slots.len() >= self.capacity && self.capacity < self.length
+    }
+
     /// How many columns are there.
     pub fn len(&self) -> usize {
         self.slots.len()

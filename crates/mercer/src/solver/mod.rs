@@ -2,6 +2,7 @@
 //!
 //! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables
 
+mod by_blocks;
 mod by_columns;
 mod cache;
 pub(crate) mod newton;

@@ -88,6 +88,10 @@ fn each_code(rows: &Rows<'_>, mut visit: impl FnMut(usize, usize, usize)) -> Res
 
 /// The code a cell stands for, nothing if it is missing.
 pub(crate) fn as_code(x: f64) -> std::result::Result<Option<usize>, ()> {
+    let code = x as u32;
+    if f64::from(code) == x {
+        return Ok(Some(code as usize));
+    }
     if x.is_nan() {
         return Ok(None);
     }

@@ -6,7 +6,7 @@ use super::proof::{self, Measured};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::kernel::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, center_of, check_square,
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
 };
 use crate::model::{Monitor, Stop};
 use crate::solver::{BoxQp, SolverOptions, solve};
@@ -110,7 +110,8 @@ impl<'a> Ground<'a> {
         }
         picks.sort_by_key(|i| group(*i as usize));
         let weights: Vec<f64> = picks.iter().map(|i| weight(*i as usize)).collect();
-        let center = center_of(function, &rows);
+        let storage = Storage::of(function, &rows);
+        let center = center_of(function, storage, &rows);
         let precision = precision(params, function, &rows, &center, largest);
         let size = if precision == Precision::Single { 4 } else { 8 };
         // Rows ready in both precisions, a column cache that holds at least a small working set.
@@ -125,13 +126,13 @@ impl<'a> Ground<'a> {
         };
         let ready = match precision {
             Precision::Single => {
-                Ready::Single(KernelRows::new(function, &rows, &picks, &center, &picks))
+                Ready::Single(KernelRows::new(function, storage, &rows, &picks, &center, &picks))
             }
             Precision::Double => {
-                Ready::Double(KernelRows::new(function, &rows, &picks, &center, &picks))
+                Ready::Double(KernelRows::new(function, storage, &rows, &picks, &center, &picks))
             }
         };
-        let exact = KernelRows::new(function, &rows, &picks, &[], &picks);
+        let exact = KernelRows::new(function, storage, &rows, &picks, &[], &picks);
         Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options })
     }
 

@@ -69,7 +69,7 @@ fn outputs(rows: &KernelRows<f64>, beta: &[f64]) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::kernel::Function;
+    use crate::kernel::{Function, Storage};
     use mercer_num::Rows;
     use ndarray::array;
 
@@ -77,7 +77,7 @@ mod tests {
     fn two_points_by_hand() {
         // Distance 2 apart on a line: α = 2/d² = ½, objective ½, and nothing is violated.
         let x = array![[-1.0], [1.0]];
-        let rows = KernelRows::all(Function::linear(), &Rows::from(&x), &[], &[]);
+        let rows = KernelRows::all(Function::linear(), Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &[-1.0, 1.0],
             low: &[-10.0, 0.0],

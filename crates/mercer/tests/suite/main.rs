@@ -8,6 +8,7 @@ mod golden;
 mod kernel;
 mod laws;
 mod lectures;
+mod linear_svm;
 mod mixed;
 mod network_learning;
 mod networks;

@@ -3,7 +3,7 @@
 
 use crate::cases::repository_file;
 use mercer::bayes::likelihood::{Likelihood, Unseen};
-use mercer::bayes::{CategoricalNb, Family, Likelihoods, MixedNb, MixedNbModel};
+use mercer::bayes::{CategoricalNb, Estimate, Family, Likelihoods, MixedNb, MixedNbModel};
 use mercer::catalog::{Estimator, Goal, Training, train};
 use mercer::data::{Column, Described, Levels, Measure, Values};
 use mercer::prelude::*;
@@ -230,4 +230,24 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     assert!(factor("win").formulas[1].starts_with("((4 + 1) / (10 + "), "{:?}", factor("win"));
     let bytes = trained.to_bytes().unwrap();
     assert_eq!(mercer::catalog::Trained::from_bytes(&bytes).unwrap(), trained);
+}
+
+#[test]
+fn what_is_added_to_counts_is_what_left_out_rows_want() {
+    let n = 40;
+    let described =
+        |name: &str, k| Described { name: name.to_owned(), measure: Measure::Category(k) };
+    let columns = [described("telling", 2), described("all different", n)];
+    // The first column tells the class without fail, the second has no value twice.
+    let x = Matrix::from_shape_fn((n, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { i as f64 });
+    let y: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+    let classes = classes();
+    let data = Dataset::classes(&x, &y, &classes).unwrap().described(&columns).unwrap();
+
+    let model = MixedNb::new().estimate(Estimate::HeldOut).fit(&data, &Monitor::quiet()).unwrap();
+    let factors = model.log_factors(&[0.0, 0.0]).unwrap().mapv(f64::exp);
+
+    // 20 rows of a class: (0 + 1e-6) / (20 + 2e-6), and (1 + 1) / (20 + 40).
+    assert!((factors[[0, 1]] - 1e-6 / (20.0 + 2e-6)).abs() < 1e-12, "{factors}");
+    assert!((factors[[1, 0]] - 2.0 / 60.0).abs() < 1e-12, "{factors}");
 }

@@ -94,12 +94,22 @@ impl Categorical {
     ///
     /// # Errors
     /// If the cell is no category, or a new one where that is refused.
+    #[inline]
     pub(crate) fn place(
         &self,
         x: f64,
         unseen: Unseen,
         at: (usize, usize),
     ) -> Result<Option<usize>> {
+        let code = x as u32;
+        if f64::from(code) == x && (code as usize) < self.n_values() {
+            return Ok(Some(code as usize));
+        }
+        self.rare_place(x, unseen, at)
+    }
+
+    #[cold]
+    fn rare_place(&self, x: f64, unseen: Unseen, at: (usize, usize)) -> Result<Option<usize>> {
         let (row, column) = at;
         match as_code(x).map_err(|()| not_a_category(row, column, x))? {
             Some(code) if code < self.n_values() => Ok(Some(code)),

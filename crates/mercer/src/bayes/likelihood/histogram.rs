@@ -5,6 +5,7 @@
 
 use super::{Categorical, Curve, Cut, Numbers, short};
 use crate::explain::moments_of;
+use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
@@ -21,21 +22,21 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// The bins of a column; `added` gives what is added to each of so many bins, and in all.
+    /// The bins of a column; `added` gives what is added to their counts, each and in all.
     pub(crate) fn fit(
         column: &Numbers<'_>,
         cut: Cut,
-        added: impl Fn(usize) -> (Vec<f64>, f64),
+        added: impl Fn(&Matrix) -> (Vec<f64>, f64),
     ) -> Histogram {
         let cuts = cut.points(column.tally, &column.counts);
         let values = column.tally.values();
         let counts = &column.counts;
-        let mut bins = mercer_num::Matrix::zeros((counts.nrows(), cuts.len() + 1));
+        let mut bins = Matrix::zeros((counts.nrows(), cuts.len() + 1));
         for (x, from) in values.iter().zip(counts.columns()) {
             let mut to = bins.column_mut(cuts.partition_point(|cut| cut <= x));
             to += &from;
         }
-        let (added, in_all) = added(cuts.len() + 1);
+        let (added, in_all) = added(&bins);
         let low = values.first().copied().unwrap_or(0.0);
         let high = values.last().copied().unwrap_or(0.0) + column.resolution();
         // Cut points may lie outside of what was seen.

@@ -137,13 +137,13 @@ fn rounds(
         }
         counts.counts = expected;
         let next = counts.finish(how.alpha)?;
-        moved = largest_move(&network, &next);
+        moved = largest_move(&network, &next, &counts.counts);
         network = next;
     }
     let proof = Proof {
         method: Method::Iterative,
         objective: Some(("log-likelihood".to_owned(), log_likelihood)),
-        violation: Some(("largest change of a probability".to_owned(), moved)),
+        violation: Some(("largest change of a share".to_owned(), moved)),
         ..Proof::closed_form()
     };
     let rounds = trace.len() as u64;
@@ -151,9 +151,20 @@ fn rounds(
     Ok(Learned { fitted: Fitted { model: network, certificate }, trace, search: None })
 }
 
-fn largest_move(a: &Network, b: &Network) -> f64 {
-    let cells = (0..a.len()).flat_map(|v| a.table(v).iter().zip(b.table(v)));
-    cells.map(|(p, q)| (p - q).abs()).fold(0.0, f64::max)
+/// The largest change of a probability, times the share of rows that it is about: where parents take states
+/// that no row is expected to show, the table says nothing and may say anything.
+fn largest_move(a: &Network, b: &Network, counts: &[Vec<f64>]) -> f64 {
+    let mut largest: f64 = 0.0;
+    for (v, counts) in counts.iter().enumerate() {
+        let (size, all) = (a.size(v), counts.iter().sum::<f64>());
+        let rows = a.table(v).chunks_exact(size).zip(b.table(v).chunks_exact(size));
+        for ((p, q), n) in rows.zip(counts.chunks_exact(size)) {
+            let share = if all > 0.0 { n.iter().sum::<f64>() / all } else { 0.0 };
+            let moved = p.iter().zip(q).map(|(p, q)| (p - q).abs()).fold(0.0, f64::max);
+            largest = largest.max(share * moved);
+        }
+    }
+    largest
 }
 
 /// The counts the network expects of the rows, and their log-likelihood; `None` if it was stopped.

@@ -1,0 +1,123 @@
+"""Linear support vector machines to the same objective: census, pages, reviews, newsgroups and digits.
+
+Every contestant is given tighter tolerances until its objective is within 1e-4 of a certified bound on the
+least there is, and is timed at the first that is; one that gets no nearer is timed at its last, which the
+objective in its answer shows. scikit-learn runs LIBLINEAR, in the dual or the primal as `dual="auto"` chooses.
+"""
+
+import contest
+from contest import Cell, Contestant, python
+
+from cells.logistic import SHARED, digits, news
+
+CONTEST = """
+import json, sys, time, warnings, numpy as np, scipy.sparse as sp
+{imports}
+warnings.simplefilter("ignore")
+kind, path, loss = sys.argv[1:4]
+target = float(open(path + "-" + loss + "-bound.txt").read())
+x = sp.load_npz(path + ".npz") if kind == "sparse" else np.load(path + "-x.npy")
+y = np.load(path + "-y.npy")
+def objective(model):
+    z = x @ model.coef_.T + model.intercept_
+    own = y[:, None] == (model.classes_[1:] if z.shape[1] == 1 else model.classes_)
+    distance = np.maximum(0, 1 - np.where(own, z, -z))
+    cost = (distance**2 if loss == "squared_hinge" else distance).sum()
+    return float(cost + 0.5 * (model.coef_**2).sum() + 0.5 * (model.intercept_**2).sum())
+best = None
+for tol in {tolerances}:
+    times, model = [], LinearSVC(loss=loss, tol=tol, max_iter=100_000)
+    for _ in range(2):
+        start = time.perf_counter(); model.fit(x, y); times.append(time.perf_counter() - start)
+    best = {{"fit": min(times), "objective": objective(model), "target": target, "tol": tol}}
+    if best["objective"] <= target * (1 + 1e-4):
+        break
+print(json.dumps(best))
+"""
+
+TOLERANCES = (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 1e-5)
+
+
+def marked(name, n, width):
+    """Rows of svmlight's format; as many marks drawn at random where the file is not there."""
+    import numpy as np
+    import scipy.sparse as sp
+    from sklearn.datasets import load_svmlight_file
+
+    file = SHARED / name / "train.svm"
+    if file.exists():
+        x, y = load_svmlight_file(str(file), n_features=width)
+        return x[:n].tocsr(), (y[:n] > 0).astype(np.int64)
+    random = np.random.default_rng(3)
+    x = sp.random(n, width, density=0.1, random_state=3, format="csr")
+    return x, (x @ random.normal(size=width) + random.normal(size=n) / 2 > 0).astype(np.int64)
+
+
+def reviews(n):
+    """TF-IDF of film reviews; newsgroups' words of two classes where the file is not there."""
+    import numpy as np
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    file = SHARED / "imdb" / "train.tsv"
+    if not file.exists():
+        x, y = news(n)
+        return x, y % 2
+    pairs = [line.split("\t", 1) for line in file.read_text(encoding="utf8").split("\n")[:n]]
+    labels, texts = zip(*[pair for pair in pairs if len(pair) == 2], strict=True)
+    return TfidfVectorizer().fit_transform(texts).tocsr(), np.unique(labels, return_inverse=True)[1]
+
+
+def make(path, kind, loss, rows):
+    """Saves the rows, and the bound that comes with a tight fit."""
+    import numpy as np
+    import scipy.sparse as sp
+    from mercer.svm import LinearSVC
+
+    bound = path.with_name(f"{path.name}-{loss}-bound.txt")
+    if bound.exists():
+        return
+    contest.DATA.mkdir(exist_ok=True)
+    x, y = rows()
+    sp.save_npz(f"{path}.npz", x) if kind == "sparse" else np.save(f"{path}-x.npy", x)
+    np.save(f"{path}-y.npy", y)
+    bound.write_text(str(LinearSVC(loss=loss, tol=1e-6).fit(x, y).certificate_["bound"]))
+
+
+def near_the_bound(answers):
+    ours = answers["mercer"]
+    assert ours["objective"] <= ours["target"] * (1 + 1e-4), answers
+
+
+def cells(quick):
+    small, large = (2_000, 1_000) if quick else (60_000, 25_000)
+    for name, what, kind, n, rows in [
+        ("a9a", "census, 123 marks", "sparse", small, lambda: marked("a9a", small, 123)),
+        ("w8a", "web pages, 300 words", "sparse", small, lambda: marked("w8a", small, 300)),
+        ("imdb", "film reviews by words", "sparse", large, lambda: reviews(large)),
+        ("news", "newsgroups by words, 20 classes", "sparse", large, lambda: news(large)),
+        ("digits", "digits by 784 pixels, 10 classes", "dense", small, lambda: digits(small)),
+    ]:
+        for loss in ("squared_hinge", "hinge"):
+            path = contest.DATA / f"linear-svm-{name}-{n}"
+            yield Cell(
+                f"linear-svc-{name}-{loss.replace('_', '-')}",
+                f"LinearSVC, {loss}, {what}, to 1e-4 of the least objective",
+                [
+                    Contestant(
+                        who,
+                        python(
+                            CONTEST.format(imports=imports, tolerances=TOLERANCES), kind, path, loss
+                        ),
+                        ours,
+                    )
+                    for who, imports, ours in [
+                        ("mercer", "from mercer.svm import LinearSVC", True),
+                        ("scikit-learn", "from sklearn.svm import LinearSVC", False),
+                    ]
+                ],
+                stages=("fit",),
+                prepare=lambda path=path, kind=kind, loss=loss, rows=rows: make(
+                    path, kind, loss, rows
+                ),
+                check=near_the_bound,
+            )

@@ -1,0 +1,187 @@
+//! Guesses at second derivatives `XᵀDX + λI` that are cheap to solve with.
+//!
+//! Weights and constant terms are separated by taking the columns around their means: with `S = Σᵢ dᵢ`,
+//! `a = S / (S + λ₀)` and `λ₀` the price on the constant term, `(XᵀDX + λI)⁻¹` is
+//! `w = M⁻¹(r − aμr₀)`, `b = r₀ / (S + λ₀) − aμ·w` where `M` is the scatter around `μ`, plus `λI`, plus
+//! `aλ₀ μμᵀ`.
+
+use super::design::Design;
+use mercer_num::Matrix;
+use mercer_num::linalg::Cholesky;
+
+/// Up to this many columns, dense ones have their covariance as a guess at the second derivatives.
+const WIDE: usize = 1024;
+/// Up to this many, it is taken anew at every step where that makes it exact.
+pub(super) const NARROW: usize = 128;
+
+/// A guess at the second derivatives of `m` numbers a feature.
+pub(super) enum Guess {
+    None,
+    /// Their diagonal.
+    Diagonal(Vec<f64>),
+    /// One covariance of the columns for all, times what the rows of each weigh.
+    Shared {
+        means: Vec<f64>,
+        covariance: Matrix,
+        solved: Centered,
+        /// `Σᵢ dᵢ` of each.
+        sums: Vec<f64>,
+    },
+    /// The second derivatives themselves, for each.
+    Exact(Vec<Centered>),
+}
+
+/// Scatter around means, ready to solve with.
+pub(super) struct Centered {
+    means: Vec<f64>,
+    factor: Cholesky,
+    sum: f64,
+}
+
+/// What half the squares of weights and of constant terms cost.
+#[derive(Clone, Copy)]
+pub(super) struct Prices {
+    pub weights: f64,
+    pub constants: f64,
+}
+
+impl Guess {
+    /// The best that the columns allow, for the curvatures `d`, `m` of them a row; `shares` are what
+    /// rows weigh whatever the point. `exact` may be asked for where the `m` do not know of each other.
+    pub fn at(
+        last: Guess,
+        design: &Design<'_>,
+        curvatures: &[f64],
+        shares: impl Fn(usize) -> f64 + Sync,
+        prices: Prices,
+        exact: bool,
+    ) -> Guess {
+        let m = curvatures.len() / design.n_rows().max(1);
+        if design.is_sparse() || design.width() > WIDE {
+            return Guess::diagonal(design, curvatures, m, prices);
+        }
+        let mut sums = vec![0.0; m];
+        for row in curvatures.chunks_exact(m) {
+            sums.iter_mut().zip(row).for_each(|(sum, d)| *sum += d);
+        }
+        if exact && design.width() <= NARROW {
+            let each = (0..m).map(|k| {
+                let (means, scatter) = match sums[k] > 0.0 {
+                    true => design.centered_gram(|i| curvatures[i * m + k]),
+                    false => (vec![0.0; design.width()], Matrix::zeros([design.width(); 2])),
+                };
+                Centered::of(means, &scatter, sums[k], prices)
+            });
+            return Guess::Exact(each.collect());
+        }
+        let (means, covariance) = match last {
+            Guess::Shared { means, covariance, .. } => (means, covariance),
+            _ => design.centered_gram(shares),
+        };
+        let floor = 1e-12 * sums.iter().fold(0.0, |a: f64, b| a.max(*b)).max(1e-300);
+        sums.iter_mut().for_each(|sum| *sum = sum.max(floor));
+        let typical = sums.iter().sum::<f64>() / m as f64;
+        let solved = Centered::of(means.clone(), &(&covariance * typical), typical, prices);
+        Guess::Shared { means, covariance, solved, sums }
+    }
+
+    fn diagonal(design: &Design<'_>, curvatures: &[f64], m: usize, prices: Prices) -> Guess {
+        let mut diagonal = vec![0.0; design.n_weights() * m];
+        design.squares_back(curvatures, m, &mut diagonal);
+        let (weights, constants) = diagonal.split_at_mut(design.width() * m);
+        weights.iter_mut().for_each(|h| *h += prices.weights);
+        constants.iter_mut().for_each(|h| *h += prices.constants);
+        let largest = diagonal.iter().fold(0.0, |a: f64, b| a.max(*b)).max(f64::MIN_POSITIVE);
+        diagonal.iter_mut().for_each(|h| *h = h.max(1e-12 * largest));
+        Guess::Diagonal(diagonal)
+    }
+
+    /// Solves with the guess; `constant_price` is that on the constant terms.
+    pub fn solve(&self, r: &[f64], m: usize, constant_price: f64, out: &mut [f64]) {
+        match self {
+            Guess::None => out.copy_from_slice(r),
+            Guess::Diagonal(diagonal) => {
+                out.iter_mut().zip(r).zip(diagonal).for_each(|((out, r), h)| *out = r / h);
+            }
+            Guess::Shared { solved, sums, .. } => {
+                let typical = solved.sum;
+                let each: Vec<(f64, f64)> = sums.iter().map(|sum| (*sum, typical / sum)).collect();
+                solved.solve(r, m, 0, &each, constant_price, out);
+            }
+            Guess::Exact(each) => {
+                for (k, solved) in each.iter().enumerate() {
+                    solved.solve(r, m, k, &[(solved.sum, 1.0)], constant_price, out);
+                }
+            }
+        }
+    }
+}
+
+impl Centered {
+    fn of(means: Vec<f64>, scatter: &Matrix, sum: f64, prices: Prices) -> Centered {
+        let largest = scatter.diag().iter().fold(0.0, |a: f64, b| a.max(*b));
+        let mut ridge = prices.weights.max(1e-12 * largest).max(f64::MIN_POSITIVE);
+        let lift = pull(sum, prices.constants) * prices.constants;
+        let factor = loop {
+            let mut guess = scatter.clone();
+            guess.diag_mut().iter_mut().for_each(|g| *g += ridge);
+            if lift > 0.0 {
+                let means = ndarray::ArrayView1::from(&means);
+                for (mut row, mean) in guess.outer_iter_mut().zip(means) {
+                    row.scaled_add(lift * mean, &means);
+                }
+            }
+            if let Some(factor) = Cholesky::of(guess.view()) {
+                break factor;
+            }
+            ridge *= 10.0;
+        };
+        Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
+    }
+
+    /// Solves for the numbers from `first` on, one for each of `each`: the sum of its curvatures, and
+    /// what its solution is to be multiplied with.
+    fn solve(
+        &self,
+        r: &[f64],
+        m: usize,
+        first: usize,
+        each: &[(f64, f64)],
+        constant_price: f64,
+        out: &mut [f64],
+    ) {
+        let width = self.means.len();
+        let (weights, constants) = r.split_at(width * m);
+        let constants = constants.get(first..).unwrap_or_default();
+        let mut centered =
+            Matrix::from_shape_fn((width, each.len()), |(j, k)| weights[j * m + first + k]);
+        for (row, mean) in centered.outer_iter_mut().zip(&self.means) {
+            for ((x, b), (sum, _)) in row.into_iter().zip(constants).zip(each) {
+                *x -= pull(*sum, constant_price) * mean * b;
+            }
+        }
+        let solved = self.factor.solve_matrix(&centered);
+        let (weights, shifts) = out.split_at_mut(width * m);
+        let shifts = shifts.get_mut(first..).unwrap_or_default();
+        for ((shift, b), (sum, _)) in shifts.iter_mut().zip(constants).zip(each) {
+            *shift = b / (sum + constant_price);
+        }
+        for ((row, mean), out) in
+            solved.outer_iter().zip(&self.means).zip(weights.chunks_exact_mut(m))
+        {
+            for (k, ((x, out), (sum, times))) in
+                row.iter().zip(&mut out[first..]).zip(each).enumerate()
+            {
+                *out = x * times;
+                if let Some(shift) = shifts.get_mut(k) {
+                    *shift -= pull(*sum, constant_price) * mean * *out;
+                }
+            }
+        }
+    }
+}
+
+/// How much of a constant term the means of the columns take with them.
+fn pull(sum: f64, constant_price: f64) -> f64 {
+    if constant_price > 0.0 { sum / (sum + constant_price) } else { 1.0 }
+}

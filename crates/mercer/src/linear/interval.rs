@@ -1,0 +1,625 @@
+//! Scores that should lie in intervals, as functions to minimize.
+//!
+//! Support vector machines price how far a score `z = w·x + b` is from where it should be: from `[1, ∞)` or
+//! `(−∞, −1]` for a class, from `[y − ε, y + ε]` for a number. With `d` that distance,
+//!
+//! `f(w, b) = ½‖w‖² + ½λ₀b² + Σᵢ cᵢ dᵢ²`  or  `½‖w‖² + ½λ₀b² + Σᵢ cᵢ dᵢ`
+//!
+//! or `‖w‖₁` in place of half the square. The second has corners. It is solved by the method of
+//! multipliers (Rockafellar 1976; for machines Yan & Li 2020): the distance is squared below `1/τ` and
+//! measured from an interval that the multipliers `θ` of the last round have moved,
+//!
+//! `cᵢ max over |t| ≤ 1 of (t r − t² / 2τ)`  with `r` the distance of `z − θᵢ/τ`,
+//!
+//! whose slope is the next `θ`. Squared distances are the same with `τ = 2`, `θ = 0` and any `t`, so that
+//! one piecewise quadratic function serves all.
+//!
+//! Any pulls `βᵢ` within their bounds (`|βᵢ| ≤ cᵢ` for plain distances) prove a bound from below,
+//! `Σᵢ end(βᵢ) βᵢ − ½‖Xᵀβ‖² − (Σᵢβᵢ)² / 2λ₀` (less `Σᵢ βᵢ² / 4cᵢ` for squared ones), where `end` is the
+//! end of the interval that a pull of its sign leads to.
+
+use super::design::{Column, Design};
+use super::guess::{Guess, Prices};
+use super::lasso::Priced;
+use crate::solver::newton::{Smooth, add_scaled, dots};
+use rayon::prelude::*;
+
+/// Rows whose losses one thread adds.
+const ROWS: usize = 1024;
+
+/// Where the scores should lie.
+pub(super) enum Aim {
+    /// Those of a row's own class at 1 or more, others at −1 or less; a single score is the second
+    /// class's.
+    Classes {
+        /// Where a row's class stands among the present ones.
+        places: Vec<u32>,
+        /// How much more a class counts where it is the one told from the others.
+        factors: Vec<f64>,
+    },
+    /// Within a tube around numbers.
+    Numbers { y: Vec<f64>, tube: f64 },
+}
+
+/// Whether distances count as they are or squared.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Power {
+    Plain,
+    Squared,
+}
+
+/// What the weights cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Costs {
+    /// On half the squares of weights, and on their absolute values.
+    pub weights: (f64, f64),
+    /// On those of the constant term.
+    pub constant: (f64, f64),
+}
+
+/// The problem and where its solution has come to.
+pub(super) struct Intervals<'a> {
+    pub design: Design<'a>,
+    /// Numbers a feature has.
+    pub m: usize,
+    pub power: Power,
+    pub costs: Costs,
+    aim: Aim,
+    /// What a row counts.
+    rows: Vec<f64>,
+    /// How scores are measured: what is far for them.
+    pub unit: f64,
+    /// `τ` of each function.
+    stiffness: Vec<f64>,
+    /// `θ` of the last round; nothing for squared distances.
+    anchors: Vec<f64>,
+    weights: Vec<f64>,
+    scores: Vec<f64>,
+    /// `θ` of the weights.
+    pulls: Vec<f64>,
+    values: Vec<f64>,
+    direction: Vec<f64>,
+    direction_scores: Vec<f64>,
+    last: Vec<f64>,
+    last_scores: Vec<f64>,
+    /// What keeps steps of a free constant short where nothing else does.
+    leashes: Vec<f64>,
+    guess: Guess,
+}
+
+/// What is true of the weights of one function.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Measured {
+    pub value: f64,
+    /// How far above what no weights can go below.
+    pub gap: f64,
+}
+
+impl<'a> Intervals<'a> {
+    /// The problem at weights of zero.
+    pub fn new(
+        design: Design<'a>,
+        m: usize,
+        aim: Aim,
+        rows: Vec<f64>,
+        power: Power,
+        costs: Costs,
+    ) -> Intervals<'a> {
+        let (n, dimension) = (design.n_rows(), design.n_weights() * m);
+        let unit = match &aim {
+            Aim::Classes { .. } => 1.0,
+            Aim::Numbers { y, tube } => spread(y, &rows).max(*tube),
+        };
+        let plain = power == Power::Plain;
+        Intervals {
+            m,
+            power,
+            costs,
+            aim,
+            rows,
+            unit,
+            stiffness: vec![if plain { 0.5 / unit } else { 2.0 }; m],
+            anchors: vec![0.0; if plain { n * m } else { 0 }],
+            weights: vec![0.0; dimension],
+            scores: vec![0.0; n * m],
+            pulls: vec![0.0; n * m],
+            values: vec![0.0; m],
+            direction: vec![0.0; dimension],
+            direction_scores: vec![0.0; n * m],
+            last: vec![0.0; dimension],
+            last_scores: vec![0.0; n * m],
+            leashes: vec![0.0; m],
+            guess: Guess::None,
+            design,
+        }
+    }
+
+    /// Bytes that a problem of so many rows, weights and functions takes.
+    pub fn bytes(n: usize, n_weights: usize, m: usize) -> u64 {
+        8 * (6 * n * m + 14 * n_weights * m) as u64
+    }
+
+    pub fn free_constant(&self) -> bool {
+        self.design.intercept && self.costs.constant == (0.0, 0.0)
+    }
+
+    /// The interval of a score.
+    pub fn ends(&self, i: usize, k: usize) -> (f64, f64) {
+        match &self.aim {
+            Aim::Classes { places, .. } if self.is_own(places[i], k) => (1.0, f64::INFINITY),
+            Aim::Classes { .. } => (f64::NEG_INFINITY, -1.0),
+            Aim::Numbers { y, tube } => (y[i] - tube, y[i] + tube),
+        }
+    }
+
+    fn is_own(&self, place: u32, k: usize) -> bool {
+        if self.m == 1 { place == 1 } else { place as usize == k }
+    }
+
+    /// What a score's distance costs.
+    pub fn cost(&self, i: usize, k: usize) -> f64 {
+        match &self.aim {
+            Aim::Classes { places, factors } if self.m == 1 || self.is_own(places[i], k) => {
+                self.rows[i] * factors[places[i] as usize]
+            }
+            _ => self.rows[i],
+        }
+    }
+
+    /// The largest `|θ|`.
+    fn cap(&self) -> f64 {
+        match self.power {
+            Power::Plain => 1.0,
+            Power::Squared => f64::INFINITY,
+        }
+    }
+
+    /// The loss of a score for every unit of cost, and its `θ`.
+    fn loss(&self, i: usize, k: usize, z: f64) -> (f64, f64) {
+        let stiffness = self.stiffness[k];
+        let anchor = self.anchors.get(i * self.m + k).map_or(0.0, |theta| theta / stiffness);
+        let r = towards(self.ends(i, k), z - anchor);
+        let theta = (stiffness * r).clamp(-self.cap(), self.cap());
+        (theta * r - 0.5 * theta * theta / stiffness, theta)
+    }
+
+    /// Fills the pulls of all scores; gives the loss of each function.
+    fn losses(&mut self) -> Vec<f64> {
+        let m = self.m;
+        let mut pulls = std::mem::take(&mut self.pulls);
+        let parts = pulls.par_chunks_mut(ROWS * m).zip(self.scores.par_chunks(ROWS * m));
+        let parts = parts.enumerate().map(|(part, (pulls, scores))| {
+            let mut sums = vec![0.0; m];
+            let rows = pulls.chunks_exact_mut(m).zip(scores.chunks_exact(m));
+            for (i, (pulls, scores)) in (part * ROWS..).zip(rows) {
+                for (k, (pull, z)) in pulls.iter_mut().zip(scores).enumerate() {
+                    let (loss, theta) = self.loss(i, k, *z);
+                    *pull = theta;
+                    sums[k] += self.cost(i, k) * loss;
+                }
+            }
+            sums
+        });
+        let sums = add_up(parts.collect(), m);
+        self.pulls = pulls;
+        sums
+    }
+
+    /// `cᵢ θᵢ`, each times `times`.
+    fn forces(&self, times: f64) -> Vec<f64> {
+        let m = self.m;
+        let mut forces = self.pulls.clone();
+        forces.par_chunks_mut(ROWS * m).enumerate().for_each(|(part, forces)| {
+            for (i, row) in (part * ROWS..).zip(forces.chunks_exact_mut(m)) {
+                row.iter_mut().enumerate().for_each(|(k, f)| *f *= times * self.cost(i, k));
+            }
+        });
+        forces
+    }
+
+    /// Takes the pulls as multipliers; says for every function by how much a score would have to differ
+    /// for a pull to be right.
+    pub fn row_violations(&self) -> Vec<f64> {
+        let m = self.m;
+        let mut worst = vec![0.0f64; m];
+        let rows = self.pulls.chunks_exact(m).zip(self.anchors.chunks_exact(m));
+        for (_, (pulls, anchors)) in self.rows.iter().zip(rows).filter(|(cost, _)| **cost > 0.0) {
+            for (k, (new, old)) in pulls.iter().zip(anchors).enumerate() {
+                worst[k] = worst[k].max((new - old).abs() / self.stiffness[k]);
+            }
+        }
+        worst
+    }
+
+    /// Begins the next round of multipliers, stiffer where `stiffer` says so.
+    pub fn next_round(&mut self, stiffer: &[bool]) {
+        /// How much stiffer.
+        const TIMES: f64 = 4.0;
+        self.anchors.copy_from_slice(&self.pulls);
+        for (stiffness, stiffer) in self.stiffness.iter_mut().zip(stiffer) {
+            if *stiffer && *stiffness * self.unit < 1e9 {
+                *stiffness *= TIMES;
+            }
+        }
+    }
+
+    /// Goes to other weights, and to the pulls that were found with them where distances are plain.
+    pub fn start_at(&mut self, weights: &[f64], pulls: Vec<f64>) {
+        /// How stiff a round is that begins near the optimum.
+        const STIFF: f64 = 16.0;
+        self.weights.copy_from_slice(weights);
+        self.design.scores(&self.weights, self.m, &mut self.scores);
+        if self.power == Power::Plain {
+            self.anchors.copy_from_slice(&pulls);
+            self.pulls = pulls;
+            self.stiffness.fill(STIFF / self.unit);
+        }
+    }
+
+    /// By how much scores differ from those their pulls are right for, in units of what is far.
+    pub fn scores_off(&self) -> f64 {
+        let m = self.m;
+        let rows = self.pulls.chunks_exact(m).zip(self.scores.chunks_exact(m)).enumerate();
+        rows.fold(0.0f64, |worst, (i, (pulls, scores))| {
+            let cells = pulls.iter().zip(scores).enumerate();
+            cells.fold(worst, |worst, (k, (theta, z))| {
+                let (low, high) = self.ends(i, k);
+                // Where the score may be: at an end for a pull inside its bounds, beyond it at them.
+                let off = match *theta {
+                    0.0 => towards((low, high), *z).abs(),
+                    t if t >= 1.0 => (z - low).max(0.0),
+                    t if t <= -1.0 => (high - z).max(0.0),
+                    t if t > 0.0 => (z - low).abs(),
+                    _ => (high - z).abs(),
+                };
+                if self.cost(i, k) > 0.0 { worst.max(off) } else { worst }
+            })
+        }) / self.unit
+    }
+
+    /// Works everything out afresh from the weights, and from the pulls where distances are plain.
+    pub fn measure(&mut self) -> Vec<Measured> {
+        let m = self.m;
+        self.design.scores(&self.weights, m, &mut self.scores);
+        if self.power == Power::Squared {
+            self.losses();
+        }
+        let mut forces = self.forces(1.0);
+        if self.free_constant() {
+            balance(&mut forces, m);
+        }
+        let mut combined = vec![0.0; self.weights.len()];
+        self.design.back(&forces, m, &mut combined);
+        let (absolute, squared) = match self.costs.weights.1 > 0.0 {
+            true => (self.shorten(&mut forces, &mut combined), false),
+            false => (vec![0.0; m], true),
+        };
+        let n = self.design.width();
+        let costs = Priced::costs(self, &self.weights);
+        let parts: Vec<Vec<f64>> = forces
+            .par_chunks(ROWS * m)
+            .zip(self.scores.par_chunks(ROWS * m))
+            .enumerate()
+            .map(|(part, (forces, scores))| {
+                let mut sums = vec![0.0; 2 * m];
+                let rows = forces.chunks_exact(m).zip(scores.chunks_exact(m));
+                for (i, (forces, scores)) in (part * ROWS..).zip(rows) {
+                    for (k, (force, z)) in forces.iter().zip(scores).enumerate() {
+                        let (loss, apart) = self.apart(i, k, *z, *force);
+                        sums[k] += loss;
+                        sums[m + k] += apart;
+                    }
+                }
+                sums
+            })
+            .collect();
+        let sums = add_up(parts, 2 * m);
+        let mut off = vec![0.0; m];
+        for (j, (w, v)) in self.weights.chunks_exact(m).zip(combined.chunks_exact(m)).enumerate() {
+            let price = if j < n { self.costs.weights.0 } else { self.costs.constant.0 };
+            if !squared || price == 0.0 {
+                continue;
+            }
+            for ((off, w), v) in off.iter_mut().zip(w).zip(v) {
+                *off += 0.5 * price * (w - v / price) * (w - v / price);
+            }
+        }
+        (0..m)
+            .map(|k| Measured {
+                value: sums[k] + costs[k],
+                gap: sums[m + k] + off[k] + absolute[k],
+            })
+            .collect()
+    }
+
+    /// A score's loss, and how far loss and pull are from proving each other: never negative.
+    fn apart(&self, i: usize, k: usize, z: f64, force: f64) -> (f64, f64) {
+        let (cost, (low, high)) = (self.cost(i, k), self.ends(i, k));
+        let r = towards((low, high), z);
+        if cost == 0.0 {
+            return (0.0, 0.0);
+        }
+        match self.power {
+            Power::Squared => {
+                // A force against the distance, or without one, is for an end on its own side.
+                let end = if force > 0.0 { low } else { high };
+                let apart = match force * r > 0.0 || force == 0.0 {
+                    true => (force - 2.0 * cost * r).powi(2) / (4.0 * cost),
+                    false => cost * r * r + force * force / (4.0 * cost) + force * (z - end),
+                };
+                (cost * r * r, apart)
+            }
+            Power::Plain => {
+                let force = force.clamp(-cost, cost);
+                let end = if force > 0.0 { low } else { high };
+                let apart = match force {
+                    0.0 => cost * r.abs(),
+                    _ if force * r > 0.0 => (cost - force.abs()) * r.abs(),
+                    _ => cost * r.abs() + force * (z - end),
+                };
+                (cost * r.abs(), apart)
+            }
+        }
+    }
+
+    /// Makes forces so short that no column exceeds its price; gives the rest of the gap, which
+    /// is that of absolute values: `Σⱼ pullⱼ|wⱼ| − wⱼ(Xᵀβ)ⱼ`.
+    fn shorten(&self, forces: &mut [f64], combined: &mut [f64]) -> Vec<f64> {
+        let m = self.m;
+        let mut most = vec![1.0f64; m];
+        for (j, row) in combined.chunks_exact(m).enumerate() {
+            let (_, pull) = self.price(j);
+            for (most, v) in most.iter_mut().zip(row) {
+                if pull > 0.0 && v.abs() > pull {
+                    *most = most.min(pull / v.abs());
+                }
+            }
+        }
+        for row in forces.chunks_exact_mut(m).chain(combined.chunks_exact_mut(m)) {
+            row.iter_mut().zip(&most).for_each(|(x, times)| *x *= times);
+        }
+        let mut rest = vec![0.0; m];
+        let rows = self.weights.chunks_exact(m).zip(combined.chunks_exact(m));
+        for (j, (w, v)) in rows.enumerate() {
+            let (_, pull) = self.price(j);
+            for ((rest, w), v) in rest.iter_mut().zip(w).zip(v) {
+                *rest += (pull * w.abs() - w * v).max(0.0);
+            }
+        }
+        rest
+    }
+}
+
+/// How far a score has to go to its interval.
+fn towards((low, high): (f64, f64), z: f64) -> f64 {
+    if z < low {
+        low - z
+    } else if z > high {
+        high - z
+    } else {
+        0.0
+    }
+}
+
+/// Makes the forces of every function add up to zero, by taking from the side that has more.
+fn balance(forces: &mut [f64], m: usize) {
+    let (mut up, mut down) = (vec![0.0; m], vec![0.0; m]);
+    for row in forces.chunks_exact(m) {
+        for (k, f) in row.iter().enumerate() {
+            if *f > 0.0 { up[k] += f } else { down[k] -= f }
+        }
+    }
+    for row in forces.chunks_exact_mut(m) {
+        for (k, f) in row.iter_mut().enumerate() {
+            if *f > 0.0 && up[k] > down[k] {
+                *f *= down[k] / up[k];
+            } else if *f < 0.0 && down[k] > up[k] {
+                *f *= up[k] / down[k];
+            }
+        }
+    }
+}
+
+/// The weighted standard deviation; where there is none, what is far from zero.
+fn spread(y: &[f64], weights: &[f64]) -> f64 {
+    let total: f64 = weights.iter().sum();
+    let mean = y.iter().zip(weights).map(|(y, w)| w * y).sum::<f64>() / total;
+    let squares: f64 = y.iter().zip(weights).map(|(y, w)| w * (y - mean) * (y - mean)).sum();
+    match (squares / total).sqrt() {
+        deviation if deviation > 1e-9 * mean.abs() => deviation,
+        _ if mean != 0.0 => mean.abs(),
+        _ => 1.0,
+    }
+}
+
+/// The sums of all parts, in their order.
+fn add_up(parts: Vec<Vec<f64>>, m: usize) -> Vec<f64> {
+    let mut sums = vec![0.0; m];
+    for part in parts {
+        sums.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+    }
+    sums
+}
+
+impl Smooth for Intervals<'_> {
+    fn lanes(&self) -> usize {
+        self.m
+    }
+
+    fn dimension(&self) -> usize {
+        self.weights.len()
+    }
+
+    fn gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
+        let losses = self.losses_gradient(out);
+        let m = self.m;
+        for (j, (out, w)) in out.chunks_exact_mut(m).zip(self.weights.chunks_exact(m)).enumerate() {
+            let (price, _) = self.price(j);
+            out.iter_mut().zip(w).for_each(|(g, w)| *g += price * w);
+        }
+        let costs = Priced::costs(self, &self.weights);
+        self.values = losses.iter().zip(costs).map(|(loss, cost)| loss + cost).collect();
+        self.values.clone()
+    }
+
+    /// The root of what share of the value the gradient can be worth.
+    fn violations(&self, gradient: &[f64]) -> Vec<f64> {
+        let (weights, constants) = gradient.split_at(self.design.width() * self.m);
+        let mut worth = dots(weights, weights, self.m);
+        worth.iter_mut().for_each(|g| *g *= 0.5);
+        for (worth, g) in worth.iter_mut().zip(constants) {
+            *worth += match self.costs.constant.0 {
+                // A free constant can move by about the unit of the scores.
+                0.0 => g.abs() * self.unit,
+                price => 0.5 * g * g / price,
+            };
+        }
+        worth.iter().zip(&self.values).map(|(worth, value)| (worth / value).sqrt()).collect()
+    }
+
+    fn prepare(&mut self) {
+        let last = std::mem::replace(&mut self.guess, Guess::None);
+        let curvatures = Priced::curvatures(self);
+        if self.free_constant() {
+            let parts = vec![0.0; self.m];
+            let sums = curvatures.chunks_exact(self.m).fold(parts, |mut sums, row| {
+                sums.iter_mut().zip(row).for_each(|(sum, d)| *sum += d);
+                sums
+            });
+            let least = 1e-3 * self.rows.iter().sum::<f64>() / self.unit;
+            self.leashes = sums.iter().map(|sum| (least - sum).max(0.0)).collect();
+        }
+        let leash = self.leashes.iter().fold(0.0, |a: f64, b| a.max(*b));
+        let prices =
+            Prices { weights: self.costs.weights.0, constants: self.costs.constant.0 + leash };
+        let shares = |i: usize| self.rows[i];
+        self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, true);
+    }
+
+    fn product(&mut self, v: &[f64], out: &mut [f64]) {
+        let m = self.m;
+        let mut last_scores = std::mem::take(&mut self.last_scores);
+        let this = &*self;
+        let curve = |rows: std::ops::Range<usize>, scores: &[f64], out: &mut [f64]| {
+            let cells = out.chunks_exact_mut(m).zip(scores.chunks_exact(m));
+            for (i, (out, scores)) in rows.zip(cells) {
+                for (k, (out, u)) in out.iter_mut().zip(scores).enumerate() {
+                    *out = this.curvature(i, k) * u;
+                }
+            }
+        };
+        this.design.round_trip(v, m, &mut last_scores, curve, out);
+        self.last_scores = last_scores;
+        self.last.copy_from_slice(v);
+        let n = self.design.width() * m;
+        let (weights, constants) = self.costs_squared();
+        out[..n].iter_mut().zip(v).for_each(|(out, v)| *out += weights * v);
+        for ((out, v), leash) in out[n..].iter_mut().zip(&v[n..]).zip(&self.leashes) {
+            *out += (constants + leash) * v;
+        }
+    }
+
+    fn precondition(&self, r: &[f64], out: &mut [f64]) {
+        let leash = self.leashes.iter().fold(0.0, |a: f64, b| a.max(*b));
+        self.guess.solve(r, self.m, self.costs.constant.0 + leash, out);
+    }
+
+    fn begin_direction(&mut self) {
+        self.direction.fill(0.0);
+        self.direction_scores.fill(0.0);
+    }
+
+    fn extend_direction(&mut self, shares: &[f64]) {
+        add_scaled(shares, &self.last, &mut self.direction);
+        add_scaled(shares, &self.last_scores, &mut self.direction_scores);
+    }
+
+    fn values_along(&mut self, shares: &[f64]) -> Vec<f64> {
+        let m = self.m;
+        let parts: Vec<Vec<f64>> = self
+            .scores
+            .par_chunks(ROWS * m)
+            .zip(self.direction_scores.par_chunks(ROWS * m))
+            .enumerate()
+            .map(|(part, (scores, steps))| {
+                let mut sums = vec![0.0; m];
+                let rows = scores.chunks_exact(m).zip(steps.chunks_exact(m));
+                for (i, (scores, steps)) in (part * ROWS..).zip(rows) {
+                    for (k, (z, d)) in scores.iter().zip(steps).enumerate() {
+                        sums[k] += self.cost(i, k) * self.loss(i, k, z + shares[k] * d).0;
+                    }
+                }
+                sums
+            })
+            .collect();
+        let mut moved = self.weights.clone();
+        add_scaled(shares, &self.direction, &mut moved);
+        let costs = Priced::costs(self, &moved);
+        add_up(parts, m).into_iter().zip(costs).map(|(loss, cost)| loss + cost).collect()
+    }
+
+    fn go(&mut self, shares: &[f64]) {
+        add_scaled(shares, &self.direction, &mut self.weights);
+        add_scaled(shares, &self.direction_scores, &mut self.scores);
+    }
+}
+
+impl Intervals<'_> {
+    fn costs_squared(&self) -> (f64, f64) {
+        (self.costs.weights.0, self.costs.constant.0)
+    }
+
+    /// How much a score's loss curves.
+    fn curvature(&self, i: usize, k: usize) -> f64 {
+        let theta = self.pulls[i * self.m + k].abs();
+        let bends = theta > 0.0 && theta < self.cap();
+        if bends { self.cost(i, k) * self.stiffness[k] } else { 0.0 }
+    }
+}
+
+impl Priced for Intervals<'_> {
+    fn n_rows(&self) -> usize {
+        self.design.n_rows()
+    }
+
+    fn n_columns(&self) -> usize {
+        self.design.width()
+    }
+
+    fn columns(&self, which: &[usize]) -> Vec<Column<'_>> {
+        self.design.columns(which)
+    }
+
+    fn weights(&self) -> &[f64] {
+        &self.weights
+    }
+
+    fn width(&self) -> usize {
+        self.m
+    }
+
+    fn price(&self, column: usize) -> (f64, f64) {
+        if column < self.design.width() { self.costs.weights } else { self.costs.constant }
+    }
+
+    fn losses_gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
+        let losses = self.losses();
+        self.design.back(&self.forces(-1.0), self.m, out);
+        losses
+    }
+
+    fn curvatures(&self) -> Vec<f64> {
+        let m = self.m;
+        let mut curvatures = vec![0.0; self.pulls.len()];
+        curvatures.par_chunks_mut(ROWS * m).enumerate().for_each(|(part, out)| {
+            for (i, row) in (part * ROWS..).zip(out.chunks_exact_mut(m)) {
+                row.iter_mut().enumerate().for_each(|(k, d)| *d = self.curvature(i, k));
+            }
+        });
+        curvatures
+    }
+
+    fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>) {
+        (self.direction, self.direction_scores) = (direction, scores);
+    }
+}

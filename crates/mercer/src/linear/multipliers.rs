@@ -1,0 +1,223 @@
+//! Solves for scores in intervals: Newton's method where distances are squared, coordinates where absolute
+//! weights cost, and rounds of multipliers around Newton's method where distances count as they are. Passes
+//! over the rows' pulls may go before.
+
+use super::dual::descend;
+use super::guess::NARROW;
+use super::interval::{Intervals, Measured, Power};
+use super::lasso;
+use crate::choice;
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Method, Monitor, ParamValue, Proof, Rule, Stop};
+use crate::solver::newton::{Ended, Smooth, Until, newton};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// Rounds of multipliers at most: each is stiffer than the last.
+const ROUNDS: u64 = 60;
+/// Passes over the rows' pulls at most, before others take over.
+const PASSES: u64 = 300;
+
+choice! {
+    /// A rule for whether to begin with the pulls of the rows.
+    pub enum DualRule {
+        /// Where distances count as they are and the columns are many.
+        Auto = "auto",
+    }
+}
+
+/// Whether to begin with passes over the pulls of the rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Dual {
+    /// As given.
+    Given(bool),
+    /// By a rule.
+    Rule(DualRule),
+}
+
+impl ParamValue for Dual {
+    const KIND: &'static str = "\"auto\", true or false";
+
+    fn obeys(&self, _rule: Rule) -> bool {
+        true
+    }
+}
+
+/// Refuses pulls of rows where they do not make the weights.
+pub(super) fn refuse_dual(dual: Dual, absolute: bool, free: bool) -> Result<()> {
+    if dual != Dual::Given(true) || !(absolute || free) {
+        return Ok(());
+    }
+    let why = if absolute { "with the penalty `l1`" } else { "with a free constant term" };
+    Err(Error::Parameter {
+        name: "dual".into(),
+        found: format!("true {why}"),
+        expected: "`auto` or false there".into(),
+    })
+}
+
+/// How it ended.
+pub(super) struct Solved {
+    pub steps: u64,
+    passes: u64,
+    pub products: u64,
+    pub converged: bool,
+    pub stopped: Option<Stop>,
+    violation: (&'static str, f64),
+    measured: Vec<Measured>,
+}
+
+/// What was asked for.
+pub(super) struct Asked<'a> {
+    pub tol: f64,
+    pub dual: Dual,
+    pub max_iter: usize,
+    pub monitor: &'a Monitor<'a>,
+}
+
+/// Minimizes, and measures what came out.
+pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
+    let until =
+        Until { tolerance: asked.tol, most_steps: asked.max_iter as u64, monitor: asked.monitor };
+    let mut passes = 0;
+    if asked.begins_with_pulls(problem) {
+        let most = PASSES.min(until.most_steps);
+        let descent = descend(problem, 0.5 * asked.tol * problem.unit, most, asked.monitor);
+        passes = descent.passes;
+        problem.start_at(&descent.weights, descent.pulls);
+        if problem.power == Power::Plain {
+            let (measured, off) = (problem.measure(), problem.scores_off());
+            let ended = Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
+            let solved = finish(ended, ("score off its pull", off), measured, asked.tol);
+            if solved.converged || solved.stopped.is_some() {
+                return Solved { passes, ..solved };
+            }
+        }
+    }
+    let solved = match problem.power {
+        Power::Plain => by_rounds(problem, &until),
+        Power::Squared => {
+            let absolute = problem.costs.weights.1 > 0.0;
+            let ended = match absolute {
+                true => lasso::minimize(problem, &until),
+                false => newton(problem, &until),
+            };
+            let mut gradient = vec![0.0; problem.dimension()];
+            let measured = problem.measure();
+            let violations = match absolute {
+                true => {
+                    lasso::Priced::losses_gradient(problem, &mut gradient);
+                    lasso::Priced::violations_at(problem, &gradient)
+                }
+                false => {
+                    problem.gradient(&mut gradient);
+                    problem.violations(&gradient)
+                }
+            };
+            let name = if absolute { "largest entry of the gradient" } else { "relative gradient" };
+            finish(ended, (name, largest(&violations)), measured, asked.tol)
+        }
+    };
+    Solved { passes, ..solved }
+}
+
+impl Asked<'_> {
+    /// Whether passes over the rows go before.
+    fn begins_with_pulls(&self, problem: &Intervals<'_>) -> bool {
+        let possible = !problem.free_constant() && problem.costs.weights.1 == 0.0;
+        let many = problem.design.is_sparse() || problem.design.width() > NARROW;
+        match self.dual {
+            Dual::Given(dual) => dual && possible,
+            Dual::Rule(DualRule::Auto) => possible && many && problem.power == Power::Plain,
+        }
+    }
+}
+
+/// Rounds until the pulls of the rows, the gradient and the gap are all as good as asked for.
+fn by_rounds(problem: &mut Intervals<'_>, until: &Until<'_>) -> Solved {
+    let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
+    let mut tolerance = until.tolerance.max(0.03);
+    let mut last = vec![f64::INFINITY; problem.m];
+    for _ in 0..ROUNDS {
+        let most_steps = until.most_steps - all.steps;
+        let ended = newton(problem, &Until { tolerance, most_steps, monitor: until.monitor });
+        all.steps += ended.steps;
+        all.products += ended.products;
+        all.stopped = ended.stopped;
+        // In units of what is far for a score.
+        let off: Vec<f64> = problem.row_violations().iter().map(|v| v / problem.unit).collect();
+        let measured = problem.measure();
+        let close = measured.iter().all(|m| m.gap <= until.tolerance * m.value);
+        let right = largest(&off) <= until.tolerance && ended.converged;
+        let enough = all.steps >= until.most_steps || all.stopped.is_some();
+        if enough || (close && right && tolerance <= until.tolerance) {
+            let violation = ("score off its pull", largest(&off));
+            return finish(all, violation, measured, until.tolerance);
+        }
+        let slow: Vec<bool> = off.iter().zip(&last).map(|(now, last)| *now > 0.1 * last).collect();
+        problem.next_round(&slow);
+        last = off;
+        tolerance = until.tolerance.max(0.1 * tolerance);
+    }
+    let violation = ("score off its pull", largest(&last));
+    let measured = problem.measure();
+    finish(all, violation, measured, until.tolerance)
+}
+
+fn finish(
+    ended: Ended,
+    violation: (&'static str, f64),
+    measured: Vec<Measured>,
+    tol: f64,
+) -> Solved {
+    let close = measured.iter().all(|m| m.gap <= tol * m.value);
+    Solved {
+        steps: ended.steps,
+        passes: 0,
+        products: ended.products,
+        converged: close && violation.1 <= tol,
+        stopped: ended.stopped,
+        violation,
+        measured,
+    }
+}
+
+fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |a, b| if *b > a || b.is_nan() { *b } else { a })
+}
+
+impl Solved {
+    /// Passes and steps.
+    pub fn n_iter(&self) -> u64 {
+        self.passes + self.steps
+    }
+
+    /// The certificate of a fit of so many rows.
+    pub fn certificate(&self, what: &str, rows: usize, began: Instant) -> Certificate {
+        let value: f64 = self.measured.iter().map(|m| m.value).sum();
+        let gap: f64 = self.measured.iter().map(|m| m.gap).sum();
+        let mut how = format!("{} products with second derivatives", self.products);
+        if self.passes > 0 {
+            how = format!("{} passes over the rows' pulls, {how}", self.passes);
+        }
+        if !self.converged && self.stopped.is_none() {
+            how += "; NOT CONVERGED: the limit of steps, or of rounding, came first";
+        }
+        let (name, violation) = self.violation;
+        Certificate {
+            proof: Proof {
+                method: Method::Iterative,
+                objective: Some((what.into(), value)),
+                bound: Some(value - gap),
+                violation: Some((name.into(), violation)),
+                how: Some(how),
+                ..Proof::closed_form()
+            },
+            rows: rows as u64,
+            rounds: self.n_iter(),
+            stopped: self.stopped,
+            seconds: began.elapsed().as_secs_f64(),
+        }
+    }
+}
