@@ -269,7 +269,7 @@ class LinearSVR(Additive, Regressor):
     >>> y = [20, 30, 40, 50]
     >>> model = LinearSVR().fit(X, y)
     >>> print(round(model.predict([[2.5]])[0], 6))
-    35.0
+    29.0
     """
 
     _id = "linear-svr"
