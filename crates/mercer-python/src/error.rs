@@ -16,6 +16,11 @@ pub fn raised(error: Error) -> PyErr {
         Error::NotACount { value, .. } if value < 0.0 => {
             PyValueError::new_err(format!("Negative values in data: {words}"))
         }
+        Error::Number { value, expected, .. }
+            if value < 0.0 && expected.starts_with("at least 0") =>
+        {
+            PyValueError::new_err(format!("Negative values in data: {words}"))
+        }
         _ => PyValueError::new_err(words),
     }
 }

