@@ -38,7 +38,7 @@ class SVC(Calibrated, Decides, Classifier):
         It must be a number above 0.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=4000.0
+    cache_size : float, default=256.0
         Most memory for kernel values, in millions of bytes; taken as it is needed.
         It must be a number above 0.
     max_iter : int, default=-1
@@ -97,7 +97,7 @@ class SVC(Calibrated, Decides, Classifier):
         tol=0.001,
         class_weight=None,
         shrinking=True,
-        cache_size=4000.0,
+        cache_size=256.0,
         max_iter=-1,
         multiclass="ovo",
         decision_function_shape="ovr",
@@ -329,7 +329,7 @@ class NuSVC(Decides, Classifier):
         It must be a number above 0.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=4000.0
+    cache_size : float, default=256.0
         Most memory for kernel values, in millions of bytes; taken as it is needed.
         It must be a number above 0.
     max_iter : int, default=-1
@@ -382,7 +382,7 @@ class NuSVC(Decides, Classifier):
         tol=0.001,
         class_weight=None,
         shrinking=True,
-        cache_size=4000.0,
+        cache_size=256.0,
         max_iter=-1,
         decision_function_shape="ovr",
         break_ties=False,
@@ -430,7 +430,7 @@ class SVR(Regressor):
         It must be a number of at least 0.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=4000.0
+    cache_size : float, default=256.0
         Most memory for kernel values, in millions of bytes; taken as it is needed.
         It must be a number above 0.
     max_iter : int, default=-1
@@ -475,7 +475,7 @@ class SVR(Regressor):
         C=1.0,
         epsilon=0.1,
         shrinking=True,
-        cache_size=4000.0,
+        cache_size=256.0,
         max_iter=-1,
     ):
         self.kernel = kernel
@@ -520,7 +520,7 @@ class NuSVR(Regressor):
         It must be a number above 0.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=4000.0
+    cache_size : float, default=256.0
         Most memory for kernel values, in millions of bytes; taken as it is needed.
         It must be a number above 0.
     max_iter : int, default=-1
@@ -565,7 +565,7 @@ class NuSVR(Regressor):
         coef0=0.0,
         tol=0.001,
         shrinking=True,
-        cache_size=4000.0,
+        cache_size=256.0,
         max_iter=-1,
     ):
         self.nu = nu
@@ -606,7 +606,7 @@ class OneClassSVM(Decides, Detector):
         It must be a number from 0.000000001 to 1.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=4000.0
+    cache_size : float, default=256.0
         Most memory for kernel values, in millions of bytes; taken as it is needed.
         It must be a number above 0.
     max_iter : int, default=-1
@@ -641,7 +641,7 @@ class OneClassSVM(Decides, Detector):
         tol=0.001,
         nu=0.5,
         shrinking=True,
-        cache_size=4000.0,
+        cache_size=256.0,
         max_iter=-1,
     ):
         self.kernel = kernel

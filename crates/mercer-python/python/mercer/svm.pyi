@@ -32,7 +32,7 @@ class SVC(Calibrated, Decides, Classifier):
         tol: float = 0.001,
         class_weight: Any = None,
         shrinking: bool = True,
-        cache_size: float = 4000.0,
+        cache_size: float = 256.0,
         max_iter: int = -1,
         multiclass: Literal["ovo", "ovr"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
@@ -116,7 +116,7 @@ class NuSVC(Decides, Classifier):
         tol: float = 0.001,
         class_weight: Any = None,
         shrinking: bool = True,
-        cache_size: float = 4000.0,
+        cache_size: float = 256.0,
         max_iter: int = -1,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
@@ -146,7 +146,7 @@ class SVR(Regressor):
         C: float = 1.0,
         epsilon: float = 0.1,
         shrinking: bool = True,
-        cache_size: float = 4000.0,
+        cache_size: float = 256.0,
         max_iter: int = -1,
     ) -> None: ...
 
@@ -174,7 +174,7 @@ class NuSVR(Regressor):
         coef0: float = 0.0,
         tol: float = 0.001,
         shrinking: bool = True,
-        cache_size: float = 4000.0,
+        cache_size: float = 256.0,
         max_iter: int = -1,
     ) -> None: ...
 
@@ -200,6 +200,6 @@ class OneClassSVM(Decides, Detector):
         tol: float = 0.001,
         nu: float = 0.5,
         shrinking: bool = True,
-        cache_size: float = 4000.0,
+        cache_size: float = 256.0,
         max_iter: int = -1,
     ) -> None: ...

@@ -400,14 +400,13 @@ impl<T: Float> KernelRows<T> {
     /// What a kernel of sparse rows sums up: differences, where absent cells count too.
     fn sparse_sum(&self, cells: impl Iterator<Item = (f64, f64)>, total: f64) -> f64 {
         match self.function.kernel {
-            Kernel::Laplacian => total + cells.map(|(a, b)| (a - b).abs() - a.abs()).sum::<f64>(),
             Kernel::Chi2 => {
                 let term = |(a, b): (f64, f64)| {
                     if a + b > 0.0 { (a - b) * (a - b) / (a + b) - a } else { 0.0 }
                 };
                 total + cells.map(term).sum::<f64>()
             }
-            _ => f64::NAN,
+            _ => total + cells.map(|(a, b)| (a - b).abs() - a.abs()).sum::<f64>(),
         }
     }
 

@@ -4,8 +4,8 @@
 //! its own small matrix in cache; then all prices follow at once from the columns of those that moved
 //! (Joachims 1999; Zanni, Serafini & Zanghirati 2006). Memory that was written once is used again.
 
-use super::by_columns::{ByColumns, End, Side};
-use super::smo::{pairs, violation};
+use super::by_columns::{ByColumns, Side};
+use super::smo::{End, pairs, violation};
 use mercer_num::Float;
 use mercer_num::sweep::Scan;
 use rayon::prelude::*;
@@ -40,7 +40,7 @@ impl<T: Float> ByColumns<'_, T> {
             if self.monitor.stop().is_some() {
                 return (End::Asked, scans);
             }
-            progress(((first / gap).ln() / (first / self.options.tol).ln()).clamp(0.0, 1.0));
+            progress(self.way(first, gap));
             if self.options.shrinking && round % LOOK == 0 && self.set_aside(&scans) {
                 last.clear();
                 scans = self.v.scans();

@@ -10,8 +10,7 @@
 //! or rounding; whoever asked looks at all of them, and begins again from there if he must.
 
 use super::cache::Cache;
-pub(super) use super::smo::End;
-use super::smo::{Variables, gain_of, move_pair, pairs, violation};
+use super::smo::{End, Variables, gain_of, move_pair, pairs, violation};
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
 use mercer_num::Float;
@@ -25,8 +24,6 @@ const WHOLE: usize = 384;
 const FRESH_SHARE: usize = 16;
 const FEWEST_FRESH: usize = 8;
 const MOST_FRESH: usize = 128;
-/// Memory for columns at most, in bytes: fresh memory costs more than computing what was in it again.
-const HELD: u64 = 256 << 20;
 /// Steps between two looks at the clock, and at who could be set aside.
 const POLL: u64 = 64;
 const LOOK: u64 = 1000;
@@ -216,7 +213,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
             active: (0..n as u32).collect(),
             some: None,
             diagonal: all.diagonal(),
-            cache: Cache::new(n, capacity::<T>(n, options.cache_bytes.min(HELD))),
+            cache: Cache::new(n, capacity::<T>(n, options.cache_bytes)),
             beta: v.beta.clone(),
             v,
             steps: 0,
@@ -240,8 +237,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
                 if let Some(stop) = self.monitor.stop() {
                     break (End::Asked, Some(stop));
                 }
-                let way = (first / gap(g)).ln() / (first / self.options.tol).ln();
-                progress(way.clamp(0.0, 1.0));
+                progress(self.way(first, gap(g)));
             }
             if self.cache.is_full() {
                 let (end, last) = self.blocks(scans, first, progress);
@@ -272,6 +268,11 @@ impl<'a, T: Float> ByColumns<'a, T> {
             stopped,
             beta: self.beta,
         }
+    }
+
+    /// The share of the way from the first violation to the tolerance, in digits.
+    pub fn way(&self, first: f64, gap: f64) -> f64 {
+        ((first / gap).ln() / (first / self.options.tol).ln()).clamp(0.0, 1.0)
     }
 
     /// Moves the pair of a group that is worth most; `None` where rounding leaves nothing to move.

@@ -87,6 +87,7 @@ fn each_code(rows: &Rows<'_>, mut visit: impl FnMut(usize, usize, usize)) -> Res
 }
 
 /// The code a cell stands for, nothing if it is missing.
+#[inline]
 pub(crate) fn as_code(x: f64) -> std::result::Result<Option<usize>, ()> {
     let code = x as u32;
     if f64::from(code) == x {

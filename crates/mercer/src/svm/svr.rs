@@ -33,7 +33,7 @@ params! {
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
         /// Most memory for kernel values, in millions of bytes; taken as it is needed.
-        cache_size: f64 = 4000.0, Above(0.0);
+        cache_size: f64 = 256.0, Above(0.0);
         /// Most steps; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
     }

@@ -101,11 +101,10 @@ impl Categorical {
         unseen: Unseen,
         at: (usize, usize),
     ) -> Result<Option<usize>> {
-        let code = x as u32;
-        if f64::from(code) == x && (code as usize) < self.n_values() {
-            return Ok(Some(code as usize));
+        match as_code(x) {
+            Ok(Some(code)) if code < self.n_values() => Ok(Some(code)),
+            _ => self.rare_place(x, unseen, at),
         }
-        self.rare_place(x, unseen, at)
     }
 
     #[cold]
