@@ -14,6 +14,9 @@ use failure::Failure;
 use session::Session;
 use std::process::ExitCode;
 
+#[global_allocator]
+static LARGE_PAGES: mercer_num::memory::LargePages = mercer_num::memory::LargePages;
+
 fn main() -> ExitCode {
     let args = args::Args::parse();
     let session = Session::start(&args.common);

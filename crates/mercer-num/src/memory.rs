@@ -1,4 +1,6 @@
-//! Memory for tables that are looked up all over.
+//! Large memory on large pages.
+
+use std::alloc::{GlobalAlloc, Layout, System};
 
 /// `n` zeros.
 ///
@@ -12,8 +14,59 @@ pub fn zeros(n: usize) -> Vec<f64> {
 /// The same for numbers of any kind.
 pub fn zeros_of<T: Copy + Default>(n: usize) -> Vec<T> {
     let mut out = vec![T::default(); n];
-    ask_for_large_pages(&mut out);
+    ask_for_large_pages(out.as_mut_ptr().cast(), size_of_val(out.as_slice()));
     out
+}
+
+/// The system's allocator, asking for large pages for whatever is large: a page costs as much to get
+/// whatever its size, and half a gigabyte of small ones takes longer than what is written there.
+///
+/// For programs to declare as their `#[global_allocator]`.
+#[derive(Debug)]
+pub struct LargePages;
+
+// SAFETY: the system's allocator, whose memory is given on as it is; advice about it changes how it is
+// mapped and never what it holds.
+unsafe impl GlobalAlloc for LargePages {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let place = unsafe { System.alloc(layout) };
+        ask_for_large_pages(place, layout.size());
+        place
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        let place = unsafe { System.alloc_zeroed(layout) };
+        ask_for_large_pages(place, layout.size());
+        place
+    }
+
+    unsafe fn dealloc(&self, place: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(place, layout) }
+    }
+
+    unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        let place = unsafe { System.realloc(place, layout, size) };
+        ask_for_large_pages(place, size);
+        place
+    }
+}
+
+/// Starts to bring the beginning of a slice into cache: the rest follows by itself. A hint without effect on
+/// any result.
+#[inline(always)]
+pub fn fetch<T>(slice: &[T]) {
+    #[cfg(target_arch = "x86_64")]
+    {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        let place = slice.as_ptr().cast::<i8>();
+        // SAFETY: a hint neither reads nor faults, wherever it points to, and all of these machines have it.
+        unsafe {
+            _mm_prefetch::<_MM_HINT_T0>(place);
+            _mm_prefetch::<_MM_HINT_T0>(place.wrapping_add(64));
+        }
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = slice;
 }
 
 /// Tables below this size do well without: two of the usual large pages.
@@ -21,27 +74,32 @@ pub fn zeros_of<T: Copy + Default>(n: usize) -> Vec<T> {
 const LEAST_BYTES: usize = 4 << 20;
 
 #[cfg(target_os = "linux")]
-fn ask_for_large_pages<T>(table: &mut [T]) {
-    let n_bytes = size_of_val(table);
-    if n_bytes < LEAST_BYTES {
-        return;
+#[inline]
+fn ask_for_large_pages(start: *mut u8, n_bytes: usize) {
+    if n_bytes >= LEAST_BYTES && !start.is_null() {
+        advise(start, n_bytes);
     }
+}
+
+/// `start` must lead to so many bytes that belong to the caller.
+#[cfg(target_os = "linux")]
+#[cold]
+fn advise(start: *mut u8, n_bytes: usize) {
     // SAFETY: asks for a number and has no preconditions.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     let Some(page) = usize::try_from(page).ok().filter(|page| page.is_power_of_two()) else {
         return;
     };
-    let start = table.as_mut_ptr().cast::<u8>();
     let before = start.align_offset(page);
     if before < n_bytes {
-        // SAFETY: the range starts on a page and lies within the table, which is borrowed alone. The
-        // advice changes how the memory is mapped, never what it holds; refusing it does no harm.
+        // SAFETY: the range starts on a page and lies within memory of the caller. The advice changes how
+        // it is mapped, never what it holds; refusing it does no harm.
         unsafe { libc::madvise(start.add(before).cast(), n_bytes - before, libc::MADV_HUGEPAGE) };
     }
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages<T>(_: &mut [T]) {}
+fn ask_for_large_pages(_: *mut u8, _: usize) {}
 
 #[cfg(test)]
 mod tests {

@@ -119,6 +119,72 @@ impl<'a> SparseView<'a> {
         SparseView { offsets: &self.offsets[range.start..range.end + 1], ..*self }
     }
 
+    /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
+    ///
+    /// # Panics
+    /// If there is no such row, or there are not as many numbers as columns.
+    #[inline]
+    pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        assert!(w.len() >= self.n_columns, "a number for every column");
+        let (columns, values) = self.row(i);
+        // SAFETY: whoever made the view saw that every column is one of `n_columns`.
+        let term = |j: i32, v: f64| v * unsafe { w.get_unchecked(j as usize) };
+        let (four, rest) = columns.as_chunks::<4>();
+        let (with, tail) = values.as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        for (j, v) in four.iter().zip(with) {
+            for k in 0..4 {
+                sums[k] += term(j[k], v[k]);
+            }
+        }
+        for (sum, (j, v)) in sums.iter_mut().zip(rest.iter().zip(tail)) {
+            *sum += term(*j, *v);
+        }
+        (sums[0] + sums[2]) + (sums[1] + sums[3])
+    }
+
+    /// `wⱼ += times · xⱼ` over the cells of row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row, or there are not as many numbers as columns.
+    #[inline]
+    pub fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
+        assert!(w.len() >= self.n_columns, "a number for every column");
+        let (columns, values) = self.row(i);
+        for (j, v) in columns.iter().zip(values) {
+            // SAFETY: whoever made the view saw that every column is one of `n_columns`.
+            *unsafe { w.get_unchecked_mut(*j as usize) } += times * v;
+        }
+    }
+
+    /// Starts to bring row `i` into cache; a hint without effect on any result.
+    #[inline]
+    pub fn fetch(&self, i: usize) {
+        let (columns, values) = self.row(i);
+        crate::memory::fetch(columns);
+        crate::memory::fetch(values);
+    }
+
+    /// The same cells by columns: row `j` of what is given back holds column `j`, by rising row.
+    pub fn by_columns(&self) -> WholeRows {
+        let mut offsets = vec![0; self.n_columns + 1];
+        self.iter().flat_map(|(columns, _)| columns).for_each(|j| offsets[*j as usize + 1] += 1);
+        for j in 0..self.n_columns {
+            offsets[j + 1] += offsets[j];
+        }
+        let mut next = offsets.clone();
+        let n_cells = offsets[self.n_columns];
+        let (mut columns, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
+        for (i, (row, cells)) in self.iter().enumerate() {
+            for (j, v) in row.iter().zip(cells) {
+                let place = &mut next[*j as usize];
+                (columns[*place], values[*place]) = (i as i32, *v);
+                *place += 1;
+            }
+        }
+        WholeRows { n_columns: self.n_rows(), offsets, columns, values }
+    }
+
     /// The cell in row `i` and column `j`.
     ///
     /// # Panics
@@ -187,13 +253,7 @@ impl Whole<'_> {
     pub fn view(&self) -> SparseView<'_> {
         match self {
             Whole::Borrowed(x) => *x,
-            Whole::Owned(x) => SparseView {
-                n_columns: x.n_columns,
-                offsets: &x.offsets,
-                start: 0,
-                columns: &x.columns,
-                values: &x.values,
-            },
+            Whole::Owned(x) => x.view(),
         }
     }
 }
@@ -208,6 +268,51 @@ pub struct WholeRows {
 }
 
 impl WholeRows {
+    /// The cells of dense rows that are not zero; `None` where they are more than a share of all.
+    ///
+    /// ```
+    /// use mercer_num::{Rows, sparse::WholeRows};
+    /// let x = ndarray::array![[0.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
+    /// let thin = WholeRows::of_dense(&Rows::from(&x), 0.5).unwrap();
+    /// assert_eq!(thin.view().row(0), (&[1][..], &[2.0][..]));
+    /// assert!(WholeRows::of_dense(&Rows::from(&x), 0.1).is_none());
+    /// ```
+    pub fn of_dense(rows: &crate::Rows<'_>, share: f64) -> Option<WholeRows> {
+        let (n, width) = (rows.n_rows(), rows.n_columns());
+        let most = (share * (n * width) as f64) as usize;
+        let mut thin = WholeRows { n_columns: width, offsets: vec![0], ..Default::default() };
+        for i in 0..n {
+            let row = rows.block(i..i + 1)?;
+            for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
+                thin.columns.push(j as i32);
+                thin.values.push(*v);
+            }
+            if thin.columns.len() > most {
+                return None;
+            }
+            thin.offsets.push(thin.columns.len());
+        }
+        Some(thin)
+    }
+
+    /// The rows.
+    pub fn view(&self) -> SparseView<'_> {
+        SparseView {
+            n_columns: self.n_columns,
+            offsets: &self.offsets,
+            start: 0,
+            columns: &self.columns,
+            values: &self.values,
+        }
+    }
+
+    /// Every cell as what is made of it.
+    #[must_use]
+    pub fn map(mut self, f: impl Fn(f64) -> f64) -> WholeRows {
+        self.values.iter_mut().for_each(|v| *v = f(*v));
+        self
+    }
+
     /// Adds the cells of a row by rising column, parts added in the order they stand in.
     fn push_summed(&mut self, columns: &[i32], values: &[f64]) {
         let first = self.columns.len();

@@ -17,6 +17,9 @@ use mercer::catalog::CATALOG;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+#[global_allocator]
+static LARGE_PAGES: mercer_num::memory::LargePages = mercer_num::memory::LargePages;
+
 /// Every estimator there is: its id, its place in the package, and what it can do.
 #[pyfunction]
 fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {

@@ -162,6 +162,11 @@ impl Machine {
 
     /// The support vectors made ready.
     pub(crate) fn ready_in<T: Float>(&self) -> Result<KernelRows<T>> {
+        self.ready_around(&self.center)
+    }
+
+    /// The same with another center.
+    pub(crate) fn ready_around<T: Float>(&self, center: &[f64]) -> Result<KernelRows<T>> {
         if self.function.kernel == Kernel::Precomputed {
             // Only the places are asked for, never what the vectors' own values are.
             let none = Matrix::zeros((self.support.len(), 0));
@@ -170,11 +175,11 @@ impl Machine {
         }
         let rows = self.rows()?;
         // Rows that were moved to around a center are no longer thin.
-        let storage = match self.center.is_empty() {
+        let storage = match center.is_empty() {
             true => Storage::of(self.function, &rows),
             false => Storage::Whole,
         };
-        Ok(KernelRows::all(self.function, storage, &rows, &self.center, &self.support))
+        Ok(KernelRows::all(self.function, storage, &rows, center, &self.support))
     }
 
     /// Refuses rows of another width, and those the kernel is not made for.

@@ -9,16 +9,21 @@ use super::distinct::Distinct;
 use super::fourier::{check_usable, drawn};
 use super::function::width_of;
 use super::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Segment, Storage, check_square,
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, check_square,
     k_means,
 };
 use crate::prelude::*;
+use crate::model::Cached;
+use mercer_num::Float;
 use mercer_num::linalg::{SymmetricEigen, multiply_transposed};
-use ndarray::ArrayView2;
+use ndarray::{Array2, ArrayView2};
+use rayon::prelude::*;
 use std::time::Instant;
 
 /// Eigenvalues below this share of the largest are rounding.
 const NOTHING: f64 = 1e-12;
+/// Rows mapped by one thread at a time.
+const ROWS: usize = 256;
 /// Rows at which the map is compared with the kernel.
 const COMPARED: usize = 512;
 /// Cells of rows that means are made of where they are sparse: they are written out.
@@ -71,6 +76,20 @@ pub struct NystroemModel {
     /// The share of the kernel's trace that the map leaves out: of all rows where centers are pivots, else
     /// of rows spread over all.
     pub left_out: f64,
+    #[serde(skip)]
+    double: Cached<Ready<f64>>,
+    #[serde(skip)]
+    single: Cached<Ready<f32>>,
+}
+
+/// What rows are mapped with, in one precision.
+#[derive(Debug)]
+struct Ready<T> {
+    /// What is taken off rows; empty for nothing.
+    center: Vec<f64>,
+    centers: KernelRows<T>,
+    /// `U D^(−½) Uᵀ`.
+    turned: Vec<T>,
 }
 
 impl Fit for Nystroem {
@@ -199,7 +218,39 @@ impl NystroemModel {
             vec![0.0; n],
         );
         let rank = roots.iter().filter(|r| **r > 0.0).count();
-        Ok(NystroemModel { machine, rank, left_out: 0.0 })
+        Ok(NystroemModel {
+            machine,
+            rank,
+            left_out: 0.0,
+            double: Cached::default(),
+            single: Cached::default(),
+        })
+    }
+
+    fn ready<T: Float>(&self, centered: bool) -> Result<Ready<T>> {
+        let machine = &self.machine;
+        let center = match centered && machine.function.kernel == Kernel::Rbf {
+            true => machine.vectors.mean_axis(ndarray::Axis(0)).map_or(Vec::new(), |c| c.to_vec()),
+            false => Vec::new(),
+        };
+        let centers = machine.ready_around(&center)?;
+        let turned = machine.coefficients.iter().map(|v| T::narrow(*v)).collect();
+        Ok(Ready { center, centers, turned })
+    }
+
+    /// The new rows in one precision: kernel values of a block, turned while they are in cache.
+    fn map<T: Float>(&self, x: &Rows<'_>, ready: &Ready<T>) -> Array2<T> {
+        let m = self.n_outputs();
+        let mut out = vec![T::default(); x.n_rows() * m];
+        out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
+            let first = (k * ROWS) as u32;
+            let picks: Vec<u32> = (first..first + (out.len() / m) as u32).collect();
+            let rows = ready.centers.beside(x, &picks, &ready.center);
+            let mut values = vec![T::default(); out.len()];
+            rows.block(&ready.centers, 0..m, &mut values);
+            T::dot_products(&values, &ready.turned, m, out);
+        });
+        Array2::from_shape_vec((x.n_rows(), m), out).expect("a column a center")
     }
 
     /// The share of the trace that is left out, and the root mean square error of kernel values, over rows
@@ -247,7 +298,13 @@ impl Transformer for NystroemModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.decisions(x, &[Segment::all(&self.machine)])
+        self.machine.check_rows(x)?;
+        Ok(self.map(x, self.double.get_or_fail(|| self.ready(false))?))
+    }
+
+    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        self.machine.check_rows(x)?;
+        Ok(self.map(x, self.single.get_or_fail(|| self.ready(true))?))
     }
 }
 
@@ -299,6 +356,19 @@ mod tests {
                 assert!((0..90).all(|i| products[[i, i]] <= value(i, i) + 1e-9), "{kernel:?}");
             }
         }
+    }
+
+    #[test]
+    fn single_precision_keeps_its_digits_far_from_zero() {
+        let x = rows(60, 3) + 500.0;
+        let fitted = Nystroem::new().n_components(10).gamma(Some(0.5.into()));
+        let fitted = fitted.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+        let double = fitted.transform(&Rows::from(&x)).unwrap();
+        let single = fitted.transform_single(&Rows::from(&x)).unwrap();
+
+        let off = |(a, b): (&f64, &f32)| (a - f64::from(*b)).abs();
+        assert!(double.iter().zip(&single).map(off).fold(0.0, f64::max) < 1e-3);
     }
 
     #[test]

@@ -532,9 +532,12 @@ fn thin<T: Float>(rows: &Rows<'_>, picks: &[u32]) -> Cells<T> {
 }
 
 fn write_row<T: Float>(rows: &Rows<'_>, i: usize, center: &[f64], out: &mut [T]) {
-    let row = rows.row(i);
+    let row = match rows.block(i..i + 1) {
+        Some(row) => row,
+        None => rows.row(i).into(),
+    };
     match center {
-        [] => out.iter_mut().zip(&row).for_each(|(out, x)| *out = T::narrow(*x)),
+        [] => out.iter_mut().zip(row.iter()).for_each(|(out, x)| *out = T::narrow(*x)),
         center => {
             let cells = row.iter().zip(center);
             out.iter_mut().zip(cells).for_each(|(out, (x, c))| *out = T::narrow(x - c));

@@ -5,10 +5,11 @@
 //! ones are kept by columns as well. The order of every sum is fixed by the shape of the data.
 
 use crate::error::Result;
-use crate::model::Monitor;
+use crate::model::{Cached, Monitor};
 use mercer_num::linalg::{add_gram, add_product, add_times};
 use mercer_num::parallel;
 use mercer_num::simd::{add_table_rows, dot_rows};
+use mercer_num::sparse::{Whole, WholeRows};
 use mercer_num::{Matrix, Rows, SparseView};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -23,25 +24,24 @@ const PARTS: usize = 64;
 /// The rows, and whether a constant column stands behind the others.
 pub(crate) struct Design<'a> {
     rows: Rows<'a>,
-    by_column: Option<Columns>,
+    /// Sparse cells by columns, made when first asked for.
+    by_column: Option<Cached<WholeRows>>,
     pub intercept: bool,
 }
 
-/// Sparse cells by columns.
-struct Columns {
-    starts: Vec<usize>,
-    rows: Vec<i32>,
-    values: Vec<f64>,
-}
-
 impl<'a> Design<'a> {
-    /// Lays rows out; sparse ones are copied by columns.
+    /// Lays rows out; sparse ones will be copied by columns.
     ///
     /// # Errors
     /// If the copy would take more memory than allowed.
     pub fn new(rows: &Rows<'a>, intercept: bool, monitor: &Monitor<'_>) -> Result<Design<'a>> {
         let by_column = match rows {
-            Rows::Sparse(x) => Some(Columns::of(x, monitor)?),
+            Rows::Sparse(x) => {
+                let n_cells: usize = x.iter().map(|(columns, _)| columns.len()).sum();
+                let bytes = 12 * n_cells as u64 + 8 * x.n_columns() as u64;
+                monitor.reserve("keeping sparse rows by columns", bytes)?;
+                Some(Cached::default())
+            }
             _ => None,
         };
         Ok(Design { rows: *rows, by_column, intercept })
@@ -70,6 +70,14 @@ impl<'a> Design<'a> {
         matches!(self.rows, Rows::Sparse(_))
     }
 
+    /// Sparse cells by columns.
+    fn by_column(&self) -> Option<SparseView<'_>> {
+        match (&self.rows, &self.by_column) {
+            (Rows::Sparse(x), Some(made)) => Some(made.get(|| x.by_columns()).view()),
+            _ => None,
+        }
+    }
+
     /// Rows that one thread takes at a time.
     fn part(&self) -> usize {
         self.n_rows().div_ceil(PARTS).next_multiple_of(PANEL).max(4 * PANEL)
@@ -89,6 +97,9 @@ impl<'a> Design<'a> {
     fn panel_scores(&self, rows: Range<usize>, v: &[f64], m: usize, scores: &mut [f64]) {
         let (weights, constant) = v.split_at(self.width() * m);
         match &self.rows {
+            Rows::Sparse(x) if m == 1 => {
+                rows.zip(scores.iter_mut()).for_each(|(i, z)| *z = x.dot(i, weights));
+            }
             Rows::Sparse(x) => {
                 scores.fill(0.0);
                 for (i, scores) in rows.zip(scores.chunks_exact_mut(m)) {
@@ -110,8 +121,8 @@ impl<'a> Design<'a> {
 
     /// `Xᵀr` for `m` numbers a row in `residuals`, `m` sums a feature in `out`.
     pub fn back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
-        if let Some(columns) = &self.by_column {
-            columns.back(residuals, m, &mut out[..self.width() * m]);
+        if let Some(columns) = self.by_column() {
+            sum_columns(&columns, Cow::Borrowed, residuals, m, &mut out[..self.width() * m]);
             self.constant_back(residuals, m, out);
             return;
         }
@@ -206,8 +217,9 @@ impl<'a> Design<'a> {
 
     /// `Σᵢ rᵢ xᵢⱼ²` for `m` numbers `r` a row: the diagonals of `XᵀRX`.
     pub fn squares_back(&self, weights: &[f64], m: usize, out: &mut [f64]) {
-        if let Some(columns) = &self.by_column {
-            columns.squared().back(weights, m, &mut out[..self.width() * m]);
+        if let Some(columns) = self.by_column() {
+            let squares = |cells: &[f64]| cells.iter().map(|x| x * x).collect();
+            sum_columns(&columns, squares, weights, m, &mut out[..self.width() * m]);
             return self.constant_back(weights, m, out);
         }
         let part = self.part();
@@ -225,8 +237,35 @@ impl<'a> Design<'a> {
         add_up(parts.collect(), out);
     }
 
+    /// What the cross-products of sparse rows cost, in products with all rows.
+    pub fn gram_cost(&self) -> f64 {
+        let Rows::Sparse(x) = &self.rows else { return f64::INFINITY };
+        let cells = x.iter().map(|(columns, _)| columns.len() as f64);
+        let (sum, squares) = cells.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
+        squares / (4.0 * sum)
+    }
+
+    /// Adds the weighted cross-products of some sparse rows to a lower triangle.
+    fn add_sparse_gram(&self, rows: Range<usize>, weights: &[f64], into: &mut [f64]) {
+        let Rows::Sparse(x) = &self.rows else { return };
+        let width = self.width();
+        for (i, weight) in rows.clone().zip(&weights[rows]).filter(|(_, w)| **w != 0.0) {
+            let (columns, values) = x.row(i);
+            for (k, (j, v)) in columns.iter().zip(values).enumerate() {
+                let times = weight * v;
+                for (other, v) in columns[..k].iter().zip(values) {
+                    let (low, high) = (*j.min(other) as usize, *j.max(other) as usize);
+                    // Two parts of one cell meet twice in its square.
+                    let twice = if low == high { 2.0 } else { 1.0 };
+                    into[high * width + low] += twice * times * v;
+                }
+                into[*j as usize * (width + 1)] += times * v;
+            }
+        }
+    }
+
     /// The weighted means of the columns, and the cross-products around them if there is a constant
-    /// column, around zero otherwise; dense rows only.
+    /// column, around zero otherwise.
     pub fn centered_gram(&self, weights: impl Fn(usize) -> f64 + Sync) -> (Vec<f64>, Matrix) {
         let width = self.width();
         let weighted: Vec<f64> = (0..self.n_rows()).map(&weights).collect();
@@ -241,6 +280,10 @@ impl<'a> Design<'a> {
         let leaf = |k: usize| {
             let mut sum = vec![0.0; width * width];
             let rows = k * part..((k + 1) * part).min(self.n_rows());
+            if self.is_sparse() {
+                self.add_sparse_gram(rows, &weighted, &mut sum);
+                return Ok(sum);
+            }
             for first in rows.clone().step_by(4 * PANEL) {
                 let rows = first..(first + 4 * PANEL).min(rows.end);
                 let mut block = self.rows.block(rows.clone()).unwrap_or_default();
@@ -258,7 +301,12 @@ impl<'a> Design<'a> {
         };
         let Ok((sum, _)) = parallel::reduce(self.n_rows().div_ceil(part), leaf, add, |_| true);
         let sum = sum.unwrap_or_else(|| vec![0.0; width * width]);
-        let gram = Matrix::from_shape_vec((width, width), sum).expect("a square of the width");
+        let mut gram = Matrix::from_shape_vec((width, width), sum).expect("a square of the width");
+        if self.is_sparse() {
+            for (mut row, mean) in gram.outer_iter_mut().zip(&means) {
+                row.scaled_add(-total * mean, &ndarray::ArrayView1::from(&means));
+            }
+        }
         (means, gram)
     }
 }
@@ -281,81 +329,46 @@ fn add_up(parts: Vec<Vec<f64>>, out: &mut [f64]) {
     }
 }
 
-impl Columns {
-    fn of(x: &SparseView<'_>, monitor: &Monitor<'_>) -> Result<Columns> {
-        let n_cells: usize = x.iter().map(|(columns, _)| columns.len()).sum();
-        let bytes = 12 * n_cells as u64 + 8 * x.n_columns() as u64;
-        monitor.reserve("keeping sparse rows by columns", bytes)?;
-        let mut starts = vec![0; x.n_columns() + 1];
-        x.iter().flat_map(|(columns, _)| columns).for_each(|j| starts[*j as usize + 1] += 1);
-        for j in 0..x.n_columns() {
-            starts[j + 1] += starts[j];
-        }
-        let mut next = starts.clone();
-        let (mut rows, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
-        for (i, (columns, cells)) in x.iter().enumerate() {
-            for (j, v) in columns.iter().zip(cells) {
-                let place = &mut next[*j as usize];
-                (rows[*place], values[*place]) = (i as i32, *v);
-                *place += 1;
+/// `m` sums a column: of its cells, or of what is made of them, times the numbers of their rows.
+fn sum_columns<'c>(
+    columns: &SparseView<'c>,
+    made: impl Fn(&'c [f64]) -> Cow<'c, [f64]> + Sync,
+    residuals: &[f64],
+    m: usize,
+    out: &mut [f64],
+) {
+    // Columns that one thread takes at a time.
+    let some = (columns.n_rows() / PARTS).clamp(1, 1024);
+    out.par_chunks_mut(some * m).enumerate().for_each(|(k, out)| {
+        for (j, out) in (k * some..).zip(out.chunks_exact_mut(m)) {
+            let (rows, cells) = columns.row(j);
+            out.fill(0.0);
+            match (made(cells), m) {
+                (Cow::Borrowed(_), 1) => out[0] = columns.dot(j, residuals),
+                (cells, _) => add_table_rows(rows, &cells, residuals, out),
             }
         }
-        Ok(Columns { starts, rows, values })
-    }
-
-    fn back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
-        /// Columns that one thread takes at a time.
-        const COLUMNS: usize = 1024;
-        out.par_chunks_mut(COLUMNS * m).enumerate().for_each(|(k, out)| {
-            for (j, out) in (k * COLUMNS..).zip(out.chunks_exact_mut(m)) {
-                let cells = self.starts[j]..self.starts[j + 1];
-                out.fill(0.0);
-                add_table_rows(&self.rows[cells.clone()], &self.values[cells], residuals, out);
-            }
-        });
-    }
-
-    fn squared(&self) -> Columns {
-        let values = self.values.iter().map(|v| v * v).collect();
-        Columns { starts: self.starts.clone(), rows: self.rows.clone(), values }
-    }
+    });
 }
 
-/// The cells of one row.
-pub(crate) enum RowCells<'a> {
-    Sparse(&'a [i32], &'a [f64]),
-    Dense(Cow<'a, [f64]>),
+/// Rows to be visited one by one.
+pub(crate) enum Lines<'a> {
+    Thin(Whole<'a>),
+    Dense(Rows<'a>),
 }
 
 impl<'a> Design<'a> {
-    /// A row, without the constant.
-    pub fn row(&self, i: usize) -> RowCells<'a> {
-        match &self.rows {
-            Rows::Sparse(x) => {
-                let (columns, values) = x.row(i);
-                RowCells::Sparse(columns, &values[..columns.len().min(values.len())])
-            }
-            rows => RowCells::Dense(rows.block(i..i + 1).unwrap_or_default()),
+    /// The rows without the constant; dense ones with few cells that are not zero are kept as those.
+    pub fn lines(&self) -> Lines<'a> {
+        /// The share of cells up to which it is faster to look at those that are not zero.
+        const THIN: f64 = 0.25;
+        match self.rows {
+            Rows::Sparse(x) => Lines::Thin(x.whole()),
+            rows => match WholeRows::of_dense(&rows, THIN) {
+                Some(thin) => Lines::Thin(Whole::Owned(thin)),
+                None => Lines::Dense(rows),
+            },
         }
-    }
-
-    /// `‖x‖²` of every row, without the constant.
-    pub fn squared_lengths(&self) -> Vec<f64> {
-        let length = |i| match self.row(i) {
-            RowCells::Dense(row) => row.iter().map(|x| x * x).sum(),
-            RowCells::Sparse(columns, values) if columns.is_sorted_by(|a, b| a < b) => {
-                values.iter().map(|x| x * x).sum()
-            }
-            // A cell may be stored in parts, which only together have a square.
-            RowCells::Sparse(columns, values) => {
-                let mut cells: Vec<(i32, f64)> =
-                    columns.iter().copied().zip(values.iter().copied()).collect();
-                cells.sort_by_key(|(j, _)| *j);
-                let parts = cells.chunk_by(|a, b| a.0 == b.0);
-                parts.map(|part| part.iter().map(|(_, x)| x).sum::<f64>().powi(2)).sum()
-            }
-        };
-        (0..self.n_rows()).into_par_iter().with_min_len(PANEL).map(length).collect()
     }
 }
 
@@ -369,13 +382,14 @@ pub(crate) enum Column<'a> {
 impl Design<'_> {
     /// Some columns; the one behind the last is the constant.
     pub fn columns(&self, which: &[usize]) -> Vec<Column<'_>> {
+        let by_column = self.by_column();
         which
             .par_iter()
-            .map(|j| match &self.by_column {
+            .map(|j| match by_column {
                 _ if *j >= self.width() => Column::Constant,
                 Some(columns) => {
-                    let cells = columns.starts[*j]..columns.starts[j + 1];
-                    Column::Sparse(&columns.rows[cells.clone()], &columns.values[cells])
+                    let (rows, values) = columns.row(*j);
+                    Column::Sparse(rows, values)
                 }
                 None => Column::Dense((0..self.n_rows()).map(|i| self.rows.get(i, *j)).collect()),
             })

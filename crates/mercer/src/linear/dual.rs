@@ -3,230 +3,266 @@
 //! In the dual problem every row has a pull `βᵢ`, and the weights are `w = Σᵢ βᵢ xᵢ`, `b = Σᵢ βᵢ / λ₀`. With the
 //! others held, the best pull of a row has a formula: what brings its score to its interval, as far as
 //! its bound allows (Hsieh et al. 2008; Ho & Lin 2012). Rows whose pull would not change for long are set
-//! aside, and asked again at the end. One visit of a row serves several classes side by side.
+//! aside, and asked again at the end. Every class has a thread to itself while it is worked on.
 //!
-//! Passes are cheap and soon near the optimum; the last digits are left to others.
+//! Passes are cheap and soon near the optimum; the last digits may be left to others.
 
-use super::design::RowCells;
+use super::design::Lines;
 use super::interval::{Intervals, Power};
 use crate::model::{Monitor, Stop};
+use mercer_num::memory::fetch;
 use mercer_num::random::Random;
-use mercer_num::simd::{add_table_rows, dot_rows};
+use mercer_num::simd::dot_rows;
 use rayon::prelude::*;
 
-/// Classes that share the visits of one thread.
-const TOGETHER: usize = 16;
 /// Visits between two looks at the clock.
 const VISITS: usize = 1024;
 
-/// Where the passes ended.
-pub(super) struct Descent {
-    /// Feature by feature, the constant terms last.
-    pub weights: Vec<f64>,
-    /// Pulls as shares of their rows' costs.
-    pub pulls: Vec<f64>,
-    /// The most passes that a class needed.
-    pub passes: u64,
+/// The pulls of all classes, to be made better pass by pass.
+pub(super) struct Descent<'a> {
+    lines: Lines<'a>,
+    classes: Vec<Class>,
+    n_weights: usize,
     pub stopped: Option<Stop>,
 }
 
-/// Passes over the rows until no score is further than `tolerance` from what its pull is right for.
-pub(super) fn descend(
-    problem: &Intervals<'_>,
-    tolerance: f64,
-    most_passes: u64,
-    monitor: &Monitor<'_>,
-) -> Descent {
-    let (m, n) = (problem.m, problem.design.n_rows());
-    // Groups depend on the number of classes and on nothing else.
-    let n_groups = m.div_ceil(TOGETHER);
-    let size = m.div_ceil(n_groups);
-    let norms = problem.design.squared_lengths();
-    let groups: Vec<Group<'_, '_>> = (0..n_groups)
-        .into_par_iter()
-        .map(|g| {
-            let mut group = Group::new(problem, &norms, g * size, size.min(m - g * size));
-            group.run(tolerance, most_passes, monitor);
-            group
-        })
-        .collect();
-    let n_weights = problem.design.n_weights();
-    let (mut weights, mut pulls) = (vec![0.0; n_weights * m], vec![0.0; n * m]);
-    for group in &groups {
-        let (first, width) = (group.first, group.width);
-        let put = |from: &[f64], to: &mut [f64]| {
-            for (from, to) in from.chunks_exact(width).zip(to.chunks_exact_mut(m)) {
-                to[first..first + width].copy_from_slice(from);
-            }
-        };
-        put(&group.weights, &mut weights);
-        put(&group.betas, &mut pulls);
-    }
-    for (i, row) in pulls.chunks_exact_mut(m).enumerate() {
-        for (k, pull) in row.iter_mut().enumerate() {
-            let cost = problem.cost(i, k);
-            *pull = if cost > 0.0 { *pull / cost } else { 0.0 };
-        }
-    }
-    let passes = groups.iter().map(|group| group.passes).max().unwrap_or(0);
-    Descent { weights, pulls, passes, stopped: groups.iter().find_map(|group| group.stopped) }
+/// What is known of a row.
+#[derive(Clone, Copy)]
+struct Row {
+    /// The ends of its interval.
+    low: f64,
+    high: f64,
+    cost: f64,
+    /// How much its score moves with its pull.
+    norm: f64,
+    beta: f64,
 }
 
-/// Some classes, side by side.
-struct Group<'a, 'd> {
-    problem: &'a Intervals<'d>,
-    norms: &'a [f64],
-    first: usize,
-    width: usize,
+/// The pulls of one class.
+struct Class {
+    rows: Vec<Row>,
+    /// Those that count.
+    all: Vec<u32>,
     weights: Vec<f64>,
-    betas: Vec<f64>,
-    scores: Vec<f64>,
-    steps: Vec<f64>,
+    /// How much the constant term moves with a pull.
+    lift: f64,
+    power: Power,
+    random: Random,
     passes: u64,
+    /// Rows looked at.
+    visits: u64,
+    /// Whether the last pass found nothing to do.
+    done: bool,
     stopped: Option<Stop>,
 }
 
-/// What a visit found.
-struct Visit {
-    /// Whether no pull of the row will soon change.
-    quiet: bool,
-    /// By how much a score was off.
-    off: f64,
-}
-
-impl<'a, 'd> Group<'a, 'd> {
-    fn new(
-        problem: &'a Intervals<'d>,
-        norms: &'a [f64],
-        first: usize,
-        width: usize,
-    ) -> Group<'a, 'd> {
-        Group {
-            problem,
-            norms,
-            first,
-            width,
-            weights: vec![0.0; problem.design.n_weights() * width],
-            betas: vec![0.0; problem.design.n_rows() * width],
-            scores: vec![0.0; width],
-            steps: vec![0.0; width],
-            passes: 0,
-            stopped: None,
-        }
+impl<'a> Descent<'a> {
+    /// No pulls.
+    pub fn new(problem: &Intervals<'a>) -> Descent<'a> {
+        let lines = problem.design.lines();
+        let (n, n_weights) = (problem.design.n_rows(), problem.design.n_weights());
+        let lift = if problem.design.intercept { 1.0 / problem.costs.constant.0 } else { 0.0 };
+        let norms: Vec<f64> =
+            (0..n).into_par_iter().with_min_len(VISITS).map(|i| lines.square(i) + lift).collect();
+        let classes = (0..problem.m).into_par_iter().map(|k| {
+            let row = |(i, norm): (usize, &f64)| {
+                let (low, high) = problem.ends(i, k);
+                Row { low, high, cost: problem.cost(i, k), norm: *norm, beta: 0.0 }
+            };
+            let rows: Vec<Row> = norms.iter().enumerate().map(row).collect();
+            Class {
+                all: (0..n as u32).filter(|i| rows[*i as usize].cost > 0.0).collect(),
+                rows,
+                weights: vec![0.0; n_weights],
+                lift,
+                power: problem.power,
+                random: Random::new(0),
+                passes: 0,
+                visits: 0,
+                done: false,
+                stopped: None,
+            }
+        });
+        Descent { classes: classes.collect(), lines, n_weights, stopped: None }
     }
 
-    fn run(&mut self, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) {
-        let counts = |i: &u32| self.problem.cost(*i as usize, self.first) > 0.0;
-        let all: Vec<u32> = (0..self.norms.len() as u32).filter(counts).collect();
-        let mut random = Random::new(0);
-        let mut active = all.clone();
+    /// Passes over the rows until no score is further than `tolerance` from what its pull is right for, or
+    /// until there were enough of them; says whether the former.
+    pub fn run(&mut self, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) -> bool {
+        let lines = &self.lines;
+        self.classes
+            .par_iter_mut()
+            .with_max_len(1)
+            .for_each(|class| class.run(lines, tolerance, most_passes, monitor));
+        self.stopped = self.classes.iter().find_map(|class| class.stopped);
+        self.classes.iter().all(|class| class.done)
+    }
+
+    /// The most passes that a class needed.
+    pub fn passes(&self) -> u64 {
+        self.classes.iter().map(|class| class.passes).max().unwrap_or(0)
+    }
+
+    /// The weights, feature by feature and the constant terms last, summed afresh.
+    pub fn weights(&self) -> Vec<f64> {
+        let summed: Vec<Vec<f64>> =
+            self.classes.par_iter().map(|class| class.sum(&self.lines)).collect();
+        side_by_side(&summed, self.n_weights)
+    }
+
+    /// Pulls as shares of their rows' costs, row by row.
+    pub fn pulls(&self) -> Vec<f64> {
+        let share = |row: &Row| if row.cost > 0.0 { row.beta / row.cost } else { 0.0 };
+        let pulls: Vec<Vec<f64>> =
+            self.classes.par_iter().map(|class| class.rows.iter().map(share).collect()).collect();
+        side_by_side(&pulls, pulls.first().map_or(0, Vec::len))
+    }
+}
+
+/// The first numbers of all, then the second ones, and so on.
+fn side_by_side(columns: &[Vec<f64>], n: usize) -> Vec<f64> {
+    let m = columns.len();
+    let mut out = vec![0.0; n * m];
+    out.par_chunks_mut(VISITS * m).enumerate().for_each(|(part, out)| {
+        for (j, out) in (part * VISITS..).zip(out.chunks_exact_mut(m)) {
+            out.iter_mut().zip(columns).for_each(|(out, column)| *out = column[j]);
+        }
+    });
+    out
+}
+
+impl Class {
+    fn run(&mut self, lines: &Lines<'_>, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) {
+        let mut active = self.all.clone();
         // How sure it takes to set a row aside: further than any score was off in the last pass.
         let mut sure = f64::INFINITY;
-        while self.passes < most_passes {
-            random.shuffle(&mut active);
-            let mut worst = 0.0f64;
-            let mut kept = Vec::with_capacity(active.len());
-            for (visit, i) in active.iter().enumerate() {
+        self.done = self.all.is_empty();
+        while !self.done && self.visits < most_passes * self.all.len() as u64 {
+            self.random.shuffle(&mut active);
+            let whole = active.len() == self.all.len();
+            let (mut worst, mut kept) = (0.0f64, 0);
+            for visit in 0..active.len() {
                 if visit.is_multiple_of(VISITS) {
                     self.stopped = monitor.stop();
                     if self.stopped.is_some() {
                         return;
                     }
                 }
-                let found = self.visit(*i as usize, sure);
-                worst = worst.max(found.off);
-                if !found.quiet {
-                    kept.push(*i);
+                if let [next, after] = active[visit + 1..][..2.min(active.len() - visit - 1)] {
+                    fetch(&self.rows[after as usize..]);
+                    lines.fetch(next as usize);
                 }
+                let i = active[visit];
+                let (off, quiet) = self.visit(lines, i as usize, sure);
+                worst = worst.max(off);
+                active[kept] = i;
+                kept += usize::from(!quiet);
             }
             self.passes += 1;
-            let whole = active.len() == all.len();
-            if worst <= tolerance && whole {
-                return;
-            }
-            if worst <= tolerance || kept.is_empty() {
-                active = all.clone();
+            self.visits += active.len() as u64;
+            self.done = worst <= tolerance && whole;
+            if worst <= tolerance || kept == 0 {
+                active.clone_from(&self.all);
                 sure = f64::INFINITY;
             } else {
-                active = kept;
+                active.truncate(kept);
                 sure = worst;
             }
         }
     }
 
-    /// Sets the pulls of a row to their best.
-    fn visit(&mut self, i: usize, sure: f64) -> Visit {
-        let (problem, g) = (self.problem, self.width);
-        let n = problem.design.width() * g;
-        let row = problem.design.row(i);
-        let (weights, constants) = self.weights.split_at_mut(n);
-        self.scores.fill(0.0);
-        match &row {
-            RowCells::Sparse(columns, values) => {
-                add_table_rows(columns, values, weights, &mut self.scores);
-            }
-            RowCells::Dense(values) if g == 1 => dot_rows(values, weights, &mut self.scores),
-            RowCells::Dense(values) => {
-                for (weights, x) in weights.chunks_exact(g).zip(values.iter()) {
-                    self.scores.iter_mut().zip(weights).for_each(|(z, w)| *z += x * w);
-                }
-            }
-        }
-        self.scores.iter_mut().zip(constants.iter()).for_each(|(z, b)| *z += b);
-        let lift = match constants.is_empty() {
-            true => 0.0,
-            false => 1.0 / problem.costs.constant.0,
+    /// Sets the pull of a row to its best; says by how much its score was off, and whether the pull will not
+    /// soon change.
+    #[inline]
+    fn visit(&mut self, lines: &Lines<'_>, i: usize, sure: f64) -> (f64, bool) {
+        let z = lines.dot(i, &self.weights) + self.constant();
+        let Row { low, high, cost, norm, beta } = self.rows[i];
+        let (bound, curve) = match self.power {
+            Power::Plain => (cost, norm),
+            Power::Squared => (f64::INFINITY, norm + 0.5 / cost),
         };
-        let norm = self.norms[i] + lift;
-        let mut found = Visit { quiet: true, off: 0.0 };
-        let mut moved = false;
-        for l in 0..g {
-            let k = self.first + l;
-            let (cost, (low, high), z) = (problem.cost(i, k), problem.ends(i, k), self.scores[l]);
-            let beta = &mut self.betas[i * g + l];
-            let (bound, curve) = match problem.power {
-                Power::Plain => (cost, norm),
-                Power::Squared => (f64::INFINITY, norm + 0.5 / cost),
-            };
-            // The score without the row's own pull, and what is left of the way to the interval.
-            let rest = z - norm * *beta;
-            let way = if rest < low {
-                low - rest
-            } else if rest > high {
-                high - rest
-            } else {
-                0.0
-            };
-            let best = if way == 0.0 { 0.0 } else { (way / curve).clamp(-bound, bound) };
-            let step = best - *beta;
-            self.steps[l] = step;
-            found.off = found.off.max(step.abs() * curve);
-            found.quiet &= step == 0.0
-                && if best == 0.0 {
-                    z > low + sure && z < high - sure
-                } else {
-                    best.abs() == bound && (z < low - sure || z > high + sure)
-                };
-            moved |= step != 0.0;
-            *beta = best;
-        }
-        if moved {
-            match &row {
-                RowCells::Sparse(columns, values) => {
-                    for (j, x) in columns.iter().zip(*values) {
-                        let at = *j as usize * g;
-                        let weights = &mut weights[at..at + g];
-                        weights.iter_mut().zip(&self.steps).for_each(|(w, s)| *w += x * s);
-                    }
-                }
-                RowCells::Dense(values) => {
-                    for (weights, x) in weights.chunks_exact_mut(g).zip(values.iter()) {
-                        weights.iter_mut().zip(&self.steps).for_each(|(w, s)| *w += x * s);
-                    }
-                }
+        // The score without the row's own pull, and what is left of the way to the interval.
+        let rest = z - norm * beta;
+        let way = (low - rest).max(0.0) + (high - rest).min(0.0);
+        let best = if way == 0.0 { 0.0 } else { (way / curve).clamp(-bound, bound) };
+        let step = best - beta;
+        if step != 0.0 {
+            self.rows[i].beta = best;
+            lines.add_to(i, step, &mut self.weights);
+            if let (Some(b), true) = (self.weights.last_mut(), self.lift > 0.0) {
+                *b += step * self.lift;
             }
-            constants.iter_mut().zip(&self.steps).for_each(|(b, s)| *b += s * lift);
+            return (step.abs() * curve, false);
         }
-        found
+        let quiet = match best == 0.0 {
+            true => z > low + sure && z < high - sure,
+            false => best.abs() == bound && (z < low - sure || z > high + sure),
+        };
+        (0.0, quiet)
+    }
+
+    fn constant(&self) -> f64 {
+        match self.weights.last() {
+            Some(b) if self.lift > 0.0 => *b,
+            _ => 0.0,
+        }
+    }
+
+    /// The weights that the pulls make.
+    fn sum(&self, lines: &Lines<'_>) -> Vec<f64> {
+        let mut weights = vec![0.0; self.weights.len()];
+        let mut constant = 0.0;
+        for (i, row) in self.rows.iter().enumerate().filter(|(_, row)| row.beta != 0.0) {
+            lines.add_to(i, row.beta, &mut weights);
+            constant += row.beta * self.lift;
+        }
+        if let (Some(b), true) = (weights.last_mut(), self.lift > 0.0) {
+            *b = constant;
+        }
+        weights
+    }
+}
+
+impl Lines<'_> {
+    /// `‖x‖²`.
+    fn square(&self, i: usize) -> f64 {
+        match self {
+            Lines::Thin(x) => x.view().row(i).1.iter().map(|v| v * v).sum(),
+            Lines::Dense(x) => {
+                x.block(i..i + 1).unwrap_or_default().iter().map(|v| v * v).sum()
+            }
+        }
+    }
+
+    /// `x·w`.
+    #[inline]
+    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        match self {
+            Lines::Thin(x) => x.view().dot(i, w),
+            Lines::Dense(x) => {
+                let mut sum = [0.0];
+                dot_rows(&x.block(i..i + 1).unwrap_or_default(), &w[..x.n_columns()], &mut sum);
+                sum[0]
+            }
+        }
+    }
+
+    /// `w += times · x`.
+    #[inline]
+    fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
+        match self {
+            Lines::Thin(x) => x.view().add_to(i, times, w),
+            Lines::Dense(x) => {
+                let row = x.block(i..i + 1).unwrap_or_default();
+                w.iter_mut().zip(row.iter()).for_each(|(w, x)| *w += times * x);
+            }
+        }
+    }
+
+    #[inline]
+    fn fetch(&self, i: usize) {
+        if let Lines::Thin(x) = self {
+            x.view().fetch(i);
+        }
     }
 }

@@ -13,6 +13,9 @@ use mercer_num::linalg::Cholesky;
 const WIDE: usize = 1024;
 /// Up to this many, it is taken anew at every step where that makes it exact.
 pub(super) const NARROW: usize = 128;
+/// Up to this many for sparse columns, where it costs no more than so many products.
+const NARROW_SPARSE: usize = 512;
+const PRODUCTS: f64 = 16.0;
 
 /// A guess at the second derivatives of `m` numbers a feature.
 pub(super) enum Guess {
@@ -57,18 +60,24 @@ impl Guess {
         exact: bool,
     ) -> Guess {
         let m = curvatures.len() / design.n_rows().max(1);
-        if design.is_sparse() || design.width() > WIDE {
+        let width = design.width();
+        let exact = exact
+            && match design.is_sparse() {
+                true => width <= NARROW_SPARSE && design.gram_cost() <= PRODUCTS,
+                false => width <= NARROW,
+            };
+        if !exact && (design.is_sparse() || width > WIDE) {
             return Guess::diagonal(design, curvatures, m, prices);
         }
         let mut sums = vec![0.0; m];
         for row in curvatures.chunks_exact(m) {
             sums.iter_mut().zip(row).for_each(|(sum, d)| *sum += d);
         }
-        if exact && design.width() <= NARROW {
+        if exact {
             let each = (0..m).map(|k| {
                 let (means, scatter) = match sums[k] > 0.0 {
                     true => design.centered_gram(|i| curvatures[i * m + k]),
-                    false => (vec![0.0; design.width()], Matrix::zeros([design.width(); 2])),
+                    false => (vec![0.0; width], Matrix::zeros([width; 2])),
                 };
                 Centered::of(means, &scatter, sums[k], prices)
             });

@@ -243,7 +243,7 @@ impl<'a> Intervals<'a> {
         }
     }
 
-    /// Goes to other weights, and to the pulls that were found with them where distances are plain.
+    /// Goes to other weights, and to the pulls that make them.
     pub fn start_at(&mut self, weights: &[f64], pulls: Vec<f64>) {
         /// How stiff a round is that begins near the optimum.
         const STIFF: f64 = 16.0;
@@ -251,9 +251,9 @@ impl<'a> Intervals<'a> {
         self.design.scores(&self.weights, self.m, &mut self.scores);
         if self.power == Power::Plain {
             self.anchors.copy_from_slice(&pulls);
-            self.pulls = pulls;
             self.stiffness.fill(STIFF / self.unit);
         }
+        self.pulls = pulls;
     }
 
     /// By how much scores differ from those their pulls are right for, in units of what is far.
@@ -264,9 +264,14 @@ impl<'a> Intervals<'a> {
             let cells = pulls.iter().zip(scores).enumerate();
             cells.fold(worst, |worst, (k, (theta, z))| {
                 let (low, high) = self.ends(i, k);
-                // Where the score may be: at an end for a pull inside its bounds, beyond it at them.
+                // Where the score may be: at an end for a pull inside its bounds, beyond it at them; half
+                // the pull away from it where distances are squared.
                 let off = match *theta {
                     0.0 => towards((low, high), *z).abs(),
+                    t if self.power == Power::Squared => {
+                        let end = if t > 0.0 { low } else { high };
+                        (end - z - 0.5 * t).abs()
+                    }
                     t if t >= 1.0 => (z - low).max(0.0),
                     t if t <= -1.0 => (high - z).max(0.0),
                     t if t > 0.0 => (z - low).abs(),
@@ -279,17 +284,27 @@ impl<'a> Intervals<'a> {
 
     /// Works everything out afresh from the weights, and from the pulls where distances are plain.
     pub fn measure(&mut self) -> Vec<Measured> {
-        let m = self.m;
-        self.design.scores(&self.weights, m, &mut self.scores);
+        self.design.scores(&self.weights, self.m, &mut self.scores);
         if self.power == Power::Squared {
             self.losses();
         }
+        self.measure_pulls(false)
+    }
+
+    /// What scores and pulls prove together; `summed` says that the weights are the sum of the pulls.
+    pub fn measure_pulls(&self, summed: bool) -> Vec<Measured> {
+        let m = self.m;
         let mut forces = self.forces(1.0);
         if self.free_constant() {
             balance(&mut forces, m);
         }
-        let mut combined = vec![0.0; self.weights.len()];
-        self.design.back(&forces, m, &mut combined);
+        let mut combined = self.weights.clone();
+        match summed {
+            true => combined[self.design.width() * m..]
+                .iter_mut()
+                .for_each(|b| *b *= self.costs.constant.0),
+            false => self.design.back(&forces, m, &mut combined),
+        }
         let (absolute, squared) = match self.costs.weights.1 > 0.0 {
             true => (self.shorten(&mut forces, &mut combined), false),
             false => (vec![0.0; m], true),

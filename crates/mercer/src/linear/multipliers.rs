@@ -2,7 +2,7 @@
 //! weights cost, and rounds of multipliers around Newton's method where distances count as they are. Passes
 //! over the rows' pulls may go before.
 
-use super::dual::descend;
+use super::dual::Descent;
 use super::guess::NARROW;
 use super::interval::{Intervals, Measured, Power};
 use super::lasso;
@@ -15,13 +15,15 @@ use std::time::Instant;
 
 /// Rounds of multipliers at most: each is stiffer than the last.
 const ROUNDS: u64 = 60;
-/// Passes over the rows' pulls at most, before others take over.
-const PASSES: u64 = 300;
+/// Visits of the rows' pulls at most, in passes over all rows, before others take over.
+const PASSES: u64 = 1000;
+/// Squared distances of fewer columns are left to Newton's method: its equations are soon solved.
+const WIDE: usize = 1024;
 
 choice! {
     /// A rule for whether to begin with the pulls of the rows.
     pub enum DualRule {
-        /// Where distances count as they are and the columns are many.
+        /// Where the columns are many.
         Auto = "auto",
     }
 }
@@ -82,17 +84,24 @@ pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
         Until { tolerance: asked.tol, most_steps: asked.max_iter as u64, monitor: asked.monitor };
     let mut passes = 0;
     if asked.begins_with_pulls(problem) {
+        let mut descent = Descent::new(problem);
         let most = PASSES.min(until.most_steps);
-        let descent = descend(problem, 0.5 * asked.tol * problem.unit, most, asked.monitor);
-        passes = descent.passes;
-        problem.start_at(&descent.weights, descent.pulls);
-        if problem.power == Power::Plain {
-            let (measured, off) = (problem.measure(), problem.scores_off());
-            let ended = Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
+        let mut tolerance = 0.5 * asked.tol * problem.unit;
+        loop {
+            let settled = descent.run(tolerance, most, asked.monitor);
+            passes = descent.passes();
+            problem.start_at(&descent.weights(), descent.pulls());
+            let (measured, off) = (problem.measure_pulls(true), problem.scores_off());
+            let ended =
+                Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
             let solved = finish(ended, ("score off its pull", off), measured, asked.tol);
             if solved.converged || solved.stopped.is_some() {
                 return Solved { passes, ..solved };
             }
+            if !settled {
+                break;
+            }
+            tolerance *= 0.3;
         }
     }
     let solved = match problem.power {
@@ -126,10 +135,13 @@ impl Asked<'_> {
     /// Whether passes over the rows go before.
     fn begins_with_pulls(&self, problem: &Intervals<'_>) -> bool {
         let possible = !problem.free_constant() && problem.costs.weights.1 == 0.0;
-        let many = problem.design.is_sparse() || problem.design.width() > NARROW;
+        let many = match problem.power {
+            Power::Plain => problem.design.is_sparse() || problem.design.width() > NARROW,
+            Power::Squared => problem.design.width() > WIDE,
+        };
         match self.dual {
             Dual::Given(dual) => dual && possible,
-            Dual::Rule(DualRule::Auto) => possible && many && problem.power == Power::Plain,
+            Dual::Rule(DualRule::Auto) => possible && many,
         }
     }
 }

@@ -23,6 +23,22 @@ impl<T> Cached<T> {
     }
 }
 
+impl<T> Cached<T> {
+    /// The same for work that may fail; a failure is not held.
+    ///
+    /// # Errors
+    /// That of the work.
+    pub fn get_or_fail<E>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+        match self.0.get() {
+            Some(held) => Ok(held),
+            None => {
+                let made = work()?;
+                Ok(self.0.get_or_init(|| made))
+            }
+        }
+    }
+}
+
 impl<T> Default for Cached<T> {
     fn default() -> Self {
         Cached(OnceLock::new())
