@@ -21,6 +21,23 @@ pub enum Error {
         /// The class.
         class: String,
     },
+    /// Classes that no hyperplane tells apart.
+    #[error(
+        "`{first}` and `{second}` cannot be told apart without a mistake: {} of `{first}` is the same point as {} \
+         of `{second}` (they are {distance:.1e} apart). Set `margin` to `soft`, or take another kernel",
+        mixture(&witness[0]),
+        mixture(&witness[1])
+    )]
+    NotSeparable {
+        /// A class.
+        first: String,
+        /// Another.
+        second: String,
+        /// Rows of the first and of the second with their shares: the mixtures meet.
+        witness: [Vec<(usize, f64)>; 2],
+        /// How far the mixtures are from each other.
+        distance: f64,
+    },
     /// A matrix of the wrong width.
     #[error("found {found} columns where {expected} were expected")]
     Columns {
@@ -337,4 +354,17 @@ impl Error {
         }
         self
     }
+}
+
+/// Rows, counted from one, and their shares; of many the largest.
+fn mixture(parts: &[(usize, f64)]) -> String {
+    const SHOWN: usize = 4;
+    if let [(row, _)] = parts {
+        return format!("row {}", row + 1);
+    }
+    let mut parts = parts.to_vec();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shown = parts.iter().take(SHOWN).map(|(row, share)| format!("{share:.3} row {}", row + 1));
+    let rest = if parts.len() > SHOWN { format!(" + {} more", parts.len() - SHOWN) } else { String::new() };
+    format!("{}{rest}", shown.collect::<Vec<_>>().join(" + "))
 }

@@ -251,6 +251,16 @@ impl<'a> Design<'a> {
         let width = self.width();
         for (i, weight) in rows.clone().zip(&weights[rows]).filter(|(_, w)| **w != 0.0) {
             let (columns, values) = x.row(i);
+            if columns.is_sorted_by(|a, b| a < b) {
+                for (k, (j, v)) in columns.iter().zip(values).enumerate() {
+                    let times = weight * v;
+                    let line = &mut into[*j as usize * width..][..width];
+                    for (other, v) in columns[..=k].iter().zip(values) {
+                        line[*other as usize] += times * v;
+                    }
+                }
+                continue;
+            }
             for (k, (j, v)) in columns.iter().zip(values).enumerate() {
                 let times = weight * v;
                 for (other, v) in columns[..k].iter().zip(values) {
@@ -276,7 +286,8 @@ impl<'a> Design<'a> {
             means.iter_mut().for_each(|x| *x /= total);
         }
         means.truncate(width);
-        let part = self.part();
+        // Every part has a square of its own, which sparse rows fill faster than it is made.
+        let part = if self.is_sparse() { self.n_rows().div_ceil(8).max(1) } else { self.part() };
         let leaf = |k: usize| {
             let mut sum = vec![0.0; width * width];
             let rows = k * part..((k + 1) * part).min(self.n_rows());

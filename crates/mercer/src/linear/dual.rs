@@ -17,6 +17,8 @@ use rayon::prelude::*;
 
 /// Visits between two looks at the clock.
 const VISITS: usize = 1024;
+/// Visits ahead of which a row is fetched: their order is known, to us.
+const AHEAD: usize = 1;
 
 /// The pulls of all classes, to be made better pass by pass.
 pub(super) struct Descent<'a> {
@@ -148,9 +150,11 @@ impl Class {
                         return;
                     }
                 }
-                if let [next, after] = active[visit + 1..][..2.min(active.len() - visit - 1)] {
-                    fetch(&self.rows[after as usize..]);
-                    lines.fetch(next as usize);
+                if let Some(later) = active.get(visit + 2 * AHEAD) {
+                    fetch(&self.rows[*later as usize..=*later as usize]);
+                }
+                if let Some(later) = active.get(visit + AHEAD) {
+                    lines.fetch(*later as usize);
                 }
                 let i = active[visit];
                 let (off, quiet) = self.visit(lines, i as usize, sure);

@@ -15,8 +15,10 @@ use std::time::Instant;
 
 /// Rounds of multipliers at most: each is stiffer than the last.
 const ROUNDS: u64 = 60;
-/// Visits of the rows' pulls at most, in passes over all rows, before others take over.
+/// Visits of the rows' pulls at most, in passes over all rows, before others take over; fewer where the equations
+/// of others are soon solved.
 const PASSES: u64 = 1000;
+const PASSES_OF_FEW: u64 = 20;
 /// Squared distances of fewer columns are left to Newton's method: its equations are soon solved.
 const WIDE: usize = 1024;
 
@@ -85,7 +87,8 @@ pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
     let mut passes = 0;
     if asked.begins_with_pulls(problem) {
         let mut descent = Descent::new(problem);
-        let most = PASSES.min(until.most_steps);
+        let few = problem.design.width() <= WIDE;
+        let most = (if few { PASSES_OF_FEW } else { PASSES }).min(until.most_steps);
         let mut tolerance = 0.5 * asked.tol * problem.unit;
         loop {
             let settled = descent.run(tolerance, most, asked.monitor);

@@ -145,6 +145,19 @@ impl<'a> Ground<'a> {
         monitor: &Monitor<'_>,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Solved {
+        self.solve_to(self.options.tol, places, problem, sharing, monitor, progress)
+    }
+
+    /// The same to another tolerance.
+    pub fn solve_to(
+        &self,
+        tol: f64,
+        places: &[u32],
+        problem: &BoxQp<'_>,
+        sharing: usize,
+        monitor: &Monitor<'_>,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Solved {
         let mut options = self.options;
         options.cache_bytes /= sharing.clamp(1, rayon::current_num_threads()) as u64;
         // A bound that no honest problem comes near: every loop ends.
@@ -154,7 +167,6 @@ impl<'a> Ground<'a> {
             Ready::Single(rows) => Ready::Single(rows.select(places)),
             Ready::Double(rows) => Ready::Double(rows.select(places)),
         };
-        let tol = options.tol;
         // A little more than asked, so that rounding in single precision does not show.
         options.tol = INSIDE * tol;
         let mut problem = problem.clone();
@@ -189,6 +201,11 @@ impl<'a> Ground<'a> {
             };
         }
         unreachable!("the last round returns")
+    }
+
+    /// The largest squared length of the rows at some places.
+    pub fn largest_square(&self, places: &[u32]) -> f64 {
+        self.exact.select(places).diagonal().into_iter().fold(0.0, f64::max)
     }
 
     /// What the machine of a problem would say of each of its rows, had it been left out.

@@ -6,6 +6,7 @@
 
 mod calibrate;
 mod ground;
+mod hard_margin;
 mod nu_svc;
 mod nu_svr;
 mod one_class;
@@ -20,6 +21,6 @@ pub use nu_svc::{NuSvc, NuSvcModel};
 pub use nu_svr::{NuSvr, NuSvrModel};
 pub use one_class::{OneClassSvm, OneClassSvmModel};
 pub use pairwise::{DecisionShape, Multiclass};
-pub use svc::{Svc, SvcModel};
+pub use svc::{Margin, Svc, SvcModel};
 pub use svr::{Svr, SvrModel};
 pub use weight::{ClassWeight, ClassWeightRule};

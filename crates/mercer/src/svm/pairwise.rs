@@ -59,6 +59,17 @@ impl Task {
 
 /// Solves all, on all threads.
 pub(super) fn solve_all(ground: &Ground<'_>, tasks: &[Task], monitor: &Monitor<'_>) -> Vec<Solved> {
+    each_task(tasks, monitor, |task, progress| {
+        ground.solve(&task.places, &task.problem(), tasks.len(), monitor, progress)
+    })
+}
+
+/// Does something with every task, on all threads; the work is told whom to tell the share behind it.
+pub(super) fn each_task<R: Send>(
+    tasks: &[Task],
+    monitor: &Monitor<'_>,
+    work: impl Fn(&Task, &(dyn Fn(f64) + Sync)) -> R + Sync,
+) -> Vec<R> {
     const WHOLE: u64 = 1000;
     let total = WHOLE * tasks.len() as u64;
     let done = AtomicU64::new(0);
@@ -72,8 +83,7 @@ pub(super) fn solve_all(ground: &Ground<'_>, tasks: &[Task], monitor: &Monitor<'
                     monitor.report((share * (WHOLE - 1) as f64) as u64, Some(total));
                 }
             };
-            let solved =
-                ground.solve(&task.places, &task.problem(), tasks.len(), monitor, &progress);
+            let solved = work(task, &progress);
             let done = done.fetch_add(WHOLE, Ordering::Relaxed) + WHOLE;
             if done < total {
                 monitor.report(done, Some(total));
@@ -161,7 +171,6 @@ pub(super) fn join_pairs(
 ) -> (Machine, Vec<u32>) {
     let n = ranges.len();
     let sign = if n == 2 { -1.0 } else { 1.0 };
-    let mut table = Matrix::zeros((n - 1, ground.picks.len()));
     // A pair with a class nobody showed goes to the other.
     let mut intercepts: Vec<f64> = pairs(n)
         .map(|(a, b)| {
@@ -169,15 +178,10 @@ pub(super) fn join_pairs(
             sign * f64::from(i8::from(shown[0]) - i8::from(shown[1]))
         })
         .collect();
-    let present = pairs(n).filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty());
-    for (((a, b), task), (beta, level)) in present.zip(tasks).zip(answers) {
+    for ((a, b), (_, level)) in shown_pairs(ranges).zip(answers) {
         intercepts[pair_at(n, a, b)] = sign * level;
-        for (place, value) in task.places.iter().zip(beta) {
-            let first = ranges[a].contains(&(*place as usize));
-            let row = if first { b - 1 } else { a };
-            table[[row, *place as usize]] = sign * value;
-        }
     }
+    let table = pair_table(ground, ranges, tasks, |k| &answers[k].0) * sign;
     let places: Vec<u32> = (0..ground.picks.len() as u32)
         .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
         .collect();
@@ -188,6 +192,28 @@ pub(super) fn join_pairs(
     let picks: Vec<usize> = places.iter().map(|k| *k as usize).collect();
     let coefficients = table.select(ndarray::Axis(1), &picks);
     (ground.machine(&places, coefficients, intercepts), n_support)
+}
+
+/// The pairs of classes that were both shown.
+pub(super) fn shown_pairs(ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
+    pairs(ranges.len()).filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty())
+}
+
+/// A number for every row and problem of pairs, laid out as LIBSVM does; a column for every row.
+pub(super) fn pair_table<'v>(
+    ground: &Ground<'_>,
+    ranges: &[Range<usize>],
+    tasks: &[Task],
+    values: impl Fn(usize) -> &'v [f64],
+) -> Matrix {
+    let mut table = Matrix::zeros((ranges.len() - 1, ground.picks.len()));
+    for (k, ((a, b), task)) in shown_pairs(ranges).zip(tasks).enumerate() {
+        for (place, value) in task.places.iter().zip(values(k)) {
+            let first = ranges[a].contains(&(*place as usize));
+            table[[if first { b - 1 } else { a }, *place as usize]] = *value;
+        }
+    }
+    table
 }
 
 /// Which coefficients serve which pair.

@@ -5,10 +5,11 @@
 //! `βᵢ = yᵢαᵢ`.
 
 use super::calibrate::{couple, sigmoid};
-use super::ground::{Ground, Kernelized};
+use super::ground::{Ground, Kernelized, Solved};
+use super::hard_margin::{Hulls, nearest};
 use super::pairwise::{
-    DecisionShape, Multiclass, Task, certificate, join_pairs, pair_at, pair_segments, pairs,
-    ranges, scores, solve_all, votes,
+    DecisionShape, Multiclass, Task, certificate, each_task, join_pairs, pair_at, pair_segments,
+    pair_table, pairs, ranges, scores, shown_pairs, solve_all, votes,
 };
 use super::weight::ClassWeight;
 use crate::kernel::{Gamma, GammaRule, Kernel};
@@ -18,12 +19,25 @@ use crate::prelude::*;
 use rayon::prelude::*;
 use std::time::Instant;
 
+choice! {
+    /// Whether rows may be inside the margin.
+    pub enum Margin {
+        /// For a price.
+        Soft = "soft",
+        /// None may.
+        Hard = "hard",
+    }
+}
+
 params! {
     /// Support vector classification: the boundary that keeps farthest from both sides.
     pub struct Svc {
         /// The price on rows inside the margin or on the wrong side. Larger values fit the rows more
         /// closely.
         C: f64 = 1.0, Above(0.0);
+        /// Whether rows may be inside the margin for the price `C` (`soft`), or none may at any price
+        /// (`hard`): where the classes cannot be told apart then, the mixtures of both that meet are named.
+        margin: Margin = Margin::Soft, OneOf(Margin::WORDS);
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
         /// the rows are kernel values.
         kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
@@ -84,6 +98,13 @@ pub struct SvcModel {
     /// For every decision the `a` and `b` of its sigmoid `1 / (1 + exp(a d + b))`, where probabilities were
     /// asked for.
     pub sigmoids: Option<Matrix>,
+    /// How far the edge of the margin is from the boundary, `1 / ‖w‖`, for each problem.
+    #[serde(default)]
+    pub margins: Vec<f64>,
+    /// How far each support vector is behind the edge of its side, in units of the margin, as the coefficients
+    /// are laid out. Above one it is on the wrong side; rows that are no support vectors are not behind.
+    #[serde(default)]
+    pub slacks: Matrix,
 }
 
 impl Svc {
@@ -93,7 +114,8 @@ impl Svc {
             gamma: self.gamma,
             coef0: self.coef0,
             degree: self.degree,
-            tol: self.tol,
+            // Whether hulls meet is a question for double precision.
+            tol: if self.margin == Margin::Hard { self.tol.min(1e-9) } else { self.tol },
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
@@ -124,11 +146,13 @@ impl Svc {
         let weight = |r: &std::ops::Range<usize>| ground.weights[r.clone()].iter().sum::<f64>();
         let by_class: Vec<f64> = ranges.iter().map(weight).collect();
         let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
-        let bound = |place: usize| self.C * ground.weights[place] * factors[sorted[place] as usize];
+        let bound = |place: usize| match self.margin {
+            Margin::Soft => self.C * ground.weights[place] * factors[sorted[place] as usize],
+            Margin::Hard => f64::INFINITY,
+        };
         let one_vs_one = n == 2 || self.multiclass == Multiclass::OneVsOne;
         let mut tasks: Vec<Task> = if one_vs_one {
-            pairs(n)
-                .filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty())
+            shown_pairs(&ranges)
                 .map(|(a, b)| {
                     let places = ranges[a].clone().chain(ranges[b].clone());
                     task(places, |k| ranges[a].contains(&k), bound)
@@ -140,10 +164,14 @@ impl Svc {
                 .map(|c| task(0..sorted.len(), |k| ranges[c].contains(&k), bound))
                 .collect()
         };
-        if let Some(before) = before.filter(|m| m.classes == *classes && one_vs_one) {
+        let soft = self.margin == Margin::Soft;
+        if let Some(before) = before.filter(|m| m.classes == *classes && one_vs_one && soft) {
             before.continue_with(&ground.picks, &ranges, &mut tasks);
         }
-        let solved = solve_all(&ground, &tasks, monitor);
+        let solved = match self.margin {
+            Margin::Soft => solve_all(&ground, &tasks, monitor),
+            Margin::Hard => self.solve_hard(&ground, &tasks, classes, &sorted, monitor)?,
+        };
         let answers: Vec<(Vec<f64>, f64)> =
             solved.iter().map(|s| (s.beta.clone(), s.level[0])).collect();
         let (machine, n_support) = if one_vs_one {
@@ -180,8 +208,26 @@ impl Svc {
             }
             table
         });
-        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let mut certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let behind: Vec<Vec<f64>> =
+            tasks.iter().zip(&solved).map(|(task, solved)| slacks(task, solved)).collect();
+        let table = match one_vs_one {
+            true => pair_table(&ground, &ranges, &tasks, |k| &behind[k]),
+            false => rest_table(ranges.len(), ground.picks.len(), &ranges, |k| &behind[k]),
+        };
+        let place: std::collections::HashMap<u32, usize> =
+            ground.picks.iter().copied().zip(0..).collect();
+        let vectors: Vec<usize> = machine.support.iter().map(|i| place[i]).collect();
+        let margins: Vec<f64> = solved.iter().map(margin).collect();
+        if let ([margin], Some(how)) = (&margins[..], &mut certificate.proof.how) {
+            let count = |least: f64| table.iter().filter(|s| **s > least).count();
+            // What is off by the tolerance is not inside.
+            let (inside, wrong) = (count(self.tol), count(1.0));
+            *how += &format!("; margin {margin:.4}, {inside} rows inside it, {wrong} of them on the wrong side");
+        }
         let model = SvcModel {
+            margins,
+            slacks: table.select(ndarray::Axis(1), &vectors),
             sigmoids,
             classes: classes.clone(),
             machine,
@@ -195,6 +241,70 @@ impl Svc {
         };
         Ok(Fitted { model, certificate })
     }
+}
+
+impl Svc {
+    /// The hyperplanes that nothing is behind.
+    fn solve_hard(
+        &self,
+        ground: &Ground<'_>,
+        tasks: &[Task],
+        classes: &Classes,
+        sorted: &[u32],
+        monitor: &Monitor<'_>,
+    ) -> Result<Vec<Solved>> {
+        let work = |task: &Task, _: &(dyn Fn(f64) + Sync)| {
+            let found = nearest(ground, task, self.tol, tasks.len(), monitor);
+            let (shares, distance) = match found.ok_or(Error::Stopped)? {
+                Hulls::Apart(solved) => return Ok(solved),
+                Hulls::Meet { shares, distance } => (shares, distance),
+            };
+            let mixture = |sign: f64| -> Vec<(usize, f64)> {
+                let some = task.places.iter().zip(&shares).filter(|(_, s)| **s * sign > 0.0);
+                some.map(|(k, s)| (ground.picks[*k as usize] as usize, s.abs())).collect()
+            };
+            // Of many classes against one, the others are named by the first of them.
+            let name = |sign: f64| {
+                let place = task.places.iter().zip(&task.linear).find(|(_, y)| **y == sign);
+                let code = place.map_or(0, |(k, _)| sorted[*k as usize]);
+                classes.label(code).to_string()
+            };
+            Err(Error::NotSeparable {
+                first: name(1.0),
+                second: name(-1.0),
+                witness: [mixture(1.0), mixture(-1.0)],
+                distance,
+            })
+        };
+        each_task(tasks, monitor, work).into_iter().collect()
+    }
+}
+
+/// `1 / ‖w‖`.
+fn margin(solved: &Solved) -> f64 {
+    let square: f64 = solved.beta.iter().zip(&solved.outputs).map(|(b, f)| b * f).sum();
+    1.0 / square.max(f64::MIN_POSITIVE).sqrt()
+}
+
+/// How far the rows of a problem are behind the edge of their side.
+fn slacks(task: &Task, solved: &Solved) -> Vec<f64> {
+    let rows = task.linear.iter().zip(&solved.outputs);
+    rows.map(|(y, f)| (1.0 - y * (f + solved.level[0])).max(0.0)).collect()
+}
+
+/// A number for every row and class against the rest; a column for every row.
+fn rest_table<'v>(
+    n_classes: usize,
+    n_rows: usize,
+    ranges: &[std::ops::Range<usize>],
+    values: impl Fn(usize) -> &'v [f64],
+) -> Matrix {
+    let mut table = Matrix::zeros((n_classes, n_rows));
+    let present = (0..n_classes).filter(|c| !ranges[*c].is_empty());
+    for (k, c) in present.enumerate() {
+        table.row_mut(c).iter_mut().zip(values(k)).for_each(|(to, v)| *to = *v);
+    }
+    table
 }
 
 /// Refuses rows of fewer than two classes.
@@ -228,13 +338,12 @@ fn join_rest(
     ranges: &[std::ops::Range<usize>],
     answers: &[(Vec<f64>, f64)],
 ) -> (Machine, Vec<u32>) {
-    let mut table = Matrix::zeros((ranges.len(), ground.picks.len()));
+    let table = rest_table(ranges.len(), ground.picks.len(), ranges, |k| &answers[k].0);
     // A class nobody showed is never the highest.
     let mut intercepts = vec![-1e300; ranges.len()];
     let present = (0..ranges.len()).filter(|c| !ranges[*c].is_empty());
-    for (c, (beta, level)) in present.zip(answers) {
+    for (c, (_, level)) in present.zip(answers) {
         intercepts[c] = *level;
-        table.row_mut(c).iter_mut().zip(beta).for_each(|(to, b)| *to = *b);
     }
     let places: Vec<u32> = (0..ground.picks.len() as u32)
         .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
@@ -327,8 +436,7 @@ impl SvcModel {
         let sign = if n == 2 { -1.0 } else { 1.0 };
         let place: std::collections::HashMap<u32, usize> =
             self.machine.support.iter().copied().zip(0..).collect();
-        let present = pairs(n).filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty());
-        for ((a, b), task) in present.zip(tasks) {
+        for ((a, b), task) in shown_pairs(ranges).zip(tasks) {
             let mut start = Vec::with_capacity(task.places.len());
             for k in &task.places {
                 let first = ranges[a].contains(&(*k as usize));
@@ -425,6 +533,7 @@ impl Check for SvcModel {
             && self.machine.intercepts.len() == decisions
             && self.class_weights.len() == n
             && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && (self.slacks.is_empty() || self.slacks.dim() == self.machine.coefficients.dim())
             && self.sigmoids.as_ref().is_none_or(|table| {
                 table.dim() == (decisions, 2) && table.iter().all(|v| v.is_finite())
             });
@@ -469,6 +578,58 @@ mod tests {
         let decisions = fitted.decisions(&Rows::from(&x)).unwrap();
         near(decisions[[0, 0]], -1.0, 1e-12);
         near(decisions[[1, 0]], 1.0, 1e-12);
+    }
+
+    #[test]
+    fn a_hard_margin_is_the_street_between_the_hulls() {
+        // The nearest points are (1, 1) and the middle of (3, 1) and (1, 3): the street is √2 wide.
+        let x = array![[0.0, 0.0], [1.0, 1.0], [3.0, 1.0], [1.0, 3.0], [4.0, 4.0]];
+        let classes = two();
+        let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
+        let svc = Svc::new().kernel(Kernel::Linear).margin(Margin::Hard).tol(1e-9);
+
+        let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+        fitted.check().unwrap();
+        near(fitted.margins[0], 0.5f64.sqrt(), 1e-8);
+        let w = fitted.machine.weights().unwrap();
+        near(w[[0, 0]], 1.0, 1e-8);
+        near(w[[0, 1]], 1.0, 1e-8);
+        near(fitted.machine.intercepts[0], -3.0, 1e-8);
+        near(fitted.certificate.proof.objective.as_ref().unwrap().1, 1.0, 1e-8);
+        assert!(fitted.certificate.proof.gap().unwrap().abs() < 1e-8);
+        // A price that nobody pays gives the same plane.
+        let soft = Svc::new().kernel(Kernel::Linear).C(1e4).tol(1e-9);
+        let soft = soft.fit(&data, &Monitor::quiet()).unwrap();
+        near(soft.margins[0], fitted.margins[0], 1e-8);
+        assert!(soft.slacks.iter().all(|s| *s < 1e-8));
+    }
+
+    #[test]
+    fn classes_that_meet_have_a_witness() {
+        // Diagonals of a square cross in its middle.
+        let x = array![[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [9.0, 0.0]];
+        let classes = two();
+        let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
+        let svc = Svc::new().kernel(Kernel::Linear).margin(Margin::Hard);
+
+        let Err(Error::NotSeparable { first, second, witness, distance }) =
+            svc.fit(&data, &Monitor::quiet())
+        else {
+            panic!("told apart")
+        };
+
+        assert_eq!((first.as_str(), second.as_str()), ("minus", "plus"));
+        assert!(distance < 1e-5);
+        let point = |parts: &[(usize, f64)], j: usize| -> f64 {
+            near(parts.iter().map(|(_, share)| share).sum(), 1.0, 1e-9);
+            parts.iter().map(|(row, share)| share * x[[*row, j]]).sum()
+        };
+        (0..2).for_each(|j| near(point(&witness[0], j), point(&witness[1], j), 1e-5));
+        // Another kernel tells them apart.
+        let bent = Svc::new().gamma(1.0.into()).margin(Margin::Hard);
+        let fitted = bent.fit(&data, &Monitor::quiet()).unwrap();
+        assert_eq!(fitted.predict(&Rows::from(&x)).unwrap(), [0, 0, 1, 1, 1]);
     }
 
     #[test]
