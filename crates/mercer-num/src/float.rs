@@ -5,6 +5,7 @@ use crate::exp::{
     absolute_double, absolute_single, chi_double, chi_single, exp_each_double, exp_each_single,
     gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
 };
+use crate::hadamard::{SIDE, hadamard_double, hadamard_single};
 use crate::linalg::dot_products;
 use crate::sweep::{
     Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
@@ -34,6 +35,8 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     fn exp_each(x: &mut [Self]);
     /// `x ← scale · cos(x + phases)`.
     fn waves(x: &mut [Self], phases: &[Self], scale: f64);
+    /// Walsh and Hadamard's transform of several columns side by side.
+    fn hadamard(x: &mut [[Self; SIDE]]);
     /// Gaussian kernel values from inner products and squared lengths.
     fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]);
     /// Powers of inner products.
@@ -77,7 +80,7 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $exp:ident, $waves:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident) => {
+    ($T:ty, $name:literal, $exp:ident, $waves:ident, $hadamard:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -111,6 +114,10 @@ macro_rules! float {
 
             fn waves(x: &mut [Self], phases: &[Self], scale: f64) {
                 $waves(x, phases, scale as $T);
+            }
+
+            fn hadamard(x: &mut [[Self; SIDE]]) {
+                $hadamard(x);
             }
 
             fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]) {
@@ -186,6 +193,7 @@ float!(
     "f32",
     exp_each_single,
     waves_single,
+    hadamard_single,
     gaussians_single,
     powers_single,
     tanhs_single,
@@ -202,6 +210,7 @@ float!(
     "f64",
     exp_each_double,
     waves_double,
+    hadamard_double,
     gaussians_double,
     powers_double,
     tanhs_double,

@@ -22,6 +22,7 @@ pub mod double;
 pub mod exp;
 pub mod float;
 pub mod fourier;
+pub mod hadamard;
 pub mod linalg;
 pub mod memory;
 pub mod parallel;

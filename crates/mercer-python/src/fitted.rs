@@ -21,6 +21,7 @@ use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadon
 use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -390,7 +391,7 @@ impl Fitted {
         let model = model.ok_or_else(|| self.unable("give a density"))?;
         let rows = x.rows()?;
         let densities =
-            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.log_density(part)))?;
+            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.log_density(part)))?;
         let mut trained = self.ready()?.clone();
         trained.densities = Some(Densities::of(&densities));
         Ok(Fitted { state: State::ready(trained) })
@@ -520,7 +521,8 @@ impl Fitted {
     fn predict<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.classifier()?;
         let rows = x.rows()?;
-        let codes = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
+        let codes =
+            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.predict(part)))?;
         Ok(codes.into_pyarray(py))
     }
 
@@ -545,7 +547,7 @@ impl Fitted {
         let model = model.ok_or_else(|| self.unable("give a density"))?;
         let rows = x.rows()?;
         let density =
-            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.log_density(part)))?;
+            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.log_density(part)))?;
         Ok(density.into_pyarray(py))
     }
 
@@ -591,7 +593,8 @@ impl Fitted {
     fn numbers<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let model = self.regressor()?;
         let rows = x.rows()?;
-        let numbers = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
+        let numbers =
+            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.predict(part)))?;
         Ok(numbers.into_pyarray(py))
     }
 
@@ -814,44 +817,49 @@ impl Fitted {
         x: Table<'py>,
         width: usize,
         part: impl Fn(&Rows<'_>) -> Result<Array2<T>> + Sync,
-    ) -> PyResult<Bound<'py, PyArray2<T>>> {
+    ) -> PyResult<Bound<'py, PyArray2<T>>>
+    where
+        T: Copy + Default,
+    {
         let rows = x.rows()?;
         let n_rows = rows.n_rows();
         let cells = work::run(py, |cancel| {
-            by_slices(&rows, cancel, |rows| Ok(part(rows)?.into_raw_vec_and_offset().0))
+            by_slices(&rows, width, cancel, |rows| Ok(part(rows)?.into_raw_vec_and_offset().0))
         })?;
         let refuse = |e: ShapeError| PyRuntimeError::new_err(e.to_string());
         Ok(Array2::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
     }
 }
 
-/// Answers for all rows, some at a time, so that the work can be given up between.
-fn by_slices<T>(
+/// `width` answers for each of the rows, some rows at a time, so that the work can be given up between.
+fn by_slices<T: Copy + Default + Send + Sync>(
     rows: &Rows<'_>,
+    width: usize,
     cancel: &AtomicBool,
     answer: impl Fn(&Rows<'_>) -> Result<Vec<T>>,
 ) -> Result<Vec<T>> {
+    /// Answers at a time that one thread copies.
+    const COPIED: usize = 1 << 16;
     let n_rows = rows.n_rows();
     let size = match rows {
         // Preparing a sparse slice costs as much as the data is wide.
         Rows::Sparse(_) => rows.n_columns().max(65_536),
-        _ => (CELLS_AT_ONCE / rows.n_columns().max(1))
+        _ => (CELLS_AT_ONCE / rows.n_columns().max(8 * width).max(1))
             .next_multiple_of(chunk_rows(rows.n_columns(), Layout::Dense)),
     };
     if n_rows <= size {
         return answer(rows);
     }
-    let mut out = Vec::new();
-    for first in (0..n_rows).step_by(size) {
+    let mut out = vec![T::default(); n_rows * width];
+    for (first, out) in (0..n_rows).step_by(size).zip(out.chunks_mut(size * width)) {
         if cancel.load(Ordering::Relaxed) {
             return Err(Error::Stopped);
         }
         let slice = rows.slice(first..(first + size).min(n_rows));
         let part = answer(&slice).map_err(|e| e.after_rows(first))?;
-        if first == 0 {
-            out.reserve_exact(part.len() / size * n_rows);
-        }
-        out.extend(part);
+        out.par_chunks_mut(COPIED).zip(part.par_chunks(COPIED)).for_each(|(to, from)| {
+            to.copy_from_slice(from);
+        });
     }
     Ok(out)
 }

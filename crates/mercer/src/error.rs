@@ -365,6 +365,10 @@ fn mixture(parts: &[(usize, f64)]) -> String {
     let mut parts = parts.to_vec();
     parts.sort_by(|a, b| b.1.total_cmp(&a.1));
     let shown = parts.iter().take(SHOWN).map(|(row, share)| format!("{share:.3} row {}", row + 1));
-    let rest = if parts.len() > SHOWN { format!(" + {} more", parts.len() - SHOWN) } else { String::new() };
+    let rest = if parts.len() > SHOWN {
+        format!(" + {} more", parts.len() - SHOWN)
+    } else {
+        String::new()
+    };
     format!("{}{rest}", shown.collect::<Vec<_>>().join(" + "))
 }

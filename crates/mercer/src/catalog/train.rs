@@ -13,6 +13,7 @@ use crate::evaluate::{Evaluation, Folds, Information, RegressionEvaluation};
 use crate::model::{Fitted, Monitor, Stop};
 use crate::prepare::{Encoded, Features, Schema, UNLABELED};
 use mercer_num::Matrix;
+use mercer_num::parallel::Layout;
 use mercer_num::parallel::{self, Tree};
 use mercer_num::special::log_normalize;
 use ndarray::ArrayViewMut1;
@@ -284,14 +285,19 @@ impl Training<'_> {
         stream: &S,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Outcome, S::Error> {
+        // Once as they come, once joined.
+        let reserve = |bytes: u64| monitor.reserve("holding the rows together", 2 * bytes);
         let width = self.features.n_features() as u64;
-        if let Some(n) = self.n_rows {
-            monitor.reserve("holding the rows together", n * width * 16)?;
+        if let (Some(n), Layout::Dense) = (self.n_rows, self.features.layout()) {
+            reserve(8 * n * width)?;
         }
-        let (mut parts, mut stopped) = (Vec::new(), None);
+        let (mut parts, mut stopped, mut held) = (Vec::new(), None, 0);
         self.each_wave(stream, (Labels::All, 0), monitor, &mut stopped, |wave, _| {
-            parts.extend(wave.into_iter().map(|dealt| dealt.rows));
-            Ok(())
+            for dealt in wave {
+                held += dealt.rows.n_bytes();
+                parts.push(dealt.rows);
+            }
+            reserve(held)
         })?;
         if stopped.is_some() {
             return Err(Error::Stopped.into());

@@ -3,18 +3,21 @@
 //! `φ(x) = √(2/M) cos(wₖ·x + bₖ)`, `k = 1..M`, with `w ~ N(0, 2 gamma I)` and `b` even in `[0, 2π)`. Then
 //! `E φ(x)·φ(z) = exp(−gamma ‖x − z‖²)` (Bochner's theorem; Rahimi & Recht 2007), with an error that falls
 //! as `1/√M`. Directions that are drawn at right angles to each other cover the space more evenly and keep
-//! the mean (Yu et al. 2016).
+//! the mean (Yu et al. 2016). Three rounds of drawn signs and sums and differences turn a row nearly as evenly,
+//! in `d log d` operations instead of `d²`.
 
 use super::Gamma;
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, Method};
 use crate::prelude::*;
 use mercer_num::Float;
+use mercer_num::hadamard::SIDE;
 use mercer_num::linalg::Qr;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use ndarray::Array2;
 use rayon::prelude::*;
+use std::ops::Mul;
 use std::time::Instant;
 
 /// Rows mapped by one thread at a time.
@@ -29,6 +32,8 @@ choice! {
         Plain = "plain",
         /// At right angles, as many at a time as there are columns.
         Orthogonal = "orthogonal",
+        /// At right angles by signs, sums and differences.
+        Structured = "structured",
     }
 }
 
@@ -40,8 +45,9 @@ params! {
         gamma: Gamma = Gamma::Number(1.0), AtLeast(0.0);
         /// How many waves. The error falls with the square root of their number.
         n_components: usize = 100, Between(1.0, 1e9);
-        /// How directions are drawn: each for itself (`plain`), or at right angles to each other
-        /// (`orthogonal`), which has smaller errors for as many waves.
+        /// How directions are drawn: each for itself (`plain`), at right angles to each other
+        /// (`orthogonal`), which has smaller errors for as many waves, or so by sums and differences alone
+        /// (`structured`), which is many times faster where columns are many.
         directions: Directions = Directions::Plain, OneOf(Directions::WORDS);
         /// The seed of what is drawn.
         random_state: usize = 0, Any;
@@ -58,16 +64,33 @@ pub struct RbfSamplerModel {
     pub random_weights: Matrix,
     /// `b` of every wave.
     pub random_offset: Vec<f64>,
+    /// How rows are turned where directions are structured.
+    #[serde(default)]
+    pub turns: Option<Turns>,
     #[serde(skip)]
     ready: Cached<Waves<f64>>,
     #[serde(skip)]
     single: Cached<Waves<f32>>,
 }
 
-/// Directions, one a row, and phases.
+/// Rows are turned by `H D₃ H D₂ H D₁`, `D` being drawn signs and `H` Hadamard's matrix.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Turns {
+    /// How many numbers are turned at a time: the columns, and zeros up to a power of two.
+    pub size: usize,
+    /// The signs, `D₁`, `D₂` and `D₃` of one block of waves after the other.
+    pub signs: Vec<f64>,
+    /// How long every direction is, for numbers that `H` has lengthened.
+    pub lengths: Vec<f64>,
+}
+
+/// Directions, one a row, or what turns into them, and phases.
 #[derive(Debug)]
 struct Waves<T> {
     directions: Vec<T>,
+    signs: Vec<T>,
+    lengths: Vec<T>,
     phases: Vec<T>,
 }
 
@@ -86,10 +109,18 @@ impl Fit for RbfSampler {
         let mut weights = match self.directions {
             Directions::Plain => Matrix::from_shape_simple_fn((d, m), || random.normal()),
             Directions::Orthogonal => orthogonal(d, m, &mut random),
+            Directions::Structured => Matrix::zeros((d, m)),
         };
         weights *= (2.0 * gamma).sqrt();
-        let offsets = (0..m).map(|_| std::f64::consts::TAU * random.uniform()).collect();
-        let model = RbfSamplerModel::new(gamma, weights, offsets);
+        let turns = match self.directions {
+            Directions::Structured => Some(Turns::drawn(d, m, gamma, &mut random)),
+            Directions::Plain | Directions::Orthogonal => None,
+        };
+        let offsets: Vec<f64> = (0..m).map(|_| std::f64::consts::TAU * random.uniform()).collect();
+        if let Some(turns) = &turns {
+            weights = turns.directions(d);
+        }
+        let model = RbfSamplerModel { turns, ..RbfSamplerModel::new(gamma, weights, offsets) };
         let error = sampled_error(
             data.rows(),
             |x| model.transform(x),
@@ -117,6 +148,75 @@ fn orthogonal(d: usize, m: usize, random: &mut Random) -> Matrix {
         }
     }
     out
+}
+
+impl Turns {
+    fn drawn(d: usize, m: usize, gamma: f64, random: &mut Random) -> Turns {
+        let size = d.next_power_of_two();
+        let n_blocks = m.div_ceil(size);
+        let signs = (0..3 * n_blocks * size)
+            .map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 })
+            .collect();
+        // As long as a direction drawn for itself; `H` lengthens by the root of the size, three times.
+        let lengths = (0..m)
+            .map(|_| {
+                let square: f64 = (0..size).map(|_| random.normal().powi(2)).sum();
+                (2.0 * gamma * square).sqrt() / (size as f64).powf(1.5)
+            })
+            .collect();
+        Turns { size, signs, lengths }
+    }
+
+    /// Whether they are of maps of so many columns to so many waves.
+    fn fits(&self, (d, m): (usize, usize)) -> bool {
+        self.size == d.next_power_of_two()
+            && self.lengths.len() == m
+            && self.signs.len() == 3 * m.div_ceil(self.size) * self.size
+            && self.signs.iter().all(|s| s.abs() == 1.0)
+            && self.lengths.iter().all(|l| l.is_finite() && *l >= 0.0)
+    }
+
+    /// The directions written out: what the columns by themselves turn into.
+    fn directions(&self, d: usize) -> Matrix {
+        let mut out = Matrix::zeros((d, self.lengths.len()));
+        let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
+        let m = self.lengths.len();
+        for (k, out) in cells.chunks_mut(SIDE * m).enumerate() {
+            let mut unit = vec![0.0; out.len() / m * d];
+            unit.chunks_exact_mut(d).enumerate().for_each(|(i, row)| row[k * SIDE + i] = 1.0);
+            turn(&unit, d, self.size, &self.signs, &self.lengths, out);
+        }
+        out
+    }
+}
+
+/// The inner products of up to [`SIDE`] rows with the directions that signs turn into.
+fn turn<T: Float + Mul<Output = T>>(
+    rows: &[T],
+    d: usize,
+    size: usize,
+    signs: &[T],
+    lengths: &[T],
+    out: &mut [T],
+) {
+    let m = lengths.len();
+    let mut side = vec![[T::default(); SIDE]; size];
+    for (block, signs) in signs.chunks_exact(3 * size).enumerate() {
+        side.fill([T::default(); SIDE]);
+        for (k, row) in rows.chunks_exact(d).enumerate() {
+            side.iter_mut().zip(row.iter().zip(signs)).for_each(|(to, (x, s))| to[k] = *x * *s);
+        }
+        T::hadamard(&mut side);
+        for signs in signs[size..].chunks_exact(size) {
+            side.iter_mut().zip(signs).for_each(|(x, s)| x.iter_mut().for_each(|x| *x = *x * *s));
+            T::hadamard(&mut side);
+        }
+        let first = block * size;
+        for (k, out) in out.chunks_exact_mut(m).enumerate() {
+            let places = out[first..].iter_mut().zip(&lengths[first..]).zip(&side);
+            places.for_each(|((out, length), x)| *out = x[k] * *length);
+        }
+    }
 }
 
 /// Refuses what no map can be learned from.
@@ -193,16 +293,22 @@ impl RbfSamplerModel {
             gamma,
             random_weights,
             random_offset,
+            turns: None,
             ready: Cached::default(),
             single: Cached::default(),
         }
     }
 
     fn waves<T: Float>(&self) -> Waves<T> {
-        Waves {
-            directions: self.random_weights.t().iter().map(|v| T::narrow(*v)).collect(),
-            phases: self.random_offset.iter().map(|v| T::narrow(*v)).collect(),
-        }
+        let narrow = |numbers: &[f64]| numbers.iter().map(|v| T::narrow(*v)).collect();
+        let (directions, signs, lengths) = match &self.turns {
+            Some(turns) => (Vec::new(), narrow(&turns.signs), narrow(&turns.lengths)),
+            None => {
+                let directions = self.random_weights.t().iter().map(|v| T::narrow(*v)).collect();
+                (directions, Vec::new(), Vec::new())
+            }
+        };
+        Waves { directions, signs, lengths, phases: narrow(&self.random_offset) }
     }
 
     fn check_rows(&self, x: &Rows<'_>) -> Result<()> {
@@ -215,7 +321,7 @@ impl RbfSamplerModel {
     }
 
     /// The new rows in one precision: a product and a cosine a block, while the block is in cache.
-    fn map<T: Float>(&self, x: &Rows<'_>, waves: &Waves<T>) -> Array2<T> {
+    fn map<T: Float + Mul<Output = T>>(&self, x: &Rows<'_>, waves: &Waves<T>) -> Array2<T> {
         let (d, m) = self.random_weights.dim();
         let scale = (2.0 / m as f64).sqrt();
         let mut out = vec![T::default(); x.n_rows() * m];
@@ -233,7 +339,15 @@ impl RbfSamplerModel {
                 _ => {
                     let block = x.block(rows).unwrap_or_default();
                     let block: Vec<T> = block.iter().map(|v| T::narrow(*v)).collect();
-                    T::dot_products(&block, &waves.directions, d, out);
+                    match &self.turns {
+                        Some(Turns { size, .. }) => {
+                            let some = block.chunks(SIDE * d).zip(out.chunks_mut(SIDE * m));
+                            for (rows, out) in some {
+                                turn(rows, d, *size, &waves.signs, &waves.lengths, out);
+                            }
+                        }
+                        None => T::dot_products(&block, &waves.directions, d, out),
+                    }
                 }
             }
             out.chunks_exact_mut(m).for_each(|row| T::waves(row, &waves.phases, scale));
@@ -276,6 +390,7 @@ impl Check for RbfSamplerModel {
         let fits = !self.random_weights.is_empty()
             && self.random_offset.len() == self.random_weights.ncols()
             && self.gamma >= 0.0
+            && self.turns.as_ref().is_none_or(|turns| turns.fits(self.random_weights.dim()))
             && numbers.chain([&self.gamma]).all(|v| v.is_finite());
         if fits { Ok(()) } else { Err(Error::File("waves that nobody drew".into())) }
     }
@@ -312,6 +427,28 @@ mod tests {
     }
 
     #[test]
+    fn turned_rows_have_the_directions_that_are_written_out() {
+        let x = rows(21, 5);
+        let model = fit(&RbfSampler::new().n_components(19).directions(Directions::Structured), &x);
+
+        let new = model.transform(&Rows::from(&x)).unwrap();
+        let single = model.transform_single(&Rows::from(&x)).unwrap();
+
+        let plain =
+            RbfSamplerModel::new(1.0, model.random_weights.clone(), model.random_offset.clone());
+        let expected = plain.transform(&Rows::from(&x)).unwrap();
+        for ((a, b), c) in new.iter().zip(&expected).zip(&single) {
+            assert!((a - b).abs() < 1e-13 && (a - f64::from(*c)).abs() < 1e-5);
+        }
+        // Within a block of eight, directions are at right angles as far as five columns let them be seen.
+        let turns = model.turns.as_ref().unwrap();
+        let eight = turns.directions(8);
+        let product: f64 = (0..8).map(|j| eight[[j, 2]] * eight[[j, 7]]).sum();
+        assert!(product.abs() < 1e-12);
+        model.check().unwrap();
+    }
+
+    #[test]
     fn inner_products_are_right_on_average_and_the_error_falls_with_the_root_of_the_waves() {
         let x = rows(12, 4);
         let kernel =
@@ -336,6 +473,7 @@ mod tests {
 
         let (few, many) = (errors(Directions::Plain, 32), errors(Directions::Plain, 512));
         let turned = errors(Directions::Orthogonal, 32);
+        let structured = errors(Directions::Structured, 32);
 
         // The mean of 200 draws lies within five of its own standard errors of zero.
         for (mean, spread) in [few, many, turned] {
@@ -344,5 +482,6 @@ mod tests {
         // Sixteen times the waves, a quarter of the error.
         assert!((few.1 / many.1 - 4.0).abs() < 0.4, "{} and {}", few.1, many.1);
         assert!(turned.1 < few.1, "{} and {}", turned.1, few.1);
+        assert!(structured.1 < few.1, "{} and {}", structured.1, few.1);
     }
 }

@@ -9,11 +9,10 @@ use super::distinct::Distinct;
 use super::fourier::{check_usable, drawn};
 use super::function::width_of;
 use super::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, check_square,
-    k_means,
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, check_square, k_means,
 };
-use crate::prelude::*;
 use crate::model::Cached;
+use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::{SymmetricEigen, multiply_transposed};
 use ndarray::{Array2, ArrayView2};
@@ -246,9 +245,10 @@ impl NystroemModel {
             let first = (k * ROWS) as u32;
             let picks: Vec<u32> = (first..first + (out.len() / m) as u32).collect();
             let rows = ready.centers.beside(x, &picks, &ready.center);
-            let mut values = vec![T::default(); out.len()];
-            rows.block(&ready.centers, 0..m, &mut values);
-            T::dot_products(&values, &ready.turned, m, out);
+            T::scratch(out.len(), |values| {
+                rows.block(&ready.centers, 0..m, values);
+                T::dot_products(values, &ready.turned, m, out);
+            });
         });
         Array2::from_shape_vec((x.n_rows(), m), out).expect("a column a center")
     }

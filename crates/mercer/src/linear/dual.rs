@@ -232,9 +232,7 @@ impl Lines<'_> {
     fn square(&self, i: usize) -> f64 {
         match self {
             Lines::Thin(x) => x.view().row(i).1.iter().map(|v| v * v).sum(),
-            Lines::Dense(x) => {
-                x.block(i..i + 1).unwrap_or_default().iter().map(|v| v * v).sum()
-            }
+            Lines::Dense(x) => x.block(i..i + 1).unwrap_or_default().iter().map(|v| v * v).sum(),
         }
     }
 

@@ -95,8 +95,7 @@ pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
             passes = descent.passes();
             problem.start_at(&descent.weights(), descent.pulls());
             let (measured, off) = (problem.measure_pulls(true), problem.scores_off());
-            let ended =
-                Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
+            let ended = Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
             let solved = finish(ended, ("score off its pull", off), measured, asked.tol);
             if solved.converged || solved.stopped.is_some() {
                 return Solved { passes, ..solved };

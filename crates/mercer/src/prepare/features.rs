@@ -105,6 +105,14 @@ impl Encoded {
         }
     }
 
+    /// Bytes that the features take.
+    pub fn n_bytes(&self) -> u64 {
+        match &self.rows {
+            OwnedRows::Dense(x) => 8 * x.len() as u64,
+            OwnedRows::Sparse(x) => (12 * x.nnz() + 8 * x.rows()) as u64,
+        }
+    }
+
     /// The features with their classes.
     ///
     /// # Errors

@@ -223,7 +223,9 @@ impl Svc {
             let count = |least: f64| table.iter().filter(|s| **s > least).count();
             // What is off by the tolerance is not inside.
             let (inside, wrong) = (count(self.tol), count(1.0));
-            *how += &format!("; margin {margin:.4}, {inside} rows inside it, {wrong} of them on the wrong side");
+            *how += &format!(
+                "; margin {margin:.4}, {inside} rows inside it, {wrong} of them on the wrong side"
+            );
         }
         let model = SvcModel {
             margins,

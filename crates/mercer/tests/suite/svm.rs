@@ -122,6 +122,66 @@ fn machines_equal_libsvm() {
     }
 }
 
+/// What LIBSVM 3 prints for its five kinds of machine on `heart_scale`, where its tolerance is 1e-3, and what it comes
+/// to at 1e-8 (through scikit-learn 1.9.1).
+#[test]
+fn objectives_on_heart_scale_are_libsvms_or_better() {
+    let (mut x, mut y) = (Matrix::zeros((270, 13)), Vec::new());
+    for (i, line) in repository_file("testdata/libsvm/heart_scale").lines().enumerate() {
+        let mut words = line.split_whitespace();
+        y.push(words.next().unwrap().parse::<f64>().unwrap());
+        for word in words {
+            let (column, value) = word.split_once(':').unwrap();
+            x[[i, column.parse::<usize>().unwrap() - 1]] = value.parse().unwrap();
+        }
+    }
+    let codes: Vec<u32> = y.iter().map(|y| u32::from(*y > 0.0)).collect();
+    let classes = Classes::from_names(["-1", "+1"]);
+    let fit = |id: &str, params: &[(&str, &str)]| {
+        let data = match id {
+            "svc" | "nu-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
+            "one-class-svm" => Dataset::unlabeled(&x),
+            _ => Dataset::numbers(&x, &y).unwrap(),
+        };
+        let mut estimator = Estimator::from_id(id).unwrap();
+        for (name, word) in [("gamma", "auto"), ("tol", "1e-9")].iter().chain(params) {
+            estimator = estimator.set_word(name, word).unwrap();
+        }
+        estimator.fit(&data, &Monitor::quiet()).unwrap()
+    };
+    for (id, params, printed, tight) in [
+        ("svc", &[][..], -100.877_288, -100.877_291_56),
+        ("svc", &[("kernel", "linear")], -92.473_356, f64::NAN),
+        ("svr", &[("epsilon", "0.1")], -95.509_946, -95.509_974_59),
+        ("nu-svr", &[("nu", "0.5")], f64::NAN, -107.405_050_995),
+        ("one-class-svm", &[("nu", "0.1")], 114.741_821, 114.741_818_19),
+    ] {
+        let fitted = fit(id, params);
+
+        // LIBSVM minimizes, so that what proves a bound from below is its objective's negative.
+        let found = -fitted.certificate.proof.bound.unwrap();
+        if printed.is_finite() {
+            assert!(found <= printed + 1e-6, "{id}: {found}, LIBSVM prints {printed}");
+            assert!(
+                found >= printed - 1e-5 * printed.abs(),
+                "{id}: {found}, LIBSVM prints {printed}"
+            );
+        }
+        if tight.is_finite() {
+            assert!((found - tight).abs() < 1e-7 * tight.abs(), "{id}: {found}, LIBSVM {tight}");
+        }
+    }
+    let fitted = fit("nu-svc", &[("nu", "0.3")]);
+    let Some(mercer::catalog::Tree::Array(prices)) = fitted.fields().get("prices").cloned() else {
+        panic!("no prices")
+    };
+    let mercer::catalog::tree::Numbers::F64(prices) = prices.numbers else { panic!("no numbers") };
+    // LIBSVM scales this one by the price it found; it prints 11.690659 and 206.719551.
+    let scaled = -prices[0] * prices[0] * fitted.certificate.proof.bound.unwrap();
+    assert!((prices[0] - 11.685_333).abs() < 1e-5, "{}", prices[0]);
+    assert!((scaled - 206.523_841_7).abs() < 1e-4, "{scaled}");
+}
+
 /// The primal and the dual objective of a two-class machine, by their definition.
 fn objectives(
     x: &Matrix,
