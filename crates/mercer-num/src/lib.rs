@@ -24,6 +24,7 @@ pub mod float;
 pub mod fourier;
 pub mod linalg;
 pub mod memory;
+pub mod outer;
 pub mod parallel;
 pub mod random;
 pub mod rows;

@@ -75,16 +75,22 @@ impl Fit for LogisticRegression {
     type Model = LogisticRegressionModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.fit_from(None, data, monitor)
+        self.learn(None, data, monitor)
+    }
+
+    fn fit_from(
+        &self,
+        start: &LogisticRegressionModel,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Self::Model>> {
+        self.learn(Some(start), data, monitor)
     }
 }
 
 impl LogisticRegression {
     /// Learns, beginning at the weights of another model where there is one of the same shape.
-    ///
-    /// # Errors
-    /// As [`Fit::fit`].
-    pub fn fit_from(
+    fn learn(
         &self,
         start: Option<&LogisticRegressionModel>,
         data: &Dataset<'_>,
@@ -371,7 +377,7 @@ mod tests {
         let params = LogisticRegression::new().tol(1e-8);
         let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
-        let again = params.fit_from(Some(&fitted.model), &data, &Monitor::quiet()).unwrap();
+        let again = params.fit_from(&fitted.model, &data, &Monitor::quiet()).unwrap();
 
         assert!(again.model.n_iter <= 1, "{}", again.model.n_iter);
     }

@@ -12,6 +12,7 @@ mod least_squares;
 mod logistic;
 mod multipliers;
 mod normal;
+mod online;
 mod ridge;
 mod ridge_cv;
 mod summary;
@@ -22,6 +23,12 @@ pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use multipliers::{Dual, DualRule};
 pub use normal::Precision;
+pub use online::{
+    Average, LearningRate, NumberLoss, NumberPlane, PassiveAggressive, PassiveAggressiveModel,
+    PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, PassiveLoss, PassiveTube,
+    Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdRegressor,
+    SgdRegressorModel, SideLoss, SidePlanes,
+};
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use summary::{Estimate, Summary};
