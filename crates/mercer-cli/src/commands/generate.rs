@@ -209,7 +209,9 @@ fn kind(spec: &Spec) -> (String, String) {
         (_, "whole number or nothing") => ("int or None", "int | None"),
         (_, "number or nothing") => ("float or None", "float | None"),
         (_, "true, false or a whole number") => ("bool or int", "bool | int"),
-        (_, "whole number or list of numbers") => ("int or array of float", "int | Sequence[float]"),
+        (_, "whole number or list of numbers") => {
+            ("int or array of float", "int | Sequence[float]")
+        }
         (_, other) => (other, "Any"),
     };
     (words.replace("or nothing", "or None"), hint.to_owned())

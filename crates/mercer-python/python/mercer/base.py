@@ -248,6 +248,8 @@ class Estimator(BaseEstimator):
         params.pop("warm_start", None)
         if "penalty" in params and params["penalty"] is None:
             params["penalty"] = "none"
+        if "scoring" in params and params["scoring"] is None:
+            params["scoring"] = "accuracy"
         told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
         return json.dumps({k: _plain(v) for k, v in told.items()})
 

@@ -332,6 +332,8 @@ macro_rules! catalog {
     // How it learns, not what its model does: methods of `Fit`.
     (@can online) => {};
     (@can warm) => {};
+    (@can ordered) => {};
+    (@can selected) => { fn selected(&self) -> Option<&dyn crate::model::Selected> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
 
     (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {

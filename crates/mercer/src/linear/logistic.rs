@@ -184,6 +184,25 @@ impl LogisticRegressionModel {
         LogisticRegressionModel { classes, coefficients, intercepts, n_iter, by_feature }
     }
 
+    /// The mean of models about the same classes and columns; a class is as unlikely as the most unlikely.
+    pub(super) fn mean<'a>(
+        models: impl Iterator<Item = &'a LogisticRegressionModel>,
+    ) -> LogisticRegressionModel {
+        let mut models = models.enumerate();
+        let (_, mut mean) = match models.next() {
+            Some((n, first)) => (n, first.clone()),
+            None => unreachable!("a mean of folds, of which there are at least two"),
+        };
+        for (n, model) in models {
+            let share = 1.0 / (n as f64 + 1.0);
+            mean.coefficients.zip_mut_with(&model.coefficients, |a, b| *a += share * (b - *a));
+            for (a, b) in mean.intercepts.iter_mut().zip(&model.intercepts) {
+                *a = if a.is_finite() && b.is_finite() { *a + share * (b - *a) } else { a.min(*b) };
+            }
+        }
+        mean
+    }
+
     /// Whether it is about the same classes, all of which have rows, and the same columns.
     fn fits(&self, problem: &Entropy<'_>) -> bool {
         self.classes == problem.classes

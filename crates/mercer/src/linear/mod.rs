@@ -10,6 +10,7 @@ mod interval;
 mod lasso;
 mod least_squares;
 mod logistic;
+mod logistic_cv;
 mod multipliers;
 mod normal;
 mod online;
@@ -21,6 +22,9 @@ mod svr;
 
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
+pub use logistic_cv::{
+    CvPenalty, FoldScore, Grid, LogisticRegressionCv, LogisticRegressionCvModel,
+};
 pub use multipliers::{Dual, DualRule};
 pub use normal::Precision;
 pub use online::{

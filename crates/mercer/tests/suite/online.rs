@@ -90,7 +90,8 @@ fn steps_over_rows_as_they_come_are_scikit_learns() {
             let mut fitted = None;
             for first in (0..x.nrows()).step_by(50) {
                 let part = data.slice(first..(first + 50).min(x.nrows()));
-                fitted = Some(estimator.learn_on(fitted.as_ref(), &part, &Monitor::quiet()).unwrap());
+                fitted =
+                    Some(estimator.learn_on(fitted.as_ref(), &part, &Monitor::quiet()).unwrap());
             }
             fitted.unwrap()
         } else {

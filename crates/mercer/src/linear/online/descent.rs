@@ -47,7 +47,10 @@ pub(super) struct Plan {
 /// What the rows should be.
 pub(super) enum Aims<'a> {
     /// Of these classes: for a single plane, of the second and not the first; else a plane a class.
-    Classes { codes: &'a [u32], factors: Vec<f64> },
+    Classes {
+        codes: &'a [u32],
+        factors: Vec<f64>,
+    },
     Numbers(&'a [f64]),
 }
 
@@ -193,7 +196,8 @@ pub(super) fn descend(
             step.look_at(*i, &mut weights, &mut planes);
         }
         pass += 1;
-        if !weights.settle() {
+        // Losses overflow long before weights do.
+        if !weights.settle() || planes.iter().any(|plane| !plane.sum.is_finite()) {
             return Err(Error::Diverged { pass });
         }
         monitor.report(pass, None);

@@ -115,8 +115,7 @@ fn at<K>(model: Option<&NumberPlane<K>>, width: usize) -> Result<Start> {
     if model.coefficients.len() != width {
         return Err(Error::Columns { found: width, expected: model.coefficients.len() });
     }
-    let shown =
-        Plain { cells: model.coefficients.clone(), constants: model.intercepts.clone() };
+    let shown = Plain { cells: model.coefficients.clone(), constants: model.intercepts.clone() };
     Ok(match &model.last {
         Some(last) => {
             let cells = last.last_coefficients.clone();

@@ -93,7 +93,8 @@ fn measure(plan: &Plan, ground: &Ground<'_>, planes: &Plain, scores: &[f64]) -> 
         let pull = if place < width * m && priced { plan.absolute } else { 0.0 };
         let smooth = sum + if priced { plan.squared * w } else { 0.0 };
         // At zero an absolute weight has every slope up to its price.
-        let rest = if w == 0.0 { (smooth.abs() - pull).max(0.0) } else { smooth + pull * w.signum() };
+        let rest =
+            if w == 0.0 { (smooth.abs() - pull).max(0.0) } else { smooth + pull * w.signum() };
         rest * rest
     };
     let gradient = sums.iter().enumerate().map(steepness).sum::<f64>().sqrt();

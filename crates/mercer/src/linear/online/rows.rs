@@ -128,7 +128,9 @@ impl Asked {
             return Err(Error::Parameter {
                 name: "validation_fraction".into(),
                 found: share.to_string(),
-                expected: format!("a share of {n} rows that leaves some to learn and some to judge"),
+                expected: format!(
+                    "a share of {n} rows that leaves some to learn and some to judge"
+                ),
             });
         }
         drawn.sort_unstable();

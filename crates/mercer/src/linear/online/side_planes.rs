@@ -116,9 +116,8 @@ impl<K> SidePlanes<K> {
 
     fn of(ended: Ended, classes: &Classes, width: usize, t: u64, certainty: Certainty) -> Self {
         let m = ended.now.constants.len();
-        let to_rows = |plain: &Plain| {
-            Matrix::from_shape_fn((m, width), |(k, j)| plain.cells[j * m + k])
-        };
+        let to_rows =
+            |plain: &Plain| Matrix::from_shape_fn((m, width), |(k, j)| plain.cells[j * m + k]);
         let planes = ended.mean.as_ref().unwrap_or(&ended.now);
         let last = ended.mean.is_some().then(|| LastPlanes {
             last_coefficients: to_rows(&ended.now),
