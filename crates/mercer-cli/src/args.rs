@@ -55,6 +55,7 @@ pub enum Command {
     Train(Box<Train>),
     Predict(Predict),
     Evaluate(Evaluate),
+    Compare(Compare),
     Decide(Decide),
     Explain(Explain),
     Bayes(Bayes),
@@ -256,6 +257,52 @@ pub struct Evaluate {
     pub data: String,
     #[command(flatten)]
     pub deciding: Deciding,
+    #[command(flatten)]
+    pub reading: Reading,
+}
+
+/// Compare estimators on the same folds of a table.
+///
+/// Every estimator learns the rows of all folds but one and judges the rows of that one, so that every row is
+/// judged once; the folds are the same for all of them. With one column of numbers the picture shows the
+/// posteriors over the rows, with two the borders between the classes.
+#[derive(Group)]
+#[command(after_help = "\
+Examples:
+  mercer compare iris.csv --target species --models lda,logistic,perceptron
+  mercer compare penguins.csv --target sex --use body_mass_g --models lda,logistic --plot sigmoids.svg
+  mercer compare iris.csv --target species --models lda,logistic --set logistic.C=10")]
+pub struct Compare {
+    /// The table; `-` is standard input
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub data: String,
+    /// The column to learn
+    #[arg(long, value_name = "COLUMN")]
+    pub target: Option<String>,
+    /// The estimators, with commas between; see `mercer models`
+    #[arg(long, required = true, value_delimiter = ',', value_name = "ID,ID")]
+    pub models: Vec<String>,
+    /// A parameter of one of them (may repeat)
+    #[arg(long = "set", value_parser = key_value, value_name = "ID.KEY=VALUE")]
+    pub settings: Vec<(String, String)>,
+    /// Learn from this column and no other (may repeat)
+    #[arg(long = "use", value_name = "COLUMN")]
+    pub columns: Vec<String>,
+    /// Prepare columns, as in `mercer train` (may repeat)
+    #[arg(long, value_name = "STEP")]
+    pub prepare: Vec<String>,
+    /// Leave a column out (may repeat)
+    #[arg(long, value_name = "COLUMN")]
+    pub ignore: Vec<String>,
+    /// Folds of the cross-validation
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(2..=100), value_name = "N")]
+    pub folds: u16,
+    /// What the folds are drawn by
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+    /// Draw the models of all rows, to a file that ends in .svg, .png or .html
+    #[arg(long, short = 'o', visible_alias = "out", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub plot: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
 }

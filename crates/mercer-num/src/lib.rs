@@ -25,6 +25,7 @@ pub mod fourier;
 pub mod hadamard;
 pub mod linalg;
 pub mod memory;
+pub mod outer;
 pub mod parallel;
 pub mod random;
 pub mod rows;

@@ -39,9 +39,9 @@ pub struct Fitted {
 
 /// Learns from rows. `params` is a JSON object; `target` holds numbers, or codes of the classes in
 /// `labels`. With `wait`, rows too few for a model are kept until more are observed. `levels` has the
-/// words of the columns that hold codes.
+/// words of the columns that hold codes. The fit begins at the model of `start`, if any.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, seconds=None, wait=false))]
+#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, seconds=None, wait=false, start=None))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -55,9 +55,11 @@ pub fn fit<'py>(
     levels: Option<Vec<Option<Vec<String>>>>,
     seconds: Option<f64>,
     wait: bool,
+    start: Option<Bound<'py, Fitted>>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
+    let start = start.as_ref().map(|start| start.get().ready()).transpose()?;
     let columns = described(&estimator, &features);
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
@@ -66,7 +68,10 @@ pub fn fit<'py>(
         let start = Instant::now();
         let monitor = monitor(limit, cancel);
         if estimator.no_rows().is_none() {
-            let fitted = estimator.fit(&data, &monitor)?;
+            let fitted = match start {
+                Some(start) => estimator.fit_from(&start.fitted.model, &data, &monitor)?,
+                None => estimator.fit(&data, &monitor)?,
+            };
             return Ok(State::ready(Trained::new(estimator, features, fitted, None)));
         }
         let part = estimator.gather(&data, &monitor)?;
@@ -77,6 +82,40 @@ pub fn fit<'py>(
         }
     })?;
     Ok(Fitted { state })
+}
+
+/// Goes on from a model, or from nothing, with one pass over more rows; the rest is as in `fit`.
+#[pyfunction]
+#[pyo3(signature = (id, params, before, x, target, labels, weights=None, names=None, seconds=None))]
+#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+pub fn learn_on<'py>(
+    py: Python<'py>,
+    id: &str,
+    params: &str,
+    before: Option<Bound<'py, Fitted>>,
+    x: Table<'py>,
+    target: Target<'py>,
+    labels: &Bound<'py, PyList>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    names: Option<Vec<String>>,
+    seconds: Option<f64>,
+) -> PyResult<Fitted> {
+    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
+    let before = before.as_ref().map(|before| before.get().ready()).transpose()?;
+    let features = match before {
+        Some(before) => before.features.clone(),
+        None => features(names, None, x.n_columns()?, x.is_sparse())?,
+    };
+    let columns = Arc::default();
+    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
+    let data = batch.dataset()?;
+    let limit = limit(seconds)?;
+    let trained = work::run(py, |cancel| {
+        let fitted = before.map(|before| &before.fitted);
+        let fitted = estimator.learn_on(fitted, &data, &monitor(limit, cancel))?;
+        Ok(Trained::new(estimator, features, fitted, None))
+    })?;
+    Ok(Fitted { state: State::ready(trained) })
 }
 
 /// Learns from a table with texts in it, whose words become columns; the rest is as in `fit`.

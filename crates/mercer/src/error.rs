@@ -130,6 +130,15 @@ pub enum Error {
         /// Counted from zero.
         column: usize,
     },
+    /// Steps that grew beyond all numbers.
+    #[error(
+        "the weights grew beyond all numbers in pass {pass}; scale the columns (`--prepare \
+         scale=standard`, or a StandardScaler), or take shorter steps with a smaller `eta0`"
+    )]
+    Diverged {
+        /// The pass it happened in, counted from one.
+        pass: u64,
+    },
     /// A parameter outside its range.
     #[error("parameter `{name}` is {found}; it must be {expected}")]
     Parameter {

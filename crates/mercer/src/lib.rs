@@ -92,4 +92,6 @@ mod texts {
     struct LinearMachines;
     #[doc = include_str!("../../../docs/lectures/13-kernels-as-columns.md")]
     struct KernelsAsColumns;
+    #[doc = include_str!("../../../docs/lectures/14-one-row-at-a-time.md")]
+    struct OneRowAtATime;
 }

@@ -95,26 +95,30 @@ fn heading(card: &Card) -> String {
 /// The parts of `base.py` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
     const PARTS: [(&str, &str); 12] = [
+        // Its decision function goes before the difference of the scores.
+        ("decides", "Decides"),
         ("discriminant", "Discriminant"),
         ("summed", "Summed"),
         ("factored", "Factored"),
         ("generative", "Generative"),
         ("probabilistic", "Probabilistic"),
         ("calibrated", "Calibrated"),
-        ("decides", "Decides"),
         ("classifier", "Classifier"),
         ("additive", "Additive"),
         ("regressor", "Regressor"),
         ("detector", "Detector"),
         ("transformer", "Transformer"),
     ];
-    let mergeable = match (card.learns, card.can("regressor")) {
-        (Learns::Statistics, false) => Some("Mergeable"),
-        (Learns::Statistics, true) => Some("MergeableRegressor"),
+    let goes_on = match (card.learns, card.can("online"), card.can("regressor")) {
+        (Learns::Statistics, _, false) => Some("Mergeable"),
+        (Learns::Statistics, _, true) => Some("MergeableRegressor"),
+        (_, true, false) => Some("Online"),
+        (_, true, true) => Some("OnlineRegressor"),
         _ => None,
     };
+    let warm = card.can("warm").then_some("Warm");
     let parts = PARTS.iter().filter(|(can, _)| card.can(can)).map(|(_, part)| *part);
-    mergeable.into_iter().chain(parts).collect()
+    goes_on.into_iter().chain(warm).chain(parts).collect()
 }
 
 fn class(card: &Card) -> String {
@@ -129,14 +133,22 @@ fn class(card: &Card) -> String {
         tuple(takes),
         init(&arguments, "")
     );
-    if card.specs.is_empty() {
+    if arguments.is_empty() {
         out += "        pass\n";
     }
-    for spec in card.specs {
-        out += &format!("        self.{0} = {0}\n", spec.name);
+    for param in params(card) {
+        out += &format!("        self.{0} = {0}\n", param.spec.name);
     }
     out
 }
+
+/// What Python has where an estimator can begin at the model it made before.
+const WARM_START: Spec = Spec {
+    name: "warm_start",
+    doc: "Whether a fit begins at the weights of the fit before, where there is one.",
+    kind: "true or false",
+    rule: Rule::Any,
+};
 
 /// The head of `__init__`, on one line where it fits.
 fn init(arguments: &[String], returns: &str) -> String {
@@ -162,9 +174,14 @@ struct Param<'a> {
 }
 
 fn params(card: &Card) -> Vec<Param<'static>> {
-    let defaults = card.defaults();
+    let mut defaults = card.defaults();
+    let warm = card.can("warm").then_some(&WARM_START);
+    if let Some(spec) = warm {
+        defaults[spec.name] = Value::Bool(false);
+    }
     card.specs
         .iter()
+        .chain(warm)
         .map(|spec| {
             let value = &defaults[spec.name];
             let (mut words, mut hint) = kind(spec);
@@ -190,6 +207,11 @@ fn kind(spec: &Spec) -> (String, String) {
         (_, "list of numbers") => ("array of float", "Sequence[float]"),
         (_, "word") => ("str", "str"),
         (_, "whole number or nothing") => ("int or None", "int | None"),
+        (_, "number or nothing") => ("float or None", "float | None"),
+        (_, "true, false or a whole number") => ("bool or int", "bool | int"),
+        (_, "whole number or list of numbers") => {
+            ("int or array of float", "int | Sequence[float]")
+        }
         (_, other) => (other, "Any"),
     };
     (words.replace("or nothing", "or None"), hint.to_owned())
@@ -231,7 +253,7 @@ fn float(x: f64) -> String {
 
 fn docstring(card: &Card) -> String {
     let mut out = format!("    \"\"\"{}\n", sentences(card.doc));
-    if !card.specs.is_empty() {
+    if !params(card).is_empty() {
         out += "\n    Parameters\n    ----------\n";
     }
     for param in params(card) {

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod bayes;
+mod compare;
 mod completions;
 mod decide;
 mod deciding;
@@ -19,6 +20,7 @@ mod sample;
 mod train;
 
 pub use bayes::Bayes;
+pub use compare::Compared;
 pub use deciding::Deciding;
 pub use kernel::Kernel;
 
@@ -32,6 +34,7 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Train(args) => train::run(*args, session),
         Command::Predict(args) => predict::run(args, session),
         Command::Evaluate(args) => evaluate::run(args, session),
+        Command::Compare(args) => compare::run(args, session),
         Command::Bayes(args) => bayes::run(args, session),
         Command::Decide(args) => decide::run(args, session),
         Command::Explain(args) => explain::run(args, session),

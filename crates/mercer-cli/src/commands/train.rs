@@ -34,15 +34,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         session.say(&terminal::profile(&profile, &target.name));
     }
     let (estimator, reason) = choose(&args, &profile, target, like.as_ref())?;
-    let card = estimator.card();
-    if card.can("transformer") && !card.can("classifier") {
-        return Err(Failure::Usage(format!(
-            "`{}` maps rows to other rows and predicts nothing; it stands in front of an estimator in \
-             Python (mercer.{}) and Rust",
-            card.id, card.python
-        )));
-    }
-    let numbers = card.can("regressor");
+    refuse_maps(estimator.card())?;
+    let numbers = estimator.card().can("regressor");
     let classes = if numbers {
         check_numbers(target, &source, estimator.id())?;
         Classes::default()
@@ -65,14 +58,14 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if estimator.card().reads() == Reads::Categories {
         recipe = recipe.for_codes();
     }
-    let features = plan(
-        &args,
-        &profile,
-        &target.name,
-        (estimator.card(), recipe.words),
-        like.as_ref(),
-        session,
-    )?;
+    let features = match &like {
+        Some(like) => like.features.clone(),
+        None => {
+            let columns = Columns { ignore: &args.ignore, only: &args.texts };
+            let card = (estimator.card(), recipe.words);
+            columns.plan(&profile, &target.name, card, session)?
+        }
+    };
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let features = match &like {
@@ -150,7 +143,7 @@ fn finish(
 }
 
 /// The column to learn.
-fn find_target<'a>(
+pub(super) fn find_target<'a>(
     name: Option<String>,
     source: &Source,
     profile: &'a Profile,
@@ -178,14 +171,14 @@ fn find_target<'a>(
 }
 
 /// Whether the target is something to measure, not to name.
-fn is_quantity(target: &ColumnProfile) -> bool {
+pub(super) fn is_quantity(target: &ColumnProfile) -> bool {
     let n = target.levels.len();
     let measured = target.kind == Kind::Numeric && (!target.integers || n > MOST_NUMERIC_CLASSES);
     n == 0 || (measured && n > 20)
 }
 
 /// Refuses a target that is not a number in every row.
-fn check_numbers(target: &ColumnProfile, source: &Source, id: &str) -> Result<()> {
+pub(super) fn check_numbers(target: &ColumnProfile, source: &Source, id: &str) -> Result<()> {
     let place = format!("{}, column `{}`", source.name(), target.name);
     if let Some(line) = target.first_missing_line {
         return Err(Failure::Data(format!(
@@ -204,7 +197,7 @@ fn check_numbers(target: &ColumnProfile, source: &Source, id: &str) -> Result<()
 }
 
 /// The classes of the target: its words, exactly as the file has them.
-fn find_classes(
+pub(super) fn find_classes(
     target: &ColumnProfile,
     source: &Source,
     like: Option<&Trained>,
@@ -326,37 +319,66 @@ fn sensible(profile: &Profile, target: &str, only: &[String]) -> Result<(Estimat
     Ok((Estimator::from_id(id)?, reason))
 }
 
-/// How the columns become features, and which have no say.
-fn plan(
-    args: &Train,
-    profile: &Profile,
+/// Refuses what predicts nothing.
+pub(super) fn refuse_maps(card: &Card) -> Result<()> {
+    if card.can("transformer") && !card.can("classifier") {
+        return Err(Failure::Usage(format!(
+            "`{}` maps rows to other rows and predicts nothing; it stands in front of an estimator in \
+             Python (mercer.{}) and Rust",
+            card.id, card.python
+        )));
+    }
+    Ok(())
+}
+
+/// Which columns have a say.
+pub(super) struct Columns<'a> {
+    pub ignore: &'a [String],
+    /// No others than these, where there are any.
+    pub only: &'a [String],
+}
+
+impl Columns<'_> {
+    /// How the columns become features, and which have no say.
+    pub fn plan(
+        &self,
+        profile: &Profile,
+        target: &str,
+        card: (&Card, Words),
+        session: &Session,
+    ) -> Result<Features> {
+        let mut schema: Schema = profile.schema();
+        for name in self.ignore {
+            if schema.field(name).is_none() {
+                return Err(Failure::Usage(format!("--ignore {name}: there is no such column")));
+            }
+            schema = schema.without(name);
+        }
+        if let Some(name) = self.only.iter().find(|name| schema.field(name).is_none()) {
+            return Err(Failure::Usage(format!("there is no column `{name}` to learn from")));
+        }
+        if !self.only.is_empty() {
+            let used = |name: &String| name == target || self.only.contains(name);
+            let (used, left_out) = schema.fields.into_iter().partition(|f| used(&f.name));
+            schema = Schema { fields: used };
+            let names: Vec<String> =
+                left_out.iter().map(|f: &mercer::prepare::Field| format!("`{}`", f.name)).collect();
+            if !names.is_empty() {
+                let names = names.join(", ");
+                session.say(&format!("not used: {names} (others are named to learn from)"));
+            }
+        }
+        planned(&schema, target, card, session)
+    }
+}
+
+fn planned(
+    schema: &Schema,
     target: &str,
     (card, words): (&Card, Words),
-    like: Option<&Trained>,
     session: &Session,
 ) -> Result<Features> {
-    if let Some(like) = like {
-        return Ok(like.features.clone());
-    }
-    let mut schema: Schema = profile.schema();
-    for name in &args.ignore {
-        if schema.field(name).is_none() {
-            return Err(Failure::Usage(format!("--ignore {name}: there is no such column")));
-        }
-        schema = schema.without(name);
-    }
-    if !args.texts.is_empty() {
-        let used = |name: &String| name == target || args.texts.contains(name);
-        let (used, left_out) = schema.fields.into_iter().partition(|f| used(&f.name));
-        schema = Schema { fields: used };
-        let names: Vec<String> =
-            left_out.iter().map(|f: &mercer::prepare::Field| format!("`{}`", f.name)).collect();
-        if !names.is_empty() {
-            session
-                .say(&format!("not used: {} (--text names what to learn from)", names.join(", ")));
-        }
-    }
-    let (features, left_out) = Features::plan_for(&schema, Some(target), words, card.reads())?;
+    let (features, left_out) = Features::plan_for(schema, Some(target), words, card.reads())?;
     for (why, words) in [
         (LeftOut::Empty, "they have no values".to_owned()),
         (LeftOut::Text, "they hold text, which needs a text model".to_owned()),

@@ -1,13 +1,14 @@
 //! What a run has to tell: as data here, as words, JSON and a page below.
 
 pub mod html;
+pub mod pictures;
 pub mod plot;
 pub mod portraits;
 pub mod terminal;
 
 use mercer::catalog::{Outcome, Trained};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
-use mercer::model::Certificate;
+use mercer::model::{Candidates, Certificate};
 use mercer_io::Profile;
 use serde::Serialize;
 use serde_json::Value;
@@ -36,6 +37,9 @@ pub struct TrainReport {
     pub cross_validation: Option<ClassificationReport>,
     /// The same, where numbers were learned.
     pub regression: Option<RegressionReport>,
+    /// What the estimator chose among, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub candidates: Option<Candidates>,
     /// The most telling columns first, with the bits they tell about the class.
     pub telling: Vec<Telling>,
     #[serde(flatten)]
@@ -90,6 +94,7 @@ impl TrainReport {
             certificate,
             cross_validation: judged.map(|e| e.report()),
             regression: regression.map(|e| e.report()),
+            candidates: trained.fitted.model.as_model().selected().map(|m| m.candidates()),
             telling: telling(trained, outcome.bits.as_deref()),
             saved: paths.clone(),
         }

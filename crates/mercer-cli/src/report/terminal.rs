@@ -6,6 +6,7 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::decision::RiskReport;
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::explain::{Explanation, Factor, ScoreExplanation, TermExplanation, short};
+use mercer::model::Candidates;
 use mercer_io::Profile;
 use std::io::{self, Write};
 
@@ -81,6 +82,9 @@ pub fn train(report: &TrainReport) -> Result<()> {
         let mut out = io::stdout().lock();
         writeln!(out, "\n{} learned in {:.3} s", report.estimator, report.seconds)?;
         writeln!(out, "certificate: {}", report.certificate)?;
+        if let Some(candidates) = &report.candidates {
+            writeln!(out, "\n{}", choice(candidates))?;
+        }
     }
     if let Some(judged) = &report.cross_validation {
         writeln!(io::stdout(), "\nOn rows held out by cross-validation:")?;
@@ -105,6 +109,70 @@ pub fn train(report: &TrainReport) -> Result<()> {
     if let Some(page) = &report.saved.page {
         writeln!(out, "saved {}", page.display())?;
     }
+    Ok(())
+}
+
+/// What an estimator chose among. A parameter that is the same for all of them is left out.
+fn choice(candidates: &Candidates) -> Table {
+    let first = candidates.all.first().map(|c| c.values.clone()).unwrap_or_default();
+    let differ = |k: &usize| candidates.all.iter().any(|c| c.values[*k] != first[*k]);
+    let mut shown: Vec<usize> = (0..first.len()).filter(differ).collect();
+    if shown.is_empty() {
+        shown = (0..first.len().min(1)).collect();
+    }
+    let names = shown.iter().map(|k| candidates.names[*k]);
+    let score = format!("{} on rows left out", candidates.score);
+    let headings: Vec<&str> = names.chain([score.as_str(), ""]).collect();
+    let mut rows = table(&headings);
+    align_right(&mut rows, &(0..=shown.len()).collect::<Vec<_>>());
+    for candidate in &candidates.all {
+        let values = shown.iter().map(|k| short(candidate.values[*k]));
+        let error = candidate.error.map_or(String::new(), |e| format!(" ± {e:.4}"));
+        let mark = if candidate.chosen { "chosen" } else { "" };
+        let judged = [format!("{:.4}{error}", candidate.score), mark.to_owned()];
+        rows.add_row(values.chain(judged).collect::<Vec<_>>());
+    }
+    rows
+}
+
+/// How estimators did on the same folds.
+pub fn compared(rows: &[crate::commands::Compared]) -> Result<()> {
+    let numbers = rows.iter().any(|row| row.regression.is_some());
+    let headings: &[&str] = match numbers {
+        true => &["model", "R²", "RMSE", "mean error", "seconds"],
+        false => {
+            &["model", "accuracy", "95 % interval", "macro F1", "log loss", "Brier", "seconds"]
+        }
+    };
+    let mut out = table(headings);
+    align_right(&mut out, &(1..headings.len()).collect::<Vec<_>>());
+    let figure = |x: Option<f64>| x.map_or("none".to_owned(), |x| format!("{x:.4}"));
+    for row in rows {
+        let seconds = format!("{:.3}", row.seconds);
+        if let Some(judged) = &row.regression {
+            out.add_row([
+                row.model.to_owned(),
+                figure(Some(judged.r_squared)),
+                short(judged.rmse),
+                short(judged.mae),
+                seconds,
+            ]);
+        } else if let Some(judged) = &row.cross_validation {
+            let accuracy = judged.accuracy;
+            out.add_row([
+                row.model.to_owned(),
+                figure(Some(accuracy.value)),
+                format!("{:.4} to {:.4}", accuracy.low, accuracy.high),
+                figure(Some(judged.macro_f1)),
+                figure(judged.log_loss),
+                figure(judged.brier),
+                seconds,
+            ]);
+        } else {
+            out.add_row([row.model.to_owned(), "not judged".to_owned()]);
+        }
+    }
+    writeln!(io::stdout(), "{out}")?;
     Ok(())
 }
 

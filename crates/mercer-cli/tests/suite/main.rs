@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bayes;
+mod compare;
 mod decisions;
 mod errors;
 mod journey;

@@ -163,6 +163,18 @@ def fit(
     levels: list[list[str] | None] | None = None,
     seconds: float | None = None,
     wait: bool = False,
+    start: Fitted | None = None,
+) -> Fitted: ...
+def learn_on(
+    id: str,
+    params: str,
+    before: Fitted | None,
+    x: Table,
+    target: Target,
+    labels: list[Any],
+    weights: NDArray[np.float64] | None = None,
+    names: list[str] | None = None,
+    seconds: float | None = None,
 ) -> Fitted: ...
 def fit_table(
     id: str,

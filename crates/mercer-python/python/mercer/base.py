@@ -51,10 +51,13 @@ __all__ = [
     "Generative",
     "Mergeable",
     "MergeableRegressor",
+    "Online",
+    "OnlineRegressor",
     "Probabilistic",
     "Regressor",
     "Summed",
     "Transformer",
+    "Warm",
     "load",
 ]
 
@@ -241,6 +244,12 @@ class Estimator(BaseEstimator):
         params = self.get_params(deep=False)
         if "random_state" in params:
             params["random_state"] = _seed(params["random_state"])
+        # The core is handed the model to begin at; scikit-learn's word for no price is None.
+        params.pop("warm_start", None)
+        if "penalty" in params and params["penalty"] is None:
+            params["penalty"] = "none"
+        if "scoring" in params and params["scoring"] is None:
+            params["scoring"] = "accuracy"
         told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
         return json.dumps({k: _plain(v) for k, v in told.items()})
 
@@ -320,6 +329,10 @@ class Estimator(BaseEstimator):
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else list(names)
+
+    def _start(self) -> _mercer.Fitted | None:
+        """The model a fit begins at, where it was asked to begin at one."""
+        return self.__dict__.get("_fitted") if getattr(self, "warm_start", False) else None
 
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         """Learns from rows that have no target."""
@@ -408,9 +421,9 @@ class Classifier(ClassifierMixin, Estimator):
         names, params, limit = labels.natives(classes), self._params(), seconds_left()
         if table is not None:
             return _mercer.fit_table(self._id, params, table, codes, names, weights, limit, wait)
-        columns = self._names()
+        columns, start = self._names(), self._start()
         return _mercer.fit(
-            self._id, params, matrix, codes, names, weights, columns, self._levels, limit, wait
+            self._id, params, matrix, codes, names, weights, columns, self._levels, limit, wait, start
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -505,6 +518,57 @@ class Mergeable(Classifier):
         return self
 
 
+class Online(Classifier):
+    """Learns one row after the other: more rows can be learned at any time, and their order matters."""
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """Goes on with one pass over more rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        classes : array of shape (n_classes,), default=None
+            All classes that will ever occur; needed in the first call.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts.
+        """
+        first = not self.__sklearn_is_fitted__()
+        if first and classes is None:
+            raise ValueError("classes must be passed on the first call to partial_fit.")
+        matrix = self._rows(X, reset=first)
+        codes, seen, weights = self._target(matrix, y, sample_weight)
+        known = self.classes_ if classes is None else labels.encode(classes)[1]
+        if not first and not np.array_equal(known, self.classes_):
+            raise ValueError(
+                f"`classes={known!r}` is not the same as on last call to partial_fit, "
+                f"was: {self.classes_!r}"
+            )
+        codes = labels.recode(codes, seen, known)
+        fitted = _mercer.learn_on(
+            self._id,
+            self._params(),
+            None if first else self._fitted,
+            matrix,
+            codes,
+            labels.natives(known),
+            weights,
+            self._names(),
+            seconds_left(),
+        )
+        self.classes_ = known
+        self._classes_grow = False
+        return self._keep(fitted, len(codes))
+
+
+class Warm(Estimator):
+    """Can begin at the model of the fit before."""
+
+    warm_start: bool
+
+
 class Probabilistic(Classifier):
     """Says how sure it is."""
 
@@ -570,12 +634,17 @@ class Generative(Classifier):
 class Calibrated(Probabilistic):
     """Says how sure it is, where it was asked to learn that."""
 
-    @available_if(lambda self: self.probability)
+    def _says_how_sure(self) -> bool:
+        if hasattr(self, "probability"):
+            return self.probability
+        return self.loss in ("log_loss", "modified_huber")
+
+    @available_if(lambda self: self._says_how_sure())
     def predict_log_proba(self, X: Any) -> np.ndarray:
         """``log P(class | row)``, a column for each of ``classes_``."""
         return self._log_proba(X)
 
-    @available_if(lambda self: self.probability)
+    @available_if(lambda self: self._says_how_sure())
     def predict_proba(self, X: Any) -> np.ndarray:
         """``P(class | row)``, a column for each of ``classes_``."""
         return np.exp(self._log_proba(X))
@@ -733,6 +802,7 @@ class Regressor(RegressorMixin, Estimator):
             self._names(),
             self._levels,
             seconds_left(),
+            start=self._start(),
         )
         return self._keep(fitted, len(numbers))
 
@@ -813,6 +883,38 @@ class MergeableRegressor(Regressor):
         numbers, weights = self._target(matrix, y, sample_weight)
         self._fitted = self._fitted.forget(matrix, numbers, [], weights)
         return self
+
+
+class OnlineRegressor(Regressor):
+    """Learns one row after the other: more rows can be learned at any time, and their order matters."""
+
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Goes on with one pass over more rows.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their numbers.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts.
+        """
+        first = not self.__sklearn_is_fitted__()
+        matrix = self._rows(X, reset=first)
+        numbers, weights = self._target(matrix, y, sample_weight)
+        fitted = _mercer.learn_on(
+            self._id,
+            self._params(),
+            None if first else self._fitted,
+            matrix,
+            numbers,
+            [],
+            weights,
+            self._names(),
+            seconds_left(),
+        )
+        return self._keep(fitted, len(numbers))
 
 
 class Additive(Regressor):

@@ -236,6 +236,55 @@ macro_rules! catalog {
             }
         }
 
+        #[allow(unreachable_patterns)]
+        impl Estimator {
+            /// Learns from all rows, beginning at a model of the same estimator; see
+            /// [`Fit::fit_from`](crate::model::Fit::fit_from).
+            ///
+            /// # Errors
+            /// If parameters or data are not usable, or the estimator is not `warm`.
+            pub fn fit_from(
+                &self,
+                start: &AnyModel,
+                data: &Dataset<'_>,
+                monitor: &Monitor<'_>,
+            ) -> Result<Fitted<AnyModel>> {
+                match (self, start) {
+                    $((Estimator::$P(params), AnyModel::$P(start)) => {
+                        Ok(Fit::fit_from(params, start, data, monitor)?.map(AnyModel::$P))
+                    })*
+                    _ => Err(self.unable("begin at a model of another estimator")),
+                }
+            }
+
+            /// Goes on from a model of the same estimator with one pass over more rows; see
+            /// [`Fit::learn_on`](crate::model::Fit::learn_on).
+            ///
+            /// # Errors
+            /// If parameters or data are not usable, or the estimator is not `online`.
+            pub fn learn_on(
+                &self,
+                before: Option<&Fitted<AnyModel>>,
+                data: &Dataset<'_>,
+                monitor: &Monitor<'_>,
+            ) -> Result<Fitted<AnyModel>> {
+                let mut fitted = match (self, before.map(|before| &before.model)) {
+                    $((Estimator::$P(params), None) => {
+                        Fit::learn_on(params, None, data, monitor)?.map(AnyModel::$P)
+                    }
+                    (Estimator::$P(params), Some(AnyModel::$P(model))) => {
+                        Fit::learn_on(params, Some(model), data, monitor)?.map(AnyModel::$P)
+                    })*
+                    _ => return Err(self.unable("learn on from a model of another estimator")),
+                };
+                if let Some(before) = before {
+                    fitted.certificate.rows += before.certificate.rows;
+                    fitted.certificate.rounds += before.certificate.rounds;
+                }
+                Ok(fitted)
+            }
+        }
+
         impl AnyModel {
             /// What the model can do.
             pub fn as_model(&self) -> &dyn Model {
@@ -280,6 +329,11 @@ macro_rules! catalog {
     };
     (@can detector) => { fn detector(&self) -> Option<&dyn crate::model::Detector> { Some(self) } };
     (@can decides) => { fn decides(&self) -> Option<&dyn crate::model::Decides> { Some(self) } };
+    // How it learns, not what its model does: methods of `Fit`.
+    (@can online) => {};
+    (@can warm) => {};
+    (@can ordered) => {};
+    (@can selected) => { fn selected(&self) -> Option<&dyn crate::model::Selected> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
 
     (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {

@@ -32,7 +32,10 @@ use crate::kernel::{
 use crate::kernelized::{KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel};
 use crate::linear::{
     LinearRegression, LinearRegressionModel, LinearSvc, LinearSvcModel, LinearSvr, LinearSvrModel,
-    LogisticRegression, LogisticRegressionModel, Ridge, RidgeCv, RidgeCvModel, RidgeModel,
+    LogisticRegression, LogisticRegressionCv, LogisticRegressionCvModel, LogisticRegressionModel,
+    PassiveAggressive, PassiveAggressiveModel, PassiveAggressiveRegressor,
+    PassiveAggressiveRegressorModel, Perceptron, PerceptronModel, Ridge, RidgeCv, RidgeCvModel,
+    RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
     Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
@@ -66,11 +69,17 @@ expand::catalog! {
     }
     by_rounds {}
     by_solver {
-        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive, sparse;
+        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive selected, sparse;
         Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides, sparse;
-        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed, sparse texts;
+        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
+        LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
         LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier summed decides, sparse texts;
         LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : regressor additive, sparse texts;
+        Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : classifier summed decides online ordered warm, sparse texts;
+        SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : classifier calibrated summed decides online ordered warm, sparse texts;
+        SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : regressor additive online ordered warm, sparse texts;
+        PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : classifier summed decides online ordered warm, sparse texts;
+        PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : regressor additive online ordered warm, sparse texts;
         NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
@@ -97,7 +106,9 @@ pub struct Card {
     pub specs: &'static [Spec],
     /// How it learns.
     pub learns: Learns,
-    /// What its model can do.
+    /// What its model can do, and how it learns: `online` estimators learn row after row and may learn more
+    /// at any time, `warm` ones can begin at an earlier model, and to those that are `ordered` the same rows
+    /// in another order are other rows.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage, `texts` as counts of
     /// words; or are read as: `counts`,

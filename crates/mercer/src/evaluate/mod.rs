@@ -6,6 +6,6 @@ mod information;
 mod regression;
 
 pub use classification::{CalibrationBin, ClassReport, ClassificationReport, Evaluation, Interval};
-pub use folds::Folds;
+pub use folds::{Folds, stratified_folds};
 pub use information::Information;
 pub use regression::{RegressionEvaluation, RegressionReport};

@@ -7,6 +7,7 @@
 use crate::error::Result;
 use crate::model::{Cached, Monitor};
 use mercer_num::linalg::{add_gram, add_product, add_times};
+use mercer_num::outer::add_outer_at;
 use mercer_num::parallel;
 use mercer_num::simd::{add_table_rows, dot_rows};
 use mercer_num::sparse::{Whole, WholeRows};
@@ -125,6 +126,15 @@ impl<'a> Design<'a> {
             sum_columns(&columns, Cow::Borrowed, residuals, m, &mut out[..self.width() * m]);
             self.constant_back(residuals, m, out);
             return;
+        }
+        if let Rows::Sparse(x) = &self.rows {
+            // Rows that were not copied by columns are added one after the other.
+            out.fill(0.0);
+            for ((columns, values), residuals) in x.iter().zip(residuals.chunks_exact(m)) {
+                let n_cells = columns.len().min(values.len());
+                add_outer_at(&columns[..n_cells], values, residuals, out);
+            }
+            return self.constant_back(residuals, m, out);
         }
         let part = self.part();
         let parts = residuals.par_chunks(part * m).enumerate().map(|(k, residuals)| {

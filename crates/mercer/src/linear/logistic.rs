@@ -75,16 +75,22 @@ impl Fit for LogisticRegression {
     type Model = LogisticRegressionModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.fit_from(None, data, monitor)
+        self.learn(None, data, monitor)
+    }
+
+    fn fit_from(
+        &self,
+        start: &LogisticRegressionModel,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Self::Model>> {
+        self.learn(Some(start), data, monitor)
     }
 }
 
 impl LogisticRegression {
     /// Learns, beginning at the weights of another model where there is one of the same shape.
-    ///
-    /// # Errors
-    /// As [`Fit::fit`].
-    pub fn fit_from(
+    fn learn(
         &self,
         start: Option<&LogisticRegressionModel>,
         data: &Dataset<'_>,
@@ -176,6 +182,25 @@ impl LogisticRegressionModel {
         let by_feature = Cached::default();
         let classes = problem.classes.clone();
         LogisticRegressionModel { classes, coefficients, intercepts, n_iter, by_feature }
+    }
+
+    /// The mean of models about the same classes and columns; a class is as unlikely as the most unlikely.
+    pub(super) fn mean<'a>(
+        models: impl Iterator<Item = &'a LogisticRegressionModel>,
+    ) -> LogisticRegressionModel {
+        let mut models = models.enumerate();
+        let (_, mut mean) = match models.next() {
+            Some((n, first)) => (n, first.clone()),
+            None => unreachable!("a mean of folds, of which there are at least two"),
+        };
+        for (n, model) in models {
+            let share = 1.0 / (n as f64 + 1.0);
+            mean.coefficients.zip_mut_with(&model.coefficients, |a, b| *a += share * (b - *a));
+            for (a, b) in mean.intercepts.iter_mut().zip(&model.intercepts) {
+                *a = if a.is_finite() && b.is_finite() { *a + share * (b - *a) } else { a.min(*b) };
+            }
+        }
+        mean
     }
 
     /// Whether it is about the same classes, all of which have rows, and the same columns.
@@ -371,7 +396,7 @@ mod tests {
         let params = LogisticRegression::new().tol(1e-8);
         let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
-        let again = params.fit_from(Some(&fitted.model), &data, &Monitor::quiet()).unwrap();
+        let again = params.fit_from(&fitted.model, &data, &Monitor::quiet()).unwrap();
 
         assert!(again.model.n_iter <= 1, "{}", again.model.n_iter);
     }

@@ -10,8 +10,10 @@ mod interval;
 mod lasso;
 mod least_squares;
 mod logistic;
+mod logistic_cv;
 mod multipliers;
 mod normal;
+mod online;
 mod ridge;
 mod ridge_cv;
 mod summary;
@@ -20,8 +22,17 @@ mod svr;
 
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
+pub use logistic_cv::{
+    CvPenalty, FoldScore, Grid, LogisticRegressionCv, LogisticRegressionCvModel,
+};
 pub use multipliers::{Dual, DualRule};
 pub use normal::Precision;
+pub use online::{
+    Average, LearningRate, NumberLoss, NumberPlane, PassiveAggressive, PassiveAggressiveModel,
+    PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, PassiveLoss, PassiveTube,
+    Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdRegressor,
+    SgdRegressorModel, SideLoss, SidePlanes,
+};
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use summary::{Estimate, Summary};

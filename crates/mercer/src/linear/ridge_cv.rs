@@ -8,7 +8,7 @@
 use super::ridge::{Ridge, RidgeModel};
 use super::weighted_sums;
 use crate::explain::Terms;
-use crate::model::gather;
+use crate::model::{Candidate, Candidates, Selected, gather};
 use crate::prelude::*;
 use crate::stats::{CrossProducts, Scatter};
 use mercer_num::linalg::{SymmetricEigen, add_times};
@@ -186,6 +186,18 @@ impl Regressor for RidgeCvModel {
 impl Additive for RidgeCvModel {
     fn terms(&self) -> Terms<'_> {
         Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
+    }
+}
+
+impl Selected for RidgeCvModel {
+    fn candidates(&self) -> Candidates {
+        let all = self.alphas.iter().zip(&self.errors).map(|(alpha, error)| Candidate {
+            values: vec![*alpha],
+            score: -error,
+            error: None,
+            chosen: *alpha == self.alpha,
+        });
+        Candidates { names: vec!["alpha"], score: "minus mean squared error", all: all.collect() }
     }
 }
 

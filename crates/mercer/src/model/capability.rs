@@ -9,6 +9,7 @@ use mercer_num::special::{argmax, log_normalize, log_sum_exp};
 use mercer_num::{Matrix, Rows};
 use ndarray::Array2;
 use rayon::prelude::*;
+use serde::Serialize;
 
 /// Tells classes apart.
 pub trait Classifier: Send + Sync {
@@ -180,6 +181,36 @@ pub trait Discriminant: Summed {
     fn derived(&self, name: &str) -> Option<Matrix>;
 }
 
+/// Was chosen among others.
+pub trait Selected: Send + Sync {
+    /// What there was to choose from, and how it did.
+    fn candidates(&self) -> Candidates;
+}
+
+/// What there was to choose from.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidates {
+    /// The parameters that differ.
+    pub names: Vec<&'static str>,
+    /// What they were judged by; the higher the better.
+    pub score: &'static str,
+    /// All of them, in order.
+    pub all: Vec<Candidate>,
+}
+
+/// One of them.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Candidate {
+    /// Its parameters.
+    pub values: Vec<f64>,
+    /// How it did on rows that had no say.
+    pub score: f64,
+    /// The standard error of that, where it is the mean of several.
+    pub error: Option<f64>,
+    /// Whether it was taken.
+    pub chosen: bool,
+}
+
 /// Can tell whether a fit could have made it; asked of everything that comes from a file.
 pub trait Check {
     /// Refuses a model that no fit could have made.
@@ -238,6 +269,11 @@ pub trait Model: Check + Send + Sync {
 
     /// As one with a decision function.
     fn decides(&self) -> Option<&dyn Decides> {
+        None
+    }
+
+    /// As one of several.
+    fn selected(&self) -> Option<&dyn Selected> {
         None
     }
 

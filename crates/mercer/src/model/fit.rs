@@ -18,6 +18,33 @@ pub trait Fit: Params {
     /// # Errors
     /// If parameters or data are not usable, or it was stopped before anything was learned.
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>>;
+
+    /// Learns from all rows, beginning at another model of the same classes and columns: what its card
+    /// calls `warm`.
+    ///
+    /// # Errors
+    /// As [`Fit::fit`], or if it cannot, which is the rule.
+    fn fit_from(
+        &self,
+        _start: &Self::Model,
+        _data: &Dataset<'_>,
+        _monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Self::Model>> {
+        Err(Error::Unable { estimator: Self::NAME.into(), what: "begin at another model".into() })
+    }
+
+    /// Goes on from a model, or from nothing, with one pass over more rows: what its card calls `online`.
+    ///
+    /// # Errors
+    /// As [`Fit::fit`], or if it cannot, which is the rule.
+    fn learn_on(
+        &self,
+        _before: Option<&Self::Model>,
+        _data: &Dataset<'_>,
+        _monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Self::Model>> {
+        Err(Error::Unable { estimator: Self::NAME.into(), what: "learn row by row".into() })
+    }
 }
 
 /// A summary of rows that can be added to another, in any grouping.

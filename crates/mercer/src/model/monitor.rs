@@ -40,6 +40,12 @@ impl<'a> Monitor<'a> {
         Monitor::default()
     }
 
+    /// The same limits, telling nobody: for the parts of a work that tells as a whole.
+    pub fn silent(&self) -> Monitor<'static> {
+        let cancel = Arc::clone(&self.cancel);
+        Monitor { progress: None, deadline: self.deadline, memory: self.memory, cancel }
+    }
+
     /// Tells `report` about progress, from any thread.
     pub fn on_progress(self, report: impl Fn(Progress) + Sync + 'a) -> Monitor<'a> {
         Monitor { progress: Some(Box::new(report)), ..self }

@@ -102,7 +102,12 @@ pub enum Cells {
 impl Case {
     /// Rows that fit an estimator.
     pub fn new(card: &Card, shape: Shape) -> Case {
-        Case::of(cells(card), shape.gaps && card.takes("missing"), shape)
+        let mut case = Case::of(cells(card), shape.gaps && card.takes("missing"), shape);
+        if card.can("online") {
+            // Steps of a fixed length want columns of about unit size.
+            case.x /= 16.0;
+        }
+        case
     }
 
     fn of(cells: Cells, gaps: bool, shape: Shape) -> Case {
@@ -217,13 +222,16 @@ pub fn cells(card: &Card) -> Cells {
 }
 
 /// The estimator of a card with its defaults; a solver comes so near to its optimum that laws can be
-/// seen to hold.
+/// seen to hold. One that learns row by row has steps and no optimum to be near to; its constant term
+/// steps alike in any storage.
 pub fn estimator(card: &Card) -> Estimator {
     let estimator = Estimator::from_id(card.id).unwrap();
+    let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
     match card.learns {
-        Learns::Solver if card.specs.iter().any(|spec| spec.name == "tol") => {
-            estimator.set_word("tol", "1e-10").unwrap()
+        Learns::Solver if card.can("online") && has("intercept_decay") => {
+            estimator.set_word("intercept_decay", "1").unwrap()
         }
+        Learns::Solver if has("tol") => estimator.set_word("tol", "1e-10").unwrap(),
         _ => estimator,
     }
 }

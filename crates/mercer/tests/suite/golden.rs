@@ -4,7 +4,7 @@ use crate::cases::repository_file;
 use mercer::bayes::GaussianNb;
 use mercer::catalog::Estimator;
 use mercer::discriminant::{LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis};
-use mercer::linear::{LogisticRegression, Penalty};
+use mercer::linear::{LogisticRegression, LogisticRegressionCv, Penalty};
 use mercer::prelude::*;
 use mercer::probability::network::TanNb;
 use serde_json::Value;
@@ -348,5 +348,75 @@ fn tan_equals_its_formulas_worked_out_elsewhere() {
         let proba = model.log_proba(&Rows::from(&some)).unwrap();
         assert_golden(&what("joint"), &joint, &case.joint_log_likelihood, golden.tolerance);
         assert_golden(&what("log_proba"), &proba, &case.log_proba, 1e-8);
+    }
+}
+
+#[derive(Deserialize)]
+struct ChosenGolden {
+    source: String,
+    cases: Vec<ChosenCase>,
+}
+
+#[derive(Deserialize)]
+// Names are those of the literature: `C` is one.
+#[allow(non_snake_case)]
+struct ChosenCase {
+    rows: String,
+    params: Value,
+    weighted: bool,
+    C: f64,
+    l1_ratio: f64,
+    Cs: Vec<f64>,
+    scores: Vec<f64>,
+    coefficients: Vec<Vec<f64>>,
+    intercepts: Vec<f64>,
+}
+
+#[derive(Deserialize)]
+struct OnlyRows {
+    rows: Vec<NumberRows>,
+}
+
+#[test]
+fn prices_are_chosen_as_scikit_learn_chooses_them() {
+    let golden: ChosenGolden =
+        serde_json::from_str(&repository_file("testdata/golden/logistic-cv.json")).unwrap();
+    let rows: OnlyRows =
+        serde_json::from_str(&repository_file("testdata/golden/online.json")).unwrap();
+    assert!(golden.source.starts_with("scikit-learn"));
+    for case in &golden.cases {
+        let rows = rows.rows.iter().find(|rows| rows.name == case.rows).unwrap();
+        let what = format!("{} {}", case.rows, case.params);
+        let x = matrix(&rows.x);
+        let codes: Vec<u32> = rows.y.iter().map(|y| *y as u32).collect();
+        let n_classes = i64::from(*codes.iter().max().unwrap()) + 1;
+        let classes = Classes::new((0..n_classes).map(Label::Int).collect());
+        let mut data = Dataset::classes(&x, &codes, &classes).unwrap();
+        if case.weighted {
+            data = data.weighted(&rows.weights).unwrap();
+        }
+        let mut params: LogisticRegressionCv = serde_json::from_value(case.params.clone()).unwrap();
+        params.tol = 1e-10;
+
+        let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
+
+        // Their solver of mixed prices stops where ours has digits to go.
+        let tolerance = if params.l1_ratios.is_empty() { 1e-6 } else { 1e-4 };
+        let near = |a: f64, b: f64| (a - b).abs() <= tolerance * b.abs().max(1.0);
+        assert!(
+            near(model.C, case.C) && near(model.l1_ratio, case.l1_ratio),
+            "{what}: {}",
+            model.C
+        );
+        assert!(model.Cs.iter().zip(&case.Cs).all(|(a, b)| near(*a, *b)), "{what}");
+        for (a, b) in model.scores.iter().zip(&case.scores) {
+            assert!(near(*a, *b), "{what}: score {a}, golden {b}");
+        }
+        for (a, b) in model.logistic.coefficients.iter().zip(case.coefficients.iter().flatten()) {
+            assert!(near(*a, *b), "{what}: weight {a}, golden {b}");
+        }
+        for (a, b) in model.logistic.intercepts.iter().zip(&case.intercepts) {
+            assert!(near(*a, *b), "{what}: constant {a}, golden {b}");
+        }
     }
 }

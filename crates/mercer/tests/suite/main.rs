@@ -14,6 +14,7 @@ mod network_learning;
 mod networks;
 mod nist;
 mod numerics;
+mod online;
 mod prepare;
 mod probability;
 mod rounds;

@@ -1,0 +1,202 @@
+"""Learners that look at one row at a time, and logistic regression that chooses its price."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse
+from sklearn import linear_model as theirs
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mercer.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    PassiveAggressiveClassifier,
+    PassiveAggressiveRegressor,
+    Perceptron,
+    SGDClassifier,
+    SGDRegressor,
+)
+from mercer.svm import LinearSVC
+
+ONE_STEP = "a row of weight two is one step and not two"
+WEIGHTS = {
+    "check_sample_weight_equivalence_on_dense_data": ONE_STEP,
+    "check_sample_weight_equivalence_on_sparse_data": ONE_STEP,
+}
+FOLDS = "a row of weight two is in one fold and not in two"
+
+
+def excused(estimator):
+    """Scikit-learn excuses its own of the same."""
+    if isinstance(estimator, LogisticRegressionCV):
+        return dict.fromkeys(WEIGHTS, FOLDS)
+    return {} if isinstance(estimator, LogisticRegression) else WEIGHTS
+
+
+@parametrize_with_checks(
+    [
+        Perceptron(),
+        Perceptron(average=True),
+        SGDClassifier(),
+        SGDClassifier(loss="log_loss"),
+        SGDRegressor(),
+        PassiveAggressiveClassifier(),
+        PassiveAggressiveRegressor(),
+        LogisticRegression(warm_start=True),
+        LogisticRegressionCV(cv=3, Cs=3),
+    ],
+    expected_failed_checks=excused,
+)
+def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
+    check(estimator)
+
+
+def standard(load):
+    X, y = load(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+def made(name, **params):
+    """Scikit-learn's, which warns that some names will go."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(theirs, name)(**params)
+
+
+CASES = [
+    (Perceptron, {}),
+    (Perceptron, {"penalty": "l2", "alpha": 0.001, "class_weight": {0: 2.0}}),
+    (SGDClassifier, {"penalty": None, "learning_rate": "constant"}),
+    (SGDClassifier, {"loss": "log_loss", "average": True}),
+    (SGDClassifier, {"loss": "modified_huber", "alpha": 0.1}),
+    (PassiveAggressiveClassifier, {"C": 0.01}),
+]
+
+
+@pytest.mark.parametrize("load", [load_iris, load_breast_cancer])
+@pytest.mark.parametrize(("ours", "params"), CASES)
+def test_rows_as_they_come_give_scikit_learns_planes(ours, params, load):
+    X, y = standard(load)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = made(ours.__name__, shuffle=False, **params).fit(X, y)
+
+    model = ours(shuffle=False, **params).fit(X, y)
+
+    assert model.n_iter_ == reference.n_iter_
+    assert model.t_ == reference.t_
+    np.testing.assert_allclose(model.coef_, reference.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, reference.intercept_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(
+        model.decision_function(X), reference.decision_function(X), rtol=1e-7, atol=1e-8
+    )
+    if hasattr(reference, "predict_proba"):
+        np.testing.assert_allclose(model.predict_proba(X), reference.predict_proba(X), atol=1e-8)
+    else:
+        assert not hasattr(model, "predict_proba")
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_rows_in_parts_are_scikit_learns(sparse):
+    X, y = standard(load_iris)
+    X = np.where(np.abs(X) < 0.5, 0, X)
+    rows = scipy.sparse.csr_matrix(X) if sparse else X
+    model, reference = SGDClassifier(shuffle=False), theirs.SGDClassifier(shuffle=False)
+
+    with pytest.raises(ValueError, match="classes must be passed"):
+        model.partial_fit(rows, y)
+    for first in range(0, 150, 40):
+        part = slice(first, first + 40)
+        model.partial_fit(rows[part], y[part], classes=[0, 1, 2])
+        reference.partial_fit(rows[part], y[part], classes=[0, 1, 2])
+
+    np.testing.assert_allclose(model.coef_, reference.coef_, rtol=1e-8, atol=1e-10)
+    assert model.certificate_["rows"] == 150
+    with pytest.raises(ValueError, match="balanced"):
+        SGDClassifier(class_weight="balanced").partial_fit(X, y, classes=[0, 1, 2])
+
+
+def test_numbers_are_scikit_learns():
+    X, y = standard(load_diabetes)
+    for name, params in (
+        ("SGDRegressor", {"loss": "huber", "epsilon": 20.0}),
+        ("PassiveAggressiveRegressor", {"C": 0.01}),
+    ):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            reference = made(name, shuffle=False, **params).fit(X, y)
+        ours = {"SGDRegressor": SGDRegressor}.get(name, PassiveAggressiveRegressor)
+
+        model = ours(shuffle=False, **params).fit(X, y)
+
+        np.testing.assert_allclose(model.coef_, reference.coef_, rtol=1e-8)
+        np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=1e-8)
+
+
+def test_the_certificate_of_a_perceptron_counts_mistakes():
+    X = np.array([[2.0, 1.0], [1.0, -1.0], [0.0, 1.0], [-1.0, -1.0]])
+
+    model = Perceptron(shuffle=False).fit(X, [1, 0, 1, 0])
+
+    np.testing.assert_array_equal(model.coef_, [[1.0, 2.0]])
+    assert model.certificate_["objective"] == ["mistakes in the last pass", 0.0] or (
+        tuple(model.certificate_["objective"]) == ("mistakes in the last pass", 0.0)
+    )
+    assert "Novikoff" in model.certificate_["text"]
+    assert model.certificate_["bound"] is None
+
+
+def test_a_warm_start_takes_fewer_steps_to_the_same_weights():
+    X, y = standard(load_breast_cancer)
+    cold = LogisticRegression(C=2.0, tol=1e-8).fit(X, y)
+
+    model = LogisticRegression(C=1.8, tol=1e-8, warm_start=True).fit(X, y)
+    first = model.n_iter_
+    model.set_params(C=2.0).fit(X, y)
+
+    assert model.n_iter_ < first
+    np.testing.assert_allclose(model.coef_, cold.coef_, atol=1e-5)
+    assert "warm_start" in LogisticRegression().get_params()
+
+
+def test_the_chosen_price_is_scikit_learns():
+    X, y = standard(load_iris)
+    params = {"Cs": 5, "cv": 4, "scoring": "neg_log_loss"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        reference = theirs.LogisticRegressionCV(
+            l1_ratios=[0], use_legacy_attributes=False, tol=1e-8, max_iter=10_000, **params
+        ).fit(X, y)
+
+    model = LogisticRegressionCV(tol=1e-8, **params).fit(X, y)
+
+    assert model.C_ == pytest.approx(reference.C_)
+    assert model.l1_ratio_ == 0.0
+    np.testing.assert_allclose(model.Cs_, reference.Cs_)
+    np.testing.assert_allclose(model.scores_, reference.scores_, atol=1e-4)
+    assert model.coefs_paths_.shape == reference.coefs_paths_.shape
+    assert model.n_iter_.shape == reference.n_iter_.shape
+    np.testing.assert_array_equal(model.predict(X), reference.predict(X))
+
+
+def test_the_decision_of_two_classes_is_the_distance_from_the_one_plane():
+    X, y = standard(load_breast_cancer)
+
+    for model in (LinearSVC().fit(X, y), SGDClassifier().fit(X, y)):
+        plane = X @ model.coef_[0] + model.intercept_[0]
+        np.testing.assert_allclose(model.decision_function(X), plane, atol=1e-9)
+
+
+def test_a_saved_model_goes_on(tmp_path):
+    X, y = standard(load_iris)
+    whole = Perceptron(shuffle=False, average=True)
+    whole.partial_fit(X, y, classes=[0, 1, 2])
+
+    part = Perceptron(shuffle=False, average=True).partial_fit(X[:70], y[:70], classes=[0, 1, 2])
+    part.save(tmp_path / "part.mercer")
+    loaded = Perceptron.load(tmp_path / "part.mercer").partial_fit(X[70:], y[70:])
+
+    np.testing.assert_allclose(loaded.coef_, whole.coef_, rtol=1e-12)
