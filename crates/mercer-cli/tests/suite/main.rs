@@ -6,6 +6,7 @@ mod bayes;
 mod decisions;
 mod errors;
 mod journey;
+mod maps;
 mod networks;
 mod shell;
 mod text;

@@ -279,6 +279,7 @@ macro_rules! catalog {
         }
     };
     (@can detector) => { fn detector(&self) -> Option<&dyn crate::model::Detector> { Some(self) } };
+    (@can clusterer) => { fn clusterer(&self) -> Option<&dyn crate::model::Clusterer> { Some(self) } };
     (@can decides) => { fn decides(&self) -> Option<&dyn crate::model::Decides> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
 

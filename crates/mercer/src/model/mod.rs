@@ -9,8 +9,8 @@ mod params;
 
 pub use cached::Cached;
 pub use capability::{
-    Additive, Check, Classifier, Decides, Detector, Discriminant, Factored, Generative, Model,
-    Probabilistic, Regressor, Summed, Transformer, winners,
+    Additive, Check, Classifier, Clusterer, Decides, Detector, Discriminant, Factored, Generative,
+    Model, Probabilistic, Regressor, Summed, Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};
