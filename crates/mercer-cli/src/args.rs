@@ -105,6 +105,7 @@ Examples:
   mercer train 20news/                        # a folder of texts a class
   mercer train mail.tsv --target label --text body --prepare text=tf-idf --prepare ngrams=1-2
   mercer train data.svm                       # svmlight files carry their labels
+  mercer train data.csv --target y --model logistic --features rff:1000
   mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
   mercer train mail.csv --target spam --cost costs.csv --reject 0.2   # kept in the model
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
@@ -139,11 +140,16 @@ pub struct Train {
     /// max-terms=N, hash=N (no vocabulary: bounded memory whatever the texts)
     #[arg(long, value_name = "STEP")]
     pub prepare: Vec<String>,
+    /// Send the prepared columns through a kernel map, kept in the model: rff:N (random Fourier
+    /// features), nystroem:N, sketch:N:DEGREE, chi2 or poly:DEGREE; behind commas, parameters of the map
+    /// (nystroem:500,kernel=laplacian). Numbers are standardized before, unless --prepare scales them
+    #[arg(long, value_name = "MAP")]
+    pub features: Option<String>,
     /// Leave a column out (may repeat)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
     /// Use the estimator, columns, levels and classes of another model, so that the two can be merged
-    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore"])]
+    #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore", "features"])]
     pub like: Option<PathBuf>,
     #[command(flatten)]
     pub partly: Partly,

@@ -6,11 +6,13 @@ use crate::decision;
 use crate::error::raised;
 use crate::table;
 use crate::work;
-use mercer::catalog::{AnyStats, Estimator, Trained, Tree, Unlabeled, file};
-use mercer::data::{Dataset, Described, Kind, Levels};
+use mercer::catalog::{AnyModel, AnyStats, Estimator, Trained, Tree, Unlabeled, file};
+use mercer::data::{Classes, Dataset, Described, Kind, Levels};
 use mercer::decision::Densities;
 use mercer::explain::{explain, explain_scores, explain_terms};
-use mercer::model::{Classifier, Model, Monitor, Regressor, Stop, Transformer, chunk_rows};
+use mercer::model::{
+    Classifier, Clusterer, Model, Monitor, Regressor, Stop, Transformer, chunk_rows,
+};
 use mercer::prepare::{Features, Field, NumberStep, Reads, Recipe, Schema, Step, Words};
 use mercer::{Error, Result};
 use mercer_num::parallel::Layout;
@@ -114,6 +116,39 @@ pub fn learn_on<'py>(
         let fitted = before.map(|before| &before.fitted);
         let fitted = estimator.learn_on(fitted, &data, &monitor(limit, cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
+    })?;
+    Ok(Fitted { state: State::ready(trained) })
+}
+
+/// Learns several numbers a row at once; the rest is as in `fit`.
+#[pyfunction]
+#[pyo3(signature = (id, params, x, targets, weights=None, names=None, seconds=None))]
+#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+pub fn fit_many<'py>(
+    py: Python<'py>,
+    id: &str,
+    params: &str,
+    x: Table<'py>,
+    targets: PyReadonlyArray2<'py, f64>,
+    weights: Option<PyReadonlyArray1<'py, f64>>,
+    names: Option<Vec<String>>,
+    seconds: Option<f64>,
+) -> PyResult<Fitted> {
+    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
+    let features = features(names, None, x.n_columns()?, x.is_sparse())?;
+    let classes = Classes::default();
+    let batch = Batch { x, target: Target::Nothing, classes, weights, columns: Arc::default() };
+    let data = batch.dataset()?;
+    let targets = targets.as_array().to_owned();
+    let limit = limit(seconds)?;
+    let trained = work::run(py, |cancel| {
+        let fitted = match &estimator {
+            Estimator::KernelRidge(params) => {
+                params.fit_many(&data, &targets, &monitor(limit, cancel))?
+            }
+            other => return Err(other.unable("learn several numbers at once")),
+        };
+        Ok(Trained::new(estimator, features, fitted.map(AnyModel::KernelRidge), None))
     })?;
     Ok(Fitted { state: State::ready(trained) })
 }
@@ -546,6 +581,86 @@ impl Fitted {
         self.table(py, x, model.n_outputs(), |rows| model.transform(rows))
     }
 
+    /// Sparse rows mapped to sparse rows: numbers, columns, offsets and width; `None` where new rows are not
+    /// sparse.
+    #[expect(clippy::type_complexity, reason = "three arrays and a width, as scipy names them")]
+    fn transform_sparse<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<
+        Option<(
+            Bound<'py, PyArray1<f64>>,
+            Bound<'py, PyArray1<i32>>,
+            Bound<'py, PyArray1<i64>>,
+            usize,
+        )>,
+    > {
+        let model = self.transformer()?;
+        let rows = x.rows()?;
+        let Some(new) = work::run(py, |_| model.transform_sparse(&rows))? else { return Ok(None) };
+        let width = new.cols();
+        let (offsets, columns, values) = new.into_raw_storage();
+        let offsets: Vec<i64> = offsets.into_iter().map(|at| at as i64).collect();
+        Ok(Some((
+            values.into_pyarray(py),
+            columns.into_pyarray(py),
+            offsets.into_pyarray(py),
+            width,
+        )))
+    }
+
+    /// What the new columns are called, from the names of the old ones; `None` where they have no names of
+    /// their own.
+    fn names_out(&self, names: Vec<String>) -> PyResult<Option<Vec<String>>> {
+        Ok(self.transformer()?.names_out(&names))
+    }
+
+    /// The nearest cluster of each row.
+    fn assign<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
+        let model = self.clusterer()?;
+        let rows = x.rows()?;
+        let found = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.assign(part)))?;
+        Ok(found.into_pyarray(py))
+    }
+
+    /// Squared distances from the center of each cluster.
+    fn cluster_distances<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.clusterer()?;
+        self.table(py, x, model.n_clusters(), |rows| model.distances(rows))
+    }
+
+    /// How many numbers a row has.
+    #[getter]
+    fn n_targets(&self) -> PyResult<usize> {
+        Ok(match &self.ready()?.fitted.model {
+            AnyModel::KernelRidge(model) => model.n_targets(),
+            _ => 1,
+        })
+    }
+
+    /// Every number of each row, a column each.
+    fn numbers_many<'py>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let AnyModel::KernelRidge(model) = &self.ready()?.fitted.model else {
+            return Err(self.unable("predict several numbers"));
+        };
+        self.table(py, x, model.n_targets(), |rows| model.predict_many(rows))
+    }
+
+    /// The map that the model sends its columns through, in words; `None` without one.
+    #[getter]
+    fn map(&self) -> Option<String> {
+        self.features().map.as_ref().map(|map| map.description())
+    }
+
     /// The same in single precision.
     fn transform_single<'py>(
         &self,
@@ -841,6 +956,10 @@ impl Fitted {
         self.model()?.transformer().ok_or_else(|| self.unable("transform rows"))
     }
 
+    fn clusterer(&self) -> PyResult<&dyn Clusterer> {
+        self.model()?.clusterer().ok_or_else(|| self.unable("find clusters"))
+    }
+
     fn regressor(&self) -> PyResult<&dyn Regressor> {
         self.model()?.regressor().ok_or_else(|| self.unable("predict numbers"))
     }
@@ -956,7 +1075,7 @@ fn features(
         None if sparse => {
             let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
             let schema = Schema { fields: vec![field] };
-            Ok(Features { schema, steps: vec![Step::Bundle], target: None })
+            Ok(Features { schema, steps: vec![Step::Bundle], target: None, map: None })
         }
         None => Ok(Features::plain((0..n_columns).map(default_name))),
     }

@@ -47,6 +47,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(array::are_codes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::learn_on, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit_many, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit_partly, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit_table, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::from_bytes, m)?)?;

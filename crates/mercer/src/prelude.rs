@@ -4,9 +4,9 @@ pub use crate::data::{Classes, Dataset, Label, Table, Target};
 pub use crate::error::{Error, Result};
 pub use crate::explain::short;
 pub use crate::model::{
-    Accumulate, Additive, Certificate, Check, Classifier, Decides, Detector, Discriminant,
-    Factored, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic, Proof, Regressor,
-    Rounds, Statistics, Summed, Transformer,
+    Accumulate, Additive, Certificate, Check, Classifier, Clusterer, Decides, Detector,
+    Discriminant, Factored, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic, Proof,
+    Regressor, Rounds, Statistics, Summed, Transformer,
 };
 pub use crate::{choice, params};
 pub use mercer_num::{Matrix, Rows, Sparse, SparseView};

@@ -21,6 +21,14 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     if able.factored().is_none() && able.summed().is_none() && able.additive().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
+    if let Some(map) = model.features.map.as_ref().filter(|map| !map.can_be_told()) {
+        return Err(Failure::Usage(format!(
+            "the model sees its columns through a map ({}), and no column of the map says anything by \
+             itself; train with `--features poly:2`, whose columns are products, or without a map, to \
+             have predictions explained",
+            map.asked
+        )));
+    }
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
     let wanted = args.row as usize - 1;
     let (mut found, mut seen) = (None, 0);

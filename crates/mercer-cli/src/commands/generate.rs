@@ -94,7 +94,7 @@ fn heading(card: &Card) -> String {
 
 /// The parts of `base.py` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 12] = [
+    const PARTS: [(&str, &str); 13] = [
         // Its decision function goes before the difference of the scores.
         ("decides", "Decides"),
         ("discriminant", "Discriminant"),
@@ -107,6 +107,7 @@ fn bases(card: &Card) -> Vec<&'static str> {
         ("additive", "Additive"),
         ("regressor", "Regressor"),
         ("detector", "Detector"),
+        ("clusterer", "Clusterer"),
         ("transformer", "Transformer"),
     ];
     let goes_on = match (card.learns, card.can("online"), card.can("regressor")) {
@@ -201,6 +202,7 @@ fn kind(spec: &Spec) -> (String, String) {
             let quoted = choices.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
             return (format!("{{{quoted}}}"), format!("Literal[{quoted}]"));
         }
+        (Rule::Formula(_), _) => ("str or callable", "str | Callable[..., Any]"),
         (_, "number") => ("float", "float"),
         (_, "whole number") => ("int", "int"),
         (_, "true or false") => ("bool", "bool"),
@@ -280,7 +282,7 @@ fn docstring(card: &Card) -> String {
 /// What the rule adds to the type; the choices of a word are its type already.
 fn rule_words(rule: Rule) -> Option<String> {
     match rule {
-        Rule::Any | Rule::OneOf(_) => None,
+        Rule::Any | Rule::OneOf(_) | Rule::Formula(_) => None,
         rule => Some(format!("It must be {rule}.")),
     }
 }
@@ -375,16 +377,16 @@ fn wrapped(text: &str, indent: usize) -> String {
 fn stub(cards: &[&Card]) -> String {
     let classes: String = cards.iter().map(|card| stub_class(card)).collect();
     let mut out = String::new();
-    if classes.contains("Sequence[") {
-        out += "from collections.abc import Sequence\n";
-    }
-    let typing: Vec<&str> = [("Any", ": Any"), ("Literal", "Literal[")]
-        .iter()
-        .filter(|(_, used)| classes.contains(used))
-        .map(|(name, _)| *name)
-        .collect();
-    if !typing.is_empty() {
-        out += &format!("from typing import {}\n", typing.join(", "));
+    let used = |names: [(&'static str, &str); 2]| -> Vec<&str> {
+        let used = names.iter().filter(|(_, used)| classes.contains(used));
+        used.map(|(name, _)| *name).collect()
+    };
+    let modules = [
+        ("collections.abc", used([("Callable", "Callable["), ("Sequence", "Sequence[")])),
+        ("typing", used([("Any", "Any"), ("Literal", "Literal[")])),
+    ];
+    for (module, names) in modules.iter().filter(|(_, names)| !names.is_empty()) {
+        out += &format!("from {module} import {}\n", names.join(", "));
     }
     if !out.is_empty() {
         out.push('\n');

@@ -30,7 +30,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let able = model.fitted.model.as_model();
     let classes = able.classifier().map(|m| m.classes().clone()).unwrap_or_default();
     let names = model.features.names();
-    let summary = able.additive().and_then(|m| m.summary(&names, 0.95));
+    let summary = able.additive().filter(|_| tells(&model)).and_then(|m| m.summary(&names, 0.95));
     let holds_rows = model.stats.as_ref().is_some_and(|stats| stats.holds_rows());
     let params = model.estimator.params();
     let certificate = &model.fitted.certificate;
@@ -39,7 +39,10 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
             "made_by": model.made_by, "estimator": model.estimator.id(), "params": params,
             "target": model.features.target, "classes": classes.labels(),
             "columns": model.features.schema.fields, "steps": model.features.steps,
-            "features": names, "certificate": certificate,
+            "features": names, "map": model.features.map.as_ref().map(|map| json!({
+                "asked": map.asked, "inputs": map.n_inputs(), "outputs": map.n_outputs(),
+                "certificate": map.certificate,
+            })), "certificate": certificate,
             "summary": summary, "mergeable": model.stats.is_some(), "holds_training_rows": holds_rows,
             "decision": model.decision,
             "outliers": model.densities.as_ref().map(|known| json!({
@@ -78,9 +81,12 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         rows.add_row([field.name.clone(), field.kind.to_string(), becomes]);
     }
     writeln!(out, "{rows}")?;
+    if let Some(map) = &model.features.map {
+        writeln!(out, "map: {}", map.description())?;
+    }
     if let Some(summary) = summary {
         writeln!(out, "\n{summary}\n")?;
-    } else if let Some(additive) = able.additive() {
+    } else if let Some(additive) = able.additive().filter(|_| tells(&model)) {
         let terms = additive.terms();
         let mut rows = table(&["term", "coefficient"]);
         rows.add_row(["(intercept)".to_owned(), short(terms.intercept)]);
@@ -111,6 +117,11 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     };
     writeln!(out, "keeps {keeps}; {rows}")?;
     Ok(())
+}
+
+/// Whether features say something by themselves.
+fn tells(model: &Trained) -> bool {
+    model.features.map.as_ref().is_none_or(|map| map.can_be_told())
 }
 
 /// What the likelihood of each feature is, where the model has one a feature.

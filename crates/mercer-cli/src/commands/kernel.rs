@@ -34,14 +34,15 @@ enum What {
 #[command(after_help = "\
 Examples:
   mercer kernel check penguins.csv --ignore species
-  mercer kernel check penguins.csv --ignore species --kernel sigmoid --coef0=-1 --prepare scale=standard")]
+  mercer kernel check penguins.csv --ignore species --kernel sigmoid --coef0=-1 --prepare scale=standard
+  mercer kernel check penguins.csv --ignore species --kernel 'rbf(gamma=0.1)+2*linear'")]
 struct Check {
     /// The table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     data: String,
-    /// The kernel: linear, poly, rbf, sigmoid, laplacian, chi2, or precomputed where the table holds
-    /// kernel values
-    #[arg(long, default_value = "rbf", value_name = "NAME")]
+    /// The kernel: linear, poly, rbf, sigmoid, laplacian, chi2, sums and products of these as in
+    /// `rbf(gamma=0.1)+2*linear`, or precomputed where the table holds kernel values
+    #[arg(long, default_value = "rbf", value_name = "NAME|FORMULA")]
     kernel: String,
     /// Its width: a number, scale or auto
     #[arg(long, default_value = "scale", value_name = "WIDTH")]
@@ -69,8 +70,8 @@ pub fn run(args: Kernel, session: &Session) -> Result<()> {
     let What::Check(args) = args.what;
     let (kernel, gamma) = (family(&args.kernel)?, width(&args.gamma)?);
     let rows = read(&args, session)?;
-    let gamma = gamma.of(&Dataset::unlabeled(rows.rows()));
-    let function = Function { kernel, gamma, coef0: args.coef0, degree: args.degree };
+    let data = Dataset::unlabeled(rows.rows());
+    let function = kernel.with(Some(gamma), args.coef0, args.degree, &data);
     let report = check_kernel(function, &rows.rows())?;
     if session.json {
         return session.print_json(&report);
@@ -79,8 +80,11 @@ pub fn run(args: Kernel, session: &Session) -> Result<()> {
 }
 
 fn family(word: &str) -> Result<Family> {
-    serde_json::from_value(word.into()).map_err(|_| {
-        Failure::Usage(format!("--kernel {word}: there are {}", Family::WORDS.join(", ")))
+    word.parse().map_err(|why: String| {
+        let words = Family::WORDS.join(", ");
+        Failure::Usage(format!(
+            "--kernel {word}: {why}; there are {words}, and formulas as `rbf(gamma=0.1)+2*linear`"
+        ))
     })
 }
 
@@ -126,14 +130,18 @@ fn read(args: &Check, session: &Session) -> Result<Encoded> {
             }
             Ok(ControlFlow::Continue(()))
         })
-        .map_err(|e| input::placed(e, &source, &features.names()))?;
+        .map_err(|e| input::placed(e, &source, &features.cell_names()))?;
     Encoded::join(parts).ok_or_else(|| mercer::Error::NoRows.into())
 }
 
 fn show(report: &KernelReport) -> Result<()> {
     let mut out = io::stdout().lock();
-    let Function { gamma, .. } = report.function;
-    writeln!(out, "{} rows, gamma {gamma:.6}", report.n_rows)?;
+    match &report.function {
+        Function { kernel: Family::Composed(formula), .. } => {
+            writeln!(out, "{} rows, {formula}", report.n_rows)?;
+        }
+        Function { gamma, .. } => writeln!(out, "{} rows, gamma {gamma:.6}", report.n_rows)?,
+    }
     writeln!(
         out,
         "eigenvalues    {:.6e} to {:.6e}: {}",

@@ -30,7 +30,10 @@ fn index() -> String {
 fn page(card: &Card) -> String {
     let takes: String = card.takes.iter().map(|what| format!(", {what}")).collect();
     let command = if card.can("transformer") && !card.can("classifier") {
-        "none: it maps rows and predicts nothing".to_owned()
+        "none: it maps rows and predicts nothing; `--features` puts a map in front of an estimator"
+            .to_owned()
+    } else if card.can("clusterer") {
+        "none: it groups rows, in Python and Rust".to_owned()
     } else {
         format!("`mercer train DATA --target COLUMN --model {}`", card.id)
     };

@@ -2,7 +2,7 @@
 
 use super::predict::{PendingFile, quoted};
 use crate::args::Sample;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
 use mercer::catalog::Trained;
@@ -20,6 +20,13 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
     let Some(generative) = model.fitted.model.as_model().generative() else {
         return Err(model.estimator.unable("make new rows: it has no density over rows").into());
     };
+    if let Some(map) = &model.features.map {
+        return Err(Failure::Usage(format!(
+            "the model's density is over the columns of a map ({}), which do not lead back to rows of a \
+             table",
+            map.asked
+        )));
+    }
     let classes: Vec<String> = generative.classes().labels().iter().map(Label::to_string).collect();
     let target = model.features.target.clone().unwrap_or_else(|| "class".into());
     let columns = Columns::new(&model);

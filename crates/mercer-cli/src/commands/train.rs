@@ -34,8 +34,17 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         session.say(&terminal::profile(&profile, &target.name));
     }
     let (estimator, reason) = choose(&args, &profile, target, like.as_ref())?;
-    refuse_maps(estimator.card())?;
-    let numbers = estimator.card().can("regressor");
+    let card = estimator.card();
+    refuse_maps(card)?;
+    if args.features.is_some() && !matches!(card.reads(), Reads::Numbers | Reads::NumbersAndTexts) {
+        return Err(Failure::Usage(format!(
+            "--features: `{}` reads {}, and a map makes real numbers; choose an estimator for those, as \
+             logistic, linear-svc, ridge or lda",
+            card.id,
+            card.takes.join(", ")
+        )));
+    }
+    let numbers = card.can("regressor");
     let classes = if numbers {
         check_numbers(target, &source, estimator.id())?;
         Classes::default()
@@ -58,6 +67,9 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if estimator.card().reads() == Reads::Categories {
         recipe = recipe.for_codes();
     }
+    if let Some(map) = &args.features {
+        recipe = recipe.mapped(map)?;
+    }
     let features = match &like {
         Some(like) => like.features.clone(),
         None => {
@@ -70,8 +82,15 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let monitor = session.monitor(&bar);
     let features = match &like {
         Some(like) => like.features.clone(),
-        None => features.look(&recipe, &source, &monitor)?,
+        None => {
+            let names = features.cell_names();
+            let looked = features.look(&recipe, &source, &monitor);
+            looked.map_err(|e| input::placed(e, &source, &names))?
+        }
     };
+    if let Some(map) = &features.map {
+        session.say(&map.description());
+    }
     let training = Training {
         estimator,
         features,
@@ -80,7 +99,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         n_folds: args.folds.into(),
         seed: args.seed,
     };
-    let names = training.features.names();
+    let names = training.features.cell_names();
     let outcome = match args.partly.how() {
         Some(_) if numbers => {
             return Err(Failure::Usage(
@@ -247,6 +266,13 @@ fn choose(
     let (mut estimator, reason) = match (&args.model, like) {
         (Some(id), _) => (Estimator::from_id(id)?, "as asked".to_owned()),
         (None, Some(like)) => (like.estimator.clone(), "as the model it is to be like".to_owned()),
+        (None, None) if args.features.is_some() => {
+            let id = if is_quantity(target) { "ridge" } else { "logistic" };
+            (
+                Estimator::from_id(id)?,
+                "chosen because it is quick on the columns of a map".to_owned(),
+            )
+        }
         (None, None) if is_quantity(target) => choose_for_quantity(profile, target)?,
         (None, None) => sensible(profile, &target.name, &args.texts)?,
     };
@@ -323,8 +349,14 @@ fn sensible(profile: &Profile, target: &str, only: &[String]) -> Result<(Estimat
 pub(super) fn refuse_maps(card: &Card) -> Result<()> {
     if card.can("transformer") && !card.can("classifier") {
         return Err(Failure::Usage(format!(
-            "`{}` maps rows to other rows and predicts nothing; it stands in front of an estimator in \
-             Python (mercer.{}) and Rust",
+            "`{}` maps rows to other rows and predicts nothing; it stands in front of an estimator \
+             (`--features`, see --help), or alone in Python (mercer.{}) and Rust",
+            card.id, card.python
+        )));
+    }
+    if card.can("clusterer") {
+        return Err(Failure::Usage(format!(
+            "`{}` groups rows and has no use for a target; it is there in Python (mercer.{}) and Rust",
             card.id, card.python
         )));
     }

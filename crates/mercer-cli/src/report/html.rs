@@ -38,6 +38,7 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
             context! {
                 r => Serde(report),
                 certificate => report.certificate.to_string(),
+                map => report.map.clone(),
                 accuracy => judged.map(|j| digits(j.accuracy.value)),
                 interval => judged.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
                 baseline => judged.map(|j| digits(j.baseline_accuracy)),
@@ -162,6 +163,9 @@ fn figures(judged: &RegressionReport) -> minijinja::Value {
 
 /// The table of coefficients, where there is one.
 fn summary(trained: &Trained) -> Option<String> {
+    if trained.features.map.as_ref().is_some_and(|map| !map.can_be_told()) {
+        return None;
+    }
     let model = trained.fitted.model.as_model().additive()?;
     Some(model.summary(&trained.features.names(), 0.95)?.to_string())
 }

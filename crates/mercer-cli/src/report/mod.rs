@@ -32,6 +32,8 @@ pub struct TrainReport {
     pub reason: String,
     pub params: Value,
     pub certificate: Certificate,
+    /// The map that the columns go through, and how near it is to its kernel.
+    pub map: Option<String>,
     pub seconds: f64,
     /// On rows the judging model had not seen.
     pub cross_validation: Option<ClassificationReport>,
@@ -92,6 +94,7 @@ impl TrainReport {
             params: trained.estimator.params(),
             seconds: certificate.seconds,
             certificate,
+            map: trained.features.map.as_ref().map(|map| map.description()),
             cross_validation: judged.map(|e| e.report()),
             regression: regression.map(|e| e.report()),
             candidates: trained.fitted.model.as_model().selected().map(|m| m.candidates()),
@@ -105,7 +108,7 @@ impl TrainReport {
 fn telling(trained: &Trained, bits: Option<&[f64]>) -> Vec<Telling> {
     let Some(bits) = bits else { return Vec::new() };
     let features = &trained.features;
-    let mut columns: Vec<Telling> = if features.schema.fields.len() == 1 {
+    let mut columns: Vec<Telling> = if features.schema.fields.len() == 1 || features.map.is_some() {
         features
             .names()
             .into_iter()

@@ -81,6 +81,9 @@ pub fn train(report: &TrainReport) -> Result<()> {
     {
         let mut out = io::stdout().lock();
         writeln!(out, "\n{} learned in {:.3} s", report.estimator, report.seconds)?;
+        if let Some(map) = &report.map {
+            writeln!(out, "map: {map}")?;
+        }
         writeln!(out, "certificate: {}", report.certificate)?;
         if let Some(candidates) = &report.candidates {
             writeln!(out, "\n{}", choice(candidates))?;

@@ -7,6 +7,7 @@ mod compare;
 mod decisions;
 mod errors;
 mod journey;
+mod maps;
 mod networks;
 mod shell;
 mod text;

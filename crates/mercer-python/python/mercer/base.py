@@ -11,6 +11,7 @@ import math
 import os
 import warnings
 from inspect import signature
+from itertools import chain, combinations, combinations_with_replacement
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +20,7 @@ from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
     ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
     OutlierMixin,
     RegressorMixin,
     TransformerMixin,
@@ -26,8 +28,10 @@ from sklearn.base import (
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import (
+    _check_feature_names_in,
     _check_sample_weight,
     assert_all_finite,
+    check_array,
     check_is_fitted,
     column_or_1d,
     validate_data,
@@ -43,6 +47,7 @@ __all__ = [
     "Additive",
     "Calibrated",
     "Classifier",
+    "Clusterer",
     "Decides",
     "Detector",
     "Discriminant",
@@ -78,6 +83,7 @@ ALIASES = {
     "fit_status_": ("converged", lambda converged: 0 if converged else 1),
     "indexHash_": ("index_hash", np.array),
     "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
+    "labels_": ("labels", lambda labels: labels.astype(np.int32)),
     "log_determinants_": ("log_determinants", np.ravel),
     "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
     "priors_": ("log_priors", np.exp),
@@ -133,6 +139,21 @@ OF_MACHINE = {
 }
 
 
+def _by_target(fitted: _mercer.Fitted, table: np.ndarray) -> np.ndarray:
+    """A row a target as scikit-learn has it: a column a target, or a list for one."""
+    return table[0] if fitted.n_targets == 1 else table.T
+
+
+def _powers(fitted: _mercer.Fitted) -> np.ndarray:
+    """How often each column occurs in each product."""
+    n = fitted.field("n_columns")
+    choose = combinations if fitted.field("interaction_only") else combinations_with_replacement
+    degrees = range(fitted.field("min_degree"), fitted.field("max_degree") + 1)
+    products = chain.from_iterable(choose(range(n), degree) for degree in degrees)
+    products = chain([()] if fitted.field("include_bias") else [], products)
+    return np.vstack([np.bincount(np.array(p, dtype=int), minlength=n) for p in products])
+
+
 def _of_machine(derive: Any) -> Any:
     return lambda fitted: derive(fitted.field("machine"))
 
@@ -147,7 +168,7 @@ OF_KERNELIZED = {
         "X_fit_": _of_machine(_support_vectors),
     },
     "kernel-ridge": {
-        "dual_coef_": _of_machine(lambda machine: machine["coefficients"][0]),
+        "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("machine")["coefficients"]),
         "X_fit_": _of_machine(_support_vectors),
     },
     "nystroem": {
@@ -155,7 +176,20 @@ OF_KERNELIZED = {
         "components_": _of_machine(_support_vectors),
         "normalization_": _of_machine(lambda machine: machine["coefficients"]),
     },
+    "polynomial-features": {
+        "n_output_features_": lambda fitted: fitted.n_outputs,
+        "powers_": lambda fitted: _powers(fitted),
+    },
 }
+
+#: Rows that a kernel in Python is asked about at once.
+KERNEL_ROWS = 1024
+
+#: Estimators whose scikit-learn twins call a kernel in Python with two rows, not with two matrices.
+BY_PAIR = frozenset({"kernel-pca", "kernel-ridge", "nystroem"})
+
+#: What a kernel in Python takes the rows of.
+OF_KERNEL_ROWS = frozenset({"X_fit_", "components_", "support_vectors_"})
 
 #: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
 NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
@@ -172,6 +206,8 @@ class Estimator(BaseEstimator):
     _fitted: _mercer.Fitted
     #: The words of the columns that came as words.
     _levels: rows.Levels | None = None
+    #: The rows learned from, where the kernel is a Python function.
+    _kernel_rows: Any = None
 
     @property
     def certificate_(self) -> dict[str, Any]:
@@ -182,6 +218,11 @@ class Estimator(BaseEstimator):
     def save(self, path: str | os.PathLike) -> None:
         """Writes a ``.mercer`` model file, whole or not at all."""
         check_is_fitted(self)
+        if self._kernel_rows is not None:
+            raise ValueError(
+                "the kernel is a Python function, which a model file does not hold; keep the model "
+                "with pickle, or write the kernel as a formula"
+            )
         self._fitted.save(Path(path))
 
     @classmethod
@@ -196,6 +237,8 @@ class Estimator(BaseEstimator):
         """The fields of the fitted model: under their own names, and under scikit-learn's."""
         fitted = self.__dict__.get("_fitted")
         if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
+            if name in OF_KERNEL_ROWS and self._kernel_rows is not None:
+                return self._kernel_rows[fitted.field("machine")["support"]]
             kernelized = OF_KERNELIZED.get(self._id)
             if kernelized is not None and name in kernelized:
                 return kernelized[name](fitted)
@@ -250,10 +293,57 @@ class Estimator(BaseEstimator):
             params["penalty"] = "none"
         if "scoring" in params and params["scoring"] is None:
             params["scoring"] = "accuracy"
+        if callable(params.get("kernel")):
+            params["kernel"] = "precomputed"
         told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
         return json.dumps({k: _plain(v) for k, v in told.items()})
 
     def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Compressed:
+        """Rows as the core reads them: checked, and made into kernel values where the kernel is a Python
+        function."""
+        matrix = self._checked_rows(X, reset=reset)
+        if not callable(getattr(self, "kernel", None)):
+            if reset:
+                self._kernel_rows = None
+            return matrix
+        return self._kernel_values(matrix, reset=reset)
+
+    def _kernel_values(self, matrix: np.ndarray | rows.Compressed, *, reset: bool) -> np.ndarray:
+        """The kernel of rows with those learned from, asked for block by block; of those that the fitted
+        model has no use for, it is left at zero."""
+        if isinstance(matrix, tuple):
+            data, places, offsets, width = matrix
+            shape = (len(offsets) - 1, width)
+            matrix = importlib.import_module("scipy.sparse").csr_matrix(
+                (data, places, offsets), shape=shape
+            )
+        else:
+            assert_all_finite(matrix, input_name="X")
+        if reset:
+            self._kernel_rows = matrix.copy()
+            support = slice(None)
+            n_fit = matrix.shape[0]
+        else:
+            support = self._fitted.field("machine")["support"].astype(np.int64)
+            n_fit = self._fitted.n_columns
+        others = self._kernel_rows[support]
+        out = np.zeros((matrix.shape[0], n_fit))
+        for first in range(0, matrix.shape[0], KERNEL_ROWS):
+            part = slice(first, first + KERNEL_ROWS)
+            if self._id in BY_PAIR:
+                pairwise = importlib.import_module("sklearn.metrics.pairwise").pairwise_kernels
+                values = pairwise(matrix[part], others, metric=self.kernel)
+            else:
+                values = np.asarray(self.kernel(matrix[part], others), dtype=np.float64)
+            expected = (matrix[part].shape[0], others.shape[0])
+            if values.shape != expected:
+                raise ValueError(
+                    f"the kernel gave values of shape {values.shape} where {expected} was expected"
+                )
+            out[part, support] = values
+        return out
+
+    def _checked_rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Compressed:
         """Checks rows and remembers their columns, or compares them with those remembered.
 
         Whether numbers are finite is left to the core, which looks at every one of them anyway.
@@ -328,7 +418,7 @@ class Estimator(BaseEstimator):
 
     def _names(self) -> list[str] | None:
         names = getattr(self, "feature_names_in_", None)
-        return None if names is None else list(names)
+        return None if names is None or self._kernel_rows is not None else list(names)
 
     def _start(self) -> _mercer.Fitted | None:
         """The model a fit begins at, where it was asked to begin at one."""
@@ -690,6 +780,36 @@ class Detector(OutlierMixin, Estimator):
         return self.decision_function(X) + self.offset_
 
 
+class Clusterer(ClusterMixin, Estimator):
+    """Knows which rows lie together."""
+
+    labels_: np.ndarray
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Learns from rows alone.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : ignored
+            There for scikit-learn's pipelines.
+        sample_weight : array of shape (n_samples,), default=None
+            How often each row counts.
+        """
+        return self._fit_rows(X, sample_weight)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The nearest cluster of each row."""
+        matrix = self._known_rows(X)
+        return self._fitted.assign(matrix).astype(np.int32)
+
+    def distances(self, X: Any) -> np.ndarray:
+        """Squared distances from the center of each cluster, a column each."""
+        matrix = self._known_rows(X)
+        return self._fitted.cluster_distances(matrix)
+
+
 class Factored(Classifier):
     """Has scores that are a prior times one factor a column."""
 
@@ -761,9 +881,17 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         """
         return self._fit_rows(X, sample_weight)
 
-    def transform(self, X: Any) -> np.ndarray:
-        """The new rows, in single precision where the rows are."""
+    def transform(self, X: Any) -> Any:
+        """The new rows, in single precision where the rows are; sparse where new rows of sparse rows are."""
         matrix = self._known_rows(X)
+        if isinstance(matrix, tuple):
+            thin = self._fitted.transform_sparse(matrix)
+            if thin is not None:
+                return rows.like(X, thin)
+        new = self._dense(X, matrix)
+        return np.asfortranarray(new) if getattr(self, "order", "C") == "F" else new
+
+    def _dense(self, X: Any, matrix: np.ndarray | rows.Compressed) -> np.ndarray:
         if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32:
             return self._fitted.transform_single(matrix)
         new = self._fitted.transform(matrix)
@@ -774,9 +902,26 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _n_features_out(self) -> int:
         return self._fitted.n_outputs
 
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """The names of the new columns: made of the old ones where the map says how, else numbered."""
+        check_is_fitted(self)
+        inputs = _check_feature_names_in(self, input_features)
+        names = self._fitted.names_out([str(name) for name in inputs])
+        if names is None:
+            return super().get_feature_names_out(input_features)
+        return np.asarray(names, dtype=object)
+
 
 class Regressor(RegressorMixin, Estimator):
     """Predicts numbers."""
+
+    #: Whether the numbers came as columns, and predictions are given so.
+    _columns_of_y = False
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = "targets" in self._takes
+        return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learns from rows and their numbers.
@@ -786,11 +931,14 @@ class Regressor(RegressorMixin, Estimator):
         X : array, sparse matrix or table of shape (n_samples, n_features)
             The rows.
         y : array of shape (n_samples,)
-            Their numbers.
+            Their numbers; of shape (n_samples, n_targets) where the estimator learns several at once.
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
         """
         matrix = self._rows(X, reset=True)
+        self._columns_of_y = "targets" in self._takes and y is not None and np.ndim(y) == 2
+        if self._columns_of_y:
+            return self._fit_many(matrix, y, sample_weight)
         numbers, weights = self._target(matrix, y, sample_weight)
         fitted = _mercer.fit(
             self._id,
@@ -806,9 +954,20 @@ class Regressor(RegressorMixin, Estimator):
         )
         return self._keep(fitted, len(numbers))
 
+    def _fit_many(self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any) -> Self:
+        targets = check_array(y, dtype=np.float64, input_name="y")
+        _check_lengths(matrix, targets)
+        weights = _weights(sample_weight, targets[:, 0])
+        fitted = _mercer.fit_many(
+            self._id, self._params(), matrix, targets, weights, self._names(), seconds_left()
+        )
+        return self._keep(fitted, len(targets))
+
     def predict(self, X: Any) -> np.ndarray:
-        """The number of each row."""
+        """The number of each row; a column a number where several were learned."""
         matrix = self._known_rows(X)
+        if self._columns_of_y or self._fitted.n_targets > 1:
+            return self._fitted.numbers_many(matrix)
         return self._fitted.numbers(matrix)
 
     def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
@@ -974,6 +1133,11 @@ def load(path: str | os.PathLike) -> Any:
 
 def _load(path: str | os.PathLike) -> Any:
     fitted = _mercer.load(Path(path))
+    if fitted.map is not None:
+        raise ValueError(
+            f"{path} sends its columns through a kernel map ({fitted.map}); predict with it from the "
+            "command line (mercer predict), or put the map and the estimator into a pipeline in Python"
+        )
     prepared = fitted.prepared
     if prepared:
         raise ValueError(

@@ -10,10 +10,18 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-__all__ = ["Columns", "Compressed", "Levels", "coded", "matrix", "table", "with_texts"]
+__all__ = ["Columns", "Compressed", "Levels", "coded", "like", "matrix", "table", "with_texts"]
 
 #: Numbers, columns, row offsets and width of a sparse matrix.
 Compressed = tuple[np.ndarray, np.ndarray, np.ndarray, int]
+
+
+def like(x: Any, thin: Compressed) -> Any:
+    """Compressed rows as a sparse matrix of the kind, layout and precision of another."""
+    data, places, offsets, width = thin
+    kind = sp.csr_array if isinstance(x, sp.sparray) else sp.csr_matrix
+    out = kind((data, places, offsets), shape=(len(offsets) - 1, width))
+    return out.astype(np.float32 if x.dtype == np.float32 else np.float64).asformat(x.format)
 
 
 #: The words of each column that holds codes, ``None`` for columns of numbers.

@@ -328,6 +328,7 @@ macro_rules! catalog {
         }
     };
     (@can detector) => { fn detector(&self) -> Option<&dyn crate::model::Detector> { Some(self) } };
+    (@can clusterer) => { fn clusterer(&self) -> Option<&dyn crate::model::Clusterer> { Some(self) } };
     (@can decides) => { fn decides(&self) -> Option<&dyn crate::model::Decides> { Some(self) } };
     // How it learns, not what its model does: methods of `Fit`.
     (@can online) => {};

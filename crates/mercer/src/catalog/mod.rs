@@ -27,9 +27,13 @@ use crate::discriminant::{
 use crate::error::{Error, Result};
 use crate::kernel::{
     AdditiveChi2Sampler, AdditiveChi2SamplerModel, Nystroem, NystroemModel, PolynomialCountSketch,
-    PolynomialCountSketchModel, RbfSampler, RbfSamplerModel,
+    PolynomialCountSketchModel, PolynomialFeatures, PolynomialFeaturesModel, RbfSampler,
+    RbfSamplerModel,
 };
-use crate::kernelized::{KernelPca, KernelPcaModel, KernelRidge, KernelRidgeModel};
+use crate::kernelized::{
+    KernelKMeans, KernelKMeansModel, KernelPca, KernelPcaModel, KernelPerceptron,
+    KernelPerceptronModel, KernelRidge, KernelRidgeModel,
+};
 use crate::linear::{
     LinearRegression, LinearRegressionModel, LinearSvc, LinearSvcModel, LinearSvr, LinearSvrModel,
     LogisticRegression, LogisticRegressionCv, LogisticRegressionCvModel, LogisticRegressionModel,
@@ -70,7 +74,7 @@ expand::catalog! {
     by_rounds {}
     by_solver {
         RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive selected, sparse;
-        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides, sparse;
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm, sparse;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
         LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier summed decides, sparse texts;
@@ -84,11 +88,14 @@ expand::catalog! {
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
-        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor, sparse;
+        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor, sparse targets;
+        KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : classifier decides ordered, sparse;
+        KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : clusterer, sparse;
         KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer, sparse;
         RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : transformer, sparse;
         Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : transformer, sparse;
         PolynomialCountSketch "polynomial-sketch" "kernel_approximation.PolynomialCountSketch" => PolynomialCountSketchModel : transformer, sparse;
+        PolynomialFeatures    "polynomial-features" "preprocessing.PolynomialFeatures" => PolynomialFeaturesModel : transformer, sparse;
         AdditiveChi2Sampler   "additive-chi2"     "kernel_approximation.AdditiveChi2Sampler"   => AdditiveChi2SamplerModel   : transformer, sparse;
     }
 }
@@ -111,7 +118,7 @@ pub struct Card {
     /// in another order are other rows.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage, `texts` as counts of
-    /// words; or are read as: `counts`,
+    /// words, several `targets`; or are read as: `counts`,
     /// `binary` (there or not), `categories` (codes of values), `mixed` (each column as described).
     pub takes: &'static [&'static str],
 }

@@ -193,6 +193,7 @@ fn n_columns(model: &AnyModel) -> Option<usize> {
     let classifier = model.classifier().map(|m| m.n_columns());
     let regressor = || model.regressor().map(|m| m.n_columns());
     let detector = || model.detector().map(|m| m.n_columns());
+    let clusterer = || model.clusterer().map(|m| m.n_columns());
     let transformer = || model.transformer().map(|m| m.n_inputs());
-    classifier.or_else(regressor).or_else(detector).or_else(transformer)
+    classifier.or_else(regressor).or_else(detector).or_else(clusterer).or_else(transformer)
 }

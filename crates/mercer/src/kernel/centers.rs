@@ -22,7 +22,7 @@ const ROWS: usize = 256;
 const NOTHING: f64 = 1e-13;
 
 /// The places (of a list without repetition) of `m` rows drawn by weight.
-pub(super) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
+pub(crate) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
     // The first `m` arrivals of clocks that tick as fast as their rows weigh.
     let arrival = |k: u32| -rows.draws[k as usize].ln() / rows.weights[k as usize];
     let mut places: Vec<u32> = (0..rows.picks.len() as u32).collect();
@@ -32,16 +32,29 @@ pub(super) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
 }
 
 /// Centers and what the kernel has beside them.
-pub(super) struct Pivots {
+pub(crate) struct Pivots {
     pub places: Vec<u32>,
     /// The share of the trace that the centers leave.
     pub left: f64,
     pub stopped: Option<Stop>,
+    panels: Vec<Panel>,
+}
+
+impl Pivots {
+    /// `F` with `F Fᵀ` near to the kernel matrix: a row a row, a column a center.
+    pub fn factor(&self, n_rows: usize) -> Matrix {
+        let width: usize = self.panels.iter().map(|panel| panel.width).sum();
+        let mut cells = Vec::with_capacity(n_rows * width);
+        for i in 0..n_rows as u32 {
+            self.panels.iter().for_each(|panel| cells.extend(panel.rows(&[i])));
+        }
+        Matrix::from_shape_vec((n_rows, width), cells).expect("rows of one width")
+    }
 }
 
 /// The places of at most `m` rows, each drawn in proportion to its weight and to what of its own kernel
 /// value the ones before do not tell. Fewer where nothing is left, or where time is up.
-pub(super) fn pivoted(
+pub(crate) fn pivoted(
     ready: &KernelRows<f64>,
     weights: &[f64],
     m: usize,
@@ -77,7 +90,7 @@ pub(super) fn pivoted(
         places.push(0);
     }
     let left = if trace > 0.0 { total(&residuals) / trace } else { 0.0 };
-    Ok(Pivots { places, left, stopped })
+    Ok(Pivots { places, left, stopped, panels })
 }
 
 /// Rows drawn with repetition, in proportion to weight and residual.

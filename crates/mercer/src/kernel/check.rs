@@ -54,7 +54,8 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
         check_square(rows)?;
     }
     let places: Vec<u32> = (0..n as u32).collect();
-    let ready: KernelRows<f64> = KernelRows::all(function, Storage::Whole, rows, &[], &places);
+    let ready: KernelRows<f64> =
+        KernelRows::all(function.clone(), Storage::Whole, rows, &[], &places);
     let gram = Array2::from_shape_vec((n, n), ready.gram()).expect("a square of the rows");
     let Some(eigen) = SymmetricEigen::of(gram.view()) else {
         return Err(Error::Number {
@@ -80,7 +81,8 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
             duplicates += usize::from(apart.abs() <= 1e-12 * gram[[i, i]].abs().max(1e-300));
         }
     }
-    let median_distance = if function.kernel == Kernel::Precomputed { 0.0 } else { median(rows) };
+    let given = function.kernel == Kernel::Precomputed;
+    let median_distance = if given { 0.0 } else { median(rows) };
     Ok(KernelReport {
         function,
         n_rows: n,
@@ -167,7 +169,7 @@ mod tests {
         let good = check_kernel(Function::rbf(0.5), &rows).unwrap();
         let sigmoid =
             Function { kernel: Kernel::Sigmoid, gamma: 1.0, coef0: -1.0, ..Function::linear() };
-        let bad = check_kernel(sigmoid, &rows).unwrap();
+        let bad = check_kernel(sigmoid.clone(), &rows).unwrap();
 
         assert!(good.positive && good.witness.is_none());
         assert_eq!(good.duplicates, 1);

@@ -1,30 +1,181 @@
 //! Kernel functions by name, as scikit-learn has them.
 
+use super::{Expression, Leaf};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{ParamValue, Rule};
 use crate::{choice, data};
 use mercer_num::Rows;
 use mercer_num::rows::Missing;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::sync::Arc;
 
-choice! {
-    /// A family of kernel functions.
-    pub enum Kernel {
-        /// `x·z`.
-        Linear = "linear",
-        /// `(gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ`.
-        Poly = "poly" | "polynomial",
-        /// `exp(−gamma ‖x − z‖²)`.
-        Rbf = "rbf",
-        /// `tanh(gamma x·z + coef0)`; no inner product for some of its parameters.
-        Sigmoid = "sigmoid",
-        /// `exp(−gamma Σⱼ |xⱼ − zⱼ|)`.
-        Laplacian = "laplacian",
-        /// `exp(−gamma Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ))`, for cells of at least zero.
-        Chi2 = "chi2",
-        /// The rows are kernel values already: one column for every row learned from.
-        Precomputed = "precomputed",
+/// A kernel function by name, a formula of such, or one's own.
+#[derive(Clone, Debug)]
+pub enum Kernel {
+    /// `x·z`.
+    Linear,
+    /// `(gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ`.
+    Poly,
+    /// `exp(−gamma ‖x − z‖²)`.
+    Rbf,
+    /// `tanh(gamma x·z + coef0)`; no inner product for some of its parameters.
+    Sigmoid,
+    /// `exp(−gamma Σⱼ |xⱼ − zⱼ|)`.
+    Laplacian,
+    /// `exp(−gamma Σⱼ (xⱼ − zⱼ)² / (xⱼ + zⱼ))`, for cells of at least zero.
+    Chi2,
+    /// The rows are kernel values already: one column for every row learned from.
+    Precomputed,
+    /// A sum of products of kernels.
+    Composed(Arc<Expression>),
+    /// A function of one's own. It cannot be saved.
+    Own(Arc<dyn OwnKernel>),
+}
+
+/// A kernel of one's own: any symmetric function whose matrices have no negative eigenvalue.
+///
+/// Every method that takes a kernel takes it. It is asked pair by pair, in double precision, from many
+/// threads, and a model that has one cannot be saved.
+///
+/// ```
+/// use mercer::kernel::{Kernel, OwnKernel};
+/// use mercer::prelude::*;
+/// use mercer::svm::Svc;
+///
+/// /// How many columns agree.
+/// #[derive(Debug)]
+/// struct Agreement;
+///
+/// impl OwnKernel for Agreement {
+///     fn value(&self, x: &[f64], z: &[f64]) -> f64 {
+///         x.iter().zip(z).filter(|(x, z)| x == z).count() as f64
+///     }
+/// }
+///
+/// let x = ndarray::array![[1.0, 2.0], [1.0, 3.0], [4.0, 5.0], [4.0, 6.0]];
+/// let classes = Classes::from_names(["ones", "fours"]);
+/// let data = Dataset::classes(&x, &[1, 1, 0, 0], &classes)?;
+///
+/// let model = Svc::new().kernel(Kernel::own(Agreement)).fit(&data, &Monitor::quiet())?;
+///
+/// assert_eq!(model.predict(&Rows::from(&ndarray::array![[1.0, 9.0], [4.0, 2.5]]))?, [1, 0]);
+/// # Ok::<(), mercer::Error>(())
+/// ```
+pub trait OwnKernel: fmt::Debug + Send + Sync {
+    /// The kernel of two rows.
+    fn value(&self, x: &[f64], z: &[f64]) -> f64;
+}
+
+impl Kernel {
+    /// The words for those that have one, in order.
+    pub const WORDS: &'static [&'static str] =
+        &["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"];
+
+    /// A function of one's own.
+    pub fn own(kernel: impl OwnKernel + 'static) -> Kernel {
+        Kernel::Own(Arc::new(kernel))
+    }
+
+    /// The kernel of a word.
+    pub(super) fn named(word: &str) -> Option<Kernel> {
+        Some(match word {
+            "linear" => Kernel::Linear,
+            "poly" | "polynomial" => Kernel::Poly,
+            "rbf" => Kernel::Rbf,
+            "sigmoid" => Kernel::Sigmoid,
+            "laplacian" => Kernel::Laplacian,
+            "chi2" => Kernel::Chi2,
+            "precomputed" => Kernel::Precomputed,
+            _ => return None,
+        })
+    }
+
+    fn word(&self) -> Option<&'static str> {
+        Some(match self {
+            Kernel::Linear => "linear",
+            Kernel::Poly => "poly",
+            Kernel::Rbf => "rbf",
+            Kernel::Sigmoid => "sigmoid",
+            Kernel::Laplacian => "laplacian",
+            Kernel::Chi2 => "chi2",
+            Kernel::Precomputed => "precomputed",
+            Kernel::Composed(_) | Kernel::Own(_) => return None,
+        })
+    }
+
+    /// The kernel with its numbers, those that it leaves open taken from the estimator's: the width of
+    /// nothing is `1 / columns`, and for chi-squared kernels one.
+    pub fn with(
+        &self,
+        gamma: Option<Gamma>,
+        coef0: f64,
+        degree: usize,
+        data: &Dataset<'_>,
+    ) -> Function {
+        let kernel = match self {
+            Kernel::Composed(formula) => Kernel::Composed(Arc::new(formula.resolved(|leaf| {
+                let width = || width_of(leaf.gamma.or(gamma), &leaf.kernel, data).into();
+                let has = |families: &[Kernel]| families.contains(&leaf.kernel);
+                Leaf {
+                    kernel: leaf.kernel.clone(),
+                    gamma: (!has(&[Kernel::Linear])).then(width),
+                    coef0: has(&[Kernel::Poly, Kernel::Sigmoid])
+                        .then(|| leaf.coef0.unwrap_or(coef0)),
+                    degree: has(&[Kernel::Poly]).then(|| leaf.degree.unwrap_or(degree)),
+                }
+            }))),
+            kernel => kernel.clone(),
+        };
+        Function { gamma: width_of(gamma, &kernel, data), kernel, coef0, degree }
+    }
+}
+
+/// Kernels of one's own are equal where they are the same one.
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Kernel) -> bool {
+        match (self, other) {
+            (Kernel::Composed(a), Kernel::Composed(b)) => a == b,
+            (Kernel::Own(a), Kernel::Own(b)) => Arc::ptr_eq(a, b),
+            (a, b) => a.word().is_some() && a.word() == b.word(),
+        }
+    }
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Kernel::Composed(formula) => write!(f, "{formula}"),
+            Kernel::Own(own) => write!(f, "{own:?}"),
+            named => f.write_str(named.word().unwrap_or_default()),
+        }
+    }
+}
+
+impl Serialize for Kernel {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        match self {
+            Kernel::Own(_) => Err(serde::ser::Error::custom(
+                "a kernel of one's own is code, which a file does not hold",
+            )),
+            kernel => to.collect_str(kernel),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Kernel {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Kernel, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+impl ParamValue for Kernel {
+    const KIND: &'static str = "kernel";
+
+    fn obeys(&self, _rule: Rule) -> bool {
+        true
     }
 }
 
@@ -46,6 +197,15 @@ pub enum Gamma {
     Number(f64),
     /// From the rows.
     Rule(GammaRule),
+}
+
+impl GammaRule {
+    pub(super) fn word(self) -> &'static str {
+        match self {
+            GammaRule::Scale => "scale",
+            GammaRule::Auto => "auto",
+        }
+    }
 }
 
 impl ParamValue for Gamma {
@@ -116,9 +276,9 @@ fn variance_of_cells(data: &Dataset<'_>) -> f64 {
 }
 
 /// The width that is meant where none is named: `1 / columns`, and for chi-squared kernels one.
-pub(crate) fn width_of(gamma: Option<Gamma>, kernel: Kernel, data: &Dataset<'_>) -> f64 {
+fn width_of(gamma: Option<Gamma>, kernel: &Kernel, data: &Dataset<'_>) -> f64 {
     match (gamma, kernel) {
-        (_, Kernel::Linear | Kernel::Precomputed) => 1.0,
+        (_, Kernel::Linear | Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_)) => 1.0,
         (Some(gamma), _) => gamma.of(data),
         (None, Kernel::Chi2) => 1.0,
         (None, _) => Gamma::Rule(GammaRule::Auto).of(data),
@@ -126,7 +286,7 @@ pub(crate) fn width_of(gamma: Option<Gamma>, kernel: Kernel, data: &Dataset<'_>)
 }
 
 /// A kernel with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Function {
     /// The family.
@@ -169,7 +329,7 @@ impl Function {
             x.iter().zip(z).map(|(x, z)| term(*x, *z)).sum()
         };
         let dot = || sum(&|x, z| x * z);
-        match self.kernel {
+        match &self.kernel {
             Kernel::Linear => dot(),
             Kernel::Poly => (self.gamma * dot() + self.coef0).powi(self.degree as i32),
             Kernel::Rbf => (-self.gamma * sum(&|x, z| (x - z) * (x - z))).exp(),
@@ -182,6 +342,17 @@ impl Function {
                 (-self.gamma * sum(&term)).exp()
             }
             Kernel::Precomputed => f64::NAN,
+            Kernel::Composed(formula) => formula.combined(|leaf| leaf.function().value(x, z)),
+            Kernel::Own(own) => own.value(x, z),
+        }
+    }
+
+    /// Whether the kernel is a chi-squared one, or has one in it.
+    fn has_chi2(&self) -> bool {
+        match &self.kernel {
+            Kernel::Chi2 => true,
+            Kernel::Composed(formula) => formula.leaves().any(|leaf| leaf.kernel == Kernel::Chi2),
+            _ => false,
         }
     }
 
@@ -192,7 +363,7 @@ impl Function {
     /// chi-squared kernel.
     pub fn check_rows(&self, rows: &Rows<'_>) -> Result<()> {
         data::check_cells(rows, Missing::Refused)?;
-        if self.kernel == Kernel::Chi2 {
+        if self.has_chi2() {
             for i in 0..rows.n_rows() {
                 if let Some(j) = rows.row(i).iter().position(|x| *x < 0.0) {
                     return Err(Error::Number {

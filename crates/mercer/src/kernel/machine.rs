@@ -171,15 +171,21 @@ impl Machine {
             // Only the places are asked for, never what the vectors' own values are.
             let none = Matrix::zeros((self.support.len(), 0));
             let rows = Rows::from(&none);
-            return Ok(KernelRows::all(self.function, Storage::Whole, &rows, &[], &self.support));
+            return Ok(KernelRows::all(
+                self.function.clone(),
+                Storage::Whole,
+                &rows,
+                &[],
+                &self.support,
+            ));
         }
         let rows = self.rows()?;
         // Rows that were moved to around a center are no longer thin.
         let storage = match center.is_empty() {
-            true => Storage::of(self.function, &rows),
+            true => Storage::of(&self.function, &rows),
             false => Storage::Whole,
         };
-        Ok(KernelRows::all(self.function, storage, &rows, center, &self.support))
+        Ok(KernelRows::all(self.function.clone(), storage, &rows, center, &self.support))
     }
 
     /// Refuses rows of another width, and those the kernel is not made for.
@@ -280,6 +286,21 @@ impl Machine {
         });
     }
 
+    /// The kernel of every row with itself; zero where kernel values are given, which do not have it.
+    pub(crate) fn own_values(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+        self.check_rows(x)?;
+        if self.function.kernel == Kernel::Precomputed {
+            return Ok(vec![0.0; x.n_rows()]);
+        }
+        let picks: Vec<u32> = (0..x.n_rows() as u32).collect();
+        let own = |picks: &[u32]| -> Vec<f64> {
+            let storage = Storage::of(&self.function, x);
+            let function = self.function.clone();
+            KernelRows::<f64>::new(function, storage, x, picks, &self.center, picks).diagonal()
+        };
+        Ok(picks.par_chunks(ROWS).flat_map_iter(own).collect())
+    }
+
     /// Refuses parts that no fit could have made.
     pub(crate) fn check(&self) -> Result<()> {
         let refuse = || Error::File("a machine that no rows could have".into());
@@ -298,16 +319,16 @@ impl Machine {
                     && self.vectors.is_empty()
             }
         };
-        let Function { gamma, coef0, degree, .. } = self.function;
+        let Function { gamma, coef0, degree, .. } = &self.function;
         let values = self.thin.as_ref().map_or(&[][..], |thin| &thin.values);
         let numbers = self.vectors.iter().chain(&self.coefficients).chain(&self.intercepts);
-        let mut numbers = numbers.chain(&self.center).chain(values).chain([&gamma, &coef0]);
+        let mut numbers = numbers.chain(&self.center).chain(values).chain([gamma, coef0]);
         let fits = vectors_fit
             && self.coefficients.ncols() == n
             && (self.center.is_empty() || self.center.len() == self.n_columns)
             && self.n_columns > 0
-            && degree <= 1000
-            && gamma >= 0.0
+            && *degree <= 1000
+            && *gamma >= 0.0
             && numbers.all(|v| v.is_finite());
         if !fits {
             return Err(refuse());

@@ -7,7 +7,6 @@
 use super::centers::{drawn_by_weight, pivoted};
 use super::distinct::Distinct;
 use super::fourier::{check_usable, drawn};
-use super::function::width_of;
 use super::{
     Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, check_square, k_means,
 };
@@ -43,9 +42,9 @@ choice! {
 params! {
     /// Nyström's map: columns whose inner products are near to a kernel, from a few rows.
     pub struct Nystroem {
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
         /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
         gamma: Option<Gamma> = None, AtLeast(0.0);
@@ -99,11 +98,10 @@ impl Fit for Nystroem {
         self.check()?;
         check_usable(data, monitor)?;
         let rows = data.rows();
-        let gamma = width_of(self.gamma, self.kernel, data);
-        let Nystroem { kernel, coef0, degree, n_components: m, .. } = *self;
-        let function = Function { kernel, gamma, coef0, degree };
+        let m = self.n_components;
+        let function = self.kernel.with(self.gamma, self.coef0, self.degree, data);
         function.check_rows(rows)?;
-        if kernel == Kernel::Precomputed {
+        if self.kernel == Kernel::Precomputed {
             check_square(rows)?;
         }
         let seed = self.random_state as u64;
@@ -117,8 +115,8 @@ impl Fit for Nystroem {
                 let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
                 monitor.reserve("rows made ready", cells)?;
                 let ready = KernelRows::new(
-                    function,
-                    Storage::of(function, rows),
+                    function.clone(),
+                    Storage::of(&function, rows),
                     rows,
                     &list.picks,
                     &[],
@@ -193,8 +191,14 @@ impl NystroemModel {
     /// If the kernel values of the centers are not finite.
     pub fn of(function: Function, rows: &Rows<'_>, centers: Vec<u32>) -> Result<NystroemModel> {
         let n = centers.len();
-        let ready: KernelRows<f64> =
-            KernelRows::new(function, Storage::of(function, rows), rows, &centers, &[], &centers);
+        let ready: KernelRows<f64> = KernelRows::new(
+            function.clone(),
+            Storage::of(&function, rows),
+            rows,
+            &centers,
+            &[],
+            &centers,
+        );
         let gram = ready.gram();
         let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
         let eigen = SymmetricEigen::of(gram).ok_or_else(|| Error::Number {
@@ -266,7 +270,7 @@ impl NystroemModel {
         let products = multiply_transposed(new.view(), new.view());
         let all: Vec<u32> = (0..picks.len() as u32).collect();
         let exact: KernelRows<f64> = KernelRows::new(
-            self.machine.function,
+            self.machine.function.clone(),
             Storage::Whole,
             &Rows::from(&x),
             &all,
@@ -337,13 +341,14 @@ mod tests {
         let data = Dataset::unlabeled(&x);
         for kernel in [Kernel::Rbf, Kernel::Poly, Kernel::Laplacian, Kernel::Chi2, Kernel::Linear] {
             for centers in [Centers::Uniform, Centers::Pivots] {
-                let params = Nystroem::new().kernel(kernel).n_components(12).centers(centers);
+                let params =
+                    Nystroem::new().kernel(kernel.clone()).n_components(12).centers(centers);
 
                 let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
                 let new = fitted.transform(&Rows::from(&x)).unwrap();
                 let products = new.dot(&new.t());
-                let function = fitted.machine.function;
+                let function = &fitted.machine.function;
                 let value =
                     |i: usize, j: usize| function.value(&x.row(i).to_vec(), &x.row(j).to_vec());
                 for c in &fitted.machine.support {

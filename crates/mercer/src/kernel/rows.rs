@@ -5,7 +5,7 @@
 //! that look at differences they are moved to around their mean first, so that single precision
 //! keeps the digits that matter. Blocks have fixed sizes, so any number of threads gives the same bits.
 
-use super::{Function, Kernel};
+use super::{Expression, Function, Kernel, Product};
 use mercer_num::memory::zeros_of;
 use mercer_num::sweep::LANES;
 use mercer_num::{Float, Rows};
@@ -41,7 +41,7 @@ pub enum Storage {
 impl Storage {
     /// The one that gives kernel values of some rows sooner. Sparse and dense rows of the same cells are kept
     /// in the same way.
-    pub fn of(function: Function, rows: &Rows<'_>) -> Storage {
+    pub fn of(function: &Function, rows: &Rows<'_>) -> Storage {
         let (n_rows, width) = (rows.n_rows(), rows.n_columns());
         let there = || -> usize {
             let here = |cells: &[f64]| cells.iter().filter(|v| **v != 0.0).count();
@@ -50,8 +50,11 @@ impl Storage {
                 _ => (0..n_rows).map(|i| here(&rows.block(i..i + 1).unwrap_or_default())).sum(),
             }
         };
-        let thin = match function.kernel {
-            Kernel::Precomputed => false,
+        let thin = match &function.kernel {
+            Kernel::Precomputed | Kernel::Own(_) => false,
+            Kernel::Composed(formula) => {
+                formula.leaves().all(|leaf| Storage::of(&leaf.function(), rows) == Storage::Thin)
+            }
             Kernel::Laplacian | Kernel::Chi2 => {
                 matches!(rows, Rows::Sparse(_))
                     && width > NARROW_DIFFERENCES
@@ -136,7 +139,7 @@ impl<T: Float> KernelRows<T> {
     /// # Panics
     /// If a pick is outside of the rows.
     pub fn beside(&self, rows: &Rows<'_>, picks: &[u32], center: &[f64]) -> Self {
-        KernelRows::new(self.function, self.storage(), rows, picks, center, picks)
+        KernelRows::new(self.function.clone(), self.storage(), rows, picks, center, picks)
     }
 
     /// All rows.
@@ -193,7 +196,7 @@ impl<T: Float> KernelRows<T> {
             }
         };
         let squares = picks.iter().map(|i| self.squares[*i as usize]).collect();
-        KernelRows { function: self.function, cells, squares, n_rows: picks.len() }
+        KernelRows { function: self.function.clone(), cells, squares, n_rows: picks.len() }
     }
 
     /// `K(x, x)` of every row.
@@ -202,9 +205,20 @@ impl<T: Float> KernelRows<T> {
     }
 
     fn own(&self, i: usize) -> f64 {
-        let Function { kernel, gamma, coef0, degree } = self.function;
-        let square = self.square(i);
+        self.own_of(&self.function, i)
+    }
+
+    fn own_of(&self, function: &Function, i: usize) -> f64 {
+        let Function { kernel, gamma, coef0, degree } = function;
+        let (square, degree) = (self.square(i), *degree);
         match (kernel, &self.cells) {
+            (Kernel::Composed(formula), _) => {
+                formula.combined(|leaf| self.own_of(&leaf.function(), i))
+            }
+            (Kernel::Own(own), Cells::Dense { width, cells }) => {
+                let x = widened(row(cells, *width, i));
+                own.value(&x, &x)
+            }
             (Kernel::Precomputed, Cells::Given { width, cells, places }) => {
                 row(cells, *width, i)[places[i] as usize].into()
             }
@@ -296,6 +310,29 @@ impl<T: Float> KernelRows<T> {
         out
     }
 
+    /// The same for several lists of weights, whose kernel values are worked out once.
+    pub fn weighted_tables(&self, weights: &[Vec<f64>], of: &KernelRows<T>) -> Vec<Vec<f64>> {
+        let k = weights.len().max(1);
+        let mut sums = vec![0.0; of.n_rows * k];
+        sums.par_chunks_mut(SHORT * k).enumerate().for_each(|(c, sums)| {
+            let first = (c * SHORT) as u32;
+            let picks: Vec<u32> = (first..first + (sums.len() / k) as u32).collect();
+            let some = of.select(&picks);
+            let mut values = vec![T::default(); picks.len() * LONG.min(self.n_rows.max(1))];
+            for from in (0..self.n_rows).step_by(LONG) {
+                let range = from..(from + LONG).min(self.n_rows);
+                let values = &mut values[..picks.len() * range.len()];
+                some.block(self, range.clone(), values);
+                for (sums, row) in sums.chunks_exact_mut(k).zip(values.chunks_exact(range.len())) {
+                    for (sum, weights) in sums.iter_mut().zip(weights) {
+                        *sum += T::dot(row, &weights[range.clone()]);
+                    }
+                }
+            }
+        });
+        (0..weights.len()).map(|j| sums.iter().skip(j).step_by(k).copied().collect()).collect()
+    }
+
     fn width(&self) -> usize {
         match &self.cells {
             Cells::Dense { width, .. } | Cells::Given { width, .. } => *width,
@@ -307,13 +344,62 @@ impl<T: Float> KernelRows<T> {
 
     /// The kernel of these rows with those of `against` from `first` on, as many as the parts are long.
     fn tile(&self, against: &KernelRows<T>, first: usize, parts: &mut [&mut [T]]) {
+        match &self.function.kernel {
+            Kernel::Composed(formula) => self.composed_tile(formula, against, first, parts),
+            _ => self.tile_of(&self.function, against, first, parts),
+        }
+    }
+
+    /// The same for a formula: sums of products of the blocks of its kernels.
+    fn composed_tile(
+        &self,
+        formula: &Expression,
+        against: &KernelRows<T>,
+        first: usize,
+        parts: &mut [&mut [T]],
+    ) {
+        let Some(n) = parts.first().map(|part| part.len()) else { return };
+        let mut values = vec![T::default(); parts.len() * n];
+        let mut product = vec![0.0; parts.len() * n];
+        let mut sums = vec![0.0; parts.len() * n];
+        for Product { factor, kernels } in &formula.products {
+            product.fill(*factor);
+            for leaf in kernels {
+                let mut rows: Vec<&mut [T]> = values.chunks_exact_mut(n).collect();
+                self.tile_of(&leaf.function(), against, first, &mut rows);
+                product.iter_mut().zip(&values).for_each(|(p, v)| *p *= (*v).into());
+            }
+            sums.iter_mut().zip(&product).for_each(|(sum, p)| *sum += p);
+        }
+        for (part, sums) in parts.iter_mut().zip(sums.chunks_exact(n)) {
+            part.iter_mut().zip(sums).for_each(|(to, sum)| *to = T::narrow(*sum));
+        }
+    }
+
+    fn tile_of(
+        &self,
+        function: &Function,
+        against: &KernelRows<T>,
+        first: usize,
+        parts: &mut [&mut [T]],
+    ) {
         let Some(n) = parts.first().map(|part| part.len()) else { return };
         match (&self.cells, &against.cells) {
             (Cells::Dense { width, cells }, Cells::Dense { cells: others, .. }) => {
                 let others = &others[first * width..(first + n) * width];
-                if matches!(self.function.kernel, Kernel::Laplacian | Kernel::Chi2) {
+                if let Kernel::Own(own) = &function.kernel {
+                    let others: Vec<Vec<f64>> =
+                        (0..n).map(|i| widened(row(others, *width, i))).collect();
                     for (k, part) in parts.iter_mut().enumerate() {
-                        self.differences(row(cells, *width, k), others, part);
+                        let x = widened(row(cells, *width, k));
+                        let values = others.iter().map(|z| T::narrow(own.value(&x, z)));
+                        part.iter_mut().zip(values).for_each(|(to, v)| *to = v);
+                    }
+                    return;
+                }
+                if matches!(function.kernel, Kernel::Laplacian | Kernel::Chi2) {
+                    for (k, part) in parts.iter_mut().enumerate() {
+                        differences(function, row(cells, *width, k), others, part);
                     }
                     return;
                 }
@@ -329,7 +415,7 @@ impl<T: Float> KernelRows<T> {
                         for (k, part) in parts.iter_mut().enumerate() {
                             let own = self.squares[from + k];
                             let squares = &against.squares[first..first + n];
-                            self.put_on(&dots[k * n..(k + 1) * n], own, squares, part);
+                            put_on(function, &dots[k * n..(k + 1) * n], own, squares, part);
                         }
                     }
                 });
@@ -337,7 +423,7 @@ impl<T: Float> KernelRows<T> {
             (
                 Cells::Sparse { width, offsets, columns, values },
                 Cells::Sparse { offsets: ends, columns: others, values: with, .. },
-            ) if !matches!(self.function.kernel, Kernel::Laplacian | Kernel::Chi2) => {
+            ) if !matches!(function.kernel, Kernel::Laplacian | Kernel::Chi2) => {
                 let ends = &ends[first..first + n + 1];
                 // Of a wide table only the columns that occur are ever touched.
                 let mut table = vec![T::default(); LANES * width];
@@ -354,7 +440,7 @@ impl<T: Float> KernelRows<T> {
                         for (k, part) in parts.iter_mut().enumerate() {
                             let squares = &against.squares[first..first + n];
                             let own = self.squares[from + k];
-                            self.put_on(&dots[k * n..(k + 1) * n], own, squares, part);
+                            put_on(function, &dots[k * n..(k + 1) * n], own, squares, part);
                         }
                         for j in &columns[cells] {
                             let line = *j as usize * LANES;
@@ -380,9 +466,15 @@ impl<T: Float> KernelRows<T> {
                         let cells = ends[first + i]..ends[first + i + 1];
                         let cells = others[cells.clone()].iter().zip(&with[cells]);
                         let cells = cells.map(|(j, v)| (spread[*j as usize].into(), (*v).into()));
-                        *dot = T::narrow(self.sparse_sum(cells, total));
+                        *dot = T::narrow(sparse_sum(function, cells, total));
                     }
-                    self.put_on(&dots, self.squares[k], &against.squares[first..first + n], part);
+                    put_on(
+                        function,
+                        &dots,
+                        self.squares[k],
+                        &against.squares[first..first + n],
+                        part,
+                    );
                     columns[own].iter().for_each(|j| spread[*j as usize] = T::default());
                 }
             }
@@ -394,47 +486,6 @@ impl<T: Float> KernelRows<T> {
                 }
             }
             _ => unreachable!("both sides are made ready in one way"),
-        }
-    }
-
-    /// What a kernel of sparse rows sums up: differences, where absent cells count too.
-    fn sparse_sum(&self, cells: impl Iterator<Item = (f64, f64)>, total: f64) -> f64 {
-        match self.function.kernel {
-            Kernel::Chi2 => {
-                let term = |(a, b): (f64, f64)| {
-                    if a + b > 0.0 { (a - b) * (a - b) / (a + b) - a } else { 0.0 }
-                };
-                total + cells.map(term).sum::<f64>()
-            }
-            _ => total + cells.map(|(a, b)| (a - b).abs() - a.abs()).sum::<f64>(),
-        }
-    }
-
-    fn differences(&self, own: &[T], others: &[T], out: &mut [T]) {
-        let gamma = self.function.gamma;
-        for (value, other) in out.iter_mut().zip(others.chunks_exact(own.len().max(1))) {
-            let sum = match self.function.kernel {
-                Kernel::Chi2 => T::chi(own, other),
-                _ => T::absolute(own, other),
-            };
-            *value = T::narrow(-gamma * sum.into());
-        }
-        T::exp_each(out);
-    }
-
-    /// The function, put on inner products (or on sums of differences of sparse rows).
-    fn put_on(&self, dots: &[T], own: T, squares: &[T], out: &mut [T]) {
-        let Function { kernel, gamma, coef0, degree } = self.function;
-        match kernel {
-            Kernel::Rbf => T::gaussians(dots, own, squares, gamma, out),
-            Kernel::Poly => T::powers(dots, gamma, coef0, degree as u32, out),
-            Kernel::Sigmoid => T::tanhs(dots, gamma, coef0, out),
-            Kernel::Laplacian | Kernel::Chi2 => {
-                let powers = out.iter_mut().zip(dots);
-                powers.for_each(|(out, sum)| *out = T::narrow(-gamma * (*sum).into()));
-                T::exp_each(out);
-            }
-            Kernel::Linear | Kernel::Precomputed => out.copy_from_slice(dots),
         }
     }
 
@@ -483,6 +534,53 @@ impl<T: Float> KernelRows<T> {
         mirror(&mut out, n);
         out
     }
+}
+
+/// What a kernel of sparse rows sums up: differences, where absent cells count too.
+fn sparse_sum(function: &Function, cells: impl Iterator<Item = (f64, f64)>, total: f64) -> f64 {
+    match function.kernel {
+        Kernel::Chi2 => {
+            let term = |(a, b): (f64, f64)| {
+                if a + b > 0.0 { (a - b) * (a - b) / (a + b) - a } else { 0.0 }
+            };
+            total + cells.map(term).sum::<f64>()
+        }
+        _ => total + cells.map(|(a, b)| (a - b).abs() - a.abs()).sum::<f64>(),
+    }
+}
+
+fn differences<T: Float>(function: &Function, own: &[T], others: &[T], out: &mut [T]) {
+    for (value, other) in out.iter_mut().zip(others.chunks_exact(own.len().max(1))) {
+        let sum = match function.kernel {
+            Kernel::Chi2 => T::chi(own, other),
+            _ => T::absolute(own, other),
+        };
+        *value = T::narrow(-function.gamma * sum.into());
+    }
+    T::exp_each(out);
+}
+
+/// The function, put on inner products (or on sums of differences of sparse rows).
+fn put_on<T: Float>(function: &Function, dots: &[T], own: T, squares: &[T], out: &mut [T]) {
+    let Function { kernel, gamma, coef0, degree } = function;
+    let (gamma, coef0) = (*gamma, *coef0);
+    match kernel {
+        Kernel::Rbf => T::gaussians(dots, own, squares, gamma, out),
+        Kernel::Poly => T::powers(dots, gamma, coef0, *degree as u32, out),
+        Kernel::Sigmoid => T::tanhs(dots, gamma, coef0, out),
+        Kernel::Laplacian | Kernel::Chi2 => {
+            let powers = out.iter_mut().zip(dots);
+            powers.for_each(|(out, sum)| *out = T::narrow(-gamma * (*sum).into()));
+            T::exp_each(out);
+        }
+        Kernel::Linear | Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_) => {
+            out.copy_from_slice(dots);
+        }
+    }
+}
+
+fn widened<T: Float>(row: &[T]) -> Vec<f64> {
+    row.iter().map(|v| (*v).into()).collect()
 }
 
 /// Copies what is below the diagonal to above it, square by square, so that both stay in cache.
@@ -547,7 +645,7 @@ fn write_row<T: Float>(rows: &Rows<'_>, i: usize, center: &[f64], out: &mut [T])
 
 /// The means of some rows, where the kernel looks at differences and the rows are kept whole: what
 /// single precision should be taken around. Empty elsewhere.
-pub fn center_of(function: Function, storage: Storage, rows: &Rows<'_>) -> Vec<f64> {
+pub fn center_of(function: &Function, storage: Storage, rows: &Rows<'_>) -> Vec<f64> {
     if function.kernel != Kernel::Rbf || storage == Storage::Thin || rows.n_rows() == 0 {
         return Vec::new();
     }
@@ -571,6 +669,7 @@ pub fn center_of(function: Function, storage: Storage, rows: &Rows<'_>) -> Vec<f
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::OwnKernel;
     use mercer_num::parallel::with_threads;
     use mercer_num::random::Random;
     use mercer_num::{Matrix, Sparse};
@@ -592,6 +691,10 @@ mod tests {
             Kernel::Sigmoid,
             Kernel::Laplacian,
             Kernel::Chi2,
+            "2*rbf(gamma=0.5)*poly(gamma=0.1,coef0=1,degree=2)+0.5*laplacian(gamma=0.2)+3"
+                .parse()
+                .unwrap(),
+            "rbf(gamma=0.1)*linear+chi2(gamma=2)".parse().unwrap(),
         ]
         .map(with)
         .to_vec()
@@ -606,13 +709,21 @@ mod tests {
 
     #[test]
     fn blocks_are_the_function_of_each_pair() {
+        #[derive(Debug)]
+        struct Own;
+        impl OwnKernel for Own {
+            fn value(&self, x: &[f64], z: &[f64]) -> f64 {
+                x.iter().zip(z).map(|(x, z)| x.min(*z)).sum()
+            }
+        }
         let x = some(70, 9, 1);
-        for function in functions() {
-            let center = center_of(function, Storage::Whole, &Rows::from(&x));
+        let own = Function { kernel: Kernel::own(Own), ..Function::linear() };
+        for function in functions().into_iter().chain([own]) {
+            let center = center_of(&function, Storage::Whole, &Rows::from(&x));
             let wide: KernelRows<f64> =
-                KernelRows::all(function, Storage::Whole, &Rows::from(&x), &center, &[]);
+                KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &center, &[]);
             let narrow: KernelRows<f32> =
-                KernelRows::all(function, Storage::Whole, &Rows::from(&x), &center, &[]);
+                KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &center, &[]);
             let of = [3, 69, 0];
             let (wide_block, narrow_block) =
                 (blocks(&wide, &of, &wide), blocks(&narrow, &of, &narrow));
@@ -652,9 +763,9 @@ mod tests {
         let dense = Matrix::from_shape_fn((n, width), |(i, j)| Rows::from(&sparse).get(i, j));
         for function in functions() {
             let thin: KernelRows<f64> =
-                KernelRows::all(function, Storage::Thin, &Rows::from(&sparse), &[], &[]);
+                KernelRows::all(function.clone(), Storage::Thin, &Rows::from(&sparse), &[], &[]);
             let wide: KernelRows<f64> =
-                KernelRows::all(function, Storage::Whole, &Rows::from(&dense), &[], &[]);
+                KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&dense), &[], &[]);
             assert!(matches!(thin.cells, Cells::Sparse { .. }));
             for (a, b) in thin.gram().iter().zip(wide.gram()) {
                 assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{function:?}");
@@ -680,7 +791,7 @@ mod tests {
         let k = Matrix::from_shape_fn((4, 4), |(i, j)| (10 * i.min(j) + i.max(j)) as f64);
         let function = Function { kernel: Kernel::Precomputed, ..Function::linear() };
         let rows: KernelRows<f64> =
-            KernelRows::all(function, Storage::Whole, &Rows::from(&k), &[], &[0, 1, 2, 3]);
+            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&k), &[], &[0, 1, 2, 3]);
         let few = rows.select(&[3, 1]);
 
         assert_eq!(blocks(&few, &[0, 1], &few), [[33.0, 13.0], [13.0, 11.0]]);

@@ -1,19 +1,24 @@
 //! Methods that look at rows only through inner products, given a kernel instead.
 //!
 //! Each is a method that is known without one, in the space of the kernel: least squares with a price
-//! ([`KernelRidge`]), directions of most variance ([`KernelPca`]). With a linear kernel each is that method.
+//! ([`KernelRidge`]), directions of most variance ([`KernelPca`]), clusters around means ([`KernelKMeans`]), a
+//! boundary from mistakes ([`KernelPerceptron`]). With a linear kernel each is that method.
 
+mod k_means;
 mod pca;
+mod perceptron;
 mod ridge;
+mod ridge_centers;
+mod ridge_gradients;
 
+pub use k_means::{KernelKMeans, KernelKMeansModel};
 pub use pca::{KernelPca, KernelPcaModel};
-pub use ridge::{KernelRidge, KernelRidgeModel};
+pub use perceptron::{KernelPerceptron, KernelPerceptronModel};
+pub use ridge::{KernelRidge, KernelRidgeModel, RidgeSolver};
 
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
-use crate::kernel::{
-    Function, Gamma, Kernel, KernelRows, Storage, center_of, check_square, width_of,
-};
+use crate::kernel::{Function, Gamma, Kernel, KernelRows, Storage, center_of, check_square};
 use crate::model::Monitor;
 use mercer_num::Rows;
 
@@ -34,7 +39,7 @@ struct Ground<'a> {
 impl<'a> Ground<'a> {
     fn new(
         data: &Dataset<'a>,
-        kernel: Kernel,
+        kernel: &Kernel,
         gamma: Option<Gamma>,
         coef0: f64,
         degree: usize,
@@ -51,11 +56,11 @@ impl<'a> Ground<'a> {
         }
         let rows = *data.rows();
         check_storage(&rows)?;
-        Function { kernel, ..Function::linear() }.check_rows(&rows)?;
-        if kernel == Kernel::Precomputed {
+        Function { kernel: kernel.clone(), ..Function::linear() }.check_rows(&rows)?;
+        if *kernel == Kernel::Precomputed {
             check_square(&rows)?;
         }
-        let function = Function { kernel, gamma: width_of(gamma, kernel, data), coef0, degree };
+        let function = kernel.with(gamma, coef0, degree, data);
         let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
         let picks: Vec<u32> =
             (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
@@ -63,8 +68,8 @@ impl<'a> Ground<'a> {
             return Err(Error::NoRows);
         }
         let weights = picks.iter().map(|i| weight(*i as usize)).collect();
-        let storage = Storage::of(function, &rows);
-        let center = center_of(function, storage, &rows);
+        let storage = Storage::of(&function, &rows);
+        let center = center_of(&function, storage, &rows);
         Ok(Ground { rows, function, storage, center, picks, weights })
     }
 
@@ -76,9 +81,21 @@ impl<'a> Ground<'a> {
         monitor.reserve_within("a kernel matrix of all rows", needed, USUAL_BYTES)
     }
 
+    /// Whether there is memory for so many kernel matrices.
+    fn fits(&self, matrices: u64, monitor: &Monitor<'_>) -> bool {
+        self.reserve(matrices, monitor).is_ok()
+    }
+
+    /// The weight of every row, those that do not count included.
+    fn row_weights(&self) -> Vec<f64> {
+        let mut out = vec![0.0; self.rows.n_rows()];
+        self.picks.iter().zip(&self.weights).for_each(|(i, w)| out[*i as usize] = *w);
+        out
+    }
+
     fn ready(&self) -> KernelRows<f64> {
         KernelRows::new(
-            self.function,
+            self.function.clone(),
             self.storage,
             &self.rows,
             &self.picks,

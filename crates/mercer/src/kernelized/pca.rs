@@ -25,9 +25,9 @@ params! {
     pub struct KernelPca {
         /// How many components. Nothing keeps all that have any variance.
         n_components: Option<usize> = None, AtLeast(1.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Linear, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Linear, Formula(Kernel::WORDS);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
         /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
         gamma: Option<Gamma> = None, AtLeast(0.0);
@@ -56,7 +56,7 @@ impl Fit for KernelPca {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelPcaModel>> {
         let start = Instant::now();
         self.check()?;
-        let KernelPca { n_components, kernel, gamma, degree, coef0 } = *self;
+        let KernelPca { n_components, ref kernel, gamma, degree, coef0 } = *self;
         let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
@@ -187,7 +187,7 @@ fn machine(ground: &Ground<'_>, found: &Found, (means, all): &(Vec<f64>, f64)) -
         *constant = sum * all - told;
     }
     Machine::of_rows(
-        ground.function,
+        ground.function.clone(),
         Precision::Double,
         &ground.rows,
         ground.picks.clone(),
@@ -266,7 +266,7 @@ mod tests {
 
         let ground = Ground::new(
             &Dataset::unlabeled(&x),
-            Kernel::Rbf,
+            &Kernel::Rbf,
             Some(0.05.into()),
             1.0,
             3,

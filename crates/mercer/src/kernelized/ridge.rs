@@ -6,6 +6,8 @@
 //! inverse; of a row of weight two, one of two is left out.
 
 use super::Ground;
+use super::ridge_centers::by_centers;
+use super::ridge_gradients::by_gradients;
 use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
 use crate::model::{Cached, Stop};
 use crate::prelude::*;
@@ -22,17 +24,33 @@ use std::time::Instant;
 const MOST_APART: usize = 3000;
 /// Residuals above this, relative to the targets, are worth a second solve.
 const REFINED: f64 = 1e-13;
+/// Rows up to which a function of all rows is looked for without its matrix.
+const MOST_ITERATED: u64 = 100_000;
 /// Rows whose variances one thread works out at a time.
 const ROWS: usize = 64;
+
+choice! {
+    /// How the equations of kernel ridge regression are solved.
+    pub enum RidgeSolver {
+        /// The first way that fits.
+        Auto = "auto",
+        /// By a factor of the kernel matrix.
+        Cholesky = "cholesky",
+        /// Without the matrix, by conjugate gradients.
+        Gradients = "cg",
+        /// Through a few rows that stand for all.
+        Centers = "approx",
+    }
+}
 
 params! {
     /// Kernel ridge regression: least squares in a kernel's space, with a price on size.
     pub struct KernelRidge {
         /// The price on the squared size of the function. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Linear, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Linear, Formula(Kernel::WORDS);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
         /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
         gamma: Option<Gamma> = None, AtLeast(0.0);
@@ -42,6 +60,16 @@ params! {
         coef0: f64 = 1.0, Any;
         /// Whether to keep what variances and intervals need: as many numbers as there are pairs of rows.
         variance: bool = false, Any;
+        /// How the equations are solved: by a factor of the kernel matrix (`cholesky`), without the matrix
+        /// by conjugate gradients (`cg`), or through a few rows that stand for all (`approx`), for very many
+        /// rows. `auto` takes the first that fits.
+        solver: RidgeSolver = RidgeSolver::Auto, OneOf(RidgeSolver::WORDS);
+        /// How many rows stand for all in `approx`. More are closer to the function of all.
+        n_centers: usize = 1000, Between(1.0, 1e5);
+        /// The norm of the residual, relative to the targets, at which `cg` and `approx` end.
+        tol: f64 = 1e-8, Above(0.0);
+        /// Rounds of `cg` and `approx` at most.
+        max_iter: usize = 500, Between(1.0, 1e9);
     }
 }
 
@@ -58,6 +86,9 @@ pub struct KernelRidgeModel {
     /// The mean squared error on rows left out, one at a time; `None` where time was up or the matrix has no
     /// factor.
     pub left_out_error: Option<f64>,
+    /// Rounds that solving took; one for a factor.
+    #[serde(default)]
+    pub n_iter: u64,
     /// `L` with `L Lᵀ = G`; nothing where variances were not asked for.
     pub factor: Matrix,
     #[serde(skip)]
@@ -68,33 +99,175 @@ impl Fit for KernelRidge {
     type Model = KernelRidgeModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelRidgeModel>> {
+        self.fit_targets(data, &[data.number_target()?.to_vec()], monitor)
+    }
+}
+
+impl KernelRidge {
+    /// Learns several numbers at once: a row of targets a row, a column a number. One factor serves all.
+    ///
+    /// # Errors
+    /// As [`Fit::fit`], or if there are not as many rows of targets as rows.
+    pub fn fit_many(
+        &self,
+        data: &Dataset<'_>,
+        targets: &Matrix,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<KernelRidgeModel>> {
+        if targets.nrows() != data.n_rows() {
+            let (found, expected) = (targets.nrows(), data.n_rows());
+            return Err(Error::Length { what: "the targets".into(), found, expected });
+        }
+        if let Some(((row, column), value)) = targets.indexed_iter().find(|(_, v)| !v.is_finite()) {
+            return Err(Error::NotFinite { row, column, value: *value });
+        }
+        let columns: Vec<Vec<f64>> = targets.columns().into_iter().map(|c| c.to_vec()).collect();
+        if columns.is_empty() {
+            return Err(Error::Length { what: "a row of targets".into(), found: 0, expected: 1 });
+        }
+        self.fit_targets(data, &columns, monitor)
+    }
+
+    fn fit_targets(
+        &self,
+        data: &Dataset<'_>,
+        targets: &[Vec<f64>],
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<KernelRidgeModel>> {
         let start = Instant::now();
         self.check()?;
-        let y = data.number_target()?;
-        let KernelRidge { alpha, kernel, gamma, degree, coef0, variance } = *self;
+        let KernelRidge { alpha, ref kernel, gamma, degree, coef0, .. } = *self;
         let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
-        ground.reserve(if variance { 2 } else { 1 }, monitor)?;
         let n = ground.picks.len();
-        let y: Vec<f64> = ground.picks.iter().map(|i| y[*i as usize]).collect();
+        let pick = |y: &Vec<f64>| ground.picks.iter().map(|i| y[*i as usize]).collect();
+        let targets: Vec<Vec<f64>> = targets.iter().map(pick).collect();
+        let (solver, why) = self.way(&ground, monitor)?;
         let ridge: Vec<f64> = ground.weights.iter().map(|w| alpha / w).collect();
-        let ready = ground.ready();
-        let system = System { ready: &ready, ridge: &ridge, y: &y };
-        let Solved { coefficients, factor, stopped, apart } = system.solve(self, monitor)?;
-
+        let stop = (self.tol, self.max_iter);
+        let mut answer = match solver {
+            RidgeSolver::Centers => {
+                by_centers(&ground, alpha, self.n_centers, &targets, stop, monitor)?
+            }
+            RidgeSolver::Gradients => {
+                let ready = ground.ready();
+                by_gradients(&ready, &ground.weights, &ridge, &targets, stop, monitor)?
+            }
+            _ => self.by_factor(&ground, &ridge, &targets, monitor)?,
+        };
+        if solver != RidgeSolver::Cholesky || self.solver != RidgeSolver::Auto {
+            let told = answer.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
+            answer.proof.how = Some(format!("{why}{told}"));
+        }
         // Where time was up, the first rows are all there is.
-        let m = coefficients.len();
-        let misses = system.misses(&coefficients);
-        let largest = y[..m].iter().fold(0.0f64, |a, y| a.max(y.abs())).max(f64::MIN_POSITIVE);
-        let violation = misses.iter().fold(0.0f64, |a, r| a.max(r.abs())) / largest;
+        let m = answer.coefficients.first().map_or(0, Vec::len);
+        let support = answer.support.unwrap_or_else(|| ground.picks[..m].to_vec());
+        let whole = solver == RidgeSolver::Centers || m == n;
+        let n_targets = targets.len();
+        let machine = Machine::of_rows(
+            ground.function.clone(),
+            Precision::Double,
+            &ground.rows,
+            support,
+            ground.center.clone(),
+            Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
+                .expect("a row of values a target"),
+            vec![0.0; n_targets],
+        );
+        let model = KernelRidgeModel {
+            machine,
+            alpha,
+            scale: answer.scale.max(0.0),
+            left_out_error: answer.left_out_error,
+            n_iter: answer.rounds,
+            factor: answer.factor,
+            ready: Cached::default(),
+        };
+        monitor.report(n as u64, Some(n as u64));
+        let certificate = Certificate {
+            proof: answer.proof,
+            rows: if whole { data.n_rows() } else { m } as u64,
+            rounds: answer.rounds,
+            stopped: answer.stopped,
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        Ok(Fitted { model, certificate })
+    }
+
+    /// The way to take, and why.
+    fn way(&self, ground: &Ground<'_>, monitor: &Monitor<'_>) -> Result<(RidgeSolver, String)> {
+        let n = ground.picks.len() as u64;
+        let matrices = if self.variance { 2 } else { 1 };
+        let refuse = |name: &str, found: String, expected: &str| {
+            Err(Error::Parameter { name: name.into(), found, expected: expected.into() })
+        };
+        let solver = match self.solver {
+            RidgeSolver::Auto if self.variance || ground.fits(matrices, monitor) => {
+                RidgeSolver::Cholesky
+            }
+            RidgeSolver::Auto if self.alpha == 0.0 => RidgeSolver::Cholesky,
+            RidgeSolver::Auto if n <= MOST_ITERATED => RidgeSolver::Gradients,
+            RidgeSolver::Auto => RidgeSolver::Centers,
+            asked => asked,
+        };
+        if solver == RidgeSolver::Cholesky {
+            ground.reserve(matrices, monitor)?;
+            return Ok((solver, "cholesky as asked".into()));
+        }
+        if self.variance {
+            return refuse("variance", "true".into(), "false where `solver` is not cholesky");
+        }
+        if self.alpha == 0.0 {
+            return refuse("alpha", "0".into(), "above 0 where `solver` is not cholesky");
+        }
+        if self.kernel == Kernel::Precomputed && solver == RidgeSolver::Centers {
+            return refuse(
+                "solver",
+                "approx".into(),
+                "cholesky or cg where kernel values are given",
+            );
+        }
+        let word = if solver == RidgeSolver::Centers { "approx" } else { "cg" };
+        let why = match self.solver {
+            RidgeSolver::Auto => format!("{word} because a kernel matrix of {n} rows is too large"),
+            _ => format!("{word} as asked"),
+        };
+        Ok((solver, why))
+    }
+
+    /// By a factor of the whole matrix.
+    fn by_factor(
+        &self,
+        ground: &Ground<'_>,
+        ridge: &[f64],
+        targets: &[Vec<f64>],
+        monitor: &Monitor<'_>,
+    ) -> Result<Answer> {
+        let n = ground.picks.len();
+        let ready = ground.ready();
+        let system = System { ready: &ready, ridge, targets };
+        let Solved { coefficients, factor, stopped, apart } = system.solve(self, monitor)?;
+        let m = coefficients.first().map_or(0, Vec::len);
+        let mut violation = 0.0f64;
+        for (y, c) in targets.iter().zip(&coefficients) {
+            let largest = y[..m].iter().fold(0.0f64, |a, y| a.max(y.abs())).max(f64::MIN_POSITIVE);
+            let misses = system.misses(y, c);
+            violation = violation.max(misses.iter().fold(0.0f64, |a, r| a.max(r.abs())) / largest);
+        }
         let weights = &ground.weights[..m];
         let l = (!apart).then(|| part(&factor, n, m));
         let diagonal = match stopped {
             None => l.and_then(|l| inverse_diagonal(l, || monitor.stop().is_none())),
             Some(_) => None,
         };
-        let left_out_error = diagonal.map(|d| left_out_error(&coefficients, &d, &ridge, weights));
+        let each = targets.len() as f64;
+        let left_out_error = diagonal.map(|d| {
+            let of = |c: &Vec<f64>| left_out_error(c, &d, ridge, weights);
+            coefficients.iter().map(of).sum::<f64>() / each
+        });
         let total: f64 = weights.iter().sum();
-        let scale = y.iter().zip(&coefficients).map(|(y, c)| y * c).sum::<f64>() / total;
+        let told =
+            |(y, c): (&Vec<f64>, &Vec<f64>)| y.iter().zip(c).map(|(y, c)| y * c).sum::<f64>();
+        let scale = targets.iter().zip(&coefficients).map(told).sum::<f64>() / total / each;
         let condition = l.map(|l| {
             let pivots = l.diag();
             let (low, high) = pivots
@@ -109,49 +282,55 @@ impl Fit for KernelRidge {
             how: apart.then(|| "no factor: solved by eigenvectors".into()),
             ..Proof::closed_form()
         };
-        let kept = if variance && !apart {
+        let kept = if self.variance && !apart {
             let l = part(&factor, n, m);
             Matrix::from_shape_fn((m, m), |(i, j)| if j <= i { l[[i, j]] } else { 0.0 })
         } else {
             Matrix::zeros((0, 0))
         };
-        let machine = Machine::of_rows(
-            ground.function,
-            Precision::Double,
-            &ground.rows,
-            ground.picks[..m].to_vec(),
-            ground.center.clone(),
-            Matrix::from_shape_vec((1, m), coefficients).expect("a row of values"),
-            vec![0.0],
-        );
-        let model = KernelRidgeModel {
-            machine,
-            alpha,
-            scale: scale.max(0.0),
-            left_out_error,
-            factor: kept,
-            ready: Cached::default(),
-        };
-        let certificate = Certificate {
-            proof,
-            rows: if m == n { data.n_rows() } else { m } as u64,
-            rounds: 1,
-            stopped,
-            seconds: start.elapsed().as_secs_f64(),
-        };
-        Ok(Fitted { model, certificate })
+        let answer = Answer::new(coefficients, proof);
+        Ok(Answer { scale, left_out_error, factor: kept, stopped, ..answer })
     }
 }
 
-/// `(K + diag(ridge)) c = y`.
+/// What a way of solving leads to.
+pub(super) struct Answer {
+    /// For every target.
+    pub coefficients: Vec<Vec<f64>>,
+    /// The rows that the coefficients belong to, where they are not the first ones.
+    pub support: Option<Vec<u32>>,
+    pub proof: Proof,
+    pub scale: f64,
+    pub left_out_error: Option<f64>,
+    pub factor: Matrix,
+    pub rounds: u64,
+    pub stopped: Option<Stop>,
+}
+
+impl Answer {
+    pub fn new(coefficients: Vec<Vec<f64>>, proof: Proof) -> Answer {
+        Answer {
+            coefficients,
+            support: None,
+            proof,
+            scale: 0.0,
+            left_out_error: None,
+            factor: Matrix::zeros((0, 0)),
+            rounds: 1,
+            stopped: None,
+        }
+    }
+}
+
+/// `(K + diag(ridge)) c = y` for every list of targets `y`.
 struct System<'a> {
     ready: &'a KernelRows<f64>,
     ridge: &'a [f64],
-    y: &'a [f64],
+    targets: &'a [Vec<f64>],
 }
 
 struct Solved {
-    coefficients: Vec<f64>,
+    coefficients: Vec<Vec<f64>>,
     /// Row-major, as wide as there are rows; its lower triangle counts.
     factor: Vec<f64>,
     stopped: Option<Stop>,
@@ -161,14 +340,14 @@ struct Solved {
 
 impl System<'_> {
     fn matrix(&self) -> Vec<f64> {
-        let n = self.y.len();
+        let n = self.ridge.len();
         let mut out = self.ready.lower_gram();
         self.ridge.iter().enumerate().for_each(|(i, r)| out[i * n + i] += r);
         out
     }
 
     fn solve(&self, params: &KernelRidge, monitor: &Monitor<'_>) -> Result<Solved> {
-        let n = self.y.len();
+        let n = self.ridge.len();
         let mut factor = self.matrix();
         let mut stopped = None;
         let how = cholesky_in_place(&mut factor, n, |done| {
@@ -180,7 +359,7 @@ impl System<'_> {
             Factored::All => n,
             Factored::First(0) => return Err(Error::Stopped),
             Factored::First(m) => m,
-            Factored::Indefinite => return self.apart(params, monitor),
+            Factored::Indefinite => return self.apart(params),
         };
         let solve = |b: &[f64]| -> Vec<f64> {
             let l = part(&factor, n, m);
@@ -189,23 +368,26 @@ impl System<'_> {
             solve_lower_transposed(l, &mut x, 1);
             x
         };
-        let mut coefficients = solve(&self.y[..m]);
-        let misses = self.misses(&coefficients);
         let size = |v: &[f64]| v.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        if size(&misses) > REFINED * size(&self.y[..m]) {
-            let better: Vec<f64> =
-                coefficients.iter().zip(solve(&misses)).map(|(c, d)| c + d).collect();
-            if size(&self.misses(&better)) < size(&misses) {
-                coefficients = better;
+        let refined = |y: &Vec<f64>| {
+            let coefficients = solve(&y[..m]);
+            let misses = self.misses(y, &coefficients);
+            if size(&misses) > REFINED * size(&y[..m]) {
+                let better: Vec<f64> =
+                    coefficients.iter().zip(solve(&misses)).map(|(c, d)| c + d).collect();
+                if size(&self.misses(y, &better)) < size(&misses) {
+                    return better;
+                }
             }
-        }
-        monitor.report(n as u64, Some(n as u64));
+            coefficients
+        };
+        let coefficients = self.targets.iter().map(refined).collect();
         Ok(Solved { coefficients, factor, stopped, apart: false })
     }
 
     /// The shortest solution of a system whose matrix is not positive definite.
-    fn apart(&self, params: &KernelRidge, monitor: &Monitor<'_>) -> Result<Solved> {
-        let n = self.y.len();
+    fn apart(&self, params: &KernelRidge) -> Result<Solved> {
+        let n = self.ridge.len();
         let matrix = self.matrix();
         let view = part(&matrix, n, n);
         let eigen = (n <= MOST_APART).then(|| SymmetricEigen::of(view)).flatten();
@@ -217,25 +399,27 @@ impl System<'_> {
             });
         };
         let largest = eigen.values.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        let mut coefficients = ndarray::Array1::zeros(n);
-        let y = ndarray::ArrayView1::from(self.y);
-        for (value, vector) in eigen.values.iter().zip(eigen.vectors.columns()) {
-            if value.abs() > 1e-12 * largest {
-                coefficients.scaled_add(vector.dot(&y) / value, &vector);
+        let solve = |y: &Vec<f64>| {
+            let mut coefficients = ndarray::Array1::zeros(n);
+            let y = ndarray::ArrayView1::from(y);
+            for (value, vector) in eigen.values.iter().zip(eigen.vectors.columns()) {
+                if value.abs() > 1e-12 * largest {
+                    coefficients.scaled_add(vector.dot(&y) / value, &vector);
+                }
             }
-        }
-        monitor.report(n as u64, Some(n as u64));
-        let coefficients = coefficients.to_vec();
+            coefficients.to_vec()
+        };
+        let coefficients = self.targets.iter().map(solve).collect();
         Ok(Solved { coefficients, factor: Vec::new(), stopped: None, apart: true })
     }
 
     /// `y − (K + diag(ridge)) c`, from the rows afresh.
-    fn misses(&self, coefficients: &[f64]) -> Vec<f64> {
+    fn misses(&self, y: &[f64], coefficients: &[f64]) -> Vec<f64> {
         let m = coefficients.len();
         let places: Vec<u32> = (0..m as u32).collect();
         let some = self.ready.select(&places);
         let sums = some.weighted_sums(coefficients, &some);
-        (0..m).map(|i| self.y[i] - sums[i] - self.ridge[i] * coefficients[i]).collect()
+        (0..m).map(|i| y[i] - sums[i] - self.ridge[i] * coefficients[i]).collect()
     }
 }
 
@@ -268,6 +452,19 @@ fn left_out_error(
 }
 
 impl KernelRidgeModel {
+    /// How many numbers a row has.
+    pub fn n_targets(&self) -> usize {
+        self.machine.intercepts.len()
+    }
+
+    /// Every number of every row: a column each.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    pub fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.machine.decisions(x, &[Segment::all(&self.machine)])
+    }
+
     /// The variance of the function at every row, in units of the targets, where they are a Gaussian
     /// process with this kernel and noise; `None` where the model did not keep what that needs.
     ///
@@ -317,13 +514,16 @@ impl Regressor for KernelRidgeModel {
         self.machine.n_columns
     }
 
+    /// Where several numbers were learned, the first.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        let all = [Segment::all(&self.machine)];
-        Ok(self.machine.decisions(x, &all)?.column(0).to_vec())
+        Ok(self.predict_many(x)?.column(0).to_vec())
     }
 
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
         let Some(variances) = self.variances(x)? else { return Ok(None) };
+        if self.n_targets() > 1 {
+            return Ok(None);
+        }
         let tail = 0.5 * (1.0 - level);
         let far = -normal_quantile(Tails { lower: tail, upper: 1.0 - tail });
         let ends = |(y, v): (f64, f64)| {
@@ -340,8 +540,8 @@ impl Check for KernelRidgeModel {
         let n = self.machine.n_vectors();
         let factor = self.factor.is_empty()
             || (self.factor.dim() == (n, n) && self.factor.diag().iter().all(|v| *v > 0.0));
-        let fits = self.machine.coefficients.nrows() == 1
-            && self.machine.intercepts.len() == 1
+        let fits = self.n_targets() > 0
+            && self.machine.coefficients.nrows() == self.n_targets()
             && factor
             && self.factor.iter().all(|v| v.is_finite())
             && [self.alpha, self.scale].iter().all(|v| *v >= 0.0 && v.is_finite())
@@ -440,6 +640,81 @@ mod tests {
         // Least squares through the origin: Σxy / Σx² = 12 / 6.
         let found = fitted.predict(&Rows::from(&x)).unwrap();
         assert!(found.iter().zip([2.0, 2.0, 4.0]).all(|(a, b)| (a - b).abs() < 1e-9), "{found:?}");
+    }
+
+    #[test]
+    fn without_the_matrix_it_is_the_same_function() {
+        let (x, y) = rows(300, 3, 8);
+        let weights: Vec<f64> = (0..300).map(|i| 0.5 + (i % 3) as f64).collect();
+        let data = Dataset::numbers(&x, &y).unwrap().weighted(&weights).unwrap();
+        let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(0.05);
+        let fit = |solver| {
+            let params = params.clone().solver(solver).n_centers(300).tol(1e-12);
+            params.fit(&data, &Monitor::quiet()).unwrap()
+        };
+        let exact = fit(RidgeSolver::Cholesky).predict(&Rows::from(&x)).unwrap();
+
+        for solver in [RidgeSolver::Gradients, RidgeSolver::Centers] {
+            let fitted = fit(solver);
+
+            let found = fitted.predict(&Rows::from(&x)).unwrap();
+            for (a, b) in found.iter().zip(&exact) {
+                assert!((a - b).abs() < 1e-6 * b.abs().max(1.0), "{solver:?}: {a} {b}");
+            }
+            let residual = fitted.certificate.proof.violation.clone().unwrap().1;
+            assert!(residual < 1e-8, "{solver:?}: {residual}");
+            assert!(fitted.certificate.to_string().contains("as asked"));
+        }
+    }
+
+    #[test]
+    fn few_centers_come_near() {
+        let (x, y) = rows(2000, 2, 9);
+        let data = Dataset::numbers(&x, &y).unwrap();
+        let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(1.0);
+        let exact = params.fit(&data, &Monitor::quiet()).unwrap();
+        let few = params.clone().solver(RidgeSolver::Centers).n_centers(60);
+
+        let fitted = few.fit(&data, &Monitor::quiet()).unwrap();
+
+        assert_eq!(fitted.machine.n_vectors(), 60);
+        let (a, b) =
+            (fitted.predict(&Rows::from(&x)).unwrap(), exact.predict(&Rows::from(&x)).unwrap());
+        let off = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 2000.0;
+        assert!(off < 1e-3, "{off}");
+    }
+
+    #[test]
+    fn many_rows_take_another_way_and_say_why() {
+        let (x, y) = rows(400, 2, 10);
+        let data = Dataset::numbers(&x, &y).unwrap();
+        let tight = Monitor::quiet().memory_limit(700_000);
+        let params = KernelRidge::new().kernel(Kernel::Rbf);
+
+        let fitted = params.fit(&data, &tight).unwrap();
+
+        let told = fitted.certificate.to_string();
+        assert!(told.contains("cg because a kernel matrix of 400 rows is too large"), "{told}");
+        let refused = params.variance(true).fit(&data, &tight);
+        assert!(matches!(refused, Err(Error::Memory { .. })));
+    }
+
+    #[test]
+    fn several_numbers_are_learned_as_each_alone() {
+        let (x, y) = rows(40, 2, 11);
+        let other: Vec<f64> = y.iter().map(|y| y * y).collect();
+        let both = Matrix::from_shape_fn((40, 2), |(i, k)| if k == 0 { y[i] } else { other[i] });
+        for solver in [RidgeSolver::Cholesky, RidgeSolver::Gradients, RidgeSolver::Centers] {
+            let params = KernelRidge::new().kernel(Kernel::Rbf).solver(solver).tol(1e-12);
+
+            let many = params.fit_many(&Dataset::unlabeled(&x), &both, &Monitor::quiet()).unwrap();
+
+            let found = many.predict_many(&Rows::from(&x)).unwrap();
+            for (k, y) in [&y, &other].into_iter().enumerate() {
+                let alone = fit(&params, &x, y).predict(&Rows::from(&x)).unwrap();
+                assert!(alone.iter().zip(found.column(k)).all(|(a, b)| (a - b).abs() < 1e-7));
+            }
+        }
     }
 
     #[test]

@@ -372,6 +372,44 @@ fn sum_columns<'c>(
     });
 }
 
+/// The cells of one row.
+pub(crate) enum RowCells<'a> {
+    Sparse(&'a [i32], &'a [f64]),
+    Dense(Cow<'a, [f64]>),
+}
+
+impl<'a> Design<'a> {
+    /// A row, without the constant.
+    pub fn row(&self, i: usize) -> RowCells<'a> {
+        match &self.rows {
+            Rows::Sparse(x) => {
+                let (columns, values) = x.row(i);
+                RowCells::Sparse(columns, &values[..columns.len().min(values.len())])
+            }
+            rows => RowCells::Dense(rows.block(i..i + 1).unwrap_or_default()),
+        }
+    }
+
+    /// `‖x‖²` of every row, without the constant.
+    pub fn squared_lengths(&self) -> Vec<f64> {
+        let length = |i| match self.row(i) {
+            RowCells::Dense(row) => row.iter().map(|x| x * x).sum(),
+            RowCells::Sparse(columns, values) if columns.is_sorted_by(|a, b| a < b) => {
+                values.iter().map(|x| x * x).sum()
+            }
+            // A cell may be stored in parts, which only together have a square.
+            RowCells::Sparse(columns, values) => {
+                let mut cells: Vec<(i32, f64)> =
+                    columns.iter().copied().zip(values.iter().copied()).collect();
+                cells.sort_by_key(|(j, _)| *j);
+                let parts = cells.chunk_by(|a, b| a.0 == b.0);
+                parts.map(|part| part.iter().map(|(_, x)| x).sum::<f64>().powi(2)).sum()
+            }
+        };
+        (0..self.n_rows()).into_par_iter().with_min_len(PANEL).map(length).collect()
+    }
+}
+
 /// Rows to be visited one by one.
 pub(crate) enum Lines<'a> {
     Thin(Whole<'a>),

@@ -6,7 +6,7 @@ use crate::explain::{Portrait, Terms};
 use crate::linear::Summary;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
-use mercer_num::{Matrix, Rows};
+use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::Array2;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -267,6 +267,11 @@ pub trait Model: Check + Send + Sync {
         None
     }
 
+    /// As one that knows which rows lie together.
+    fn clusterer(&self) -> Option<&dyn Clusterer> {
+        None
+    }
+
     /// As one with a decision function.
     fn decides(&self) -> Option<&dyn Decides> {
         None
@@ -327,6 +332,27 @@ pub trait Detector: Send + Sync {
     fn inside(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
 }
 
+/// Knows which rows lie together.
+pub trait Clusterer: Send + Sync {
+    /// How many columns a row has.
+    fn n_columns(&self) -> usize;
+
+    /// How many clusters there are.
+    fn n_clusters(&self) -> usize;
+
+    /// The squared distance of every row from the center of every cluster: a column a cluster.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    fn distances(&self, x: &Rows<'_>) -> Result<Matrix>;
+
+    /// The nearest cluster of every row; ties go to the first.
+    ///
+    /// # Errors
+    /// As [`Clusterer::distances`].
+    fn assign(&self, x: &Rows<'_>) -> Result<Vec<u32>>;
+}
+
 /// Has a decision function, as scikit-learn shapes it.
 pub trait Decides: Send + Sync {
     /// One row a row; of two classes, or where there are none, a single column.
@@ -356,5 +382,20 @@ pub trait Transformer: Send + Sync {
     /// As [`Transformer::transform`].
     fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
         Ok(self.transform(x)?.mapv(|v| v as f32))
+    }
+
+    /// The new rows in compressed form, of sparse rows whose new ones are sparse too; `None` where they
+    /// are not.
+    ///
+    /// # Errors
+    /// As [`Transformer::transform`].
+    fn transform_sparse(&self, _x: &Rows<'_>) -> Result<Option<Sparse>> {
+        Ok(None)
+    }
+
+    /// What the new columns are called, from the names of the old ones, where they have names of their
+    /// own.
+    fn names_out(&self, _inputs: &[String]) -> Option<Vec<String>> {
+        None
     }
 }

@@ -9,8 +9,8 @@ mod params;
 
 pub use cached::Cached;
 pub use capability::{
-    Additive, Candidate, Candidates, Check, Classifier, Decides, Detector, Discriminant, Factored,
-    Generative, Model, Probabilistic, Regressor, Selected, Summed, Transformer, winners,
+    Additive, Candidate, Candidates, Check, Classifier, Clusterer, Decides, Detector, Discriminant,
+    Factored, Generative, Model, Probabilistic, Regressor, Selected, Summed, Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};

@@ -56,6 +56,8 @@ pub enum Rule {
     Simplex,
     /// One of these words.
     OneOf(&'static [&'static str]),
+    /// One of these words, or a formula of them.
+    Formula(&'static [&'static str]),
 }
 
 impl fmt::Display for Rule {
@@ -67,6 +69,9 @@ impl fmt::Display for Rule {
             Rule::Between(low, high) => write!(f, "a number from {low} to {high}"),
             Rule::Simplex => write!(f, "numbers of at least 0 that add up to 1"),
             Rule::OneOf(words) => write!(f, "one of {}", words.join(", ")),
+            Rule::Formula(words) => {
+                write!(f, "one of {}, or a formula as `rbf(gamma=0.1)+2*linear`", words.join(", "))
+            }
         }
     }
 }
@@ -89,7 +94,7 @@ impl ParamValue for f64 {
                 Rule::AtLeast(low) => *self >= low,
                 Rule::Above(low) => *self > low,
                 Rule::Between(low, high) => (low..=high).contains(self),
-                Rule::Any | Rule::Simplex | Rule::OneOf(_) => true,
+                Rule::Any | Rule::Simplex | Rule::OneOf(_) | Rule::Formula(_) => true,
             }
     }
 }
@@ -189,11 +194,12 @@ pub fn set<P: Params>(params: &P, name: &str, value: Value) -> Result<P> {
         });
     };
     let found = value.to_string();
-    let refuse = |_| Error::Parameter {
+    let refuse = |why: serde_json::Error| Error::Parameter {
         name: name.to_owned(),
         found,
         expected: match spec.rule {
             Rule::Any => format!("a {}", spec.kind),
+            Rule::Formula(_) => format!("{} ({why})", spec.rule),
             rule => rule.to_string(),
         },
     };

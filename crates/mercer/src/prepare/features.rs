@@ -3,7 +3,7 @@
 
 use super::number::{Look, NumberStep};
 use super::text::TextLook;
-use super::{Field, Recipe, Schema, TextStep, Words};
+use super::{Field, Recipe, RowMap, Schema, TextStep, Words};
 use crate::data::{
     Classes, Dataset, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
     Values,
@@ -35,6 +35,9 @@ pub struct Features {
     pub steps: Vec<Step>,
     /// The column that holds the class or number to learn, where one has a name.
     pub target: Option<String>,
+    /// What all columns go through together, last.
+    #[serde(default)]
+    pub map: Option<Arc<RowMap>>,
 }
 
 /// What happens to a column.
@@ -195,7 +198,7 @@ impl Features {
     pub fn plain(names: impl IntoIterator<Item = String>) -> Features {
         let fields: Vec<Field> = names.into_iter().map(Field::numeric).collect();
         let steps = vec![Step::Number(NumberStep::default()); fields.len()];
-        Features { schema: Schema { fields }, steps, target: None }
+        Features { schema: Schema { fields }, steps, target: None, map: None }
     }
 
     /// The features of a schema's columns, all but the target, and the columns left out with the
@@ -232,6 +235,7 @@ impl Features {
             schema: Schema::default(),
             steps: Vec::new(),
             target: target.map(str::to_owned),
+            map: None,
         };
         let mut left_out = Vec::new();
         for field in columns {
@@ -293,7 +297,7 @@ impl Features {
         }
         if !recipe.needs_a_look() && !steps.iter().any(TextStep::needs_a_look) {
             texts.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
-            return Ok(self);
+            return self.with_map(recipe, stream, monitor);
         }
         let numeric: Vec<usize> =
             (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Number(_))).collect();
@@ -330,6 +334,19 @@ impl Features {
         if self.n_features() == 0 {
             return Err(Error::NoFeatures.into());
         }
+        self.with_map(recipe, stream, monitor)
+    }
+
+    /// Fits the map that the recipe asks for.
+    fn with_map<S: Stream>(
+        mut self,
+        recipe: &Recipe,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Features, S::Error> {
+        if let Some(map) = &recipe.map {
+            self.map = Some(Arc::new(map.fit_stream(&self, stream, monitor)?));
+        }
         Ok(self)
     }
 
@@ -340,12 +357,18 @@ impl Features {
             (Some(mine), Some(theirs)) if mine != theirs => return None,
             (mine, theirs) => mine.clone().or_else(|| theirs.clone()),
         };
-        let alike = self.schema == other.schema && self.steps == other.steps;
+        let alike =
+            self.schema == other.schema && self.steps == other.steps && self.map == other.map;
         alike.then(|| Features { target, ..self.clone() })
     }
 
     /// How many features a row has.
     pub fn n_features(&self) -> usize {
+        self.map.as_ref().map_or_else(|| self.n_cells(), |map| map.n_outputs())
+    }
+
+    /// How many numbers the columns become before the map; the same where there is none.
+    pub fn n_cells(&self) -> usize {
         self.widths().sum()
     }
 
@@ -361,6 +384,10 @@ impl Features {
 
     /// What is known about every feature, for the estimators that ask; words go without a name.
     pub fn described(&self) -> Arc<[Described]> {
+        if self.map.is_some() {
+            let number = Described { name: String::new(), measure: Measure::Number };
+            return std::iter::repeat_n(number, self.n_features()).collect();
+        }
         let mut columns = Vec::with_capacity(self.n_features());
         for (k, (field, step)) in self.schema.fields.iter().zip(&self.steps).enumerate() {
             let named = |name, measure| Described { name, measure };
@@ -404,13 +431,22 @@ impl Features {
 
     /// The names of the features.
     pub fn names(&self) -> Vec<String> {
+        let cells = self.cell_names();
+        self.map.as_ref().map_or_else(|| cells.clone(), |map| map.names(&cells))
+    }
+
+    /// The names of the numbers that the columns become before the map.
+    pub fn cell_names(&self) -> Vec<String> {
         let columns = self.schema.fields.iter().zip(&self.steps);
         columns.flat_map(|(field, step)| feature_names(field, step)).collect()
     }
 
     /// For every feature the place of the column it was made from; every number of a bundle stands
-    /// for itself.
+    /// for itself. Empty where a map makes every feature of all columns.
     pub fn origins(&self) -> Vec<usize> {
+        if self.map.is_some() {
+            return Vec::new();
+        }
         let widths: Vec<usize> = self.widths().collect();
         widths.iter().enumerate().flat_map(|(k, w)| std::iter::repeat_n(k, *w)).collect()
     }
@@ -418,7 +454,8 @@ impl Features {
     /// How the rows will lie in memory.
     pub fn layout(&self) -> Layout {
         let sparse = |step: &Step| matches!(step, Step::Bundle | Step::Text(_));
-        if self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
+        let kept = self.map.as_ref().is_none_or(|map| map.keeps_sparse());
+        if kept && self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
     }
 
     /// The columns to read: those of the features, and the target as words if it is wanted.
@@ -465,23 +502,37 @@ impl Features {
 
     fn encode_rows(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
         let columns = table.select(&self.schema)?;
-        let described = self.described();
-        let numbers = Vec::new();
+        let (mut rows, n_unseen) = self.cells(table.n_rows(), &columns)?;
+        if let Some(map) = &self.map {
+            let thin = match &rows {
+                OwnedRows::Sparse(x) => map.sparse(&Rows::from(x))?,
+                OwnedRows::Dense(_) => None,
+            };
+            rows = match (thin, &rows) {
+                (Some(thin), _) => OwnedRows::Sparse(thin),
+                (None, OwnedRows::Sparse(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
+                (None, OwnedRows::Dense(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
+            };
+        }
+        Ok(Encoded { rows, codes, numbers: Vec::new(), n_unseen, columns: self.described() })
+    }
+
+    /// The numbers that the columns become, and how many cells have an unknown word.
+    fn cells(&self, n_rows: usize, columns: &Table) -> Result<(OwnedRows, u64)> {
         if let [column] = columns.columns()
             && let Values::Sparse(x) = &column.values
         {
-            let rows = OwnedRows::Sparse(x.clone());
-            return Ok(Encoded { rows, codes, numbers, n_unseen: 0, columns: described });
+            return Ok((OwnedRows::Sparse(x.clone()), 0));
         }
         let head: usize =
             self.widths().zip(&self.steps).filter(|(_, s)| !is_text(s)).map(|(w, _)| w).sum();
-        let mut rows = Matrix::zeros((table.n_rows(), head));
-        let n_unseen = self.write(&columns, &mut rows.view_mut());
+        let mut rows = Matrix::zeros((n_rows, head));
+        let n_unseen = self.write(columns, &mut rows.view_mut());
         let rows = match self.steps.iter().any(is_text) {
-            true => OwnedRows::Sparse(self.with_texts(&columns, &rows)?),
+            true => OwnedRows::Sparse(self.with_texts(columns, &rows)?),
             false => OwnedRows::Dense(rows),
         };
-        Ok(Encoded { rows, codes, numbers, n_unseen, columns: described })
+        Ok((rows, n_unseen))
     }
 
     /// Compressed rows: the cells of `head`, then those of texts.
@@ -512,7 +563,7 @@ impl Features {
             }
             starts.push(places.len());
         }
-        Ok(Sparse::new((head.nrows(), self.n_features()), starts, places, numbers))
+        Ok(Sparse::new((head.nrows(), self.n_cells()), starts, places, numbers))
     }
 
     /// The columns to read where the target is a number.
@@ -544,6 +595,13 @@ impl Features {
         let expected = (table.n_rows(), self.n_features());
         if out.dim() != expected || self.layout() == Layout::Sparse {
             return Err(Error::Columns { found: out.ncols(), expected: expected.1 });
+        }
+        if self.map.is_some() {
+            let encoded = self.encode_rows(table, Vec::new())?;
+            if let OwnedRows::Dense(x) = &encoded.rows {
+                out.assign(x);
+            }
+            return Ok(encoded.n_unseen);
         }
         Ok(self.write(&columns, out))
     }
@@ -584,6 +642,12 @@ impl Features {
             && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
         if !fits {
             return Err(Error::File("features that no table could have".into()));
+        }
+        if let Some(map) = &self.map {
+            map.check()?;
+            if map.n_inputs() != self.n_cells() {
+                return Err(Error::File("a map of other columns than there are".into()));
+            }
         }
         self.steps.iter().try_for_each(|step| match step {
             Step::Number(step) => step.check(),

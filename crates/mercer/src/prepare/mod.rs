@@ -1,14 +1,17 @@
 //! From a table to features: columns matched by name, gaps filled, numbers scaled or cut into bins,
-//! words turned into indicators, texts into counts or weights of their words.
+//! words turned into indicators, texts into counts or weights of their words, and all of them, where asked
+//! for, sent through a kernel map.
 
 mod features;
 mod number;
 mod recipe;
+mod row_map;
 mod schema;
 mod text;
 
 pub use features::{Encoded, Features, LeftOut, Reads, Step, UNLABELED};
 pub use number::NumberStep;
 pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
+pub use row_map::{FittedMap, MapRecipe, RowMap};
 pub use schema::{Field, Schema};
 pub use text::{KnownTerms, TextRecipe, TextStep};

@@ -1,6 +1,6 @@
 //! What is done to a column before an estimator sees it, by the user's wish.
 
-use super::TextRecipe;
+use super::{MapRecipe, TextRecipe};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,9 @@ pub struct Recipe {
     pub text: TextRecipe,
     /// Whether bins are written as codes, for estimators that read codes.
     pub bins_as_codes: bool,
+    /// What all columns go through together, last.
+    #[serde(default)]
+    pub map: Option<MapRecipe>,
 }
 
 /// What columns of words become.
@@ -152,9 +155,25 @@ impl Recipe {
         self
     }
 
+    /// The recipe with a kernel map at its end, written as in [`MapRecipe::parse`]. Where the recipe is
+    /// silent about the scale of numbers they are standardized, or, for a map that wants numbers of at least
+    /// zero, brought to the range from zero to one: a kernel weighs all columns alike.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with what is allowed.
+    pub fn mapped(mut self, asked: &str) -> Result<Recipe> {
+        let map = MapRecipe::parse(asked)?;
+        if self.scale == Scale::Keep && self.discretize == Discretize::Keep {
+            self.scale = if map.wants_shares() { Scale::MinMax } else { Scale::Standard };
+        }
+        self.map = Some(map);
+        Ok(self)
+    }
+
     /// Whether columns must be looked at before they can be prepared.
     pub fn needs_a_look(&self) -> bool {
-        *self != Recipe { words: self.words, text: self.text.clone(), ..Recipe::default() }
+        let free = self.clone();
+        *self != Recipe { words: free.words, text: free.text, map: free.map, ..Recipe::default() }
     }
 
     /// Whether whole columns must be kept to find their middle or their bins.

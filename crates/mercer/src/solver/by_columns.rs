@@ -468,7 +468,7 @@ mod tests {
         let (x, y, low, high) = svm(n, 3, 5.0);
         let function = Function::rbf(0.1);
         let rows: KernelRows<f64> =
-            KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
         for (split, tube) in [(n, 0.0), (n / 2, 0.0), (n, 0.2)] {
             let problem = BoxQp {
                 linear: &y,
@@ -508,7 +508,7 @@ mod tests {
         ] {
             let (x, y, low, high) = svm(n, 7, c);
             let rows: KernelRows<f64> =
-                KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
+                KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
             let problem = BoxQp {
                 linear: &y,
                 low: &low,
@@ -530,7 +530,7 @@ mod tests {
         let (x, y, low, high) = svm(n, 1, 2.0);
         let function = Function::rbf(0.2);
         let rows: KernelRows<f64> =
-            KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &y,
             low: &low,
@@ -568,7 +568,7 @@ mod tests {
         let (x, y, low, high) = svm(n, 2, 5.0);
         let function = Function::rbf(0.1);
         let rows: KernelRows<f32> =
-            KernelRows::all(function, Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &y,
             low: &low,
@@ -589,7 +589,7 @@ mod tests {
 
             assert!(found.converged && first.converged);
             assert_eq!(found.aside, 0);
-            let violation = plain_violation(&x, &y, &low, &high, &found.beta, function);
+            let violation = plain_violation(&x, &y, &low, &high, &found.beta, function.clone());
             assert!(violation < 1.05e-3, "{violation}");
         }
     }

@@ -5,7 +5,9 @@
 mod by_blocks;
 mod by_columns;
 mod cache;
+mod conjugate_gradients;
 pub(crate) mod newton;
 mod smo;
 
 pub use by_columns::{BoxQp, Solution, SolverOptions, solve};
+pub(crate) use conjugate_gradients::{Gradients, conjugate_gradients};

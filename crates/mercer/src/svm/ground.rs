@@ -23,7 +23,7 @@ const MOST_ROUNDS: usize = 20;
 const FINEST_SINGLE: f64 = 1e-5;
 
 /// The parameters that all machines have.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Kernelized {
     pub kernel: Kernel,
     pub gamma: Gamma,
@@ -88,18 +88,11 @@ impl<'a> Ground<'a> {
             return Err(Error::Stopped);
         }
         let rows = *data.rows();
-        let gamma = match params.kernel {
-            Kernel::Linear | Kernel::Precomputed => 1.0,
-            _ => {
-                let function = Function { kernel: params.kernel, ..Function::linear() };
-                function.check_rows(&rows)?;
-                params.gamma.of(data)
-            }
-        };
-        let Kernelized { kernel, coef0, degree, .. } = *params;
-        let function = Function { kernel, gamma, coef0, degree };
-        function.check_rows(&rows)?;
-        if kernel == Kernel::Precomputed {
+        // A width is only looked for in rows that have one.
+        Function { kernel: params.kernel.clone(), ..Function::linear() }.check_rows(&rows)?;
+        let Kernelized { kernel, gamma, coef0, degree, .. } = params;
+        let function = kernel.with(Some(*gamma), *coef0, *degree, data);
+        if *kernel == Kernel::Precomputed {
             check_square(&rows)?;
         }
         let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
@@ -110,9 +103,9 @@ impl<'a> Ground<'a> {
         }
         picks.sort_by_key(|i| group(*i as usize));
         let weights: Vec<f64> = picks.iter().map(|i| weight(*i as usize)).collect();
-        let storage = Storage::of(function, &rows);
-        let center = center_of(function, storage, &rows);
-        let precision = precision(params, function, &rows, &center, largest);
+        let storage = Storage::of(&function, &rows);
+        let center = center_of(&function, storage, &rows);
+        let precision = precision(params, &function, &rows, &center, largest);
         let size = if precision == Precision::Single { 4 } else { 8 };
         // Rows ready in both precisions, a column cache that holds at least a small working set.
         let fixed = (picks.len() * data.n_columns() * 12 + picks.len() * 64 * size) as u64;
@@ -124,15 +117,16 @@ impl<'a> Ground<'a> {
             cache_bytes: ((params.cache_size * 1e6) as u64).min(room),
             shrinking: params.shrinking,
         };
+        let of = || function.clone();
         let ready = match precision {
             Precision::Single => {
-                Ready::Single(KernelRows::new(function, storage, &rows, &picks, &center, &picks))
+                Ready::Single(KernelRows::new(of(), storage, &rows, &picks, &center, &picks))
             }
             Precision::Double => {
-                Ready::Double(KernelRows::new(function, storage, &rows, &picks, &center, &picks))
+                Ready::Double(KernelRows::new(of(), storage, &rows, &picks, &center, &picks))
             }
         };
-        let exact = KernelRows::new(function, storage, &rows, &picks, &[], &picks);
+        let exact = KernelRows::new(of(), storage, &rows, &picks, &[], &picks);
         Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options })
     }
 
@@ -218,7 +212,7 @@ impl<'a> Ground<'a> {
     pub fn machine(&self, places: &[u32], coefficients: Matrix, intercepts: Vec<f64>) -> Machine {
         let support: Vec<u32> = places.iter().map(|k| self.picks[*k as usize]).collect();
         Machine::of_rows(
-            self.function,
+            self.function.clone(),
             self.precision,
             &self.rows,
             support,
@@ -232,7 +226,7 @@ impl<'a> Ground<'a> {
 /// Single precision where its rounding cannot be seen at the tolerance asked for.
 fn precision(
     params: &Kernelized,
-    function: Function,
+    function: &Function,
     rows: &Rows<'_>,
     center: &[f64],
     largest: f64,
@@ -259,7 +253,7 @@ fn precision(
         Kernel::Laplacian | Kernel::Chi2 | Kernel::Sigmoid => {
             1.0 + function.gamma * square.sqrt() * (rows.n_columns() as f64).sqrt()
         }
-        Kernel::Precomputed => return Precision::Double,
+        Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_) => return Precision::Double,
     };
     let seen = size * f64::from(f32::EPSILON) * largest.max(1.0) * SAFETY;
     if seen <= params.tol { Precision::Single } else { Precision::Double }

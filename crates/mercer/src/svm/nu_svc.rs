@@ -23,9 +23,9 @@ params! {
         /// At most this share of the rows is inside the margin, and at least this share are support
         /// vectors. Larger values make the margin wider.
         nu: f64 = 0.5, Between(1e-9, 1.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
         /// The power of the kernel `poly`.
         degree: usize = 3, Between(0.0, 1000.0);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
@@ -88,7 +88,7 @@ impl Fit for NuSvc {
             classes.check_several()?;
         }
         let params = Kernelized {
-            kernel: self.kernel,
+            kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
             degree: self.degree,

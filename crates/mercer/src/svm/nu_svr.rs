@@ -21,9 +21,9 @@ params! {
         nu: f64 = 0.5, Between(1e-9, 1.0);
         /// The price on rows outside the tube. Larger values fit the rows more closely.
         C: f64 = 1.0, Above(0.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
         /// The power of the kernel `poly`.
         degree: usize = 3, Between(0.0, 1000.0);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
@@ -65,7 +65,7 @@ impl Fit for NuSvr {
         self.check()?;
         let y = data.number_target()?;
         let params = Kernelized {
-            kernel: self.kernel,
+            kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
             degree: self.degree,

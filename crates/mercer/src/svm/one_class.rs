@@ -15,9 +15,9 @@ use std::time::Instant;
 params! {
     /// One-class machine: the region that holds most of the rows, to recognize strangers by.
     pub struct OneClassSvm {
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
         /// The power of the kernel `poly`.
         degree: usize = 3, Between(0.0, 1000.0);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
@@ -59,7 +59,7 @@ impl Fit for OneClassSvm {
         let start = Instant::now();
         self.check()?;
         let params = Kernelized {
-            kernel: self.kernel,
+            kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
             degree: self.degree,

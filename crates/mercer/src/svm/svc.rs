@@ -38,9 +38,9 @@ params! {
         /// Whether rows may be inside the margin for the price `C` (`soft`), or none may at any price
         /// (`hard`): where the classes cannot be told apart then, the mixtures of both that meet are named.
         margin: Margin = Margin::Soft, OneOf(Margin::WORDS);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, or `precomputed` where
-        /// the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, OneOf(Kernel::WORDS);
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
         /// The power of the kernel `poly`.
         degree: usize = 3, Between(0.0, 1000.0);
         /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
@@ -110,7 +110,7 @@ pub struct SvcModel {
 impl Svc {
     fn kernelized(&self) -> Kernelized {
         Kernelized {
-            kernel: self.kernel,
+            kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
             degree: self.degree,
@@ -122,11 +122,8 @@ impl Svc {
         }
     }
 
-    /// Learns from all rows, going on from a model of the same rows.
-    ///
-    /// # Errors
-    /// As [`Fit::fit`].
-    pub fn fit_from(
+    /// Learns from all rows, going on from a model of the same rows where there is one.
+    fn learn(
         &self,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
@@ -363,7 +360,17 @@ impl Fit for Svc {
     type Model = SvcModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<SvcModel>> {
-        self.fit_from(data, monitor, None)
+        self.learn(data, monitor, None)
+    }
+
+    /// Coefficients of rows that are still there are where the search begins.
+    fn fit_from(
+        &self,
+        start: &SvcModel,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<SvcModel>> {
+        self.learn(data, monitor, Some(start))
     }
 }
 
@@ -833,7 +840,7 @@ mod tests {
         let svc = Svc::new().C(1.0);
         let cold = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-        let warm = svc.fit_from(&data, &Monitor::quiet(), Some(&cold)).unwrap();
+        let warm = svc.fit_from(&cold, &data, &Monitor::quiet()).unwrap();
 
         assert!(warm.converged && warm.n_iter[0] * 10 < cold.n_iter[0], "{:?}", warm.n_iter);
     }

@@ -317,6 +317,8 @@ pub fn answers<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
         Matrix::from_shape_vec((rows.n_rows(), 1), model.predict(&rows).unwrap()).unwrap()
     } else if let Some(model) = model.detector() {
         Matrix::from_shape_vec((rows.n_rows(), 1), model.inside(&rows).unwrap()).unwrap()
+    } else if let Some(model) = model.clusterer() {
+        model.distances(&rows).unwrap()
     } else if let Some(model) = model.transformer() {
         model.transform(&rows).unwrap()
     } else {

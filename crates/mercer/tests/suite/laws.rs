@@ -744,6 +744,11 @@ fn new_rows_are_as_wide_as_promised_in_any_storage() {
         if card.takes("sparse") {
             let thin = sparse(&case.x);
             assert_near(&model.transform(&Rows::from(&thin)).unwrap(), &new, LONG_WAY);
+            if let Some(new_thin) = model.transform_sparse(&Rows::from(&thin)).unwrap() {
+                let written = |i: usize, j: usize| Rows::from(&new_thin).get(i, j);
+                let written = Matrix::from_shape_fn(new.dim(), |(i, j)| written(i, j));
+                assert_near(&written, &new, LONG_WAY);
+            }
         }
     }
 }
@@ -784,6 +789,10 @@ fn rows_of_another_width_are_refused() {
                 }
                 if let Some(model) = model.regressor() {
                     assert_eq!(model.predict(&rows).err(), refused);
+                }
+                if let Some(model) = model.clusterer() {
+                    assert_eq!(model.distances(&rows).err(), refused);
+                    assert_eq!(model.assign(&rows).err(), refused);
                 }
                 if let Some(model) = model.transformer() {
                     assert_eq!(model.transform(&rows).err(), refused);
@@ -1042,7 +1051,7 @@ fn breaking(rule: Rule) -> Vec<Value> {
         Rule::Above(low) => vec![json!(low), json!(low - 1.0)],
         Rule::Between(low, high) => vec![json!(low - 1.0), json!(high + 1.0)],
         Rule::Simplex => vec![json!([0.5, 0.6]), json!([-0.5, 1.5]), json!([0.0])],
-        Rule::OneOf(_) => vec![json!("no such word"), json!(1)],
+        Rule::OneOf(_) | Rule::Formula(_) => vec![json!("no such word"), json!(1)],
     }
 }
 

@@ -9,6 +9,7 @@ mod kernel;
 mod laws;
 mod lectures;
 mod linear_svm;
+mod maps;
 mod mixed;
 mod network_learning;
 mod networks;

@@ -1,0 +1,116 @@
+//! A kernel map in front of an estimator, from the table to the prediction.
+
+use super::{Folder, example};
+
+#[test]
+fn a_map_and_its_estimator_are_one_model() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    for (map, model) in [
+        ("rff:60", "logistic"),
+        ("nystroem:30", "lda"),
+        ("poly:2", "linear-svc"),
+        ("chi2", "gaussian-nb"),
+    ] {
+        let report = folder.output(&[
+            "train",
+            &iris,
+            "--target",
+            "species",
+            "--model",
+            model,
+            "--features",
+            map,
+            "--folds",
+            "3",
+            "--out",
+            "map.mercer",
+        ]);
+
+        assert!(report.contains(&format!("map: {map}: 4 columns become")), "{report}");
+        let inspected = folder.output(&["inspect", "map.mercer"]);
+        assert!(inspected.contains(&format!("map: {map}")), "{inspected}");
+        let told = folder.json(&["inspect", "map.mercer", "--json"]);
+        assert_eq!(told["map"]["asked"], map);
+        let judged = folder.json(&["evaluate", "map.mercer", &iris, "--json"]);
+        let accuracy = judged["accuracy"]["value"].as_f64().unwrap();
+        assert!(accuracy > 0.9, "{map}: {accuracy}");
+        let said = folder.output(&["predict", "map.mercer", &iris]);
+        assert_eq!(said.lines().count(), 151);
+    }
+}
+
+#[test]
+fn the_reason_is_told_where_a_map_cannot_be() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    let train = |more: &[&str]| [&["train", &iris, "--target", "species"], more].concat();
+
+    let error = folder.failure(&train(&["--features", "waves:3"]), 2);
+    assert!(error.contains("nystroem:N"), "{error}");
+    let error = folder.failure(&train(&["--features", "rff:9", "--model", "multinomial-nb"]), 2);
+    assert!(error.contains("reads"), "{error}");
+    folder.output(&train(&["--features", "rff:9", "--folds", "0", "--out", "m.mercer"]));
+    let error = folder.failure(&["explain", "m.mercer", &iris], 2);
+    assert!(error.contains("poly:2"), "{error}");
+    let error = folder.failure(&train(&["--features", "rff:1000000", "--memory", "1M"]), 5);
+    assert!(error.contains("bytes"), "{error}");
+}
+
+#[test]
+fn products_are_explained_by_name() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    folder.output(&[
+        "train",
+        &iris,
+        "--target",
+        "species",
+        "--model",
+        "logistic",
+        "--features",
+        "poly:2",
+        "--folds",
+        "0",
+        "--out",
+        "m.mercer",
+    ]);
+
+    let told = folder.output(&["explain", "m.mercer", &iris]);
+
+    assert!(told.contains("petal_length") && told.contains("^2"), "{told}");
+}
+
+#[test]
+fn a_kernel_may_be_a_formula() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+
+    let told = folder.output(&[
+        "kernel",
+        "check",
+        &iris,
+        "--ignore",
+        "species",
+        "--kernel",
+        "rbf(gamma=0.1)+2*linear",
+    ]);
+    let report = folder.output(&[
+        "train",
+        &iris,
+        "--target",
+        "species",
+        "--model",
+        "svc",
+        "--set",
+        "kernel=rbf*poly(degree=2)",
+        "--folds",
+        "3",
+    ]);
+
+    assert!(told.contains("a kernel on these rows") && told.contains("2.0*linear"), "{told}");
+    assert!(report.contains("svc learned"), "{report}");
+    let error =
+        folder.failure(&["kernel", "check", &iris, "--kernel", "rbf+", "--ignore", "species"], 2);
+    assert!(error.contains("formulas"), "{error}");
+}

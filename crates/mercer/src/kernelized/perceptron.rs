@@ -1,0 +1,428 @@
+//! The perceptron in the space of a kernel.
+//!
+//! `f(x) = Σᵢ αᵢ yᵢ K(xᵢ, x) + b`. Rows are looked at one after the other; one on the wrong side (or on the
+//! border) is added to the sum with its sign (Rosenblatt 1958; Aizerman, Braverman & Rozonoer 1964). Where a
+//! boundary exists, the number of such mistakes is bounded by the square of the widest margin (Novikoff 1962).
+//! The mean of all functions on the way makes fewer mistakes on new rows (Freund & Schapire 1999). Many classes
+//! are each told from the rest.
+//!
+//! With a `budget` of `B` rows, the one that weighs least in the sum, `‖α‖ √K(xᵢ, xᵢ)`, goes when one more comes
+//! than may stay; of equals the oldest.
+
+use super::{Ground, USUAL_BYTES};
+use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
+use crate::model::Method;
+use crate::prelude::*;
+use mercer_num::random::Random;
+use std::time::Instant;
+
+/// Kernel columns kept rather than worked out again, in bytes.
+const KEPT: u64 = 256 << 20;
+/// Rows between two looks at the clock.
+const LOOK: usize = 256;
+
+params! {
+    /// The perceptron with a kernel: a boundary from the rows it was wrong about.
+    pub struct KernelPerceptron {
+        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
+        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
+        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
+        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
+        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
+        gamma: Option<Gamma> = None, AtLeast(0.0);
+        /// The power of the kernel `poly`.
+        degree: usize = 3, Between(0.0, 1000.0);
+        /// The constant in the kernels `poly` and `sigmoid`.
+        coef0: f64 = 1.0, Any;
+        /// Whether the function has a constant, which mistakes move too.
+        fit_intercept: bool = true, Any;
+        /// Passes over the rows at most; a pass without a mistake is the last.
+        max_iter: usize = 100, Between(1.0, 1e9);
+        /// Whether the mean of all functions on the way is kept in place of the last.
+        average: bool = false, Any;
+        /// Most rows that the function may be a sum of. Nothing sets no limit. Where one too many is
+        /// added, the one that weighs least goes.
+        budget: Option<usize> = None, AtLeast(1.0);
+        /// Whether rows are looked at in another order in every pass, not as they stand.
+        shuffle: bool = true, Any;
+        /// The seed of those orders.
+        random_state: usize = 0, Any;
+    }
+}
+
+/// A sum over rows for every class.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KernelPerceptronModel {
+    /// The classes.
+    pub classes: Classes,
+    /// The rows it was wrong about; of two classes a single function, above zero for the second.
+    pub machine: Machine,
+    /// Mistakes of each pass, those of all functions together.
+    pub mistakes: Vec<u64>,
+    /// How many passes there were.
+    pub n_iter: u64,
+    /// Rows that went because of the budget.
+    pub dropped: u64,
+}
+
+impl Fit for KernelPerceptron {
+    type Model = KernelPerceptronModel;
+
+    fn fit(
+        &self,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<KernelPerceptronModel>> {
+        let start = Instant::now();
+        self.check()?;
+        let (codes, classes) = data.class_target()?;
+        if data.n_rows() > 0 && data.n_columns() > 0 {
+            classes.check_several()?;
+        }
+        let KernelPerceptron { ref kernel, gamma, degree, coef0, .. } = *self;
+        let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let codes: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
+        let first = codes.first().copied().unwrap_or(0);
+        if codes.iter().all(|c| *c == first) {
+            return Err(Error::OneClass { class: classes.label(first).to_string() });
+        }
+        let n = codes.len();
+        let n_functions = if classes.len() == 2 { 1 } else { classes.len() };
+        let fixed = 8 * n as u64 * (ground.rows.n_columns() + 4 * n_functions) as u64;
+        monitor.reserve_within("rows made ready and their scores", fixed, USUAL_BYTES)?;
+        let room = monitor.memory().map_or(KEPT, |m| m.saturating_sub(fixed)).min(KEPT);
+        let mut run = Run::new(ground.ready(), n_functions, room);
+        let shown: Vec<bool> =
+            (0..n_functions).map(|k| n_functions == 1 || codes.contains(&(k as u32))).collect();
+        let mut random = Random::new(self.random_state as u64);
+        let mut order: Vec<usize> = (0..n).collect();
+        let (mut mistakes, mut stopped) = (Vec::new(), None);
+        'passes: for pass in 0..self.max_iter {
+            if self.shuffle {
+                random.shuffle(&mut order);
+            }
+            mistakes.push(0);
+            for (at, i) in order.iter().enumerate() {
+                if at % LOOK == 0 {
+                    monitor.report((pass * n + at) as u64, Some((self.max_iter * n) as u64));
+                    stopped = monitor.stop();
+                    if stopped.is_some() {
+                        break 'passes;
+                    }
+                }
+                // Of two classes the function is about the second; one that nobody showed has none.
+                let wrong = run.look(*i, ground.weights[*i], self, |k| match codes[*i] {
+                    _ if !shown[k] => None,
+                    code if n_functions == 1 => Some(if code == 1 { 1.0 } else { -1.0 }),
+                    code => Some(if code == k as u32 { 1.0 } else { -1.0 }),
+                });
+                mistakes[pass] += wrong;
+            }
+            if mistakes[pass] == 0 {
+                break;
+            }
+        }
+        let total = (self.max_iter * n) as u64;
+        monitor.report(total, Some(total));
+        let clean = mistakes.last() == Some(&0) && stopped.is_none();
+        let rounds = mistakes.len() as u64;
+        let looks = (n * n_functions) as f64;
+        let share = mistakes.last().map_or(0.0, |m| *m as f64 / looks);
+        let mut how =
+            if clean { "a pass without a mistake" } else { "no pass without a mistake" }.to_owned();
+        if run.dropped > 0 {
+            how += &format!(", {} rows went because of the budget", run.dropped);
+        }
+        let proof = Proof {
+            method: Method::Iterative,
+            objective: Some(("mistakes in all".into(), mistakes.iter().sum::<u64>() as f64)),
+            violation: Some(("share of mistakes in the last pass".into(), share)),
+            how: Some(how),
+            ..Proof::closed_form()
+        };
+        let dropped = run.dropped;
+        let mut machine = run.machine(&ground, self.average);
+        for (b, _) in machine.intercepts.iter_mut().zip(&shown).filter(|(_, shown)| !**shown) {
+            // A class nobody showed is never the highest.
+            *b = -1e300;
+        }
+        let model = KernelPerceptronModel {
+            classes: classes.clone(),
+            machine,
+            n_iter: rounds,
+            mistakes,
+            dropped,
+        };
+        let certificate = Certificate {
+            proof,
+            rows: data.n_rows() as u64,
+            rounds,
+            stopped,
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+/// Where the passes have come to.
+struct Run {
+    ready: KernelRows<f64>,
+    own: Vec<f64>,
+    /// The score of every row in every function, always up to date; without the constant.
+    scores: Vec<Vec<f64>>,
+    /// The coefficient of every row in every function.
+    alpha: Vec<Vec<f64>>,
+    /// The same times the number of looks before it came: what the mean is made of.
+    late: Vec<Vec<f64>>,
+    constants: Vec<f64>,
+    late_constants: Vec<f64>,
+    /// Rows in the sum, the oldest first.
+    support: Vec<usize>,
+    dropped: u64,
+    /// Looks so far.
+    looks: f64,
+    columns: Vec<Option<Vec<f64>>>,
+    room: u64,
+}
+
+impl Run {
+    fn new(ready: KernelRows<f64>, n_functions: usize, room: u64) -> Run {
+        let n = ready.n_rows();
+        let table = || vec![vec![0.0; n]; n_functions];
+        Run {
+            own: ready.diagonal(),
+            ready,
+            scores: table(),
+            alpha: table(),
+            late: table(),
+            constants: vec![0.0; n_functions],
+            late_constants: vec![0.0; n_functions],
+            support: Vec::new(),
+            dropped: 0,
+            looks: 0.0,
+            columns: vec![None; n],
+            room,
+        }
+    }
+
+    /// Looks at a row; gives the number of functions that were wrong about it.
+    fn look(
+        &mut self,
+        i: usize,
+        weight: f64,
+        params: &KernelPerceptron,
+        sign: impl Fn(usize) -> Option<f64>,
+    ) -> u64 {
+        let steps: Vec<(usize, f64)> = (0..self.scores.len())
+            .filter_map(|k| Some((k, sign(k)?)))
+            .filter(|(k, y)| y * (self.scores[*k][i] + self.constants[*k]) <= 0.0)
+            .map(|(k, y)| (k, y * weight))
+            .collect();
+        if !steps.is_empty() {
+            for (k, step) in &steps {
+                self.alpha[*k][i] += step;
+                self.late[*k][i] += self.looks * step;
+                if params.fit_intercept {
+                    self.constants[*k] += step;
+                    self.late_constants[*k] += self.looks * step;
+                }
+            }
+            self.add(i, &steps);
+            if !self.support.contains(&i) {
+                self.support.push(i);
+            }
+            if params.budget.is_some_and(|budget| self.support.len() > budget) {
+                self.drop_one();
+            }
+        }
+        self.looks += 1.0;
+        steps.len() as u64
+    }
+
+    /// Takes the row that weighs least out of the sum.
+    fn drop_one(&mut self) {
+        let weight = |i: usize| {
+            let square: f64 = self.alpha.iter().map(|alpha| alpha[i] * alpha[i]).sum();
+            square * self.own[i].abs()
+        };
+        let mut least = 0;
+        for at in 1..self.support.len() {
+            if weight(self.support[at]) < weight(self.support[least]) {
+                least = at;
+            }
+        }
+        let i = self.support.remove(least);
+        let steps: Vec<(usize, f64)> =
+            (0..self.alpha.len()).map(|k| (k, -self.alpha[k][i])).collect();
+        self.add(i, &steps);
+        for k in 0..self.alpha.len() {
+            (self.alpha[k][i], self.late[k][i]) = (0.0, 0.0);
+        }
+        self.dropped += 1;
+    }
+
+    /// Adds multiples of a row's kernel values to scores.
+    fn add(&mut self, i: usize, steps: &[(usize, f64)]) {
+        let n = self.own.len();
+        let column = match self.columns[i].take() {
+            Some(column) => column,
+            None => {
+                let mut column = vec![0.0; n];
+                self.ready.columns(&[i as u32], &self.ready, &mut [&mut column]);
+                column
+            }
+        };
+        for (k, step) in steps.iter().filter(|(_, step)| *step != 0.0) {
+            self.scores[*k].iter_mut().zip(&column).for_each(|(score, v)| *score += step * v);
+        }
+        let kept = self.columns.iter().flatten().count() as u64;
+        if (kept + 1) * 8 * n as u64 <= self.room {
+            self.columns[i] = Some(column);
+        }
+    }
+
+    fn machine(mut self, ground: &Ground<'_>, average: bool) -> Machine {
+        let n = self.own.len();
+        if average && self.looks > 0.0 {
+            for (alpha, late) in self.alpha.iter_mut().zip(&self.late) {
+                alpha.iter_mut().zip(late).for_each(|(a, l)| *a -= l / self.looks);
+            }
+            for (b, late) in self.constants.iter_mut().zip(&self.late_constants) {
+                *b -= late / self.looks;
+            }
+        }
+        let places: Vec<usize> =
+            (0..n).filter(|i| self.alpha.iter().any(|alpha| alpha[*i] != 0.0)).collect();
+        let coefficients = Matrix::from_shape_fn((self.alpha.len(), places.len()), |(k, p)| {
+            self.alpha[k][places[p]]
+        });
+        Machine::of_rows(
+            ground.function.clone(),
+            Precision::Double,
+            &ground.rows,
+            places.iter().map(|i| ground.picks[*i]).collect(),
+            ground.center.clone(),
+            coefficients,
+            self.constants,
+        )
+    }
+}
+
+impl Classifier for KernelPerceptronModel {
+    fn classes(&self) -> &Classes {
+        &self.classes
+    }
+
+    fn n_columns(&self) -> usize {
+        self.machine.n_columns
+    }
+
+    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let found = self.decisions(x)?;
+        if self.classes.len() > 2 {
+            return Ok(found);
+        }
+        Ok(Matrix::from_shape_fn((found.nrows(), 2), |(i, c)| {
+            if c == 0 { -found[[i, 0]] } else { found[[i, 0]] }
+        }))
+    }
+}
+
+impl Decides for KernelPerceptronModel {
+    fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.machine.decisions(x, &[Segment::all(&self.machine)])
+    }
+}
+
+impl Check for KernelPerceptronModel {
+    fn check(&self) -> Result<()> {
+        self.machine.check()?;
+        let n = self.classes.len();
+        let functions = if n == 2 { 1 } else { n };
+        let fits = n >= 2
+            && self.machine.coefficients.nrows() == functions
+            && self.machine.intercepts.len() == functions
+            && !self.mistakes.is_empty();
+        if fits { Ok(()) } else { Err(Error::File("a perceptron that no rows could have".into())) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(n: usize, seed: u64) -> (Matrix, Vec<u32>) {
+        let mut random = Random::new(seed);
+        let x = Matrix::from_shape_simple_fn((n, 3), || random.normal());
+        let codes = x.outer_iter().map(|r| u32::from(r[0] + 0.5 * r[1] > 0.2 * r[2])).collect();
+        (x, codes)
+    }
+
+    /// The plain perceptron over columns: weights, constant, and their means.
+    fn plain(x: &Matrix, codes: &[u32], passes: usize) -> [(Vec<f64>, f64); 2] {
+        let (mut w, mut b) = (vec![0.0; x.ncols()], 0.0);
+        let (mut sum, mut sum_b, mut looks) = (vec![0.0; x.ncols()], 0.0, 0.0);
+        for _ in 0..passes {
+            for (row, code) in x.outer_iter().zip(codes) {
+                let y = if *code == 1 { 1.0 } else { -1.0 };
+                let f: f64 = row.iter().zip(&w).map(|(x, w)| x * w).sum::<f64>() + b;
+                if y * f <= 0.0 {
+                    w.iter_mut().zip(row).for_each(|(w, x)| *w += y * x);
+                    b += y;
+                }
+                sum.iter_mut().zip(&w).for_each(|(s, w)| *s += w);
+                sum_b += b;
+                looks += 1.0;
+            }
+        }
+        sum.iter_mut().for_each(|s| *s /= looks);
+        [(w, b), (sum, sum_b / looks)]
+    }
+
+    fn fit(params: &KernelPerceptron, x: &Matrix, codes: &[u32]) -> Fitted<KernelPerceptronModel> {
+        let classes = Classes::from_names(["no", "yes"]);
+        params.fit(&Dataset::classes(x, codes, &classes).unwrap(), &Monitor::quiet()).unwrap()
+    }
+
+    #[test]
+    fn a_linear_kernel_is_the_linear_perceptron() {
+        let (x, codes) = rows(60, 3);
+        let params = KernelPerceptron::new().kernel(Kernel::Linear).shuffle(false).max_iter(4);
+        let expected = plain(&x, &codes, 4);
+        for (average, (w, b)) in [false, true].into_iter().zip(expected) {
+            let fitted = fit(&params.clone().average(average), &x, &codes);
+
+            let found = fitted.machine.weights().unwrap();
+            for (a, b) in found.row(0).iter().zip(&w) {
+                assert!((a - b).abs() < 1e-12, "{found} {w:?}");
+            }
+            assert!((fitted.machine.intercepts[0] - b).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn a_boundary_that_exists_is_found() {
+        let (x, codes) = rows(80, 4);
+
+        let fitted = fit(&KernelPerceptron::new().max_iter(1000), &x, &codes);
+
+        assert_eq!(fitted.predict(&Rows::from(&x)).unwrap(), codes);
+        assert_eq!(fitted.mistakes.last(), Some(&0));
+        assert!(fitted.certificate.to_string().contains("a pass without a mistake"));
+    }
+
+    #[test]
+    fn a_budget_is_kept() {
+        let (x, mut codes) = rows(100, 5);
+        codes.iter_mut().step_by(7).for_each(|c| *c = 1 - *c);
+        for average in [false, true] {
+            let params = KernelPerceptron::new().budget(Some(12)).max_iter(5).average(average);
+
+            let fitted = fit(&params, &x, &codes);
+
+            assert!(fitted.machine.n_vectors() <= 12);
+            assert!(fitted.dropped > 0);
+        }
+    }
+}
