@@ -1,4 +1,4 @@
-"""RBF support vector classification: fit and predict, against scikit-learn, scikit-learn-intelex and LIBSVM.
+"""RBF support vector machines: fit and predict, against scikit-learn, scikit-learn-intelex and LIBSVM.
 
 `C = 10`, tolerance 1e-3, gamma one over the columns on standardized columns (0.02 on digits scaled to one). Uses
 the tables in `../shared/data` where they are; a set that is not there is drawn with the same shape. Contestants
@@ -23,6 +23,18 @@ label = model.predict(xt); end = time.perf_counter()
 print(json.dumps({{"fit": middle - start, "predict": end - middle, "accuracy": float((label == yt).mean())}}))
 """
 
+NUMBERS = """
+import json, sys, time, numpy as np
+{imports}
+data = np.load(sys.argv[1])
+x, y, xt, yt, gamma = (data[k] for k in ("x", "y", "xt", "yt", "gamma"))
+x, xt = x.astype({dtype!r}), xt.astype({dtype!r})
+start = time.perf_counter(); model = {make}.fit(x, y); middle = time.perf_counter()
+guess = model.predict(xt); end = time.perf_counter()
+error = float(np.sqrt(np.mean((guess - yt) ** 2)))
+print(json.dumps({{"fit": middle - start, "predict": end - middle, "error": error}}))
+"""
+
 LIBSVM = """
 import json, sys, time, numpy as np
 from libsvm.svmutil import svm_problem, svm_parameter, svm_train, svm_predict
@@ -44,6 +56,10 @@ SHAPES = {
     "w8a": (39_800, 9_949, 300, 2),
     "mnist": (10_000, 10_000, 784, 10),
 }
+
+
+#: The same of numbers to learn; the last is their spread.
+NUMBER_SHAPES = {"california": (16_512, 4_128, 13), "casp": (36_584, 9_146, 9)}
 
 
 def read(name):
@@ -85,6 +101,25 @@ def draw(name):
     return x[:n], y[:n], x[n:], y[n:]
 
 
+def make_numbers(path, name, rows):
+    import numpy as np
+
+    if path.exists():
+        return
+    contest.DATA.mkdir(exist_ok=True)
+    found = read(name)
+    if found is None:
+        n, n_test, width = NUMBER_SHAPES[name]
+        random = np.random.default_rng(6)
+        x = random.normal(size=(n + n_test, width))
+        y = np.sin(x[:, 0]) + x[:, 1] * x[:, 2] / 4 + 0.3 * random.normal(size=n + n_test)
+        found = x[:n], y[:n], x[n:], y[n:]
+    x, y, xt, yt = found
+    mean, spread = y.mean(), y.std()
+    y, yt = (y - mean) / spread, (yt - mean) / spread
+    np.savez(path, x=x[:rows], y=y[:rows], xt=xt[:rows], yt=yt[:rows], gamma=1 / x.shape[1])
+
+
 def make(path, name, rows):
     import numpy as np
 
@@ -101,6 +136,11 @@ def make(path, name, rows):
 def close_accuracy(answers):
     accuracies = [a["accuracy"] for a in answers.values()]
     assert max(accuracies) - min(accuracies) < 0.002, answers
+
+
+def close_error(answers):
+    errors = [a["error"] for a in answers.values()]
+    assert max(errors) < 1.01 * min(errors), answers
 
 
 def there(module):
@@ -133,4 +173,25 @@ def cells(quick):
             stages=("fit", "predict"),
             prepare=lambda path=path, name=name: make(path, name, rows),
             check=close_accuracy,
+        )
+    for name, (n, _, width) in NUMBER_SHAPES.items():
+        path = contest.DATA / f"svr-{name}{'-quick' if quick else ''}.npz"
+        contestants = []
+        for who, module, dtype in [
+            ("mercer", "mercer.svm", "float64"),
+            ("scikit-learn", "sklearn.svm", "float64"),
+            ("scikit-learn-intelex", "sklearnex.svm", "float64"),
+            ("scikit-learn-intelex-f32", "sklearnex.svm", "float32"),
+        ]:
+            if there(module.split(".")[0]):
+                svr = "SVR(C=1, epsilon=0.1, gamma=float(gamma))"
+                code = NUMBERS.format(imports=f"from {module} import SVR", make=svr, dtype=dtype)
+                contestants.append(Contestant(who, python(code, path), who == "mercer"))
+        yield Cell(
+            f"svr-{name}",
+            f"RBF SVR on {name}, {rows or n:,} x {width}",
+            contestants,
+            stages=("fit", "predict"),
+            prepare=lambda path=path, name=name: make_numbers(path, name, rows),
+            check=close_error,
         )

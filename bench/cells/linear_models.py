@@ -1,4 +1,5 @@
-"""Least squares and ridge on a million rows, against scikit-learn and scikit-learn-intelex.
+"""Least squares and ridge on a million rows, against scikit-learn and scikit-learn-intelex; and ridge regression
+over a path of fifty prices, each judged by leaving every row out, against scikit-learn.
 
 scikit-learn's ridge runs its Cholesky solver, the fastest of its exact ones on tall data. Each contestant
 also reports the rate of a plain matrix product in the same process, to see how far from it a fit is.
@@ -61,3 +62,26 @@ def cells(quick):
             prepare=lambda: make(path, n, width),
             check=same_coefficient,
         )
+    n = 5_000 if quick else 200_000
+    chosen = contest.DATA / f"linear-{n}"
+    yield Cell(
+        "ridge-cv",
+        f"RidgeCV over 50 prices on {n:,} x {width} doubles",
+        [
+            Contestant(
+                who,
+                python(
+                    PEER.format(
+                        imports=f"from {module}.linear_model import RidgeCV",
+                        make="RidgeCV(alphas=np.logspace(-3, 5, 50))",
+                    ),
+                    chosen,
+                ),
+                who == "mercer",
+            )
+            for who, module in [("mercer", "mercer"), ("scikit-learn", "sklearn")]
+        ],
+        stages=("fit",),
+        prepare=lambda: make(chosen, n, width),
+        check=same_coefficient,
+    )

@@ -20,9 +20,10 @@ class RBFSampler(Transformer):
     n_components : int, default=100
         How many waves. The error falls with the square root of their number.
         It must be a number from 1 to 1000000000.
-    directions : {"plain", "orthogonal"}, default="plain"
-        How directions are drawn: each for itself (``plain``), or at right angles to each other
-        (``orthogonal``), which has smaller errors for as many waves.
+    directions : {"plain", "orthogonal", "structured"}, default="plain"
+        How directions are drawn: each for itself (``plain``), at right angles to each other
+        (``orthogonal``), which has smaller errors for as many waves, or so by sums and differences
+        alone (``structured``), which is many times faster where columns are many.
     random_state : int, default=0
         The seed of what is drawn.
 
@@ -56,9 +57,10 @@ class Nystroem(Transformer):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     gamma : number, "scale", "auto", or None, default=None
         How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
         or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
@@ -170,7 +172,7 @@ class AdditiveChi2Sampler(Transformer):
     sample_steps : int, default=2
         How many frequencies; each but the first gives two columns for every column.
         It must be a number from 1 to 1000.
-    sample_interval : number or None, default=None
+    sample_interval : float or None, default=None
         The distance between frequencies. Nothing takes the best one for 1, 2 or 3 of them.
         It must be a number above 0.
 

@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, Literal
 
 from .base import Transformer
@@ -7,19 +8,19 @@ __all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampl
 class RBFSampler(Transformer):
     gamma: Any
     n_components: int
-    directions: Literal["plain", "orthogonal"]
+    directions: Literal["plain", "orthogonal", "structured"]
     random_state: int
     def __init__(
         self,
         *,
         gamma: Any = 1.0,
         n_components: int = 100,
-        directions: Literal["plain", "orthogonal"] = "plain",
+        directions: Literal["plain", "orthogonal", "structured"] = "plain",
         random_state: int = 0,
     ) -> None: ...
 
 class Nystroem(Transformer):
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     gamma: Any
     coef0: float
     degree: int
@@ -29,9 +30,7 @@ class Nystroem(Transformer):
     def __init__(
         self,
         *,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         gamma: Any = None,
         coef0: float = 1.0,
         degree: int = 3,
@@ -58,5 +57,5 @@ class PolynomialCountSketch(Transformer):
 
 class AdditiveChi2Sampler(Transformer):
     sample_steps: int
-    sample_interval: Any
-    def __init__(self, *, sample_steps: int = 2, sample_interval: Any = None) -> None: ...
+    sample_interval: float | None
+    def __init__(self, *, sample_steps: int = 2, sample_interval: float | None = None) -> None: ...

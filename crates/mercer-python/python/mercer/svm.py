@@ -3,12 +3,21 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed
+from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed, Warm
 
-__all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "SVR",
+    "NuSVR",
+    "OneClassSVM",
+    "KernelPerceptron",
+]
 
 
-class SVC(Calibrated, Decides, Classifier):
+class SVC(Warm, Decides, Calibrated, Classifier):
     """Support vector classification: the boundary that keeps farthest from both sides.
 
     Parameters
@@ -17,9 +26,14 @@ class SVC(Calibrated, Decides, Classifier):
         The price on rows inside the margin or on the wrong side. Larger values fit the rows more
         closely.
         It must be a number above 0.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    margin : {"soft", "hard"}, default="soft"
+        Whether rows may be inside the margin for the price ``C`` (``soft``), or none may at any
+        price (``hard``): where the classes cannot be told apart then, the mixtures of both that
+        meet are named.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -56,6 +70,8 @@ class SVC(Calibrated, Decides, Classifier):
     probability : bool, default=False
         Whether to learn probabilities too, from what the machine would have said of each row
         without it. Predictions then go to the most probable class.
+    warm_start : bool, default=False
+        Whether a fit begins at the weights of the fit before, where there is one.
 
     Attributes
     ----------
@@ -90,6 +106,7 @@ class SVC(Calibrated, Decides, Classifier):
         self,
         *,
         C=1.0,
+        margin="soft",
         kernel="rbf",
         degree=3,
         gamma="scale",
@@ -103,8 +120,10 @@ class SVC(Calibrated, Decides, Classifier):
         decision_function_shape="ovr",
         break_ties=False,
         probability=False,
+        warm_start=False,
     ):
         self.C = C
+        self.margin = margin
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
@@ -118,9 +137,10 @@ class SVC(Calibrated, Decides, Classifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.probability = probability
+        self.warm_start = warm_start
 
 
-class LinearSVC(Summed, Decides, Classifier):
+class LinearSVC(Decides, Summed, Classifier):
     """Linear support vector classification: the hyperplane that keeps farthest from both sides.
 
     Parameters
@@ -308,9 +328,10 @@ class NuSVC(Decides, Classifier):
         At most this share of the rows is inside the margin, and at least this share are support
         vectors. Larger values make the margin wider.
         It must be a number from 0.000000001 to 1.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -406,9 +427,10 @@ class SVR(Regressor):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -502,9 +524,10 @@ class NuSVR(Regressor):
     C : float, default=1.0
         The price on rows outside the tube. Larger values fit the rows more closely.
         It must be a number above 0.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -585,9 +608,10 @@ class OneClassSVM(Decides, Detector):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -653,3 +677,92 @@ class OneClassSVM(Decides, Detector):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+
+
+class KernelPerceptron(Decides, Classifier):
+    """The perceptron with a kernel: a boundary from the rows it was wrong about.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
+    gamma : number, "scale", "auto", or None, default=None
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
+        It must be a number of at least 0.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    coef0 : float, default=1.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    fit_intercept : bool, default=True
+        Whether the function has a constant, which mistakes move too.
+    max_iter : int, default=100
+        Passes over the rows at most; a pass without a mistake is the last.
+        It must be a number from 1 to 1000000000.
+    average : bool, default=False
+        Whether the mean of all functions on the way is kept in place of the last.
+    budget : int or None, default=None
+        Most rows that the function may be a sum of. Nothing sets no limit. Where one too many is
+        added, the one that weighs least goes.
+        It must be a number of at least 1.
+    shuffle : bool, default=True
+        Whether rows are looked at in another order in every pass, not as they stand.
+    random_state : int, default=0
+        The seed of those orders.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import KernelPerceptron
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = KernelPerceptron().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "kernel-perceptron"
+    _takes = ("sparse",)
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        fit_intercept=True,
+        max_iter=100,
+        average=False,
+        budget=None,
+        shuffle=True,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.average = average
+        self.budget = budget
+        self.shuffle = shuffle
+        self.random_state = random_state

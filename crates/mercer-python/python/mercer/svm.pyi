@@ -1,12 +1,23 @@
+from collections.abc import Callable
 from typing import Any, Literal
 
-from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed
+from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed, Warm
 
-__all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "SVR",
+    "NuSVR",
+    "OneClassSVM",
+    "KernelPerceptron",
+]
 
-class SVC(Calibrated, Decides, Classifier):
+class SVC(Warm, Decides, Calibrated, Classifier):
     C: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    margin: Literal["soft", "hard"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -19,13 +30,13 @@ class SVC(Calibrated, Decides, Classifier):
     decision_function_shape: Literal["ovr", "ovo"]
     break_ties: bool
     probability: bool
+    warm_start: bool
     def __init__(
         self,
         *,
         C: float = 1.0,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        margin: Literal["soft", "hard"] = "soft",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -38,9 +49,10 @@ class SVC(Calibrated, Decides, Classifier):
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
         probability: bool = False,
+        warm_start: bool = False,
     ) -> None: ...
 
-class LinearSVC(Summed, Decides, Classifier):
+class LinearSVC(Decides, Summed, Classifier):
     penalty: Literal["l2", "l1"]
     loss: Literal["hinge", "squared_hinge"]
     tol: float
@@ -92,7 +104,7 @@ class LinearSVR(Additive, Regressor):
 
 class NuSVC(Decides, Classifier):
     nu: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -107,9 +119,7 @@ class NuSVC(Decides, Classifier):
         self,
         *,
         nu: float = 0.5,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -123,7 +133,7 @@ class NuSVC(Decides, Classifier):
     ) -> None: ...
 
 class SVR(Regressor):
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -136,9 +146,7 @@ class SVR(Regressor):
     def __init__(
         self,
         *,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -153,7 +161,7 @@ class SVR(Regressor):
 class NuSVR(Regressor):
     nu: float
     C: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -166,9 +174,7 @@ class NuSVR(Regressor):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -179,7 +185,7 @@ class NuSVR(Regressor):
     ) -> None: ...
 
 class OneClassSVM(Decides, Detector):
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -191,9 +197,7 @@ class OneClassSVM(Decides, Detector):
     def __init__(
         self,
         *,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -202,4 +206,30 @@ class OneClassSVM(Decides, Detector):
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+    ) -> None: ...
+
+class KernelPerceptron(Decides, Classifier):
+    kernel: str | Callable[..., Any]
+    gamma: Any
+    degree: int
+    coef0: float
+    fit_intercept: bool
+    max_iter: int
+    average: bool
+    budget: int | None
+    shuffle: bool
+    random_state: int
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        average: bool = False,
+        budget: int | None = None,
+        shuffle: bool = True,
+        random_state: int = 0,
     ) -> None: ...
