@@ -170,7 +170,7 @@ class AdditiveChi2Sampler(Transformer):
     sample_steps : int, default=2
         How many frequencies; each but the first gives two columns for every column.
         It must be a number from 1 to 1000.
-    sample_interval : number or None, default=None
+    sample_interval : float or None, default=None
         The distance between frequencies. Nothing takes the best one for 1, 2 or 3 of them.
         It must be a number above 0.
 

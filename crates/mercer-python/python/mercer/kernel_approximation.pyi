@@ -58,5 +58,5 @@ class PolynomialCountSketch(Transformer):
 
 class AdditiveChi2Sampler(Transformer):
     sample_steps: int
-    sample_interval: Any
-    def __init__(self, *, sample_steps: int = 2, sample_interval: Any = None) -> None: ...
+    sample_interval: float | None
+    def __init__(self, *, sample_steps: int = 2, sample_interval: float | None = None) -> None: ...

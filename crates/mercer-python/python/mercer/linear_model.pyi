@@ -1,9 +1,32 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .base import Additive, Classifier, MergeableRegressor, Probabilistic, Regressor, Summed
+from .base import (
+    Additive,
+    Calibrated,
+    Classifier,
+    Decides,
+    MergeableRegressor,
+    Online,
+    OnlineRegressor,
+    Probabilistic,
+    Regressor,
+    Summed,
+    Warm,
+)
 
-__all__ = ["LinearRegression", "Ridge", "RidgeCV", "LogisticRegression"]
+__all__ = [
+    "LinearRegression",
+    "Ridge",
+    "RidgeCV",
+    "LogisticRegression",
+    "LogisticRegressionCV",
+    "Perceptron",
+    "SGDClassifier",
+    "SGDRegressor",
+    "PassiveAggressiveClassifier",
+    "PassiveAggressiveRegressor",
+]
 
 class LinearRegression(MergeableRegressor, Additive, Regressor):
     fit_intercept: bool
@@ -31,7 +54,7 @@ class RidgeCV(Additive, Regressor):
         fit_intercept: bool = True,
     ) -> None: ...
 
-class LogisticRegression(Summed, Probabilistic, Classifier):
+class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
     penalty: Literal["l2", "l1", "elasticnet", "none"]
     C: float
     l1_ratio: float
@@ -39,6 +62,7 @@ class LogisticRegression(Summed, Probabilistic, Classifier):
     class_weight: Any
     tol: float
     max_iter: int
+    warm_start: bool
     def __init__(
         self,
         *,
@@ -49,4 +73,237 @@ class LogisticRegression(Summed, Probabilistic, Classifier):
         class_weight: Any = None,
         tol: float = 0.0001,
         max_iter: int = 1000,
+        warm_start: bool = False,
+    ) -> None: ...
+
+class LogisticRegressionCV(Summed, Probabilistic, Classifier):
+    Cs: int | Sequence[float]
+    l1_ratios: Sequence[float] | None
+    fit_intercept: bool
+    cv: int | None
+    penalty: Literal["l2", "l1", "elasticnet"]
+    scoring: Literal["accuracy", "neg_log_loss"]
+    tol: float
+    max_iter: int
+    class_weight: Any
+    refit: bool
+    def __init__(
+        self,
+        *,
+        Cs: int | Sequence[float] = 10,
+        l1_ratios: Sequence[float] | None = None,
+        fit_intercept: bool = True,
+        cv: int | None = None,
+        penalty: Literal["l2", "l1", "elasticnet"] = "l2",
+        scoring: Literal["accuracy", "neg_log_loss"] = "accuracy",
+        tol: float = 0.0001,
+        max_iter: int = 1000,
+        class_weight: Any = None,
+        refit: bool = True,
+    ) -> None: ...
+
+class Perceptron(Online, Warm, Decides, Summed, Classifier):
+    penalty: Literal["l2", "l1", "elasticnet", "none"]
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    eta0: float
+    random_state: int
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    class_weight: Any
+    average: bool | int
+    intercept_decay: float | None
+    warm_start: bool
+    def __init__(
+        self,
+        *,
+        penalty: Literal["l2", "l1", "elasticnet", "none"] = "none",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        random_state: int = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        average: bool | int = False,
+        intercept_decay: float | None = None,
+        warm_start: bool = False,
+    ) -> None: ...
+
+class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
+    loss: Literal[
+        "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"
+    ]
+    penalty: Literal["l2", "l1", "elasticnet", "none"]
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    epsilon: float
+    random_state: int
+    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
+    eta0: float
+    power_t: float
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    class_weight: Any
+    average: bool | int
+    intercept_decay: float | None
+    warm_start: bool
+    def __init__(
+        self,
+        *,
+        loss: Literal[
+            "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"
+        ] = "hinge",
+        penalty: Literal["l2", "l1", "elasticnet", "none"] = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        epsilon: float = 0.1,
+        random_state: int = 0,
+        learning_rate: Literal[
+            "constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"
+        ] = "optimal",
+        eta0: float = 0.01,
+        power_t: float = 0.5,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        average: bool | int = False,
+        intercept_decay: float | None = None,
+        warm_start: bool = False,
+    ) -> None: ...
+
+class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
+    loss: Literal["squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"]
+    penalty: Literal["l2", "l1", "elasticnet", "none"]
+    alpha: float
+    l1_ratio: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    epsilon: float
+    random_state: int
+    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
+    eta0: float
+    power_t: float
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    average: bool | int
+    intercept_decay: float | None
+    warm_start: bool
+    def __init__(
+        self,
+        *,
+        loss: Literal[
+            "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"
+        ] = "squared_error",
+        penalty: Literal["l2", "l1", "elasticnet", "none"] = "l2",
+        alpha: float = 0.0001,
+        l1_ratio: float = 0.15,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        shuffle: bool = True,
+        epsilon: float = 0.1,
+        random_state: int = 0,
+        learning_rate: Literal[
+            "constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"
+        ] = "invscaling",
+        eta0: float = 0.01,
+        power_t: float = 0.25,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        average: bool | int = False,
+        intercept_decay: float | None = None,
+        warm_start: bool = False,
+    ) -> None: ...
+
+class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
+    C: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    shuffle: bool
+    loss: Literal["hinge", "squared_hinge"]
+    random_state: int
+    class_weight: Any
+    average: bool | int
+    intercept_decay: float | None
+    warm_start: bool
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        random_state: int = 0,
+        class_weight: Any = None,
+        average: bool | int = False,
+        intercept_decay: float | None = None,
+        warm_start: bool = False,
+    ) -> None: ...
+
+class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
+    C: float
+    fit_intercept: bool
+    max_iter: int
+    tol: float | None
+    early_stopping: bool
+    validation_fraction: float
+    n_iter_no_change: int
+    shuffle: bool
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    epsilon: float
+    random_state: int
+    average: bool | int
+    intercept_decay: float | None
+    warm_start: bool
+    def __init__(
+        self,
+        *,
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 0.001,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        shuffle: bool = True,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        epsilon: float = 0.1,
+        random_state: int = 0,
+        average: bool | int = False,
+        intercept_decay: float | None = None,
+        warm_start: bool = False,
     ) -> None: ...

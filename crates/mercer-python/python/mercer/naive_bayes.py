@@ -200,7 +200,7 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         It must be a number of at least 0.
     force_alpha : bool, default=True
         Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
-    binarize : number or None, default=0.0
+    binarize : float or None, default=0.0
         A feature is there if its number is above this; ``null`` takes the numbers as zeros and ones
         already.
     fit_prior : bool, default=True
@@ -350,7 +350,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     m : float, default=1.0
         How many rows the prior of an m-estimate is worth.
         It must be a number of at least 0.
-    p : number or None, default=None
+    p : float or None, default=None
         The prior of an m-estimate; ``null`` takes all values as equally likely.
         It must be a number from 0 to 1.
     dirichlet : lists of numbers by column or None, default=None

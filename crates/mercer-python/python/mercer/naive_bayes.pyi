@@ -59,7 +59,7 @@ class ComplementNB(Mergeable, Probabilistic, Classifier):
 class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     alpha: Any
     force_alpha: bool
-    binarize: Any
+    binarize: float | None
     fit_prior: bool
     class_prior: Sequence[float] | None
     def __init__(
@@ -67,7 +67,7 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         *,
         alpha: Any = 1.0,
         force_alpha: bool = True,
-        binarize: Any = 0.0,
+        binarize: float | None = 0.0,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
@@ -95,7 +95,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"]
     alpha: float
     m: float
-    p: Any
+    p: float | None
     dirichlet: Any | None
     bins: int
     variance: Literal["population", "sample"]
@@ -110,7 +110,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"] = "lidstone",
         alpha: float = 1.0,
         m: float = 1.0,
-        p: Any = None,
+        p: float | None = None,
         dirichlet: Any | None = None,
         bins: int = 10,
         variance: Literal["population", "sample"] = "population",

@@ -8,7 +8,7 @@ from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor
 __all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
 
-class SVC(Calibrated, Decides, Classifier):
+class SVC(Decides, Calibrated, Classifier):
     """Support vector classification: the boundary that keeps farthest from both sides.
 
     Parameters
@@ -120,7 +120,7 @@ class SVC(Calibrated, Decides, Classifier):
         self.probability = probability
 
 
-class LinearSVC(Summed, Decides, Classifier):
+class LinearSVC(Decides, Summed, Classifier):
     """Linear support vector classification: the hyperplane that keeps farthest from both sides.
 
     Parameters

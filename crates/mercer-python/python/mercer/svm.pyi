@@ -4,7 +4,7 @@ from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor
 
 __all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
 
-class SVC(Calibrated, Decides, Classifier):
+class SVC(Decides, Calibrated, Classifier):
     C: float
     kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
     degree: int
@@ -40,7 +40,7 @@ class SVC(Calibrated, Decides, Classifier):
         probability: bool = False,
     ) -> None: ...
 
-class LinearSVC(Summed, Decides, Classifier):
+class LinearSVC(Decides, Summed, Classifier):
     penalty: Literal["l2", "l1"]
     loss: Literal["hinge", "squared_hinge"]
     tol: float
