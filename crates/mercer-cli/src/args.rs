@@ -276,7 +276,7 @@ pub struct Evaluate {
 #[command(after_help = "\
 Examples:
   mercer compare iris.csv --target species --models lda,logistic,perceptron
-  mercer compare penguins.csv --target sex --use body_mass_g --models lda,logistic --plot sigmoids.svg
+  mercer compare iris.csv --target species --use petal_length --models lda,logistic --plot sigmoids.svg
   mercer compare iris.csv --target species --models lda,logistic --set logistic.C=10")]
 pub struct Compare {
     /// The table; `-` is standard input
@@ -293,7 +293,7 @@ pub struct Compare {
     pub settings: Vec<(String, String)>,
     /// Learn from this column and no other (may repeat)
     #[arg(long = "use", value_name = "COLUMN")]
-    pub columns: Vec<String>,
+    pub used: Vec<String>,
     /// Prepare columns, as in `mercer train` (may repeat)
     #[arg(long, value_name = "STEP")]
     pub prepare: Vec<String>,

@@ -67,7 +67,7 @@ pub fn fit<'py>(
     let data = batch.dataset()?;
     let limit = limit(seconds)?;
     let state = work::run(py, |cancel| {
-        let start = Instant::now();
+        let began = Instant::now();
         let monitor = monitor(limit, cancel);
         if estimator.no_rows().is_none() {
             let fitted = match start {
@@ -78,7 +78,7 @@ pub fn fit<'py>(
         }
         let part = estimator.gather(&data, &monitor)?;
         let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, start)? {
+        match learned.finish(part.stopped, began)? {
             State::Waiting(_, why) if !wait => Err(why),
             state => Ok(state),
         }
@@ -620,7 +620,7 @@ impl Fitted {
     fn assign<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.clusterer()?;
         let rows = x.rows()?;
-        let found = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.assign(part)))?;
+        let found = work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.assign(part)))?;
         Ok(found.into_pyarray(py))
     }
 

@@ -105,7 +105,7 @@ impl Case {
         let mut case = Case::of(cells(card), shape.gaps && card.takes("missing"), shape);
         if card.can("online") {
             // Steps of a fixed length want columns of about unit size.
-            case.x /= 16.0;
+            case.x /= 4.0;
         }
         case
     }
@@ -222,14 +222,15 @@ pub fn cells(card: &Card) -> Cells {
 }
 
 /// The estimator of a card with its defaults; a solver comes so near to its optimum that laws can be
-/// seen to hold. One that learns row by row has steps and no optimum to be near to; its constant term
-/// steps alike in any storage.
+/// seen to hold. One that learns row by row has steps and no optimum to be near to. Its constant term steps
+/// alike in any storage, and little: a step as long as a short row needs overshoots by the constant, which
+/// makes much of the last digit.
 pub fn estimator(card: &Card) -> Estimator {
     let estimator = Estimator::from_id(card.id).unwrap();
     let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
     match card.learns {
         Learns::Solver if card.can("online") && has("intercept_decay") => {
-            estimator.set_word("intercept_decay", "1").unwrap()
+            estimator.set_word("intercept_decay", "0.001").unwrap()
         }
         Learns::Solver if has("tol") => estimator.set_word("tol", "1e-10").unwrap(),
         _ => estimator,
