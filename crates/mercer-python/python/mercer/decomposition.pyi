@@ -1,4 +1,5 @@
-from typing import Any, Literal
+from collections.abc import Callable
+from typing import Any
 
 from .base import Transformer
 
@@ -6,7 +7,7 @@ __all__ = ["KernelPCA"]
 
 class KernelPCA(Transformer):
     n_components: int | None
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     gamma: Any
     degree: int
     coef0: float
@@ -14,9 +15,7 @@ class KernelPCA(Transformer):
         self,
         *,
         n_components: int | None = None,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "linear",
+        kernel: str | Callable[..., Any] = "linear",
         gamma: Any = None,
         degree: int = 3,
         coef0: float = 1.0,

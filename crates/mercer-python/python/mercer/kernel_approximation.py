@@ -56,9 +56,10 @@ class Nystroem(Transformer):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     gamma : number, "scale", "auto", or None, default=None
         How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
         or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.

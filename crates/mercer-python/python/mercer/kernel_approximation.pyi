@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, Literal
 
 from .base import Transformer
@@ -19,7 +20,7 @@ class RBFSampler(Transformer):
     ) -> None: ...
 
 class Nystroem(Transformer):
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     gamma: Any
     coef0: float
     degree: int
@@ -29,9 +30,7 @@ class Nystroem(Transformer):
     def __init__(
         self,
         *,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         gamma: Any = None,
         coef0: float = 1.0,
         degree: int = 3,

@@ -16,9 +16,10 @@ class KernelRidge(Regressor):
     alpha : float, default=1.0
         The price on the squared size of the function. Larger values make it smoother.
         It must be a number of at least 0.
-    kernel : str, default="linear"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="linear"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     gamma : number, "scale", "auto", or None, default=None
         How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
         or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
@@ -31,6 +32,19 @@ class KernelRidge(Regressor):
     variance : bool, default=False
         Whether to keep what variances and intervals need: as many numbers as there are pairs of
         rows.
+    solver : {"auto", "cholesky", "cg", "approx"}, default="auto"
+        How the equations are solved: by a factor of the kernel matrix (``cholesky``), without the
+        matrix by conjugate gradients (``cg``), or through a few rows that stand for all
+        (``approx``), for very many rows. ``auto`` takes the first that fits.
+    n_centers : int, default=1000
+        How many rows stand for all in ``approx``. More are closer to the function of all.
+        It must be a number from 1 to 100000.
+    tol : float, default=1e-08
+        The norm of the residual, relative to the targets, at which ``cg`` and ``approx`` end.
+        It must be a number above 0.
+    max_iter : int, default=500
+        Rounds of ``cg`` and ``approx`` at most.
+        It must be a number from 1 to 1000000000.
 
     Attributes
     ----------
@@ -57,7 +71,7 @@ class KernelRidge(Regressor):
     """
 
     _id = "kernel-ridge"
-    _takes = ("sparse",)
+    _takes = ("sparse", "targets")
 
     def __init__(
         self,
@@ -68,6 +82,10 @@ class KernelRidge(Regressor):
         degree=3,
         coef0=1.0,
         variance=False,
+        solver="auto",
+        n_centers=1000,
+        tol=1e-08,
+        max_iter=500,
     ):
         self.alpha = alpha
         self.kernel = kernel
@@ -75,3 +93,7 @@ class KernelRidge(Regressor):
         self.degree = degree
         self.coef0 = coef0
         self.variance = variance
+        self.solver = solver
+        self.n_centers = n_centers
+        self.tol = tol
+        self.max_iter = max_iter

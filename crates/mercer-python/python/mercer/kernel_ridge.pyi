@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from typing import Any, Literal
 
 from .base import Regressor
@@ -6,20 +7,26 @@ __all__ = ["KernelRidge"]
 
 class KernelRidge(Regressor):
     alpha: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     gamma: Any
     degree: int
     coef0: float
     variance: bool
+    solver: Literal["auto", "cholesky", "cg", "approx"]
+    n_centers: int
+    tol: float
+    max_iter: int
     def __init__(
         self,
         *,
         alpha: float = 1.0,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "linear",
+        kernel: str | Callable[..., Any] = "linear",
         gamma: Any = None,
         degree: int = 3,
         coef0: float = 1.0,
         variance: bool = False,
+        solver: Literal["auto", "cholesky", "cg", "approx"] = "auto",
+        n_centers: int = 1000,
+        tol: float = 1e-08,
+        max_iter: int = 500,
     ) -> None: ...

@@ -5,7 +5,16 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 
 from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed
 
-__all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "SVR",
+    "NuSVR",
+    "OneClassSVM",
+    "KernelPerceptron",
+]
 
 
 class SVC(Calibrated, Decides, Classifier):
@@ -17,9 +26,10 @@ class SVC(Calibrated, Decides, Classifier):
         The price on rows inside the margin or on the wrong side. Larger values fit the rows more
         closely.
         It must be a number above 0.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -308,9 +318,10 @@ class NuSVC(Decides, Classifier):
         At most this share of the rows is inside the margin, and at least this share are support
         vectors. Larger values make the margin wider.
         It must be a number from 0.000000001 to 1.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -406,9 +417,10 @@ class SVR(Regressor):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -502,9 +514,10 @@ class NuSVR(Regressor):
     C : float, default=1.0
         The price on rows outside the tube. Larger values fit the rows more closely.
         It must be a number above 0.
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -585,9 +598,10 @@ class OneClassSVM(Decides, Detector):
 
     Parameters
     ----------
-    kernel : {"linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"}, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, or
-        ``precomputed`` where the rows are kernel values.
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
     degree : int, default=3
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
@@ -653,3 +667,92 @@ class OneClassSVM(Decides, Detector):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+
+
+class KernelPerceptron(Decides, Classifier):
+    """The perceptron with a kernel: a boundary from the rows it was wrong about.
+
+    Parameters
+    ----------
+    kernel : str or callable, default="rbf"
+        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
+        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
+        kernel values.
+    gamma : number, "scale", "auto", or None, default=None
+        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
+        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
+        It must be a number of at least 0.
+    degree : int, default=3
+        The power of the kernel ``poly``.
+        It must be a number from 0 to 1000.
+    coef0 : float, default=1.0
+        The constant in the kernels ``poly`` and ``sigmoid``.
+    fit_intercept : bool, default=True
+        Whether the function has a constant, which mistakes move too.
+    max_iter : int, default=100
+        Passes over the rows at most; a pass without a mistake is the last.
+        It must be a number from 1 to 1000000000.
+    average : bool, default=False
+        Whether the mean of all functions on the way is kept in place of the last.
+    budget : int or None, default=None
+        Most rows that the function may be a sum of. Nothing sets no limit. Where one too many is
+        added, the one that weighs least goes.
+        It must be a number of at least 1.
+    shuffle : bool, default=True
+        Whether rows are looked at in another order in every pass, not as they stand.
+    random_state : int, default=0
+        The seed of those orders.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import KernelPerceptron
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = KernelPerceptron().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "kernel-perceptron"
+    _takes = ("sparse", "order")
+
+    def __init__(
+        self,
+        *,
+        kernel="rbf",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        fit_intercept=True,
+        max_iter=100,
+        average=False,
+        budget=None,
+        shuffle=True,
+        random_state=0,
+    ):
+        self.kernel = kernel
+        self.gamma = gamma
+        self.degree = degree
+        self.coef0 = coef0
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.average = average
+        self.budget = budget
+        self.shuffle = shuffle
+        self.random_state = random_state

@@ -1,12 +1,22 @@
+from collections.abc import Callable
 from typing import Any, Literal
 
 from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed
 
-__all__ = ["SVC", "LinearSVC", "LinearSVR", "NuSVC", "SVR", "NuSVR", "OneClassSVM"]
+__all__ = [
+    "SVC",
+    "LinearSVC",
+    "LinearSVR",
+    "NuSVC",
+    "SVR",
+    "NuSVR",
+    "OneClassSVM",
+    "KernelPerceptron",
+]
 
 class SVC(Calibrated, Decides, Classifier):
     C: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -23,9 +33,7 @@ class SVC(Calibrated, Decides, Classifier):
         self,
         *,
         C: float = 1.0,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -92,7 +100,7 @@ class LinearSVR(Additive, Regressor):
 
 class NuSVC(Decides, Classifier):
     nu: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -107,9 +115,7 @@ class NuSVC(Decides, Classifier):
         self,
         *,
         nu: float = 0.5,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -123,7 +129,7 @@ class NuSVC(Decides, Classifier):
     ) -> None: ...
 
 class SVR(Regressor):
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -136,9 +142,7 @@ class SVR(Regressor):
     def __init__(
         self,
         *,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -153,7 +157,7 @@ class SVR(Regressor):
 class NuSVR(Regressor):
     nu: float
     C: float
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -166,9 +170,7 @@ class NuSVR(Regressor):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -179,7 +181,7 @@ class NuSVR(Regressor):
     ) -> None: ...
 
 class OneClassSVM(Decides, Detector):
-    kernel: Literal["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"]
+    kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
@@ -191,9 +193,7 @@ class OneClassSVM(Decides, Detector):
     def __init__(
         self,
         *,
-        kernel: Literal[
-            "linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"
-        ] = "rbf",
+        kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -202,4 +202,30 @@ class OneClassSVM(Decides, Detector):
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+    ) -> None: ...
+
+class KernelPerceptron(Decides, Classifier):
+    kernel: str | Callable[..., Any]
+    gamma: Any
+    degree: int
+    coef0: float
+    fit_intercept: bool
+    max_iter: int
+    average: bool
+    budget: int | None
+    shuffle: bool
+    random_state: int
+    def __init__(
+        self,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        gamma: Any = None,
+        degree: int = 3,
+        coef0: float = 1.0,
+        fit_intercept: bool = True,
+        max_iter: int = 100,
+        average: bool = False,
+        budget: int | None = None,
+        shuffle: bool = True,
+        random_state: int = 0,
     ) -> None: ...

@@ -109,7 +109,10 @@ fn rows_go_through_the_map_one_by_one_or_all_at_once() {
         let joined = mercer::prepare::Encoded::join(parts).unwrap();
 
         for i in 0..100 {
-            assert_eq!(joined.rows().row(i), all.rows().row(i), "{map}");
+            // A product of one row and one of many may round the last digit apart.
+            for (a, b) in joined.rows().row(i).iter().zip(all.rows().row(i)) {
+                assert!((a - b).abs() < 1e-13, "{map}: {a} {b}");
+            }
         }
         assert_eq!(all.rows().n_columns(), features.n_features());
         assert_eq!(features.names().len(), features.n_features());
@@ -213,7 +216,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
     ];
     for id in ids {
         let mut estimator = Estimator::from_id(id).unwrap().set_word("kernel", formula).unwrap();
-        for (name, word) in [("nu", "0.3"), ("n_components", "10"), ("n_clusters", "3")] {
+        for (name, word) in [("nu", "0.3"), ("n_components", "10"), ("n_clusters", "3"), ("tol", "1e-9")] {
             estimator = estimator.set_word(name, word).unwrap_or(estimator);
         }
         let card = estimator.card();
@@ -245,7 +248,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
             _ => Dataset::unlabeled(&gram),
         };
         let given = given.fit(&data, &Monitor::quiet()).unwrap();
-        assert_near(&crate::cases::answers(&given, &gram), &answers, 2e-2);
+        assert_near(&crate::cases::answers(&given, &gram), &answers, 1e-5);
     }
     assert!(
         check_kernel(kernel.with(None, 1.0, 3, &Dataset::unlabeled(&x)), &Rows::from(&x))

@@ -1,0 +1,25 @@
+from typing import Any, Literal
+
+from .base import Transformer
+
+__all__ = ["PolynomialFeatures"]
+
+class PolynomialFeatures(Transformer):
+    degree: Any
+    interaction_only: bool
+    include_bias: bool
+    order: Literal["C", "F"]
+    kernel: bool
+    gamma: float
+    coef0: float
+    def __init__(
+        self,
+        *,
+        degree: Any = 2,
+        interaction_only: bool = False,
+        include_bias: bool = True,
+        order: Literal["C", "F"] = "C",
+        kernel: bool = False,
+        gamma: float = 1.0,
+        coef0: float = 1.0,
+    ) -> None: ...
