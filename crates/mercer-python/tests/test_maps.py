@@ -32,6 +32,15 @@ from mercer.svm import SVC, SVR, KernelPerceptron, OneClassSVM
 X = np.random.default_rng(3).normal(size=(50, 4))
 
 
+def excused(estimator):
+    """A row twice is looked at twice, and a row of weight two once: the order of rows is learned from."""
+    if "order" not in estimator._takes:
+        return {}
+    check = "check_sample_weight_equivalence_on"
+    why = "learning depends on the order of rows"
+    return {f"{check}_dense_data": why, f"{check}_sparse_data": why}
+
+
 @parametrize_with_checks(
     [
         PolynomialFeatures(),
@@ -39,10 +48,11 @@ X = np.random.default_rng(3).normal(size=(50, 4))
         KernelKMeans(n_clusters=3),
         KernelPerceptron(),
         KernelPerceptron(average=True, budget=20),
-        KernelRidge(solver="cg"),
-        KernelRidge(kernel="rbf", solver="approx"),
+        KernelRidge(solver="cg", tol=1e-13),
+        KernelRidge(kernel="rbf", solver="approx", tol=1e-13),
         KernelRidge(kernel="rbf+0.5*linear"),
-    ]
+    ],
+    expected_failed_checks=excused,
 )
 def test_scikit_learn_finds_nothing_to_complain_about(estimator, check):
     check(estimator)

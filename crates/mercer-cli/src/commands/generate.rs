@@ -377,7 +377,7 @@ fn wrapped(text: &str, indent: usize) -> String {
 fn stub(cards: &[&Card]) -> String {
     let classes: String = cards.iter().map(|card| stub_class(card)).collect();
     let mut out = String::new();
-    let used = |names: [(&'static str, &str); 2]| -> Vec<&str> {
+    let used = |names: [(&'static str, &str); 2]| -> Vec<&'static str> {
         let used = names.iter().filter(|(_, used)| classes.contains(used));
         used.map(|(name, _)| *name).collect()
     };

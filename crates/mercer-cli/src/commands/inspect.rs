@@ -9,7 +9,7 @@ use crate::session::Session;
 use mercer::catalog::{Trained, Tree};
 use mercer::data::{Kind, Label};
 use mercer::explain::short;
-use mercer::prepare::Step;
+use mercer::prepare::{FittedMap, Step};
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -31,7 +31,9 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let classes = able.classifier().map(|m| m.classes().clone()).unwrap_or_default();
     let names = model.features.names();
     let summary = able.additive().filter(|_| tells(&model)).and_then(|m| m.summary(&names, 0.95));
-    let holds_rows = model.stats.as_ref().is_some_and(|stats| stats.holds_rows());
+    let readable = model.stats.as_ref().is_some_and(|stats| stats.holds_rows());
+    let inside = keeps_rows(&model);
+    let holds_rows = readable || inside;
     let params = model.estimator.params();
     let certificate = &model.fitted.certificate;
     if session.json {
@@ -111,12 +113,24 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     } else {
         "no summaries"
     };
-    let rows = match holds_rows {
-        true => "they tell which codes came together, so training rows can be read out of them",
-        false => "no training rows are inside",
+    let rows = match (readable, inside) {
+        (true, _) => {
+            "they tell which codes came together, so training rows can be read out of them"
+        }
+        (false, true) => {
+            "some training rows are inside, as prepared: the kernel is asked with them"
+        }
+        (false, false) => "no training rows are inside",
     };
     writeln!(out, "keeps {keeps}; {rows}")?;
     Ok(())
+}
+
+/// Whether rows learned from are kept, as support vectors or as the centers of a map.
+fn keeps_rows(model: &Trained) -> bool {
+    let centers = model.features.map.as_ref().map(|map| &map.map);
+    model.fitted.model.fields().get("machine").is_some()
+        || matches!(centers, Some(FittedMap::Nystroem(_)))
 }
 
 /// Whether features say something by themselves.

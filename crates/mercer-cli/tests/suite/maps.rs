@@ -53,6 +53,9 @@ fn the_reason_is_told_where_a_map_cannot_be() {
     folder.output(&train(&["--features", "rff:9", "--folds", "0", "--out", "m.mercer"]));
     let error = folder.failure(&["explain", "m.mercer", &iris], 2);
     assert!(error.contains("poly:2"), "{error}");
+    let gaps = example("penguins.csv");
+    let error = folder.failure(&["train", &gaps, "--target", "species", "--features", "rff:9"], 3);
+    assert!(error.contains("row 4, column `bill_length_mm`"), "{error}");
     let error = folder.failure(&train(&["--features", "rff:1000000", "--memory", "1M"]), 5);
     assert!(error.contains("bytes"), "{error}");
 }

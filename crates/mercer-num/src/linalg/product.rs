@@ -60,12 +60,18 @@ pub fn add_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &
 ///
 /// # Panics
 /// If the lengths do not fit.
-pub fn dot_products<T: ComplexField>(a: &[T], b: &[T], width: usize, out: &mut [T], one: T) {
+pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out: &mut [T], one: T) {
     if width == 0 || out.is_empty() {
         return;
     }
     let (n, m) = (a.len() / width, b.len() / width);
     assert_eq!(out.len(), n * m, "one cell a pair of rows");
+    if n == 1 {
+        // A row by itself would be summed in another order than in company.
+        let mut twice = vec![one; 2 * m];
+        dot_products(&[a, a].concat(), b, width, &mut twice, one);
+        return out.copy_from_slice(&twice[..m]);
+    }
     let a = MatRef::from_row_major_slice(a, n, width);
     let b = MatRef::from_row_major_slice(b, m, width);
     let out = MatMut::from_row_major_slice_mut(out, n, m);
@@ -196,6 +202,22 @@ mod tests {
         let many = with_threads(5, || (gram(a.view()), multiply(a.view(), b.view())));
 
         assert_eq!(one, many);
+    }
+
+    #[test]
+    fn the_company_of_a_row_changes_no_bit() {
+        for (m, k) in [(1, 5), (7, 3), (40, 17), (300, 784)] {
+            let (a, b) = (normal(130, k, 7), normal(m, k, 8));
+            let (a, b) = (a.as_slice().unwrap(), b.as_slice().unwrap());
+            let mut all = vec![0.0; 130 * m];
+            dot_products(a, b, k, &mut all, 1.0);
+
+            for n in [1, 2, 7, 64] {
+                let mut some = vec![0.0; n * m];
+                dot_products(&a[..n * k], b, k, &mut some, 1.0);
+                assert_eq!(some, all[..n * m], "{n} rows, {m} x {k}");
+            }
+        }
     }
 
     #[test]

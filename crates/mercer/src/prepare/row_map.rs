@@ -5,7 +5,7 @@
 //! the model. After that it knows nothing of the rows before: they go through it block by block.
 
 use super::features::{Encoded, Features};
-use crate::data::{Dataset, Stream};
+use crate::data::{Dataset, Stream, check_cells};
 use crate::error::{Error, Result};
 use crate::kernel::{
     AdditiveChi2Sampler, AdditiveChi2SamplerModel, Degrees, Gamma, GammaRule, Nystroem,
@@ -13,6 +13,7 @@ use crate::kernel::{
     PolynomialFeaturesModel, RbfSampler, RbfSamplerModel,
 };
 use crate::model::{Certificate, Check, Fit, Monitor, Params, Transformer, set};
+use mercer_num::rows::Missing;
 use mercer_num::{Matrix, Rows, Sparse};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -231,6 +232,9 @@ impl MapRecipe {
         stream.stream(&features.reading(None), LOOK, &mut |tables| {
             for table in &tables {
                 let rows = features.encode(table, None)?;
+                // Here a row still has its place.
+                check_cells(&rows.rows(), Missing::Refused)
+                    .map_err(|e| e.after_rows(seen as usize))?;
                 for i in 0..table.n_rows() {
                     let key = mix(self.seed() ^ mix(seen + i as u64));
                     if key <= bar {

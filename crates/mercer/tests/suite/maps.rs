@@ -213,7 +213,9 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
     ];
     for id in ids {
         let mut estimator = Estimator::from_id(id).unwrap().set_word("kernel", formula).unwrap();
-        for (name, word) in [("nu", "0.3"), ("n_components", "10"), ("n_clusters", "3")] {
+        for (name, word) in
+            [("nu", "0.3"), ("n_components", "10"), ("n_clusters", "3"), ("tol", "1e-9")]
+        {
             estimator = estimator.set_word(name, word).unwrap_or(estimator);
         }
         let card = estimator.card();
@@ -245,7 +247,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
             _ => Dataset::unlabeled(&gram),
         };
         let given = given.fit(&data, &Monitor::quiet()).unwrap();
-        assert_near(&crate::cases::answers(&given, &gram), &answers, 2e-2);
+        assert_near(&crate::cases::answers(&given, &gram), &answers, 1e-5);
     }
     assert!(
         check_kernel(kernel.with(None, 1.0, 3, &Dataset::unlabeled(&x)), &Rows::from(&x))
