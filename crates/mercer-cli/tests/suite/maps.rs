@@ -44,7 +44,8 @@ fn a_map_and_its_estimator_are_one_model() {
 fn the_reason_is_told_where_a_map_cannot_be() {
     let folder = Folder::new();
     let iris = example("iris.csv");
-    let train = |more: &[&str]| [&["train", &iris, "--target", "species"], more].concat();
+    let start = ["train", &iris, "--target", "species"];
+    let train = |more: &[&'static str]| [&start[..], more].concat();
 
     let error = folder.failure(&train(&["--features", "waves:3"]), 2);
     assert!(error.contains("nystroem:N"), "{error}");

@@ -121,7 +121,10 @@ impl fmt::Display for Certificate {
             write!(f, "; {how}")?;
         }
         if let Some((name, value)) = &self.proof.objective {
-            if (1e-3..1e9).contains(&value.abs()) || *value == 0.0 {
+            if value.fract() == 0.0 && value.abs() < 1e9 {
+                // A count, or as good as one.
+                write!(f, "; {name} {value:.0}")?;
+            } else if (1e-3..1e9).contains(&value.abs()) {
                 write!(f, "; {name} {value:.6}")?;
             } else {
                 write!(f, "; {name} {value:.6e}")?;

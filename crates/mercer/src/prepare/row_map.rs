@@ -66,9 +66,9 @@ pub struct RowMap {
 #[serde(rename_all = "kebab-case")]
 pub enum FittedMap {
     /// Random Fourier features.
-    Rff(RbfSamplerModel),
+    Rff(Box<RbfSamplerModel>),
     /// Nyström's map.
-    Nystroem(NystroemModel),
+    Nystroem(Box<NystroemModel>),
     /// A tensor sketch.
     Sketch(PolynomialCountSketchModel),
     /// Waves over logarithms.
@@ -186,11 +186,11 @@ impl MapRecipe {
         let (map, certificate) = match &self.params {
             MapParams::Rff(params) => {
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Rff(fitted.model), fitted.certificate)
+                (FittedMap::Rff(Box::new(fitted.model)), fitted.certificate)
             }
             MapParams::Nystroem(params) => {
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Nystroem(fitted.model), fitted.certificate)
+                (FittedMap::Nystroem(Box::new(fitted.model)), fitted.certificate)
             }
             MapParams::Sketch(params) => {
                 let mut params = params.clone();
@@ -297,8 +297,8 @@ fn mix(x: u64) -> u64 {
 impl RowMap {
     fn transformer(&self) -> &dyn Transformer {
         match &self.map {
-            FittedMap::Rff(map) => map,
-            FittedMap::Nystroem(map) => map,
+            FittedMap::Rff(map) => map.as_ref(),
+            FittedMap::Nystroem(map) => map.as_ref(),
             FittedMap::Sketch(map) => map,
             FittedMap::Chi2(map) => map,
             FittedMap::Poly(map) => map,

@@ -314,12 +314,12 @@ mod tests {
             }
             owed.iter_mut().for_each(|owed| *owed += 0.001);
             for j in &columns {
-                for k in 0..m {
+                for (k, owed) in owed.iter().enumerate() {
                     let at = *j as usize * m + k;
                     let before: f64 = w[at];
                     w[at] = match before > 0.0 {
-                        true => (before - (owed[k] + taken[at])).max(0.0),
-                        false => (before + (owed[k] - taken[at])).min(0.0),
+                        true => (before - (owed + taken[at])).max(0.0),
+                        false => (before + (owed - taken[at])).min(0.0),
                     };
                     taken[at] += w[at] - before;
                 }
