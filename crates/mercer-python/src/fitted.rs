@@ -969,16 +969,13 @@ impl Fitted {
     }
 
     /// One row of numbers a row.
-    fn table<'py, T: Element>(
+    fn table<'py, T: Element + Copy + Default>(
         &self,
         py: Python<'py>,
         x: Table<'py>,
         width: usize,
         part: impl Fn(&Rows<'_>) -> Result<Array2<T>> + Sync,
-    ) -> PyResult<Bound<'py, PyArray2<T>>>
-    where
-        T: Copy + Default,
-    {
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let rows = x.rows()?;
         let n_rows = rows.n_rows();
         let cells = work::run(py, |cancel| {
