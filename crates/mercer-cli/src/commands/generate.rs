@@ -396,12 +396,16 @@ fn stub(cards: &[&Card]) -> String {
 
 fn stub_class(card: &Card) -> String {
     let params = params(card);
-    // A list of choices that does not fit on a line has one of its own.
+    // A list of choices that does not fit on a line has one of its own, or one for every choice.
     let declared = |p: &Param<'_>, indent: usize, rest: &str| {
         let line = format!("{}: {}{rest}", p.spec.name, p.hint);
         match p.hint.strip_prefix("Literal[").and_then(|hint| hint.strip_suffix(']')) {
             Some(choices) if indent + line.chars().count() >= WIDTH => {
                 let pad = " ".repeat(indent);
+                let choices = match indent + 4 + choices.chars().count() <= WIDTH {
+                    true => choices.to_owned(),
+                    false => choices.replace(", ", &format!(",\n{pad}    ")) + ",",
+                };
                 format!("{}: Literal[\n{pad}    {choices}\n{pad}]{rest}", p.spec.name)
             }
             _ => line,

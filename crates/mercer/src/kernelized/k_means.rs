@@ -23,7 +23,7 @@ const KEPT: u64 = 2 << 30;
 const ROUNDING: f64 = 1e-10;
 
 params! {
-    /// K-means in the space of a kernel: groups of rows that lie together, of any shape the kernel sees.
+    /// K-means in the space of a kernel: groups of rows of any shape that the kernel sees.
     pub struct KernelKMeans {
         /// How many clusters. Of fewer rows that differ, as many as there are.
         n_clusters: usize = 8, Between(1.0, 1e6);
