@@ -9,7 +9,7 @@ __all__ = ["KernelKMeans"]
 
 
 class KernelKMeans(Clusterer):
-    """K-means in the space of a kernel: groups of rows that lie together, of any shape the kernel sees.
+    """K-means in the space of a kernel: groups of rows of any shape that the kernel sees.
 
     Parameters
     ----------

@@ -142,7 +142,15 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
 
 class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
     loss: Literal[
-        "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"
+        "hinge",
+        "log_loss",
+        "modified_huber",
+        "squared_hinge",
+        "perceptron",
+        "squared_error",
+        "huber",
+        "epsilon_insensitive",
+        "squared_epsilon_insensitive",
     ]
     penalty: Literal["l2", "l1", "elasticnet", "none"]
     alpha: float
@@ -167,7 +175,15 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         self,
         *,
         loss: Literal[
-            "hinge", "log_loss", "modified_huber", "squared_hinge", "perceptron", "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"
+            "hinge",
+            "log_loss",
+            "modified_huber",
+            "squared_hinge",
+            "perceptron",
+            "squared_error",
+            "huber",
+            "epsilon_insensitive",
+            "squared_epsilon_insensitive",
         ] = "hinge",
         penalty: Literal["l2", "l1", "elasticnet", "none"] = "l2",
         alpha: float = 0.0001,
