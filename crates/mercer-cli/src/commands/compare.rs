@@ -112,7 +112,7 @@ fn learn(
     if card.reads() == Reads::Categories {
         recipe = recipe.for_codes();
     }
-    let columns = Columns { ignore: &args.ignore, only: &args.used };
+    let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use" };
     let features = columns.plan(profile, target, (card, recipe.words), session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);

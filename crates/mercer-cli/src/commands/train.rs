@@ -73,7 +73,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let features = match &like {
         Some(like) => like.features.clone(),
         None => {
-            let columns = Columns { ignore: &args.ignore, only: &args.texts };
+            let columns = Columns { ignore: &args.ignore, only: &args.texts, by: "--text" };
             let card = (estimator.card(), recipe.words);
             columns.plan(&profile, &target.name, card, session)?
         }
@@ -368,6 +368,8 @@ pub(super) struct Columns<'a> {
     pub ignore: &'a [String],
     /// No others than these, where there are any.
     pub only: &'a [String],
+    /// The option that names them.
+    pub by: &'a str,
 }
 
 impl Columns<'_> {
@@ -397,7 +399,7 @@ impl Columns<'_> {
                 left_out.iter().map(|f: &mercer::prepare::Field| format!("`{}`", f.name)).collect();
             if !names.is_empty() {
                 let names = names.join(", ");
-                session.say(&format!("not used: {names} (others are named to learn from)"));
+                session.say(&format!("not used: {names} ({} names what to learn from)", self.by));
             }
         }
         planned(&schema, target, card, session)
