@@ -70,7 +70,8 @@ CASES = [
     (Perceptron, {}),
     (Perceptron, {"penalty": "l2", "alpha": 0.001, "class_weight": {0: 2.0}}),
     (SGDClassifier, {"penalty": None, "learning_rate": "constant"}),
-    (SGDClassifier, {"loss": "log_loss", "average": True}),
+    # Early steps of this one are so long that its last digits are other ones after many passes.
+    (SGDClassifier, {"loss": "log_loss", "average": True, "max_iter": 3, "tol": None}),
     (SGDClassifier, {"loss": "modified_huber", "alpha": 0.1}),
     (PassiveAggressiveClassifier, {"C": 0.01}),
 ]

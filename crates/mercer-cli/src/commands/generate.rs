@@ -326,13 +326,14 @@ fn example(card: &Card) -> String {
     if !card.can("classifier") {
         return String::new();
     }
-    // Counts of a kind every classifier can learn from.
+    // Counts of a kind every classifier can learn from; three rows of a class are three folds at most.
+    let folds = if card.specs.iter().any(|spec| spec.name == "cv") { "cv=3" } else { "" };
     format!(
         "\n    Examples\n    --------\n\
          \x20   >>> from mercer.{module} import {name}\n\
          \x20   >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]\n\
          \x20   >>> y = [\"a\", \"a\", \"a\", \"b\", \"b\", \"b\"]\n\
-         \x20   >>> model = {name}().fit(X, y)\n\
+         \x20   >>> model = {name}({folds}).fit(X, y)\n\
          \x20   >>> print(*model.predict([[3, 0], [0, 3]]))\n\
          \x20   a b\n"
     )

@@ -936,7 +936,7 @@ class Regressor(RegressorMixin, Estimator):
             How often each row counts.
         """
         matrix = self._rows(X, reset=True)
-        self._columns_of_y = "targets" in self._takes and y is not None and np.ndim(y) == 2
+        self._columns_of_y = "targets" in self._takes and y is not None and np.asarray(y).ndim == 2
         if self._columns_of_y:
             return self._fit_many(matrix, y, sample_weight)
         numbers, weights = self._target(matrix, y, sample_weight)

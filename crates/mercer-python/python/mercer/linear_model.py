@@ -302,7 +302,7 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
     >>> from mercer.linear_model import LogisticRegressionCV
     >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
     >>> y = ["a", "a", "a", "b", "b", "b"]
-    >>> model = LogisticRegressionCV().fit(X, y)
+    >>> model = LogisticRegressionCV(cv=3).fit(X, y)
     >>> print(*model.predict([[3, 0], [0, 3]]))
     a b
     """
