@@ -58,7 +58,7 @@ SHAPES = {
 }
 
 
-#: The same of numbers to learn; the last is their spread.
+#: The same of numbers to learn, without classes.
 NUMBER_SHAPES = {"california": (16_512, 4_128, 13), "casp": (36_584, 9_146, 9)}
 
 

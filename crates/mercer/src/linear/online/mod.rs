@@ -1,6 +1,37 @@
 //! Linear models that learn one row at a time: the perceptron, stochastic gradients, passive-aggressive
 //! steps. They can go on at any time, and another order of the rows gives another model.
 
+/// The three ways to learn of an estimator by rows: afresh, from another model's weights, and on.
+macro_rules! by_rows {
+    ($Params:ty => $Model:ty) => {
+        impl Fit for $Params {
+            type Model = $Model;
+
+            fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<$Model>> {
+                self.learn(Begin::Start(None), data, monitor)
+            }
+
+            fn fit_from(
+                &self,
+                start: &$Model,
+                data: &Dataset<'_>,
+                monitor: &Monitor<'_>,
+            ) -> Result<Fitted<$Model>> {
+                self.learn(Begin::Start(Some(start)), data, monitor)
+            }
+
+            fn learn_on(
+                &self,
+                before: Option<&$Model>,
+                data: &Dataset<'_>,
+                monitor: &Monitor<'_>,
+            ) -> Result<Fitted<$Model>> {
+                self.learn(Begin::On(before), data, monitor)
+            }
+        }
+    };
+}
+
 mod descent;
 mod loss;
 mod number_plane;

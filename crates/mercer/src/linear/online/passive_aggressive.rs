@@ -179,57 +179,8 @@ impl PassiveAggressiveRegressor {
     }
 }
 
-impl Fit for PassiveAggressive {
-    type Model = PassiveAggressiveModel;
-
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(None), data, monitor)
-    }
-
-    fn fit_from(
-        &self,
-        start: &Self::Model,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(Some(start)), data, monitor)
-    }
-
-    fn learn_on(
-        &self,
-        before: Option<&Self::Model>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::On(before), data, monitor)
-    }
-}
-
-impl Fit for PassiveAggressiveRegressor {
-    type Model = PassiveAggressiveRegressorModel;
-
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(None), data, monitor)
-    }
-
-    fn fit_from(
-        &self,
-        start: &Self::Model,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(Some(start)), data, monitor)
-    }
-
-    fn learn_on(
-        &self,
-        before: Option<&Self::Model>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::On(before), data, monitor)
-    }
-}
+by_rows!(PassiveAggressive => PassiveAggressiveModel);
+by_rows!(PassiveAggressiveRegressor => PassiveAggressiveRegressorModel);
 
 #[cfg(test)]
 mod tests {

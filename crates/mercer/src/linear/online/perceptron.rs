@@ -91,31 +91,7 @@ impl Perceptron {
     }
 }
 
-impl Fit for Perceptron {
-    type Model = PerceptronModel;
-
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(None), data, monitor)
-    }
-
-    fn fit_from(
-        &self,
-        start: &Self::Model,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(Some(start)), data, monitor)
-    }
-
-    fn learn_on(
-        &self,
-        before: Option<&Self::Model>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::On(before), data, monitor)
-    }
-}
+by_rows!(Perceptron => PerceptronModel);
 
 #[cfg(test)]
 mod tests {

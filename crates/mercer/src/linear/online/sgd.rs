@@ -186,57 +186,8 @@ impl SgdRegressor {
     }
 }
 
-impl Fit for SgdClassifier {
-    type Model = SgdClassifierModel;
-
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(None), data, monitor)
-    }
-
-    fn fit_from(
-        &self,
-        start: &Self::Model,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(Some(start)), data, monitor)
-    }
-
-    fn learn_on(
-        &self,
-        before: Option<&Self::Model>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::On(before), data, monitor)
-    }
-}
-
-impl Fit for SgdRegressor {
-    type Model = SgdRegressorModel;
-
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(None), data, monitor)
-    }
-
-    fn fit_from(
-        &self,
-        start: &Self::Model,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::Start(Some(start)), data, monitor)
-    }
-
-    fn learn_on(
-        &self,
-        before: Option<&Self::Model>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<Self::Model>> {
-        self.learn(Begin::On(before), data, monitor)
-    }
-}
+by_rows!(SgdClassifier => SgdClassifierModel);
+by_rows!(SgdRegressor => SgdRegressorModel);
 
 #[cfg(test)]
 mod tests {
