@@ -136,19 +136,18 @@ pub fn fit_many<'py>(
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, None, x.n_columns()?, x.is_sparse())?;
-    let classes = Classes::default();
-    let batch = Batch { x, target: Target::Nothing, classes, weights, columns: Arc::default() };
-    let data = batch.dataset()?;
-    let targets = targets.as_array().to_owned();
+    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
+    let rows = x.rows()?;
+    let targets = targets.as_array();
     let limit = limit(seconds)?;
     let trained = work::run(py, |cancel| {
-        let fitted = match &estimator {
-            Estimator::KernelRidge(params) => {
-                params.fit_many(&data, &targets, &monitor(limit, cancel))?
-            }
-            other => return Err(other.unable("learn several numbers at once")),
+        let data = Dataset::table(rows, targets)?;
+        let data = match weights {
+            Some(weights) => data.weighted(weights)?,
+            None => data,
         };
-        Ok(Trained::new(estimator, features, fitted.map(AnyModel::KernelRidge), None))
+        let fitted = estimator.fit(&data, &monitor(limit, cancel))?;
+        Ok(Trained::new(estimator, features, fitted, None))
     })?;
     Ok(Fitted { state: State::ready(trained) })
 }
@@ -637,10 +636,7 @@ impl Fitted {
     /// How many numbers a row has.
     #[getter]
     fn n_targets(&self) -> PyResult<usize> {
-        Ok(match &self.ready()?.fitted.model {
-            AnyModel::KernelRidge(model) => model.n_targets(),
-            _ => 1,
-        })
+        Ok(self.regressor()?.n_targets())
     }
 
     /// Every number of each row, a column each.
@@ -649,9 +645,7 @@ impl Fitted {
         py: Python<'py>,
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let AnyModel::KernelRidge(model) = &self.ready()?.fitted.model else {
-            return Err(self.unable("predict several numbers"));
-        };
+        let model = self.regressor()?;
         self.table(py, x, model.n_targets(), |rows| model.predict_many(rows))
     }
 

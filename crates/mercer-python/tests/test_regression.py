@@ -71,6 +71,36 @@ def test_the_numbers_are_scikit_learns(name, ours, reference, params, weighted, 
     np.testing.assert_allclose(ours.predict(rows), reference.predict(X), rtol=1e-8)
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(("ours", "reference", "params"), CASES)
+def test_several_numbers_are_learned_at_once(ours, reference, params, sparse, tmp_path):
+    X, y = random_data()
+    both = np.column_stack([y, y**2, np.ones_like(y)])
+    weights = np.random.default_rng(1).uniform(0.5, 2, len(y))
+
+    model = ours(**params).fit(scipy.sparse.csr_matrix(X) if sparse else X, both, weights)
+    reference = reference(**params).fit(X, both, weights)
+
+    np.testing.assert_allclose(model.coef_, reference.coef_, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.intercept_, reference.intercept_, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(model.predict(X), reference.predict(X), rtol=1e-8, atol=1e-9)
+    model.save(tmp_path / "many.mercer")
+    loaded = mercer.load(tmp_path / "many.mercer")
+    np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
+    np.testing.assert_array_equal(loaded.coef_, model.coef_)
+    with pytest.raises(ValueError, match="learned 3 numbers at once"):
+        model.explain(X[0])
+    column = ours(**params).fit(X, y[:, None])
+    assert (column.coef_.shape, column.predict(X).shape) == ((1, 20), (3000, 1))
+
+
+def test_one_price_for_each_of_several_numbers_is_refused():
+    X, y = random_data()
+
+    with pytest.raises(ValueError, match="alpha_from"):
+        Ridge(alpha_from="evidence").fit(X, np.column_stack([y, y]))
+
+
 def test_of_equal_solutions_both_take_the_shortest():
     X, y = random_data()
     X = np.hstack([X[:200], X[:200, :3] * [1, 2, 3]])

@@ -7,8 +7,10 @@
 
 use super::{Cholesky, solve_lower};
 use crate::Matrix;
+use crate::float::Float;
 use faer::linalg::matmul::matmul;
 use faer::linalg::triangular_solve::solve_lower_triangular_in_place;
+use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -29,12 +31,12 @@ pub enum Factored {
 
 /// Puts the factor of a row-major symmetric matrix into its lower triangle, which is all that is read; what
 /// stands above the diagonal is of no meaning before and after. `go_on` is asked with the number of finished
-/// columns.
+/// columns. Tiles on the diagonal are factored in double precision, whatever the cells are kept in.
 ///
 /// # Panics
 /// If the matrix is not square.
-pub fn cholesky_in_place(
-    a: &mut [f64],
+pub fn cholesky_in_place<T: Float + ComplexField>(
+    a: &mut [T],
     n: usize,
     mut go_on: impl FnMut(usize) -> bool,
 ) -> Factored {
@@ -45,21 +47,22 @@ pub fn cholesky_in_place(
         }
         let last = (first + TILE).min(n);
         let width = last - first;
-        let own = Matrix::from_shape_fn((width, width), |(i, j)| a[(first + i) * n + first + j]);
+        let own =
+            Matrix::from_shape_fn((width, width), |(i, j)| a[(first + i) * n + first + j].into());
         let Some(factor) = Cholesky::of(own.view()) else { return Factored::Indefinite };
-        let lower = factor.lower().as_slice().unwrap_or_default();
+        let lower: Vec<T> = factor.lower().iter().map(|v| T::narrow(*v)).collect();
         for (i, row) in lower.chunks_exact(width).enumerate() {
             a[(first + i) * n + first..][..width].copy_from_slice(row);
         }
         // The rows below, solved: X Lᵀ = A.
-        let mut below = vec![0.0; (n - last) * width];
+        let mut below = vec![T::default(); (n - last) * width];
         let rest = &mut a[last * n..];
         below.par_chunks_mut(TILE * width).zip(rest.par_chunks_mut(TILE * n)).for_each(
             |(below, rows)| {
                 for (to, row) in below.chunks_exact_mut(width).zip(rows.chunks_exact(n)) {
                     to.copy_from_slice(&row[first..last]);
                 }
-                let l = MatRef::from_row_major_slice(lower, width, width);
+                let l = MatRef::from_row_major_slice(&lower, width, width);
                 let some = below.len() / width;
                 let b = MatMut::from_row_major_slice_mut(below, some, width);
                 solve_lower_triangular_in_place(l, b.transpose_mut(), Par::Seq);
@@ -80,7 +83,7 @@ pub fn cholesky_in_place(
                 Accum::Add,
                 MatRef::from_row_major_slice(own, some, width),
                 MatRef::from_row_major_slice(others, from + some, width).transpose(),
-                -1.0,
+                T::narrow(-1.0),
                 Par::Seq,
             );
         });

@@ -3,6 +3,7 @@
 use faer::linalg::triangular_solve::{
     solve_lower_triangular_in_place, solve_upper_triangular_in_place,
 };
+use faer::traits::ComplexField;
 use faer::{MatMut, MatRef, Par};
 use ndarray::ArrayView2;
 
@@ -10,7 +11,7 @@ use ndarray::ArrayView2;
 ///
 /// # Panics
 /// If the sizes do not fit.
-pub fn solve_lower(l: ArrayView2<'_, f64>, b: &mut [f64], width: usize) {
+pub fn solve_lower<T: ComplexField + Copy>(l: ArrayView2<'_, T>, b: &mut [T], width: usize) {
     with(l, b, width, |l, b| solve_lower_triangular_in_place(l, b, Par::Seq));
 }
 
@@ -18,7 +19,11 @@ pub fn solve_lower(l: ArrayView2<'_, f64>, b: &mut [f64], width: usize) {
 ///
 /// # Panics
 /// If the sizes do not fit.
-pub fn solve_lower_transposed(l: ArrayView2<'_, f64>, b: &mut [f64], width: usize) {
+pub fn solve_lower_transposed<T: ComplexField + Copy>(
+    l: ArrayView2<'_, T>,
+    b: &mut [T],
+    width: usize,
+) {
     with(l, b, width, |l, b| solve_upper_triangular_in_place(l.transpose(), b, Par::Seq));
 }
 
@@ -38,11 +43,11 @@ pub fn solve_upper_transposed(u: ArrayView2<'_, f64>, b: &mut [f64], width: usiz
     with(u, b, width, |u, b| solve_lower_triangular_in_place(u.transpose(), b, Par::Seq));
 }
 
-fn with(
-    a: ArrayView2<'_, f64>,
-    b: &mut [f64],
+fn with<T: ComplexField + Copy>(
+    a: ArrayView2<'_, T>,
+    b: &mut [T],
     width: usize,
-    solve: impl FnOnce(MatRef<'_, f64>, MatMut<'_, f64>),
+    solve: impl FnOnce(MatRef<'_, T>, MatMut<'_, T>),
 ) {
     let n = a.nrows();
     assert_eq!((a.ncols(), b.len()), (n, n * width), "a square system of as many rows");

@@ -191,6 +191,9 @@ BY_PAIR = frozenset({"kernel-pca", "kernel-ridge", "nystroem"})
 #: What a kernel in Python takes the rows of.
 OF_KERNEL_ROWS = frozenset({"X_fit_", "components_", "support_vectors_"})
 
+#: What has an entry a number where several are learned at once, and what it is called in a model.
+OF_TARGETS = {"coef_": "coefficients", "dual_coef_": "", "intercept_": "intercept"}
+
 #: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
 NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
 
@@ -918,6 +921,15 @@ class Regressor(RegressorMixin, Estimator):
     #: Whether the numbers came as columns, and predictions are given so.
     _columns_of_y = False
 
+    def __getattr__(self, name: str) -> Any:
+        value = super().__getattr__(name)
+        if name not in OF_TARGETS or not (self._columns_of_y or self._fitted.n_targets > 1):
+            return value
+        if name == "dual_coef_":
+            return value.reshape(len(value), -1)
+        others = self._fitted.field("others")
+        return np.array([value, *(other[OF_TARGETS[name]] for other in others)])
+
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.target_tags.multi_output = "targets" in self._takes
@@ -1087,7 +1099,7 @@ class Additive(Regressor):
         x : array of shape (n_features,), or anything of one row
             The row.
         """
-        check_is_fitted(self)
+        self._check_one_target("explain")
         return TermExplanation(self._fitted.explain_terms(self._one_row(x)))
 
     def summary(self, level: float = 0.95) -> Summary:
@@ -1098,8 +1110,16 @@ class Additive(Regressor):
         level : float, default=0.95
             How sure the intervals are.
         """
-        check_is_fitted(self)
+        self._check_one_target("summarize")
         return Summary(*self._fitted.summary(level))
+
+    def _check_one_target(self, what: str) -> None:
+        check_is_fitted(self)
+        if self._fitted.n_targets > 1:
+            raise ValueError(
+                f"the model has learned {self._fitted.n_targets} numbers at once; "
+                f"fit it to one of them to {what} it"
+            )
 
 
 def _whole(X: np.ndarray) -> np.ndarray:

@@ -65,8 +65,8 @@ expand::catalog! {
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
         BayesNetwork   "bayes-network"   "naive_bayes.BayesNetworkClassifier" => BayesNetworkModel : classifier probabilistic generative summed, missing categories;
-        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse;
-        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse;
+        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse targets;
+        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse targets;
         LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : classifier probabilistic generative summed discriminant transformer, sparse;
         QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : classifier probabilistic generative summed discriminant, sparse;
         RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : classifier probabilistic generative summed discriminant, sparse;

@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use mercer_num::Rows;
 use mercer_num::parallel::Layout;
 use mercer_num::rows::Missing;
+use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -50,6 +51,13 @@ pub enum Target<'a> {
     },
     /// A number a row.
     Numbers(&'a [f64]),
+    /// Several numbers a row.
+    Table {
+        /// A row of numbers a row.
+        cells: &'a [f64],
+        /// How many numbers a row has.
+        width: usize,
+    },
     /// Nothing is known.
     None,
 }
@@ -102,6 +110,28 @@ impl<'a> Dataset<'a> {
             return Err(Error::NotFinite { row, column: rows.n_columns(), value: target[row] });
         }
         Ok(Dataset { rows, target: Target::Numbers(target), weights: None, columns: &[] })
+    }
+
+    /// Rows with several numbers each: a row of the table each.
+    ///
+    /// # Errors
+    /// If lengths differ, a number is not finite, or the table has no columns or is not stored by rows.
+    pub fn table(rows: impl Into<Rows<'a>>, target: ArrayView2<'a, f64>) -> Result<Dataset<'a>> {
+        let rows = rows.into();
+        check_storage(&rows)?;
+        check_length("the target", target.nrows(), rows.n_rows())?;
+        let width = target.ncols();
+        let Some(cells) = target.to_slice().filter(|_| width > 0) else {
+            let (found, expected) =
+                ("no numbers in a row, or not by rows", "a table stored by rows");
+            let column = "target".into();
+            return Err(Error::Kind { column, found: found.into(), expected: expected.into() });
+        };
+        if let Some(at) = cells.iter().position(|y| !y.is_finite()) {
+            let (row, column) = (at / width, rows.n_columns() + at % width);
+            return Err(Error::NotFinite { row, column, value: cells[at] });
+        }
+        Ok(Dataset { rows, target: Target::Table { cells, width }, weights: None, columns: &[] })
     }
 
     /// Rows alone.
@@ -188,6 +218,9 @@ impl<'a> Dataset<'a> {
                     Target::Classes { codes: &codes[range.clone()], classes }
                 }
                 Target::Numbers(y) => Target::Numbers(&y[range.clone()]),
+                Target::Table { cells, width } => {
+                    Target::Table { cells: &cells[range.start * width..range.end * width], width }
+                }
                 Target::None => Target::None,
             },
             weights: self.weights.map(|w| &w[range]),
@@ -202,7 +235,7 @@ impl<'a> Dataset<'a> {
     pub fn class_target(&self) -> Result<(&'a [u32], &'a Classes)> {
         match self.target {
             Target::Classes { codes, classes } => Ok((codes, classes)),
-            Target::Numbers(_) => Err(Error::Kind {
+            Target::Numbers(_) | Target::Table { .. } => Err(Error::Kind {
                 column: "target".into(),
                 found: "numeric".into(),
                 expected: "a class".into(),
@@ -211,13 +244,29 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The numbers to be learned.
+    /// The number to be learned of every row.
     ///
     /// # Errors
     /// If the target is something else.
     pub fn number_target(&self) -> Result<&'a [f64]> {
+        match self.number_targets()? {
+            (y, 1) => Ok(y),
+            (_, width) => Err(Error::Kind {
+                column: "target".into(),
+                found: format!("{width} numbers a row"),
+                expected: "one number; fit a model for each".into(),
+            }),
+        }
+    }
+
+    /// The numbers to be learned, row by row, and how many a row has.
+    ///
+    /// # Errors
+    /// If the target is something else.
+    pub fn number_targets(&self) -> Result<(&'a [f64], usize)> {
         match self.target {
-            Target::Numbers(y) => Ok(y),
+            Target::Numbers(y) => Ok((y, 1)),
+            Target::Table { cells, width } => Ok((cells, width)),
             Target::Classes { .. } => Err(Error::Kind {
                 column: "target".into(),
                 found: "a class".into(),

@@ -489,8 +489,9 @@ impl<T: Float> KernelRows<T> {
         }
     }
 
-    /// All values among the rows, row-major, on all threads; what stands above the diagonal is of no meaning.
-    pub fn lower_gram(&self) -> Vec<T> {
+    /// All values among the rows, row-major, on all threads, kept in a precision of the caller's; what stands
+    /// above the diagonal is of no meaning.
+    pub fn lower_gram<U: Float>(&self) -> Vec<U> {
         let n = self.n_rows;
         let mut out = zeros_of(n * n);
         out.par_chunks_mut(SHORT * n.max(1)).enumerate().for_each(|(k, rows)| {
@@ -498,11 +499,16 @@ impl<T: Float> KernelRows<T> {
             let last = first + rows.len() / n;
             let picks: Vec<u32> = (first as u32..last as u32).collect();
             let block = self.select(&picks);
+            let mut values = vec![T::default(); picks.len() * LONG];
             for from in (0..last).step_by(LONG) {
                 let to = (from + LONG).min(last);
                 let mut parts: Vec<&mut [T]> =
-                    rows.chunks_exact_mut(n).map(|row| &mut row[from..to]).collect();
+                    values.chunks_exact_mut(LONG).map(|part| &mut part[..to - from]).collect();
                 block.tile(self, from, &mut parts);
+                for (row, part) in rows.chunks_exact_mut(n).zip(parts) {
+                    let cells = row[from..to].iter_mut().zip(part);
+                    cells.for_each(|(cell, v)| *cell = U::narrow((*v).into()));
+                }
             }
         });
         out

@@ -9,6 +9,7 @@ mod pca;
 mod perceptron;
 mod ridge;
 mod ridge_centers;
+mod ridge_factor;
 mod ridge_gradients;
 
 pub use k_means::{KernelKMeans, KernelKMeansModel};
@@ -73,17 +74,17 @@ impl<'a> Ground<'a> {
         Ok(Ground { rows, function, storage, center, picks, weights })
     }
 
-    /// Asks for the memory of so many kernel matrices.
-    fn reserve(&self, matrices: u64, monitor: &Monitor<'_>) -> Result<()> {
+    /// Asks for the memory of so many bytes a pair of rows.
+    fn reserve(&self, bytes: u64, monitor: &Monitor<'_>) -> Result<()> {
         let n = self.picks.len() as u64;
         let cells = n * self.rows.n_columns() as u64;
-        let needed = 8 * (matrices * n * n + cells);
+        let needed = bytes * n * n + 8 * cells;
         monitor.reserve_within("a kernel matrix of all rows", needed, USUAL_BYTES)
     }
 
-    /// Whether there is memory for so many kernel matrices.
-    fn fits(&self, matrices: u64, monitor: &Monitor<'_>) -> bool {
-        self.reserve(matrices, monitor).is_ok()
+    /// Whether there is that memory.
+    fn fits(&self, bytes: u64, monitor: &Monitor<'_>) -> bool {
+        self.reserve(bytes, monitor).is_ok()
     }
 
     /// The weight of every row, those that do not count included.

@@ -61,7 +61,7 @@ impl Fit for KernelPca {
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
         let whole = n <= SMALL || 4 * (wanted + 8) > n;
-        ground.reserve(if whole { 4 } else { 1 }, monitor)?;
+        ground.reserve(if whole { 32 } else { 8 }, monitor)?;
         let mut gram = ground.ready().whole_gram();
         let means = center(&mut gram, &ground.weights);
         let matrix = ArrayView2::from_shape((n, n), &gram).expect("a square of the rows");

@@ -7,23 +7,18 @@
 
 use super::Ground;
 use super::ridge_centers::by_centers;
+use super::ridge_factor::by_factor;
 use super::ridge_gradients::by_gradients;
 use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
 use crate::model::{Cached, Stop};
 use crate::prelude::*;
-use mercer_num::linalg::{
-    Factored, SymmetricEigen, cholesky_in_place, inverse_diagonal, solve_lower,
-    solve_lower_transposed,
-};
+use mercer_num::linalg::solve_lower;
 use mercer_num::special::{Tails, normal_quantile};
-use ndarray::ArrayView2;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Most rows for which a matrix that is not positive definite is taken apart into eigenvectors.
-const MOST_APART: usize = 3000;
-/// Residuals above this, relative to the targets, are worth a second solve.
-const REFINED: f64 = 1e-13;
+/// Rows up to which a factor is kept in double precision: it is there at once.
+const MOST_DOUBLE: usize = 3000;
 /// Rows up to which a function of all rows is looked for without its matrix.
 const MOST_ITERATED: u64 = 100_000;
 /// Rows whose variances one thread works out at a time.
@@ -60,6 +55,9 @@ params! {
         coef0: f64 = 1.0, Any;
         /// Whether to keep what variances and intervals need: as many numbers as there are pairs of rows.
         variance: bool = false, Any;
+        /// Rows up to which the error on rows left out is worked out. Doing so takes as long again as the
+        /// factor in double precision that it needs.
+        leave_one_out_rows: usize = 5000, AtLeast(0.0);
         /// How the equations are solved: by a factor of the kernel matrix (`cholesky`), without the matrix
         /// by conjugate gradients (`cg`), or through a few rows that stand for all (`approx`), for very many
         /// rows. `auto` takes the first that fits.
@@ -83,8 +81,8 @@ pub struct KernelRidgeModel {
     pub alpha: f64,
     /// `yᵀG⁻¹y / Σw`: the variance of targets in units of the kernel, where they are a Gaussian process.
     pub scale: f64,
-    /// The mean squared error on rows left out, one at a time; `None` where time was up or the matrix has no
-    /// factor.
+    /// The mean squared error on rows left out, one at a time; `None` where time was up, where the rows are
+    /// many or the matrix has no factor.
     pub left_out_error: Option<f64>,
     /// Rounds that solving took; one for a factor.
     #[serde(default)]
@@ -99,43 +97,11 @@ impl Fit for KernelRidge {
     type Model = KernelRidgeModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelRidgeModel>> {
-        self.fit_targets(data, &[data.number_target()?.to_vec()], monitor)
-    }
-}
-
-impl KernelRidge {
-    /// Learns several numbers at once: a row of targets a row, a column a number. One factor serves all.
-    ///
-    /// # Errors
-    /// As [`Fit::fit`], or if there are not as many rows of targets as rows.
-    pub fn fit_many(
-        &self,
-        data: &Dataset<'_>,
-        targets: &Matrix,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<KernelRidgeModel>> {
-        if targets.nrows() != data.n_rows() {
-            let (found, expected) = (targets.nrows(), data.n_rows());
-            return Err(Error::Length { what: "the targets".into(), found, expected });
-        }
-        if let Some(((row, column), value)) = targets.indexed_iter().find(|(_, v)| !v.is_finite()) {
-            return Err(Error::NotFinite { row, column, value: *value });
-        }
-        let columns: Vec<Vec<f64>> = targets.columns().into_iter().map(|c| c.to_vec()).collect();
-        if columns.is_empty() {
-            return Err(Error::Length { what: "a row of targets".into(), found: 0, expected: 1 });
-        }
-        self.fit_targets(data, &columns, monitor)
-    }
-
-    fn fit_targets(
-        &self,
-        data: &Dataset<'_>,
-        targets: &[Vec<f64>],
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<KernelRidgeModel>> {
         let start = Instant::now();
         self.check()?;
+        let (targets, n_targets) = data.number_targets()?;
+        let column = |k: usize| targets.iter().skip(k).step_by(n_targets).copied().collect();
+        let targets: Vec<Vec<f64>> = (0..n_targets).map(column).collect();
         let KernelRidge { alpha, ref kernel, gamma, degree, coef0, .. } = *self;
         let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
@@ -152,7 +118,7 @@ impl KernelRidge {
                 let ready = ground.ready();
                 by_gradients(&ready, &ground.weights, &ridge, &targets, stop, monitor)?
             }
-            _ => self.by_factor(&ground, &ridge, &targets, monitor)?,
+            _ => by_factor(self, &ground, &ridge, &targets, monitor)?,
         };
         if solver != RidgeSolver::Cholesky || self.solver != RidgeSolver::Auto {
             let told = answer.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
@@ -192,16 +158,27 @@ impl KernelRidge {
         };
         Ok(Fitted { model, certificate })
     }
+}
+
+impl KernelRidge {
+    /// Whether a factor of so many rows is kept in single precision.
+    pub(super) fn in_single(&self, n: usize) -> bool {
+        !self.variance && n > MOST_DOUBLE.max(self.leave_one_out_rows)
+    }
 
     /// The way to take, and why.
     fn way(&self, ground: &Ground<'_>, monitor: &Monitor<'_>) -> Result<(RidgeSolver, String)> {
         let n = ground.picks.len() as u64;
-        let matrices = if self.variance { 2 } else { 1 };
+        let bytes = match (self.variance, self.in_single(n as usize)) {
+            (true, _) => 16,
+            (false, true) => 4,
+            (false, false) => 8,
+        };
         let refuse = |name: &str, found: String, expected: &str| {
             Err(Error::Parameter { name: name.into(), found, expected: expected.into() })
         };
         let solver = match self.solver {
-            RidgeSolver::Auto if self.variance || ground.fits(matrices, monitor) => {
+            RidgeSolver::Auto if self.variance || ground.fits(bytes, monitor) => {
                 RidgeSolver::Cholesky
             }
             RidgeSolver::Auto if self.alpha == 0.0 => RidgeSolver::Cholesky,
@@ -210,7 +187,7 @@ impl KernelRidge {
             asked => asked,
         };
         if solver == RidgeSolver::Cholesky {
-            ground.reserve(matrices, monitor)?;
+            ground.reserve(bytes, monitor)?;
             return Ok((solver, "cholesky as asked".into()));
         }
         if self.variance {
@@ -232,64 +209,6 @@ impl KernelRidge {
             _ => format!("{word} as asked"),
         };
         Ok((solver, why))
-    }
-
-    /// By a factor of the whole matrix.
-    fn by_factor(
-        &self,
-        ground: &Ground<'_>,
-        ridge: &[f64],
-        targets: &[Vec<f64>],
-        monitor: &Monitor<'_>,
-    ) -> Result<Answer> {
-        let n = ground.picks.len();
-        let ready = ground.ready();
-        let system = System { ready: &ready, ridge, targets };
-        let Solved { coefficients, factor, stopped, apart } = system.solve(self, monitor)?;
-        let m = coefficients.first().map_or(0, Vec::len);
-        let mut violation = 0.0f64;
-        for (y, c) in targets.iter().zip(&coefficients) {
-            let largest = y[..m].iter().fold(0.0f64, |a, y| a.max(y.abs())).max(f64::MIN_POSITIVE);
-            let misses = system.misses(y, c);
-            violation = violation.max(misses.iter().fold(0.0f64, |a, r| a.max(r.abs())) / largest);
-        }
-        let weights = &ground.weights[..m];
-        let l = (!apart).then(|| part(&factor, n, m));
-        let diagonal = match stopped {
-            None => l.and_then(|l| inverse_diagonal(l, || monitor.stop().is_none())),
-            Some(_) => None,
-        };
-        let each = targets.len() as f64;
-        let left_out_error = diagonal.map(|d| {
-            let of = |c: &Vec<f64>| left_out_error(c, &d, ridge, weights);
-            coefficients.iter().map(of).sum::<f64>() / each
-        });
-        let total: f64 = weights.iter().sum();
-        let told =
-            |(y, c): (&Vec<f64>, &Vec<f64>)| y.iter().zip(c).map(|(y, c)| y * c).sum::<f64>();
-        let scale = targets.iter().zip(&coefficients).map(told).sum::<f64>() / total / each;
-        let condition = l.map(|l| {
-            let pivots = l.diag();
-            let (low, high) = pivots
-                .iter()
-                .fold((f64::INFINITY, 0.0f64), |(low, high), v| (low.min(*v), high.max(*v)));
-            (high / low).powi(2)
-        });
-        let proof = Proof {
-            objective: left_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
-            violation: Some(("largest residual of the equations, relative".into(), violation)),
-            condition,
-            how: apart.then(|| "no factor: solved by eigenvectors".into()),
-            ..Proof::closed_form()
-        };
-        let kept = if self.variance && !apart {
-            let l = part(&factor, n, m);
-            Matrix::from_shape_fn((m, m), |(i, j)| if j <= i { l[[i, j]] } else { 0.0 })
-        } else {
-            Matrix::zeros((0, 0))
-        };
-        let answer = Answer::new(coefficients, proof);
-        Ok(Answer { scale, left_out_error, factor: kept, stopped, ..answer })
     }
 }
 
@@ -322,149 +241,7 @@ impl Answer {
     }
 }
 
-/// `(K + diag(ridge)) c = y` for every list of targets `y`.
-struct System<'a> {
-    ready: &'a KernelRows<f64>,
-    ridge: &'a [f64],
-    targets: &'a [Vec<f64>],
-}
-
-struct Solved {
-    coefficients: Vec<Vec<f64>>,
-    /// Row-major, as wide as there are rows; its lower triangle counts.
-    factor: Vec<f64>,
-    stopped: Option<Stop>,
-    /// Whether there is no factor.
-    apart: bool,
-}
-
-impl System<'_> {
-    fn matrix(&self) -> Vec<f64> {
-        let n = self.ridge.len();
-        let mut out = self.ready.lower_gram();
-        self.ridge.iter().enumerate().for_each(|(i, r)| out[i * n + i] += r);
-        out
-    }
-
-    fn solve(&self, params: &KernelRidge, monitor: &Monitor<'_>) -> Result<Solved> {
-        let n = self.ridge.len();
-        let mut factor = self.matrix();
-        let mut stopped = None;
-        let how = cholesky_in_place(&mut factor, n, |done| {
-            monitor.report(done as u64, Some(n as u64));
-            stopped = monitor.stop();
-            stopped.is_none()
-        });
-        let m = match how {
-            Factored::All => n,
-            Factored::First(0) => return Err(Error::Stopped),
-            Factored::First(m) => m,
-            Factored::Indefinite => return self.apart(params),
-        };
-        let solve = |b: &[f64]| -> Vec<f64> {
-            let l = part(&factor, n, m);
-            let mut x = b.to_vec();
-            solve_lower(l, &mut x, 1);
-            solve_lower_transposed(l, &mut x, 1);
-            x
-        };
-        let size = |v: &[f64]| v.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        let refined = |y: &Vec<f64>| {
-            let coefficients = solve(&y[..m]);
-            let misses = self.misses(y, &coefficients);
-            if size(&misses) > REFINED * size(&y[..m]) {
-                let better: Vec<f64> =
-                    coefficients.iter().zip(solve(&misses)).map(|(c, d)| c + d).collect();
-                if size(&self.misses(y, &better)) < size(&misses) {
-                    return better;
-                }
-            }
-            coefficients
-        };
-        let coefficients = self.targets.iter().map(refined).collect();
-        Ok(Solved { coefficients, factor, stopped, apart: false })
-    }
-
-    /// The shortest solution of a system whose matrix is not positive definite.
-    fn apart(&self, params: &KernelRidge) -> Result<Solved> {
-        let n = self.ridge.len();
-        let matrix = self.matrix();
-        let view = part(&matrix, n, n);
-        let eigen = (n <= MOST_APART).then(|| SymmetricEigen::of(view)).flatten();
-        let Some(eigen) = eigen else {
-            return Err(Error::Parameter {
-                name: "alpha".into(),
-                found: params.alpha.to_string(),
-                expected: "larger: the kernel matrix with it is not positive definite".into(),
-            });
-        };
-        let largest = eigen.values.iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        let solve = |y: &Vec<f64>| {
-            let mut coefficients = ndarray::Array1::zeros(n);
-            let y = ndarray::ArrayView1::from(y);
-            for (value, vector) in eigen.values.iter().zip(eigen.vectors.columns()) {
-                if value.abs() > 1e-12 * largest {
-                    coefficients.scaled_add(vector.dot(&y) / value, &vector);
-                }
-            }
-            coefficients.to_vec()
-        };
-        let coefficients = self.targets.iter().map(solve).collect();
-        Ok(Solved { coefficients, factor: Vec::new(), stopped: None, apart: true })
-    }
-
-    /// `y − (K + diag(ridge)) c`, from the rows afresh.
-    fn misses(&self, y: &[f64], coefficients: &[f64]) -> Vec<f64> {
-        let m = coefficients.len();
-        let places: Vec<u32> = (0..m as u32).collect();
-        let some = self.ready.select(&places);
-        let sums = some.weighted_sums(coefficients, &some);
-        (0..m).map(|i| y[i] - sums[i] - self.ridge[i] * coefficients[i]).collect()
-    }
-}
-
-/// The first rows and columns of a square matrix.
-fn part(cells: &[f64], n: usize, m: usize) -> ArrayView2<'_, f64> {
-    let all = ArrayView2::from_shape((n, n), cells).expect("a square of the rows");
-    all.split_at(ndarray::Axis(0), m).0.split_at(ndarray::Axis(1), m).0
-}
-
-/// The mean squared error on rows left out, one at a time.
-fn left_out_error(
-    coefficients: &[f64],
-    inverse_diagonal: &[f64],
-    ridge: &[f64],
-    weights: &[f64],
-) -> f64 {
-    let (mut sum, mut total) = (0.0, 0.0);
-    for (i, w) in weights.iter().enumerate() {
-        let (c, own) = (coefficients[i], inverse_diagonal[i]);
-        let miss = if *w <= 1.0 {
-            c / own
-        } else {
-            // One of `w` copies goes, and its share of the row's say in its own prediction.
-            ridge[i] * c / (1.0 - (1.0 - ridge[i] * own) / w)
-        };
-        sum += w * miss * miss;
-        total += w;
-    }
-    sum / total
-}
-
 impl KernelRidgeModel {
-    /// How many numbers a row has.
-    pub fn n_targets(&self) -> usize {
-        self.machine.intercepts.len()
-    }
-
-    /// Every number of every row: a column each.
-    ///
-    /// # Errors
-    /// If the width differs or a cell is not finite.
-    pub fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.decisions(x, &[Segment::all(&self.machine)])
-    }
-
     /// The variance of the function at every row, in units of the targets, where they are a Gaussian
     /// process with this kernel and noise; `None` where the model did not keep what that needs.
     ///
@@ -514,9 +291,16 @@ impl Regressor for KernelRidgeModel {
         self.machine.n_columns
     }
 
-    /// Where several numbers were learned, the first.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
         Ok(self.predict_many(x)?.column(0).to_vec())
+    }
+
+    fn n_targets(&self) -> usize {
+        self.machine.intercepts.len()
+    }
+
+    fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
+        self.machine.decisions(x, &[Segment::all(&self.machine)])
     }
 
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
@@ -707,7 +491,8 @@ mod tests {
         for solver in [RidgeSolver::Cholesky, RidgeSolver::Gradients, RidgeSolver::Centers] {
             let params = KernelRidge::new().kernel(Kernel::Rbf).solver(solver).tol(1e-12);
 
-            let many = params.fit_many(&Dataset::unlabeled(&x), &both, &Monitor::quiet()).unwrap();
+            let many =
+                params.fit(&Dataset::table(&x, both.view()).unwrap(), &Monitor::quiet()).unwrap();
 
             let found = many.predict_many(&Rows::from(&x)).unwrap();
             for (k, y) in [&y, &other].into_iter().enumerate() {

@@ -5,8 +5,8 @@
 //! each other, the shortest of the best `b` is taken and the rank is reported. Standard errors assume
 //! residuals of one variance; a row of weight two counts as two rows.
 
-use super::normal::{Precision, solve};
-use super::{Estimate, Summary, squared_distances, weighted_sums};
+use super::normal::{Line, Precision, largest_gradient, solve};
+use super::{Estimate, Summary, squared_distances, weighted_sums, weighted_tables};
 use crate::explain::Terms;
 use crate::prelude::*;
 use crate::stats::Scatter;
@@ -48,6 +48,9 @@ pub struct LinearRegressionModel {
     pub mean_squares: f64,
     /// `F` with `(XᵀX)⁻¹ = FᵀF`, the columns taken around their means.
     pub whitener: Matrix,
+    /// Where several numbers were learned at once: the second and further ones.
+    #[serde(default)]
+    pub others: Vec<Line>,
 }
 
 impl Accumulate for LinearRegression {
@@ -61,31 +64,34 @@ impl Accumulate for LinearRegression {
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
         let sums = stats.moments(self.fit_intercept)?;
         let solution = solve(&sums, self.fit_intercept, 0.0)?;
-        let d = stats.n_columns();
+        let mut lines = solution.lines.into_iter();
+        let first = lines.next().ok_or(Error::NoRows)?;
         let around = |m: f64| if self.fit_intercept { m } else { 0.0 };
         Ok(LinearRegressionModel {
-            coefficients: solution.coefficients,
-            intercept: solution.intercept,
+            coefficients: first.coefficients,
+            intercept: first.intercept,
             fit_intercept: self.fit_intercept,
             rank: solution.rank,
             condition: solution.condition,
             precision: solution.precision,
             weight: sums.weight,
             means: sums.means.iter().map(|m| around(m.value())).collect(),
-            total_squares: sums.products.at(d, d).value().max(0.0),
-            residual_squares: solution.residual_squares,
+            total_squares: first.total_squares,
+            residual_squares: first.residual_squares,
             mean_squares: solution.mean_squares,
             whitener: solution.whitener,
+            others: lines.collect(),
         })
     }
 
     /// The residual, and how far the normal equations are from holding.
     fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
-        let gradient = stats
-            .moments(self.fit_intercept)
-            .map_or(f64::NAN, |sums| super::normal::gradient(&sums, &model.coefficients, 0.0));
+        let gradient = stats.moments(self.fit_intercept).map_or(f64::NAN, |sums| {
+            largest_gradient(&sums, &model.coefficients, &model.others, 0.0)
+        });
+        let others: f64 = model.others.iter().map(|line| line.residual_squares).sum();
         Proof {
-            objective: Some(("residual sum of squares".into(), model.residual_squares)),
+            objective: Some(("residual sum of squares".into(), model.residual_squares + others)),
             violation: Some(("largest correlation of a column with the residual".into(), gradient)),
             how: Some(super::normal::how(
                 model.precision,
@@ -99,6 +105,21 @@ impl Accumulate for LinearRegression {
 }
 
 impl LinearRegressionModel {
+    /// The model of one of several numbers by itself; `None` where there are not so many.
+    pub fn of_target(&self, target: usize) -> Option<LinearRegressionModel> {
+        let alone = LinearRegressionModel { others: Vec::new(), ..self.clone() };
+        let Some(target) = target.checked_sub(1) else { return Some(alone) };
+        let Line { coefficients, intercept, total_squares, residual_squares } =
+            self.others.get(target)?.clone();
+        Some(LinearRegressionModel {
+            coefficients,
+            intercept,
+            total_squares,
+            residual_squares,
+            ..alone
+        })
+    }
+
     /// Rows less what was fitted to them; not above zero where nothing is left to judge by.
     pub fn degrees_of_freedom(&self) -> f64 {
         self.weight - self.rank as f64 - f64::from(u8::from(self.fit_intercept))
@@ -197,10 +218,18 @@ impl Regressor for LinearRegressionModel {
         weighted_sums(x, &self.coefficients, self.intercept)
     }
 
+    fn n_targets(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
+        weighted_tables(x, (&self.coefficients, self.intercept), &self.others)
+    }
+
     /// The interval a new row falls into, residual and uncertain coefficients together.
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
         let degrees = self.degrees_of_freedom();
-        if degrees <= 0.0 {
+        if degrees <= 0.0 || !self.others.is_empty() {
             return Ok(None);
         }
         let half = student_interval(level, degrees);
@@ -223,7 +252,7 @@ impl Additive for LinearRegressionModel {
     }
 
     fn summary(&self, names: &[String], level: f64) -> Option<Summary> {
-        Some(self.summary(names, level))
+        self.others.is_empty().then(|| self.summary(names, level))
     }
 }
 
@@ -235,6 +264,7 @@ impl Check for LinearRegressionModel {
             && self.means.len() == d
             && self.whitener.dim() == (self.rank, d)
             && self.rank <= d
+            && self.others.iter().all(|line| line.is_sound(d))
             && numbers.all(|v| v.is_finite())
             && [self.intercept, self.condition].iter().all(|v| v.is_finite())
             && [self.weight, self.total_squares, self.residual_squares, self.mean_squares]
@@ -299,6 +329,35 @@ mod tests {
         near(model.coefficients[1], 2.0);
         assert_eq!(model.coefficients[2], 0.0);
         near(model.intercept, 0.0);
+    }
+
+    #[test]
+    fn several_numbers_are_learned_as_each_alone() {
+        let mut random = mercer_num::random::Random::new(5);
+        for n in [20, 1500] {
+            // The last column repeats the first one where the rows are few.
+            let mut x = Matrix::from_shape_fn((n, 4), |_| random.normal());
+            if n == 20 {
+                let first = x.column(0).to_owned();
+                x.column_mut(3).assign(&first);
+            }
+            let y = Matrix::from_shape_fn((n, 3), |(i, k)| x[[i, k]] + 0.1 * random.normal());
+            let data = Dataset::table(&x, y.view()).unwrap();
+
+            let both = LinearRegression::new().fit(&data, &Monitor::quiet()).unwrap();
+
+            assert_eq!((both.n_targets(), both.of_target(3)), (3, None));
+            let found = both.predict_many(&Rows::from(&x)).unwrap();
+            for k in 0..3 {
+                let alone = fit(&x, &y.column(k).to_vec());
+                assert_eq!(both.of_target(k), Some(alone.clone()));
+                assert_eq!(found.column(k).to_vec(), alone.predict(&Rows::from(&x)).unwrap());
+            }
+        }
+        let x = array![[1.0], [2.0]];
+        let many = array![[1.0, 2.0], [3.0, f64::NAN]];
+        let refused = Dataset::table(&x, many.view()).err();
+        assert!(matches!(refused, Some(Error::NotFinite { row: 1, column: 2, .. })), "{refused:?}");
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use logistic_cv::{
     CvPenalty, FoldScore, Grid, LogisticRegressionCv, LogisticRegressionCvModel,
 };
 pub use multipliers::{Dual, DualRule};
-pub use normal::Precision;
+pub use normal::{Line, Precision};
 pub use online::{
     Average, LearningRate, NumberLoss, NumberPlane, PassiveAggressive, PassiveAggressiveModel,
     PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, PassiveLoss, PassiveTube,
@@ -45,6 +45,7 @@ use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::rows::Missing;
 use mercer_num::simd::dot_rows;
 use mercer_num::{Matrix, Rows};
+use ndarray::Array1;
 use rayon::prelude::*;
 
 /// `b₀ + Σⱼ bⱼ xⱼ` of every row, on all threads.
@@ -75,6 +76,16 @@ fn weighted_sums(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<V
             x.slice(row..x.n_rows()).first_bad_cell(Missing::Refused).map(|(i, j)| (row + i, j))
     {
         return Err(Error::NotFinite { row, column, value: x.get(row, column) });
+    }
+    Ok(out)
+}
+
+/// The same for several targets: a column each.
+fn weighted_tables(x: &Rows<'_>, first: (&[f64], f64), others: &[Line]) -> Result<Matrix> {
+    let mut out = Matrix::zeros((x.n_rows(), 1 + others.len()));
+    let others = others.iter().map(|line| (line.coefficients.as_slice(), line.intercept));
+    for (k, (coefficients, intercept)) in std::iter::once(first).chain(others).enumerate() {
+        out.column_mut(k).assign(&Array1::from(weighted_sums(x, coefficients, intercept)?));
     }
     Ok(out)
 }

@@ -1,4 +1,5 @@
-//! Minimize `‖y − X b‖² + α ‖b‖²` over `b`, given the cross-products of columns and target.
+//! Minimize `‖y − X b‖² + α ‖b‖²` over `b`, given the cross-products of columns and targets. One factor
+//! serves all targets.
 //!
 //! The normal equations `(XᵀX + αI) b = Xᵀy`, on columns scaled to about unit length. Where the
 //! measured condition number is small they are factored in doubles and refined with residuals in
@@ -32,16 +33,40 @@ pub enum Precision {
     TwiceDouble,
 }
 
+/// The weights of the columns in one target.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Line {
+    /// The weight of each column.
+    pub coefficients: Vec<f64>,
+    /// The constant term; zero where there is none.
+    pub intercept: f64,
+    /// `Σ w (y − mean)²`, or around zero without a constant term.
+    pub total_squares: f64,
+    /// `Σ w (y − ŷ)²`.
+    pub residual_squares: f64,
+}
+
+impl Line {
+    pub(crate) fn squared_length(&self) -> f64 {
+        self.coefficients.iter().map(|b| b * b).sum()
+    }
+
+    /// Whether rows could have led to it.
+    pub(crate) fn is_sound(&self, n_columns: usize) -> bool {
+        let squares = [self.total_squares, self.residual_squares];
+        self.coefficients.len() == n_columns
+            && self.coefficients.iter().all(|b| b.is_finite())
+            && self.intercept.is_finite()
+            && squares.iter().all(|v| v.is_finite() && *v >= 0.0)
+    }
+}
+
 /// The solution and what is known about it.
 #[derive(Clone, Debug)]
 pub(crate) struct Solution {
-    pub coefficients: Vec<f64>,
-    /// Zero where the sums are around zero.
-    pub intercept: f64,
-    /// `‖y − Xb‖²`.
-    pub residual_squares: f64,
-    /// `‖b‖²`.
-    pub squared_length: f64,
+    /// One a target.
+    pub lines: Vec<Line>,
     /// `F` with `(XᵀX + αI)⁻¹ = FᵀF`, or its pseudo-inverse where the rank falls short.
     pub whitener: Matrix,
     /// `mᵀ (XᵀX + αI)⁻¹ m` at the means `m`.
@@ -84,7 +109,8 @@ struct System<'a> {
     /// Powers of two, so that scaling rounds nothing.
     scales: Vec<f64>,
     matrix: WideMatrix,
-    right: Vec<Double>,
+    /// One a target.
+    rights: Vec<Vec<Double>>,
     means: Vec<Double>,
 }
 
@@ -115,9 +141,10 @@ impl<'a> System<'a> {
         let at = |x: &dyn Fn(usize) -> Double| -> Vec<Double> {
             kept.iter().zip(&scales).map(|(j, s)| scaled(x(*j), *s)).collect()
         };
-        let right = at(&|j| sums.products.at(d, j));
+        let n_targets = sums.target_means.len();
+        let rights = (0..n_targets).map(|k| at(&|j| sums.products.at(d + k, j))).collect();
         let means = if centered { at(&|j| sums.means[j]) } else { vec![Double::ZERO; kept.len()] };
-        Ok(System { sums, centered, alpha, kept, scales, matrix, right, means })
+        Ok(System { sums, centered, alpha, kept, scales, matrix, rights, means })
     }
 
     /// How much larger a column is than what centering left of it: what rounding is relative to.
@@ -139,15 +166,19 @@ impl<'a> System<'a> {
         if condition * condition > DOUBLE_CONDITION {
             return None;
         }
-        let mut x = vec![Double::ZERO; k];
-        // Each round adds ten digits or more: the condition number is at most 1e6.
-        for _ in 0..3 {
-            let fitted = self.matrix.times(&x);
-            let rest: Vec<f64> =
-                self.right.iter().zip(fitted).map(|(r, f)| (*r - f).value()).collect();
-            let step = factor.solve(&rest);
-            x.iter_mut().zip(step).for_each(|(x, s)| *x = *x + Double::from(s));
-        }
+        let solved = |right: &Vec<Double>| {
+            let mut x = vec![Double::ZERO; k];
+            // Each round adds ten digits or more: the condition number is at most 1e6.
+            for _ in 0..3 {
+                let fitted = self.matrix.times(&x);
+                let rest: Vec<f64> =
+                    right.iter().zip(fitted).map(|(r, f)| (*r - f).value()).collect();
+                let step = factor.solve(&rest);
+                x.iter_mut().zip(step).for_each(|(x, s)| *x = *x + Double::from(s));
+            }
+            x
+        };
+        let x: Vec<Vec<Double>> = self.rights.iter().map(solved).collect();
         let means: Vec<f64> = self.means.iter().map(|m| m.value()).collect();
         let mut at_means = means;
         solve_lower(factor.lower().view(), &mut at_means, 1);
@@ -167,9 +198,13 @@ impl<'a> System<'a> {
         let k = self.kept.len();
         let order = factor.order();
         let turned = |v: &[Double]| -> Vec<Double> { order.iter().map(|p| v[*p]).collect() };
-        let solved = factor.backward(&factor.forward(&turned(&self.right)));
-        let mut x = vec![Double::ZERO; k];
-        order.iter().zip(solved).for_each(|(p, v)| x[*p] = v);
+        let solved = |right: &Vec<Double>| {
+            let solved = factor.backward(&factor.forward(&turned(right)));
+            let mut x = vec![Double::ZERO; k];
+            order.iter().zip(solved).for_each(|(p, v)| x[*p] = v);
+            x
+        };
+        let x: Vec<Vec<Double>> = self.rights.iter().map(solved).collect();
         let at_means = factor.forward(&turned(&self.means));
         let mean_squares = at_means.iter().map(|v| v.value() * v.value()).sum();
         let inverse = factor.inverse_lower();
@@ -196,8 +231,6 @@ impl<'a> System<'a> {
     fn shortest(&self, factor: &WideCholesky) -> Solution {
         let (k, r) = (self.kept.len(), factor.rank());
         let order = factor.order();
-        let turned: Vec<Double> = order.iter().map(|p| self.right[*p]).collect();
-        let g: Vec<f64> = factor.forward(&turned).iter().map(|v| v.value()).collect();
         let mut m_transposed = factor.lower();
         for (i, p) in order.iter().enumerate() {
             // Unscaled: the length that is made short is the one users see.
@@ -205,18 +238,25 @@ impl<'a> System<'a> {
         }
         let qr = Qr::of(m_transposed.view());
         let q = qr.q();
-        let mut z = g;
-        solve_upper_transposed(qr.r().view(), &mut z, 1);
         let mut unit = Matrix::eye(r);
         solve_upper(qr.r().view(), unit.as_slice_mut().unwrap_or_default(), r);
         let short = multiply(unit.view(), q.t());
         let mut whitener = Matrix::zeros((r, self.sums.means.len()));
-        let mut x = vec![Double::ZERO; k];
         for (i, p) in order.iter().enumerate() {
             whitener.column_mut(self.kept[*p]).assign(&short.column(i));
-            let b: f64 = q.row(i).iter().zip(&z).map(|(q, z)| q * z).sum();
-            x[*p] = Double::from(b / self.scales[*p]);
         }
+        let solved = |right: &Vec<Double>| {
+            let turned: Vec<Double> = order.iter().map(|p| right[*p]).collect();
+            let mut z: Vec<f64> = factor.forward(&turned).iter().map(|v| v.value()).collect();
+            solve_upper_transposed(qr.r().view(), &mut z, 1);
+            let mut x = vec![Double::ZERO; k];
+            for (i, p) in order.iter().enumerate() {
+                let b: f64 = q.row(i).iter().zip(&z).map(|(q, z)| q * z).sum();
+                x[*p] = Double::from(b / self.scales[*p]);
+            }
+            x
+        };
+        let x: Vec<Vec<Double>> = self.rights.iter().map(solved).collect();
         let mean_squares = whitener
             .outer_iter()
             .map(|row| {
@@ -262,31 +302,16 @@ impl<'a> System<'a> {
 
     fn solution(
         &self,
-        x: &[Double],
+        x: &[Vec<Double>],
         whitener: Matrix,
         mean_squares: f64,
         log_determinant: f64,
         condition: f64,
         precision: Precision,
     ) -> Solution {
-        let d = self.sums.means.len();
-        let mut coefficients = vec![0.0; d];
-        let mut explained = Double::ZERO;
-        let mut at_means = Double::ZERO;
-        for (i, place) in self.kept.iter().enumerate() {
-            coefficients[*place] = x[i].value() * self.scales[i];
-            explained = explained + self.right[i] * x[i];
-            at_means = at_means + self.means[i] * x[i];
-        }
-        let squared_length = coefficients.iter().map(|b| b * b).sum::<f64>();
-        let rest = self.sums.products.at(d, d) - explained;
-        let intercept =
-            if self.centered { (self.sums.target_mean - at_means).value() } else { 0.0 };
+        let lines = x.iter().enumerate().map(|(k, x)| self.line(k, x)).collect();
         Solution {
-            intercept,
-            residual_squares: (rest.value() - self.alpha * squared_length).max(0.0),
-            squared_length,
-            coefficients,
+            lines,
             whitener,
             mean_squares,
             log_determinant,
@@ -295,16 +320,40 @@ impl<'a> System<'a> {
             precision,
         }
     }
+
+    /// The line of a target from its scaled solution.
+    fn line(&self, target: usize, x: &[Double]) -> Line {
+        let d = self.sums.means.len();
+        let mut coefficients = vec![0.0; d];
+        let mut explained = Double::ZERO;
+        let mut at_means = Double::ZERO;
+        for (i, place) in self.kept.iter().enumerate() {
+            coefficients[*place] = x[i].value() * self.scales[i];
+            explained = explained + self.rights[target][i] * x[i];
+            at_means = at_means + self.means[i] * x[i];
+        }
+        let squared_length = coefficients.iter().map(|b| b * b).sum::<f64>();
+        let total = self.sums.products.at(d + target, d + target);
+        let rest = total - explained;
+        let middle = self.sums.target_means[target];
+        Line {
+            intercept: if self.centered { (middle - at_means).value() } else { 0.0 },
+            total_squares: total.value().max(0.0),
+            residual_squares: (rest.value() - self.alpha * squared_length).max(0.0),
+            coefficients,
+        }
+    }
 }
 
 /// The largest correlation of a column with the residual, which is zero at the solution:
 /// `|Xᵀ(y − Xb) − αb|ⱼ / (‖xⱼ‖ ‖y‖)`.
-pub(crate) fn gradient(sums: &CrossProducts, coefficients: &[f64], alpha: f64) -> f64 {
+fn gradient(sums: &CrossProducts, target: usize, coefficients: &[f64], alpha: f64) -> f64 {
     let d = coefficients.len();
-    let total = sums.products.at(d, d).value().max(0.0).sqrt();
+    let y = d + target;
+    let total = sums.products.at(y, y).value().max(0.0).sqrt();
     let mut largest: f64 = 0.0;
     for j in 0..d {
-        let mut rest = sums.products.at(d, j) - Double::product(alpha, coefficients[j]);
+        let mut rest = sums.products.at(y, j) - Double::product(alpha, coefficients[j]);
         for (k, b) in coefficients.iter().enumerate() {
             rest = rest - sums.products.at(j, k) * Double::from(*b);
         }
@@ -314,6 +363,17 @@ pub(crate) fn gradient(sums: &CrossProducts, coefficients: &[f64], alpha: f64) -
         }
     }
     largest
+}
+
+/// The same over all targets: the first one's coefficients, and those of the others.
+pub(crate) fn largest_gradient(
+    sums: &CrossProducts,
+    first: &[f64],
+    others: &[Line],
+    alpha: f64,
+) -> f64 {
+    let all = std::iter::once(first).chain(others.iter().map(|line| line.coefficients.as_slice()));
+    all.enumerate().map(|(k, b)| gradient(sums, k, b, alpha)).fold(0.0, f64::max)
 }
 
 /// How the equations were solved, for the certificate.

@@ -7,8 +7,8 @@
 //! The evidence `p(y | α, σ²)` is largest at `σ² = (‖y − Xb‖² + α ‖b‖²) / n`, and can choose `α` as
 //! well (MacKay 1992; Bishop 2006, section 3.5).
 
-use super::normal::{Precision, gradient, how, solve};
-use super::{squared_distances, weighted_sums};
+use super::normal::{Line, Precision, how, largest_gradient, solve};
+use super::{squared_distances, weighted_sums, weighted_tables};
 use crate::explain::Terms;
 use crate::prelude::*;
 use crate::stats::{CrossProducts, Scatter};
@@ -70,6 +70,9 @@ pub struct RidgeModel {
     pub residual_squares: f64,
     /// `F` with `(XᵀX + αI)⁻¹ = FᵀF`, the columns taken around their means.
     pub whitener: Matrix,
+    /// Where several numbers were learned at once: the second and further ones.
+    #[serde(default)]
+    pub others: Vec<Line>,
 }
 
 impl Accumulate for Ridge {
@@ -84,6 +87,13 @@ impl Accumulate for Ridge {
         let sums = stats.moments(self.fit_intercept)?;
         let alpha = match self.alpha_from {
             AlphaFrom::Given => self.alpha,
+            AlphaFrom::Evidence if sums.target_means.len() > 1 => {
+                return Err(Error::Parameter {
+                    name: "alpha_from".into(),
+                    found: "evidence".into(),
+                    expected: "given, where several numbers are learned at once".into(),
+                });
+            }
             AlphaFrom::Evidence => most_evident(&sums, self.fit_intercept),
         };
         RidgeModel::at(&sums, self.fit_intercept, alpha)
@@ -91,11 +101,13 @@ impl Accumulate for Ridge {
 
     /// The priced residual, and how far the normal equations are from holding.
     fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
-        let violation = stats
-            .moments(self.fit_intercept)
-            .map_or(f64::NAN, |sums| gradient(&sums, &model.coefficients, model.alpha));
+        let violation = stats.moments(self.fit_intercept).map_or(f64::NAN, |sums| {
+            largest_gradient(&sums, &model.coefficients, &model.others, model.alpha)
+        });
         let length: f64 = model.coefficients.iter().map(|b| b * b).sum();
-        let objective = model.residual_squares + model.alpha * length;
+        let priced = |line: &Line| line.residual_squares + model.alpha * line.squared_length();
+        let others: f64 = model.others.iter().map(priced).sum();
+        let objective = model.residual_squares + model.alpha * length + others;
         let d = model.coefficients.len();
         Proof {
             objective: Some(("priced residual sum of squares".into(), objective)),
@@ -110,10 +122,12 @@ impl RidgeModel {
     /// The model of sums around the means, or around zero.
     pub(super) fn at(sums: &CrossProducts, fit_intercept: bool, alpha: f64) -> Result<RidgeModel> {
         let solution = solve(sums, fit_intercept, alpha)?;
+        let mut lines = solution.lines.into_iter();
+        let first = lines.next().ok_or(Error::NoRows)?;
         let d = sums.means.len();
         let around = |m: f64| if fit_intercept { m } else { 0.0 };
         let rows = free_rows(sums.weight, fit_intercept);
-        let priced = solution.residual_squares + alpha * solution.squared_length;
+        let priced = first.residual_squares + alpha * first.squared_length();
         let noise_variance = priced / rows;
         let log_evidence = if alpha > 0.0 && noise_variance > 0.0 {
             let shrinkage = solution.log_determinant - d as f64 * alpha.ln();
@@ -124,8 +138,8 @@ impl RidgeModel {
         let squares: f64 = solution.whitener.iter().map(|f| f * f).sum();
         Ok(RidgeModel {
             effective_degrees: solution.rank as f64 - alpha * squares,
-            coefficients: solution.coefficients,
-            intercept: solution.intercept,
+            coefficients: first.coefficients,
+            intercept: first.intercept,
             fit_intercept,
             alpha,
             noise_variance,
@@ -134,8 +148,9 @@ impl RidgeModel {
             precision: solution.precision,
             weight: sums.weight,
             means: sums.means.iter().map(|m| around(m.value())).collect(),
-            residual_squares: solution.residual_squares,
+            residual_squares: first.residual_squares,
             whitener: solution.whitener,
+            others: lines.collect(),
         })
     }
 
@@ -213,10 +228,18 @@ impl Regressor for RidgeModel {
         weighted_sums(x, &self.coefficients, self.intercept)
     }
 
+    fn n_targets(&self) -> usize {
+        1 + self.others.len()
+    }
+
+    fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
+        weighted_tables(x, (&self.coefficients, self.intercept), &self.others)
+    }
+
     /// The posterior predictive interval, with Student's t for the estimated variance.
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
         let degrees = self.weight - f64::from(u8::from(self.fit_intercept));
-        if degrees <= 0.0 {
+        if degrees <= 0.0 || !self.others.is_empty() {
             return Ok(None);
         }
         let half = student_interval(level, degrees);
@@ -250,6 +273,7 @@ impl Check for RidgeModel {
             && self.means.len() == d
             && self.whitener.ncols() == d
             && self.whitener.nrows() <= d
+            && self.others.iter().all(|line| line.is_sound(d))
             && numbers.all(|v| v.is_finite())
             && figures.iter().all(|v| v.is_finite())
             && sizes.iter().all(|v| v.is_finite() && *v >= 0.0);

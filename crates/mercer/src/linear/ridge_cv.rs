@@ -66,6 +66,7 @@ impl Fit for RidgeCv {
             return Err(Error::NoFeatures);
         }
         let alphas = if self.alphas.is_empty() { USUAL.to_vec() } else { self.alphas.clone() };
+        data.number_target()?;
         let gathered = gather(data, monitor, Scatter::push_rows)?;
         if gathered.stopped.is_some() {
             return Err(Error::Stopped);
@@ -124,7 +125,7 @@ fn left_out_errors(
     }
     let around = |mean: f64| if fit_intercept { mean } else { 0.0 };
     let means: Vec<f64> = sums.means.iter().map(|m| around(m.value())).collect();
-    let middle = around(sums.target_mean.value());
+    let middle = around(sums.target_means[0].value());
     let constant = if fit_intercept { 1.0 / sums.weight } else { 0.0 };
     let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
     let judge = |first: usize, errors: &mut [f64]| {

@@ -299,6 +299,20 @@ pub trait Regressor: Send + Sync {
     /// If the width differs or a cell is infinite.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
 
+    /// How many numbers were learned of a row; [`Regressor::predict`] tells the first.
+    fn n_targets(&self) -> usize {
+        1
+    }
+
+    /// Every number of every row: a column each.
+    ///
+    /// # Errors
+    /// As [`Regressor::predict`].
+    fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let column = self.predict(x)?;
+        Ok(Matrix::from_shape_fn((column.len(), 1), |(i, _)| column[i]))
+    }
+
     /// For every row, the ends of an interval that holds its number with probability `level`; `None`
     /// where the model cannot say.
     ///

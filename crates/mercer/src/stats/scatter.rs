@@ -1,4 +1,4 @@
-//! Weights, means and cross-products of the columns and the target: all that least squares needs.
+//! Weights, means and cross-products of the columns and the targets: all that least squares needs.
 //!
 //! Sums are kept in one of two precisions. *Plain* sums are centered cross-products in doubles,
 //! merged by the pairwise update of Chan, Golub & LeVeque (1979),
@@ -32,12 +32,18 @@ const MOST_SUMS: u64 = 1 << 29;
 /// Below this share of a total, what taking away leaves over is rounding.
 const CRUMB: f64 = 1e-12;
 
-/// The weighted cross-products of columns and target.
+/// The weighted cross-products of columns and targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scatter {
     n_columns: usize,
+    #[serde(default = "one")]
+    n_targets: usize,
     sums: Sums,
+}
+
+fn one() -> usize {
+    1
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,7 +55,7 @@ enum Sums {
     Wide(Wide),
 }
 
-/// Centered sums over the columns and, last, the target.
+/// Centered sums over the columns and, last, the targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Plain {
@@ -59,7 +65,7 @@ struct Plain {
     products: Matrix,
 }
 
-/// Raw sums `Σ w u v` over the columns, the target and, last, a column of ones; lower triangles.
+/// Raw sums `Σ w u v` over the columns, the targets and, last, a column of ones; lower triangles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Wide {
@@ -74,39 +80,39 @@ pub struct CrossProducts {
     pub weight: f64,
     /// The means of the columns.
     pub means: Vec<Double>,
-    /// The mean of the target.
-    pub target_mean: Double,
-    /// Cross-products of the columns and, last, the target: around the means or around zero.
+    /// The means of the targets.
+    pub target_means: Vec<Double>,
+    /// Cross-products of the columns and, last, the targets: around the means or around zero.
     pub products: WideMatrix,
-    /// `Σ w x²` of the columns and the target, around zero: the size that rounding is relative to.
+    /// `Σ w x²` of the columns and the targets, around zero: the size that rounding is relative to.
     pub raw_squares: Vec<f64>,
     /// Whether the sums were kept in twice a double's precision.
     pub wide: bool,
 }
 
 impl Scatter {
-    /// Adds rows with a number each.
+    /// Adds rows with a number each, or with as many each.
     ///
     /// # Errors
     /// If the target is no number, a cell is not finite, or the columns are another number or too
     /// many for a square of sums.
     pub fn push_rows(&mut self, batch: &Dataset<'_>) -> Result<()> {
-        let target = batch.number_target()?;
+        let (targets, n_targets) = batch.number_targets()?;
         let width = batch.n_columns();
-        self.check_width(width)?;
+        self.check_width(width, n_targets)?;
         check_storage(batch.rows())?;
-        let sums = (width as u64 + 2).pow(2);
+        let sums = (width as u64 + n_targets as u64 + 1).pow(2);
         if sums > MOST_SUMS {
             let (needed, budget) = (16 * sums, 16 * MOST_SUMS);
             let what = format!("the cross-products of {width} columns");
             return Err(Error::Memory { what, needed, budget });
         }
-        let leaf = Leaf { rows: *batch.rows(), target, weights: batch.weights() };
-        let other = Scatter { n_columns: width, sums: leaf.sums()? };
+        let leaf = Leaf { rows: *batch.rows(), targets, n_targets, weights: batch.weights() };
+        let other = Scatter { n_columns: width, n_targets, sums: leaf.sums()? };
         self.merge(&other)
     }
 
-    /// How many columns there are, without the target.
+    /// How many columns there are, without the targets.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
@@ -127,9 +133,9 @@ impl Scatter {
     pub fn moments(&self, centered: bool) -> Result<CrossProducts> {
         let moments = match &self.sums {
             Sums::None => return Err(Error::NoRows),
-            Sums::Plain(plain) if centered => plain.centered(),
-            Sums::Plain(plain) => plain.to_wide().moments(false, false),
-            Sums::Wide(wide) => wide.moments(centered, true),
+            Sums::Plain(plain) if centered => plain.centered(self.n_columns),
+            Sums::Plain(plain) => plain.to_wide().moments(self.n_columns, false, false),
+            Sums::Wide(wide) => wide.moments(self.n_columns, centered, true),
         };
         if moments.weight <= 0.0 {
             return Err(Error::NoRows);
@@ -141,11 +147,17 @@ impl Scatter {
         Ok(moments)
     }
 
-    fn check_width(&self, width: usize) -> Result<()> {
+    fn check_width(&self, width: usize, n_targets: usize) -> Result<()> {
         match self.sums {
             Sums::None => Ok(()),
-            _ if self.n_columns == width => Ok(()),
-            _ => Err(Error::Columns { found: width, expected: self.n_columns }),
+            _ if self.n_columns != width => {
+                Err(Error::Columns { found: width, expected: self.n_columns })
+            }
+            _ if self.n_targets != n_targets => {
+                let (found, expected) = (n_targets, self.n_targets);
+                Err(Error::Length { what: "a row of targets".into(), found, expected })
+            }
+            _ => Ok(()),
         }
     }
 }
@@ -155,7 +167,7 @@ impl Statistics for Scatter {
         if other.sums == Sums::None {
             return Ok(());
         }
-        self.check_width(other.n_columns)?;
+        self.check_width(other.n_columns, other.n_targets)?;
         match (&mut self.sums, &other.sums) {
             (Sums::None, _) => *self = other.clone(),
             (Sums::Plain(mine), Sums::Plain(theirs)) => mine.merge(theirs),
@@ -181,7 +193,7 @@ impl Statistics for Scatter {
             let why = format!("the rows have weight {weight}, asked to lose {gone}");
             return Err(Error::Forget { why });
         }
-        self.check_width(other.n_columns)?;
+        self.check_width(other.n_columns, other.n_targets)?;
         if left <= CRUMB * weight {
             *self = Scatter::default();
             return Ok(());
@@ -197,7 +209,7 @@ impl Statistics for Scatter {
                 Sums::Wide(mine)
             }
         };
-        let left = Scatter { n_columns: self.n_columns, sums };
+        let left = Scatter { sums, ..*self };
         let before = self.moments(true)?.products.high.diag().to_owned();
         let after = left.moments(true)?.products.high.diag().to_owned();
         if let Some(j) = after.iter().zip(&before).position(|(a, b)| *a < -1e-6 * b) {
@@ -210,23 +222,24 @@ impl Statistics for Scatter {
 
     fn check(&self) -> Result<()> {
         let d = self.n_columns;
+        let last = d + self.n_targets;
         let finite = |m: &Matrix| m.iter().all(|v| v.is_finite());
         let fits = match &self.sums {
             Sums::None => d == 0,
             Sums::Plain(s) => {
-                s.means.len() == d + 1
-                    && s.products.dim() == (d + 1, d + 1)
+                s.means.len() == last
+                    && s.products.dim() == (last, last)
                     && s.means.iter().all(|m| m.is_finite())
                     && finite(&s.products)
                     && s.weight.is_finite()
                     && s.weight >= 0.0
             }
             Sums::Wide(s) => {
-                s.high.dim() == (d + 2, d + 2)
-                    && s.low.dim() == (d + 2, d + 2)
+                s.high.dim() == (last + 1, last + 1)
+                    && s.low.dim() == (last + 1, last + 1)
                     && finite(&s.high)
                     && finite(&s.low)
-                    && s.high[[d + 1, d + 1]] >= 0.0
+                    && s.high[[last, last]] >= 0.0
             }
         };
         let squares = match &self.sums {
@@ -236,7 +249,7 @@ impl Statistics for Scatter {
         };
         // Taking rows back out may leave a crumb below zero.
         let largest = squares.diag().iter().fold(0.0, |a: f64, v| a.max(v.abs()));
-        if fits && d < 1 << 16 && squares.diag().iter().all(|v| *v >= -1e-6 * largest) {
+        if fits && last < 1 << 16 && squares.diag().iter().all(|v| *v >= -1e-6 * largest) {
             Ok(())
         } else {
             Err(Error::File("cross-products that no rows could have".into()))
@@ -302,13 +315,12 @@ impl Plain {
         Plain { weight: left, means, products }
     }
 
-    fn centered(&self) -> CrossProducts {
-        let d = self.means.len() - 1;
+    fn centered(&self, d: usize) -> CrossProducts {
         let raw = |(s, m): (&f64, &f64)| s + self.weight * m * m;
         CrossProducts {
             weight: self.weight,
             means: self.means[..d].iter().map(|m| Double::from(*m)).collect(),
-            target_mean: Double::from(self.means[d]),
+            target_means: self.means[d..].iter().map(|m| Double::from(*m)).collect(),
             raw_squares: self.products.diag().iter().zip(&self.means).map(raw).collect(),
             products: WideMatrix {
                 high: self.products.clone(),
@@ -357,25 +369,25 @@ impl Wide {
         self.low.mapv_inplace(|v| -v);
     }
 
-    fn moments(&self, centered: bool, wide: bool) -> CrossProducts {
-        let d = self.high.nrows() - 2;
+    fn moments(&self, d: usize, centered: bool, wide: bool) -> CrossProducts {
+        let last = self.high.nrows() - 1;
         let raw = WideMatrix { high: self.high.clone(), low: self.low.clone() };
         let weight = self.weight();
-        let means: Vec<Double> = (0..=d).map(|j| raw.at(d + 1, j) / weight).collect();
-        let mut products = WideMatrix::zeros(d + 1);
-        for i in 0..=d {
+        let means: Vec<Double> = (0..last).map(|j| raw.at(last, j) / weight).collect();
+        let mut products = WideMatrix::zeros(last);
+        for i in 0..last {
             for (j, mean) in means[..=i].iter().enumerate() {
                 let around_zero = raw.at(i, j);
                 let cell =
-                    if centered { around_zero - raw.at(d + 1, i) * *mean } else { around_zero };
+                    if centered { around_zero - raw.at(last, i) * *mean } else { around_zero };
                 products.set(i, j, cell);
             }
         }
         CrossProducts {
             weight: weight.value(),
             means: means[..d].to_vec(),
-            target_mean: means[d],
-            raw_squares: (0..=d).map(|j| raw.at(j, j).value()).collect(),
+            target_means: means[d..].to_vec(),
+            raw_squares: (0..last).map(|j| raw.at(j, j).value()).collect(),
             products,
             wide,
         }
@@ -385,7 +397,9 @@ impl Wide {
 /// The rows of one chunk.
 struct Leaf<'a> {
     rows: Rows<'a>,
-    target: &'a [f64],
+    /// Row by row.
+    targets: &'a [f64],
+    n_targets: usize,
     weights: &'a [f64],
 }
 
@@ -399,7 +413,7 @@ impl Leaf<'_> {
             let plain = if self.is_thin() { self.sparse_sums() } else { self.dense_sums() };
             let plain = plain.ok_or_else(|| self.bad_cell())?;
             // Chunks that could not have rows enough cannot be measured; the whole will be.
-            if n < 2 * width || plain.is_well_conditioned() {
+            if n < 2 * width || plain.is_well_conditioned(width) {
                 return Ok(Sums::Plain(plain));
             }
         }
@@ -414,10 +428,20 @@ impl Leaf<'_> {
         16.0 * (stored as f64 / n).powi(2) < width * width
     }
 
-    /// Hands out panels of rows that weigh something, as row-major blocks of columns, target and a
+    /// Columns, targets and a one.
+    fn width(&self) -> usize {
+        self.rows.n_columns() + self.n_targets + 1
+    }
+
+    /// The targets of a row.
+    fn target(&self, i: usize) -> &[f64] {
+        &self.targets[i * self.n_targets..(i + 1) * self.n_targets]
+    }
+
+    /// Hands out panels of rows that weigh something, as row-major blocks of columns, targets and a
     /// one, with their weights. `None` if a row that weighs nothing has a cell that is not finite.
     fn each_panel(&self, mut take: impl FnMut(&mut [f64], &[f64])) -> Option<()> {
-        let width = self.rows.n_columns() + 2;
+        let (d, width) = (self.rows.n_columns(), self.width());
         let mut panel = Vec::with_capacity(PANEL * width);
         let mut weights = Vec::with_capacity(PANEL);
         for range in parallel::chunks(self.rows.n_rows(), PANEL) {
@@ -428,7 +452,7 @@ impl Leaf<'_> {
                 let start = panel.len();
                 match &block {
                     Some(block) => {
-                        panel.extend_from_slice(&block[k * (width - 2)..(k + 1) * (width - 2)]);
+                        panel.extend_from_slice(&block[k * d..(k + 1) * d]);
                     }
                     None => panel.extend(self.rows.row(i)),
                 }
@@ -440,7 +464,8 @@ impl Leaf<'_> {
                     panel.truncate(start);
                     continue;
                 }
-                panel.extend([self.target[i], 1.0]);
+                panel.extend_from_slice(self.target(i));
+                panel.push(1.0);
                 weights.extend(w);
             }
             take(&mut panel, &weights);
@@ -450,7 +475,7 @@ impl Leaf<'_> {
 
     /// Around the means of the first panel, then around those of all. `None` if not finite.
     fn dense_sums(&self) -> Option<Plain> {
-        let width = self.rows.n_columns() + 2;
+        let width = self.width();
         let mut shift = Vec::new();
         let mut sums = vec![0.0; width * width];
         self.each_panel(|panel, weights| {
@@ -473,7 +498,7 @@ impl Leaf<'_> {
     /// Pairs of stored cells only, around zero. `None` if not finite.
     fn sparse_sums(&self) -> Option<Plain> {
         let Rows::Sparse(x) = &self.rows else { return None };
-        let width = x.n_columns() + 2;
+        let (d, width) = (x.n_columns(), self.width());
         let mut sums = vec![0.0; width * width];
         let mut sorted = Sorted::default();
         for (i, (columns, values)) in x.iter().enumerate() {
@@ -490,20 +515,19 @@ impl Leaf<'_> {
                     sums[*k as usize] += scaled * u;
                 }
             }
-            let y = self.target[i];
-            for (j, v) in columns.iter().zip(values) {
-                sums[(width - 2) * width + *j as usize] += w * y * v;
-                sums[(width - 1) * width + *j as usize] += w * v;
+            let y = self.target(i);
+            for (k, u) in y.iter().chain(&[1.0]).enumerate() {
+                let sums = &mut sums[(d + k) * width..(d + k + 1) * width];
+                columns.iter().zip(values).for_each(|(j, v)| sums[*j as usize] += w * u * v);
+                let others = y.iter().chain(&[1.0]).take(k + 1);
+                sums[d..].iter_mut().zip(others).for_each(|(sum, v)| *sum += w * u * v);
             }
-            sums[(width - 2) * width + width - 2] += w * y * y;
-            sums[(width - 1) * width + width - 2] += w * y;
-            sums[(width - 1) * width + width - 1] += w;
         }
         plain_from(&sums, width, &vec![0.0; width])
     }
 
     fn wide_sums(&self) -> Option<Wide> {
-        let width = self.rows.n_columns() + 2;
+        let width = self.width();
         let (mut high, mut low) = (vec![0.0; width * width], vec![0.0; width * width]);
         self.each_panel(|panel, weights| {
             add_wide_gram(panel, width, weights, &mut high, &mut low);
@@ -565,8 +589,7 @@ impl Sorted {
 
 impl Plain {
     /// Whether the columns tell apart with enough digits; columns that stand still do not count.
-    fn is_well_conditioned(&self) -> bool {
-        let d = self.means.len() - 1;
+    fn is_well_conditioned(&self, d: usize) -> bool {
         let scales: Vec<f64> = self.products.diag().iter().map(|s| s.max(0.0).sqrt()).collect();
         // What is left of a constant column is the rounding of its mean.
         let moves = |j: &usize| {
@@ -640,7 +663,7 @@ mod tests {
         let around_means = scatter(&x, &[1.0, 0.0, -1.0]).moments(true).unwrap();
         let around_zero = scatter(&x, &[1.0, 0.0, -1.0]).moments(false).unwrap();
 
-        assert_eq!((around_means.weight, around_means.target_mean.value()), (3.0, 0.0));
+        assert_eq!((around_means.weight, around_means.target_means[0].value()), (3.0, 0.0));
         assert_eq!(around_means.means, [Double::from(3.0); 2]);
         let sums = array![[8.0, 0.0, 0.0], [6.0, 6.0, 0.0], [-4.0, -3.0, 2.0]];
         assert_eq!(around_means.products.high, sums);

@@ -383,7 +383,9 @@ fn several_numbers_have_scikit_learns_coefficients() {
     let params = mercer::kernelized::KernelRidge::new().kernel(Kernel::Rbf).alpha(alpha);
     let params = params.gamma(Some(gamma.into()));
 
-    let fitted = params.fit_many(&Dataset::unlabeled(&x), &matrix(&golden.y), &Monitor::quiet());
+    let y = matrix(&golden.y);
+    let data = Dataset::table(&x, y.view()).unwrap();
+    let fitted = params.fit(&data, &Monitor::quiet());
 
     assert_near(&fitted.unwrap().machine.coefficients, &matrix(&coefficients), 1e-10);
 }

@@ -1,0 +1,309 @@
+//! Kernel ridge regression by a factor of its matrix, `G = K + D = L Lᵀ`.
+//!
+//! Of many rows the factor is kept in single precision, which takes half the memory and half the time. What
+//! it lacks in digits is made up by conjugate gradients that it stands in front of: their products are of
+//! kernel values in double precision, worked out from the rows afresh, and so are the residuals that end
+//! them (Higham & Mary 2022). Where a matrix is too near to singular for that, it is factored again in
+//! double precision, and the certificate says so.
+
+use super::Ground;
+use super::ridge::{Answer, KernelRidge};
+use crate::kernel::KernelRows;
+use crate::model::Stop;
+use crate::prelude::*;
+use crate::solver::conjugate_gradients;
+use mercer_num::Float;
+use mercer_num::linalg::{
+    Factored, SymmetricEigen, cholesky_in_place, inverse_diagonal, solve_lower,
+    solve_lower_transposed,
+};
+use ndarray::ArrayView2;
+
+/// Most rows for which a matrix that is not positive definite is taken apart into eigenvectors.
+const MOST_APART: usize = 3000;
+/// Residuals above this, relative to the targets, are worth another solve.
+const REFINED: f64 = 1e-13;
+/// Residuals above this, relative to the targets, are more than a factor in single precision may leave.
+const ENOUGH: f64 = 1e-11;
+/// Solves in a row by a factor in single precision.
+const SOLVES: usize = 4;
+/// How far each of them goes, and in how many rounds at most.
+const DIGITS: (f64, u64) = (1e-7, 20);
+
+/// By a factor of the whole matrix, in single precision where that is enough.
+pub(super) fn by_factor(
+    params: &KernelRidge,
+    ground: &Ground<'_>,
+    ridge: &[f64],
+    targets: &[Vec<f64>],
+    monitor: &Monitor<'_>,
+) -> Result<Answer> {
+    let n = ground.picks.len();
+    let ready = ground.ready();
+    let system = System { ready: &ready, ridge, targets };
+    let mut how = None;
+    if params.in_single(n) {
+        if let Some(answer) = system.by_single(&ground.weights, monitor)? {
+            return Ok(answer);
+        }
+        how = Some("too near to singular for a factor in single precision".into());
+        ground.reserve(8, monitor)?;
+    }
+    let Solved { coefficients, factor, stopped } = system.by_double(params, monitor)?;
+    let m = coefficients.first().map_or(0, Vec::len);
+    let l = factor.as_ref().map(|factor| part(factor, n, m));
+    let weights = &ground.weights[..m];
+    let diagonal = match stopped {
+        None if n <= params.leave_one_out_rows => {
+            l.and_then(|l| inverse_diagonal(l, || monitor.stop().is_none()))
+        }
+        _ => None,
+    };
+    let left_out_error = diagonal.map(|d| {
+        let of = |c: &Vec<f64>| left_out_error(c, &d, ridge, weights);
+        coefficients.iter().map(of).sum::<f64>() / targets.len() as f64
+    });
+    if l.is_none() {
+        how = Some("no factor: solved by eigenvectors".into());
+    }
+    let proof = Proof {
+        objective: left_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
+        condition: l.map(condition),
+        how,
+        ..system.proof(&coefficients)
+    };
+    let kept = match l {
+        Some(l) if params.variance => {
+            Matrix::from_shape_fn((m, m), |(i, j)| if j <= i { l[[i, j]] } else { 0.0 })
+        }
+        _ => Matrix::zeros((0, 0)),
+    };
+    let answer =
+        Answer { scale: system.scale(&coefficients, weights), ..Answer::new(coefficients, proof) };
+    Ok(Answer { left_out_error, factor: kept, stopped, ..answer })
+}
+
+/// `(K + diag(ridge)) c = y` for every list of targets `y`.
+struct System<'a> {
+    ready: &'a KernelRows<f64>,
+    ridge: &'a [f64],
+    targets: &'a [Vec<f64>],
+}
+
+struct Solved {
+    coefficients: Vec<Vec<f64>>,
+    /// Row-major, as wide as there are rows; its lower triangle counts. Nothing where there is none.
+    factor: Option<Vec<f64>>,
+    stopped: Option<Stop>,
+}
+
+impl System<'_> {
+    fn matrix<T: Float>(&self) -> Vec<T> {
+        let n = self.ridge.len();
+        let mut out: Vec<T> = self.ready.lower_gram();
+        for (i, r) in self.ridge.iter().enumerate() {
+            let own: f64 = out[i * n + i].into();
+            out[i * n + i] = T::narrow(own + r);
+        }
+        out
+    }
+
+    /// `None` where single precision is not enough.
+    fn by_single(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Option<Answer>> {
+        let n = self.ridge.len();
+        let mut cells: Vec<f32> = self.matrix();
+        let mut stopped = None;
+        let how = cholesky_in_place(&mut cells, n, |done| told(done, n, &mut stopped, monitor));
+        let m = match how {
+            Factored::All => n,
+            Factored::First(0) => return Err(Error::Stopped),
+            Factored::First(m) => m,
+            Factored::Indefinite => return Ok(None),
+        };
+        let l = part(&cells, n, m);
+        let solve = |r: &[f64]| -> Vec<f64> {
+            // A size of one keeps small residuals within the range of single precision.
+            let size = largest(r).max(f64::MIN_POSITIVE);
+            let mut x: Vec<f32> = r.iter().map(|v| (v / size) as f32).collect();
+            solve_lower(l, &mut x, 1);
+            solve_lower_transposed(l, &mut x, 1);
+            x.into_iter().map(|v| size * f64::from(v)).collect()
+        };
+        let mut coefficients = vec![vec![0.0; m]; self.targets.len()];
+        let mut rounds = 0;
+        for _ in 0..SOLVES {
+            let misses = self.misses(&coefficients);
+            if self.violation(&misses) <= REFINED {
+                break;
+            }
+            // Time that is up is not asked for again: what is factored is soon solved.
+            let (tol, most) = DIGITS;
+            let product = |v: &[Vec<f64>]| Some(self.times(v));
+            let step = conjugate_gradients(&misses, product, solve, tol, most, &Monitor::quiet());
+            rounds += step.rounds;
+            for (c, d) in coefficients.iter_mut().zip(&step.x) {
+                c.iter_mut().zip(d).for_each(|(c, d)| *c += d);
+            }
+        }
+        let proof = Proof {
+            condition: Some(condition(l)),
+            how: Some(format!("a factor in single precision, {rounds} conjugate gradients")),
+            ..self.proof(&coefficients)
+        };
+        let enough = proof.violation.as_ref().is_some_and(|(_, v)| *v <= ENOUGH);
+        let scale = self.scale(&coefficients, &weights[..m]);
+        let answer =
+            Answer { scale, rounds: rounds.max(1), stopped, ..Answer::new(coefficients, proof) };
+        Ok(enough.then_some(answer))
+    }
+
+    fn by_double(&self, params: &KernelRidge, monitor: &Monitor<'_>) -> Result<Solved> {
+        let n = self.ridge.len();
+        let mut factor: Vec<f64> = self.matrix();
+        let mut stopped = None;
+        let how = cholesky_in_place(&mut factor, n, |done| told(done, n, &mut stopped, monitor));
+        let m = match how {
+            Factored::All => n,
+            Factored::First(0) => return Err(Error::Stopped),
+            Factored::First(m) => m,
+            Factored::Indefinite => return self.apart(params),
+        };
+        let l = part(&factor, n, m);
+        let solve = |b: &[f64]| -> Vec<f64> {
+            let mut x = b.to_vec();
+            solve_lower(l, &mut x, 1);
+            solve_lower_transposed(l, &mut x, 1);
+            x
+        };
+        let mut coefficients: Vec<Vec<f64>> = self.targets.iter().map(|y| solve(&y[..m])).collect();
+        let misses = self.misses(&coefficients);
+        if self.violation(&misses) > REFINED {
+            let better: Vec<Vec<f64>> = (coefficients.iter().zip(&misses))
+                .map(|(c, r)| c.iter().zip(solve(r)).map(|(c, d)| c + d).collect())
+                .collect();
+            if self.violation(&self.misses(&better)) < self.violation(&misses) {
+                coefficients = better;
+            }
+        }
+        Ok(Solved { coefficients, factor: Some(factor), stopped })
+    }
+
+    /// The shortest solution of a system whose matrix is not positive definite.
+    fn apart(&self, params: &KernelRidge) -> Result<Solved> {
+        let n = self.ridge.len();
+        let matrix: Vec<f64> = self.matrix();
+        let view = part(&matrix, n, n);
+        let eigen = (n <= MOST_APART).then(|| SymmetricEigen::of(view)).flatten();
+        let Some(eigen) = eigen else {
+            return Err(Error::Parameter {
+                name: "alpha".into(),
+                found: params.alpha.to_string(),
+                expected: "larger: the kernel matrix with it is not positive definite".into(),
+            });
+        };
+        let largest = eigen.values.iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        let solve = |y: &Vec<f64>| {
+            let mut coefficients = ndarray::Array1::zeros(n);
+            let y = ndarray::ArrayView1::from(y);
+            for (value, vector) in eigen.values.iter().zip(eigen.vectors.columns()) {
+                if value.abs() > 1e-12 * largest {
+                    coefficients.scaled_add(vector.dot(&y) / value, &vector);
+                }
+            }
+            coefficients.to_vec()
+        };
+        let coefficients = self.targets.iter().map(solve).collect();
+        Ok(Solved { coefficients, factor: None, stopped: None })
+    }
+
+    /// `(K + diag(ridge)) v` for several `v` of the first rows, from the rows afresh.
+    fn times(&self, v: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let places: Vec<u32> = (0..v.first().map_or(0, Vec::len) as u32).collect();
+        let some = self.ready.select(&places);
+        let mut out = some.weighted_tables(v, &some);
+        for (out, v) in out.iter_mut().zip(v) {
+            out.iter_mut().zip(v.iter().zip(self.ridge)).for_each(|(o, (v, r))| *o += r * v);
+        }
+        out
+    }
+
+    /// `y − (K + diag(ridge)) c`.
+    fn misses(&self, coefficients: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let made = self.times(coefficients);
+        let off =
+            |(y, made): (&Vec<f64>, Vec<f64>)| y.iter().zip(made).map(|(y, m)| y - m).collect();
+        self.targets.iter().zip(made).map(off).collect()
+    }
+
+    /// The largest residual, relative to the targets.
+    fn violation(&self, misses: &[Vec<f64>]) -> f64 {
+        let of = |(y, r): (&Vec<f64>, &Vec<f64>)| {
+            largest(r) / largest(&y[..r.len()]).max(f64::MIN_POSITIVE)
+        };
+        self.targets.iter().zip(misses).map(of).fold(0.0f64, f64::max)
+    }
+
+    fn proof(&self, coefficients: &[Vec<f64>]) -> Proof {
+        let violation = self.violation(&self.misses(coefficients));
+        Proof {
+            violation: Some(("largest residual of the equations, relative".into(), violation)),
+            ..Proof::closed_form()
+        }
+    }
+
+    /// `yᵀG⁻¹y / Σw`, of all targets together.
+    fn scale(&self, coefficients: &[Vec<f64>], weights: &[f64]) -> f64 {
+        let told =
+            |(y, c): (&Vec<f64>, &Vec<f64>)| y.iter().zip(c).map(|(y, c)| y * c).sum::<f64>();
+        let sum: f64 = self.targets.iter().zip(coefficients).map(told).sum();
+        sum / weights.iter().sum::<f64>() / self.targets.len() as f64
+    }
+}
+
+/// Reports how far a factor is, and asks whether to go on.
+fn told(done: usize, n: usize, stopped: &mut Option<Stop>, monitor: &Monitor<'_>) -> bool {
+    monitor.report(done as u64, Some(n as u64));
+    *stopped = monitor.stop();
+    stopped.is_none()
+}
+
+fn largest(v: &[f64]) -> f64 {
+    v.iter().fold(0.0f64, |a, v| a.max(v.abs()))
+}
+
+/// The first rows and columns of a square matrix.
+fn part<T>(cells: &[T], n: usize, m: usize) -> ArrayView2<'_, T> {
+    let all = ArrayView2::from_shape((n, n), cells).expect("a square of the rows");
+    all.split_at(ndarray::Axis(0), m).0.split_at(ndarray::Axis(1), m).0
+}
+
+/// What the pivots tell of the condition number.
+fn condition<T: Float>(l: ArrayView2<'_, T>) -> f64 {
+    let (low, high) = l.diag().iter().fold((f64::INFINITY, 0.0f64), |(low, high), v| {
+        let v: f64 = (*v).into();
+        (low.min(v), high.max(v))
+    });
+    (high / low).powi(2)
+}
+
+/// The mean squared error on rows left out, one at a time.
+fn left_out_error(
+    coefficients: &[f64],
+    inverse_diagonal: &[f64],
+    ridge: &[f64],
+    weights: &[f64],
+) -> f64 {
+    let (mut sum, mut total) = (0.0, 0.0);
+    for (i, w) in weights.iter().enumerate() {
+        let (c, own) = (coefficients[i], inverse_diagonal[i]);
+        let miss = if *w <= 1.0 {
+            c / own
+        } else {
+            // One of `w` copies goes, and its share of the row's say in its own prediction.
+            ridge[i] * c / (1.0 - (1.0 - ridge[i] * own) / w)
+        };
+        sum += w * miss * miss;
+        total += w;
+    }
+    sum / total
+}
