@@ -6,7 +6,7 @@ use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
-use ndarray::{ArrayView2, Axis, s};
+use ndarray::{Array2, ArrayView2, Axis, s};
 use rayon::prelude::*;
 use std::convert::Infallible;
 
@@ -88,6 +88,12 @@ pub fn add_times(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mu
         return;
     }
     let n = a.len() / a_width;
+    if n == 1 {
+        // A row by itself would be summed in another order than in company.
+        let mut twice = [&*into, &*into].concat();
+        add_times(&[a, a].concat(), a_width, b, b_width, &mut twice);
+        return into.copy_from_slice(&twice[..b_width]);
+    }
     let (a, b) = (
         MatRef::from_row_major_slice(a, n, a_width),
         MatRef::from_row_major_slice(b, a_width, b_width),
@@ -129,10 +135,10 @@ pub fn gram(a: ArrayView2<'_, f64>) -> Matrix {
 ///
 /// # Panics
 /// If the inner sizes differ.
-pub fn multiply(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Matrix {
+pub fn multiply<T: ComplexField + Copy>(a: ArrayView2<'_, T>, b: ArrayView2<'_, T>) -> Array2<T> {
     assert_eq!(a.ncols(), b.nrows(), "inner sizes differ");
     let (n, inner, width) = (a.nrows(), a.ncols(), b.ncols());
-    let mut out = Matrix::zeros((n, width));
+    let mut out = Array2::from_elem((n, width), T::zero_impl());
     if n == 0 || inner == 0 || width == 0 {
         return out;
     }
@@ -145,7 +151,7 @@ pub fn multiply(a: ArrayView2<'_, f64>, b: ArrayView2<'_, f64>) -> Matrix {
         let panel = panel.as_standard_layout();
         let panel = MatRef::from_row_major_slice(panel.as_slice().unwrap_or_default(), rows, inner);
         let cells = MatMut::from_row_major_slice_mut(cells, rows, width);
-        matmul(cells, Accum::Replace, panel, b, 1.0, Par::Seq);
+        matmul(cells, Accum::Replace, panel, b, T::one_impl(), Par::Seq);
     });
     out
 }

@@ -24,6 +24,8 @@ pub struct TopEigen {
     pub vectors: Matrix,
     /// `‖Av − λv‖` of each.
     pub residuals: Vec<f64>,
+    /// Those vectors and some more, to begin with where more digits are wanted.
+    pub block: Matrix,
     /// Products with blocks of vectors.
     pub products: usize,
 }
@@ -31,7 +33,7 @@ pub struct TopEigen {
 impl TopEigen {
     /// The `k` largest eigenvalues of a matrix of size `n` that `apply` multiplies with, to residuals below
     /// `tolerance` times the largest. `go_on` is asked before every product; at its no, what there is is
-    /// handed back, which is `None` before the first round is through.
+    /// handed back, which is `None` before the first product.
     ///
     /// # Panics
     /// If there are not as many as `k + 8` rows.
@@ -40,12 +42,27 @@ impl TopEigen {
         k: usize,
         apply: impl Fn(&Matrix) -> Matrix,
         tolerance: f64,
+        go_on: impl FnMut() -> bool,
+    ) -> Option<TopEigen> {
+        let mut random = Random::new(1);
+        let start = Matrix::from_shape_simple_fn((n, k + BESIDE), || random.normal());
+        TopEigen::from(&start, k, apply, tolerance, go_on)
+    }
+
+    /// The same, beginning with vectors near to those that are looked for: a column each, more than `k`.
+    ///
+    /// # Panics
+    /// If there are more vectors than rows.
+    pub fn from(
+        start: &Matrix,
+        k: usize,
+        apply: impl Fn(&Matrix) -> Matrix,
+        tolerance: f64,
         mut go_on: impl FnMut() -> bool,
     ) -> Option<TopEigen> {
-        let width = k + BESIDE;
-        assert!(width <= n, "a block of fewer vectors than rows");
-        let mut random = Random::new(1);
-        let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, width), || random.normal()));
+        let (n, width) = start.dim();
+        assert!(k <= width && width <= n, "a block of fewer vectors than rows");
+        let mut block = orthonormal(start);
         let mut best: Option<TopEigen> = None;
         let mut products = 0;
         for _ in 0..RESTARTS {
@@ -58,43 +75,49 @@ impl TopEigen {
                 products += 1;
                 basis = concatenate![Axis(1), basis, block];
                 images = concatenate![Axis(1), images, image];
-                if step + 1 == STEPS || basis.ncols() + width > n {
+                let found = ritz(&basis, &images, (k, width), products)?;
+                let scale = found.values[0].abs();
+                let done = found.residuals.iter().all(|r| *r <= tolerance * scale);
+                let full = step + 1 == STEPS || basis.ncols() + width > n;
+                block = if full { orthonormal(&found.block) } else { image };
+                best = Some(found);
+                if done {
+                    return best;
+                }
+                if full {
                     break;
                 }
-                block = image;
                 // Twice is enough (Kahan, in Parlett 1998).
                 for _ in 0..2 {
                     let told = multiply(basis.t(), block.view());
                     block = orthonormal(&(block - multiply(basis.view(), told.view())));
                 }
             }
-            let small = multiply(basis.t(), images.view());
-            let small = (&small + &small.t()) * 0.5;
-            let eigen = SymmetricEigen::of(small.view())?;
-            let m = eigen.values.len();
-            let order: Vec<usize> = (0..width).map(|c| m - 1 - c).collect();
-            let chosen = eigen.vectors.select(Axis(1), &order);
-            let vectors = multiply(basis.view(), chosen.view());
-            let image = multiply(images.view(), chosen.view());
-            let values: Vec<f64> = order.iter().map(|c| eigen.values[*c]).collect();
-            let off = &image - &(&vectors * &ndarray::ArrayView1::from(&values));
-            let norm = |c: usize| off.column(c).iter().map(|v| v * v).sum::<f64>().sqrt();
-            let residuals: Vec<f64> = (0..k).map(norm).collect();
-            let scale = values[0].abs().max(values[width - 1].abs());
-            let done = residuals.iter().all(|r| *r <= tolerance * scale);
-            best = Some(TopEigen {
-                values: values[..k].to_vec(),
-                vectors: vectors.slice(s![.., ..k]).to_owned(),
-                residuals,
-                products,
-            });
-            if done {
-                break;
-            }
-            block = orthonormal(&vectors);
         }
         best
     }
+}
+
+/// The best pairs in a subspace with the given basis (Rayleigh and Ritz).
+fn ritz(
+    basis: &Matrix,
+    images: &Matrix,
+    (k, width): (usize, usize),
+    products: usize,
+) -> Option<TopEigen> {
+    let small = multiply(basis.t(), images.view());
+    let small = (&small + &small.t()) * 0.5;
+    let eigen = SymmetricEigen::of(small.view())?;
+    let m = eigen.values.len();
+    let order: Vec<usize> = (0..width).map(|c| m - 1 - c).collect();
+    let chosen = eigen.vectors.select(Axis(1), &order);
+    let block = multiply(basis.view(), chosen.view());
+    let image = multiply(images.view(), chosen.view());
+    let values: Vec<f64> = order.iter().take(k).map(|c| eigen.values[*c]).collect();
+    let vectors = block.slice(s![.., ..k]).to_owned();
+    let off = &image.slice(s![.., ..k]) - &(&vectors * &ndarray::ArrayView1::from(&values));
+    let norm = |c: usize| off.column(c).iter().map(|v| v * v).sum::<f64>().sqrt();
+    Some(TopEigen { residuals: (0..k).map(norm).collect(), values, vectors, block, products })
 }
 
 fn orthonormal(a: &Matrix) -> Matrix {

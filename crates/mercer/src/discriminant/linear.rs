@@ -19,10 +19,13 @@ use crate::explain::Portrait;
 use crate::model::Cached;
 use crate::prelude::*;
 use crate::stats::{Within, triangle};
-use mercer_num::linalg::{Svd, multiply};
+use mercer_num::linalg::{Svd, add_times};
 use mercer_num::random::Random;
 use ndarray::{ArrayView2, Axis, Slice};
 use std::f64::consts::TAU;
+
+/// Rows that are centered and multiplied while they are in cache.
+const STRIP: usize = 32;
 
 choice! {
     /// Scikit-learn's names for ways to the same rule.
@@ -276,16 +279,19 @@ impl LinearDiscriminantAnalysisModel {
     /// `(x − center) · weights`, panel by panel.
     fn project(&self, x: &Rows<'_>, weights: ArrayView2<'_, f64>) -> Result<Matrix> {
         let center = &self.rule().center;
-        let width = center.len();
-        by_panels(x, weights.ncols(), |panel, answers| {
-            let mut centered = panel.to_vec();
-            for row in centered.chunks_exact_mut(width) {
-                row.iter_mut().zip(center).for_each(|(v, m)| *v -= m);
+        let (width, n_outputs) = weights.dim();
+        let weights = weights.as_standard_layout();
+        let weights = weights.as_slice().unwrap_or_default();
+        by_panels(x, n_outputs, |panel, answers| {
+            let mut centered = Vec::with_capacity(STRIP * width);
+            let strips = answers.chunks_mut(STRIP * n_outputs.max(1));
+            for (rows, answers) in panel.chunks(STRIP * width).zip(strips) {
+                centered.clear();
+                for row in rows.chunks_exact(width) {
+                    centered.extend(row.iter().zip(center).map(|(v, m)| v - m));
+                }
+                add_times(&centered, width, weights, n_outputs, answers);
             }
-            let centered = ArrayView2::from_shape((panel.len() / width, width), &centered)
-                .expect("whole rows");
-            let product = multiply(centered, weights);
-            answers.copy_from_slice(product.as_slice().expect("a fresh matrix is contiguous"));
         })
     }
 

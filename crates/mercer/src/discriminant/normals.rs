@@ -6,12 +6,14 @@
 //! without its arbitrary unit; the rank says how many directions were really seen.
 
 use super::panels::{by_panels, tame};
-use super::root::{Root, Thin};
-use crate::model::Cached;
+use super::root::{BLOCK, Root, Thin};
+use super::winner::Race;
+use crate::model::{Cached, winners};
 use crate::prelude::*;
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use ndarray::{Array3, ArrayView2, Axis};
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::f64::consts::TAU;
 
@@ -34,7 +36,33 @@ pub struct Normals {
     /// Below this, a direction has no spread.
     pub tol: f64,
     #[serde(skip)]
-    roots: Cached<Option<Vec<Root>>>,
+    ready: Cached<Option<Ready>>,
+}
+
+/// The Gaussians made ready for distances.
+#[derive(Debug)]
+struct Ready {
+    /// The columns in the order that distances are summed up in.
+    order: Vec<usize>,
+    /// The centers in that order.
+    means: Matrix,
+    roots: Vec<Root>,
+}
+
+impl Ready {
+    /// The cells of rows, row-major, in the order of distances.
+    fn ordered<'a>(&self, panel: &'a [f64]) -> Cow<'a, [f64]> {
+        if self.order.is_sorted() {
+            return panel.into();
+        }
+        let width = self.order.len();
+        panel.chunks_exact(width).flat_map(|row| self.order.iter().map(|j| row[*j])).collect()
+    }
+
+    fn centers(&self) -> impl Iterator<Item = (&Root, &[f64])> {
+        let means = self.means.outer_iter();
+        self.roots.iter().zip(means.map(|m| m.to_slice().expect("means are row-major")))
+    }
 }
 
 impl Normals {
@@ -50,9 +78,9 @@ impl Normals {
         units: Vec<f64>,
         tol: f64,
     ) -> Result<Normals> {
-        let roots = Cached::default();
+        let ready = Cached::default();
         let normals =
-            Normals { classes, log_priors, class_weights, means, covariances, units, tol, roots };
+            Normals { classes, log_priors, class_weights, means, covariances, units, tol, ready };
         let variances: Vec<f64> = (0..normals.means.ncols())
             .map(|j| normals.covariances.outer_iter().map(|c| c[[j, j]]).sum())
             .collect();
@@ -66,22 +94,47 @@ impl Normals {
         self.roots().iter().map(|root| root.rank).collect()
     }
 
-    fn roots(&self) -> &[Root] {
-        self.roots.get(|| self.make_roots()).as_deref().expect("checked when the model was made")
+    fn ready(&self) -> &Ready {
+        self.ready.get(|| self.make_ready()).as_ref().expect("checked when the model was made")
     }
 
-    fn make_roots(&self) -> Option<Vec<Root>> {
+    fn roots(&self) -> &[Root] {
+        &self.ready().roots
+    }
+
+    fn make_ready(&self) -> Option<Ready> {
+        let order = self.order();
+        let means = self.means.select(Axis(1), &order).as_standard_layout().into_owned();
+        let units: Vec<f64> = order.iter().map(|j| self.units[*j]).collect();
         let Ok(roots) = parallel::map(self.classes.len(), |c| {
-            let covariance = self.covariances.index_axis(Axis(0), c);
-            let mean = self.means.row(c).to_vec();
-            let thin = Thin::Widened(&self.units);
-            Ok::<_, Infallible>(Root::of(covariance, &mean, self.tol, thin))
+            let own = self.covariances.index_axis(Axis(0), c);
+            let covariance = own.select(Axis(0), &order).select(Axis(1), &order);
+            let thin = Thin::Widened(&units);
+            let mean = means.row(c).to_vec();
+            Ok::<_, Infallible>(Root::of(covariance.view(), &mean, self.tol, thin))
         });
-        roots.into_iter().collect()
+        let roots = roots.into_iter().collect::<Option<_>>()?;
+        Some(Ready { order, means, roots })
+    }
+
+    /// The columns as they are or, where they are many, those first in which the centers lie farthest
+    /// apart: what they add up to tells most classes from the winner.
+    fn order(&self) -> Vec<usize> {
+        let width = self.means.ncols();
+        let mut order: Vec<usize> = (0..width).collect();
+        if width > 2 * BLOCK {
+            let apart = |j: usize| {
+                let inner: f64 = self.covariances.outer_iter().map(|c| c[[j, j]]).sum();
+                self.means.column(j).var(0.0) / inner.max(f64::MIN_POSITIVE)
+            };
+            let apart: Vec<f64> = (0..width).map(apart).collect();
+            order.sort_by(|a, b| apart[*b].total_cmp(&apart[*a]));
+        }
+        order
     }
 
     fn check_roots(&self) -> Result<()> {
-        match self.roots.get(|| self.make_roots()) {
+        match self.ready.get(|| self.make_ready()) {
             Some(_) => Ok(()),
             None => Err(Error::TooLarge { column: 0 }),
         }
@@ -94,11 +147,11 @@ impl Normals {
     }
 
     pub(super) fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let (roots, n_classes) = (self.roots(), self.classes.len());
+        let (ready, n_classes) = (self.ready(), self.classes.len());
         by_panels(x, n_classes, |panel, answers| {
-            for (c, (root, mean)) in roots.iter().zip(self.means.outer_iter()).enumerate() {
-                let distances =
-                    root.distances(panel, mean.to_slice().expect("means are row-major"));
+            let panel = ready.ordered(panel);
+            for (c, (root, mean)) in ready.centers().enumerate() {
+                let distances = root.distances(&panel, mean);
                 let column = answers.iter_mut().skip(c).step_by(n_classes);
                 column.zip(distances).for_each(|(a, d)| *a = d);
             }
@@ -117,6 +170,19 @@ impl Normals {
         Ok(scores)
     }
 
+    /// The class of the highest score of every row. Where columns are many, a class is dropped from the
+    /// race as soon as it can no longer win.
+    pub(super) fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
+        let ready = self.ready();
+        if self.means.ncols() <= 2 * BLOCK {
+            return Ok(winners(&self.scores(x)?));
+        }
+        let peaks = self.peaks();
+        let race = Race { classes: ready.centers().collect(), peaks: &peaks };
+        let codes = by_panels(x, 1, |panel, codes| race.run(&ready.ordered(panel), codes))?;
+        Ok(codes.iter().map(|code| *code as u32).collect())
+    }
+
     pub(super) fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
         Ok(self.scores(x)? - 0.5 * self.means.ncols() as f64 * TAU.ln())
     }
@@ -127,9 +193,9 @@ impl Normals {
         let places: Vec<usize> = codes.iter().map(|c| *c as usize).collect();
         let mut rows = self.means.select(Axis(0), &places);
         for (mut row, c) in rows.outer_iter_mut().zip(places) {
-            let root = &self.roots()[c];
-            let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
-            row.iter_mut().zip(root.stretch(&z)).for_each(|(x, d)| *x += d);
+            let Ready { order, roots, .. } = self.ready();
+            let z: Vec<f64> = (0..roots[c].size()).map(|_| random.normal()).collect();
+            order.iter().zip(roots[c].stretch(&z)).for_each(|(j, d)| row[*j] += d);
         }
         (rows, codes)
     }
@@ -137,12 +203,13 @@ impl Normals {
     /// A distance is a sum over columns, `Σⱼ (x − m)ⱼ [Σ⁻¹ (x − m)]ⱼ`, so each has its say.
     pub(super) fn terms(&self, row: &[f64]) -> (Vec<f64>, Matrix) {
         let mut terms = Matrix::zeros((row.len(), self.classes.len()));
-        for (c, root) in self.roots().iter().enumerate() {
-            let difference: Vec<f64> =
-                row.iter().zip(self.means.row(c)).map(|(x, m)| x - m).collect();
+        let ready = self.ready();
+        let row = ready.ordered(row);
+        for (c, (root, mean)) in ready.centers().enumerate() {
+            let difference: Vec<f64> = row.iter().zip(mean).map(|(x, m)| x - m).collect();
             let solved = root.solve(&difference);
-            for (j, (d, s)) in difference.iter().zip(solved).enumerate() {
-                terms[[j, c]] = -0.5 * d * s;
+            for (j, (d, s)) in ready.order.iter().zip(difference.iter().zip(solved)) {
+                terms[[*j, c]] = -0.5 * d * s;
             }
         }
         (self.peaks(), terms)
@@ -224,6 +291,11 @@ macro_rules! of_normals {
             fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
                 self.check_columns(x)?;
                 self.normals.scores(x)
+            }
+
+            fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
+                self.check_columns(x)?;
+                self.normals.predict(x)
             }
         }
 

@@ -13,9 +13,9 @@ use ndarray::ArrayView2;
 /// A standard deviation below this share of the mean is what rounding leaves of a constant.
 const ROUNDING: f64 = 1e-13;
 
-/// Rows of a triangle that are multiplied together: what stands above the diagonal is skipped block
-/// by block.
-const BLOCK: usize = 128;
+/// Directions that are multiplied together: what stands above the diagonal of a triangle is skipped
+/// block by block.
+pub(super) const BLOCK: usize = 128;
 
 /// What becomes of a direction without spread.
 #[derive(Clone, Copy, Debug)]
@@ -84,8 +84,16 @@ impl Form {
                     .collect()
             }
             Form::Axes(axes, spreads) => {
-                let cells = |(j, k): (usize, usize)| axes[[j, k]] / spreads[k] / scales[j];
-                vec![Block(Matrix::from_shape_fn(axes.dim(), cells))]
+                let size = axes.ncols();
+                (0..size)
+                    .step_by(BLOCK)
+                    .map(|start| {
+                        let end = (start + BLOCK).min(size);
+                        Block(Matrix::from_shape_fn((width, end - start), |(j, k)| {
+                            axes[[j, start + k]] / spreads[start + k] / scales[j]
+                        }))
+                    })
+                    .collect()
             }
         }
     }
@@ -217,14 +225,30 @@ impl Root {
         let width = mean.len();
         let n = panel.len() / width;
         let mut out = vec![0.0; n];
-        if n == 0 {
-            return out;
-        }
-        let whitened = self.whiten(&differences(panel, mean), n);
-        for row in whitened.chunks_exact(n) {
-            out.iter_mut().zip(row).for_each(|(d, v)| *d += v * v);
-        }
+        let differences = differences(panel, mean);
+        (0..self.n_blocks()).for_each(|k| self.add_block(k, &differences, &mut out));
         out
+    }
+
+    /// In how many parts a distance is summed up.
+    pub fn n_blocks(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// Adds the squares along the directions of one block to what the blocks before it summed up, for
+    /// differences from a mean, one row a column of the data.
+    pub fn add_block(&self, block: usize, differences: &[f64], sums: &mut [f64]) {
+        let n = sums.len();
+        if n == 0 {
+            return;
+        }
+        let block = &self.blocks[block];
+        let (end, size) = block.0.dim();
+        let mut whitened = vec![0.0; size * n];
+        add_product(block.cells(), size, &differences[..end * n], n, &mut whitened);
+        for row in whitened.chunks_exact(n) {
+            sums.iter_mut().zip(row).for_each(|(d, v)| *d += v * v);
+        }
     }
 
     /// A row drawn around zero, from as many standard normal numbers as [`Root::size`].
@@ -245,7 +269,7 @@ impl Root {
 }
 
 /// `x − mean` of a row-major panel, turned: one row a column of the data.
-fn differences(panel: &[f64], mean: &[f64]) -> Vec<f64> {
+pub(super) fn differences(panel: &[f64], mean: &[f64]) -> Vec<f64> {
     /// Rows walked together, so that what is read and what is written stay in cache.
     const STRIP: usize = 16;
     let width = mean.len();

@@ -10,6 +10,9 @@ use std::borrow::Cow;
 /// Rows written out at a time: enough for products at full speed, few enough to stay in cache.
 const PANEL: usize = 256;
 
+/// Columns are left out where at most this share of them moves, seven of eight.
+const WORTH_LEAVING_OUT: (usize, usize) = (7, 8);
+
 /// Rows, their groups, and the means of those.
 pub(crate) struct Centered<'a, 's> {
     cells: Cells<'a>,
@@ -67,8 +70,38 @@ impl<'a, 's> Centered<'a, 's> {
 
     /// `into += Σ w (x − mean)(x − mean)ᵀ` over some rows, each around the mean of its own group;
     /// only the lower triangle of the row-major square is touched.
+    ///
+    /// Columns that stand still in a panel add nothing and are left out of its product: a pixel at the rim,
+    /// a word that a class never uses. So rows of one group should come together.
     pub fn add_scatter(&self, places: impl Iterator<Item = usize>, into: &mut [f64]) {
-        self.each_panel(places, |panel, _| add_gram(panel, self.width, into));
+        let width = self.width;
+        let (mut seen, mut thin, mut square) = (vec![0.0; width], Vec::new(), Vec::new());
+        self.each_panel(places, |panel, _| {
+            seen.fill(0.0);
+            for row in panel.chunks_exact(width) {
+                seen.iter_mut().zip(row).for_each(|(seen, v)| *seen += v.abs());
+            }
+            let moving: Vec<usize> = (0..width).filter(|j| seen[*j] != 0.0).collect();
+            let n = moving.len();
+            if n * WORTH_LEAVING_OUT.1 > width * WORTH_LEAVING_OUT.0 {
+                return add_gram(panel, width, into);
+            }
+            thin.clear();
+            for row in panel.chunks_exact(width) {
+                thin.extend(moving.iter().map(|j| row[*j]));
+            }
+            square.clear();
+            square.resize(n * n, 0.0);
+            add_gram(&thin, n, &mut square);
+            for (row, i) in square.chunks_exact(n.max(1)).zip(&moving) {
+                let into = &mut into[i * width..];
+                moving
+                    .iter()
+                    .zip(row)
+                    .take_while(|(j, _)| *j <= i)
+                    .for_each(|(j, v)| into[*j] += v);
+            }
+        });
     }
 
     /// Visits rows in row-major panels of `√w (x − mean)`, with the `√w` of each row.

@@ -40,7 +40,9 @@ impl Within {
         let width = rows.n_columns();
         let centered = Centered::new(rows, slots, weights, group_weights)?;
         let mut square = vec![0.0; width * width];
-        centered.add_scatter(0..rows.n_rows(), &mut square);
+        let mut places: Vec<usize> = (0..rows.n_rows()).collect();
+        places.sort_by_key(|i| slots[*i]);
+        centered.add_scatter(places.into_iter(), &mut square);
         let mut scatter = vec![0.0; triangle::size(width)];
         triangle::pack(&square, width, &mut scatter);
         Ok(Within { weights: group_weights.to_vec(), means: centered.means, scatter })
@@ -101,9 +103,10 @@ impl Grouped for Within {
         if fits { Ok(()) } else { Err(Error::File("a scatter that no rows could have".into())) }
     }
 
-    /// A leaf has one square, so it takes rows enough to be worth it.
+    /// A leaf has one square, and merging it moves the square once a class, so it takes rows enough to be
+    /// worth it.
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
-        n_columns.next_power_of_two().min(1024).max(chunk_rows(n_columns, layout))
+        (4 * n_columns.next_power_of_two()).min(4096).max(chunk_rows(n_columns, layout))
     }
 
     fn bytes(n_classes: usize, n_columns: usize) -> u64 {
