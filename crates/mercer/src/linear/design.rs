@@ -247,6 +247,20 @@ impl<'a> Design<'a> {
         add_up(parts.collect(), out);
     }
 
+    /// The plain means of the columns.
+    pub fn means(&self) -> Vec<f64> {
+        let n = self.n_rows();
+        let mut means = vec![0.0; self.n_weights()];
+        self.back(&vec![1.0 / n.max(1) as f64; n], 1, &mut means);
+        means.truncate(self.width());
+        means
+    }
+
+    /// The cells of a dense row.
+    pub fn dense_row(&self, i: usize) -> Cow<'_, [f64]> {
+        self.rows.block(i..i + 1).unwrap_or_default()
+    }
+
     /// What the cross-products of sparse rows cost, in products with all rows.
     pub fn gram_cost(&self) -> f64 {
         let Rows::Sparse(x) = &self.rows else { return f64::INFINITY };

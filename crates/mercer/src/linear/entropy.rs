@@ -311,7 +311,7 @@ impl Smooth for Entropy<'_> {
         let prices = Prices { weights: self.price, constants: 0.0 };
         let shares = |i: usize| self.shares[i];
         let exact = self.m == 1;
-        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, exact);
+        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, (exact, 0));
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {

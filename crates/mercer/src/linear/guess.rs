@@ -6,6 +6,7 @@
 //! `aλ₀ μμᵀ`.
 
 use super::design::Design;
+use super::tracked::Tracked;
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
 
@@ -16,6 +17,8 @@ pub(super) const NARROW: usize = 128;
 /// Up to this many for sparse columns, where it costs no more than so many products.
 const NARROW_SPARSE: usize = 512;
 const PRODUCTS: f64 = 16.0;
+/// Cross-products run so much faster than products with few vectors.
+const WORTH: f64 = 3.0;
 
 /// A guess at the second derivatives of `m` numbers a feature.
 pub(super) enum Guess {
@@ -32,6 +35,8 @@ pub(super) enum Guess {
     },
     /// The second derivatives themselves, for each.
     Exact(Vec<Centered>),
+    /// The same, kept from step to step.
+    Tracked(Tracked),
 }
 
 /// Scatter around means, ready to solve with.
@@ -50,17 +55,31 @@ pub(super) struct Prices {
 
 impl Guess {
     /// The best that the columns allow, for the curvatures `d`, `m` of them a row; `shares` are what
-    /// rows weigh whatever the point. `exact` may be asked for where the `m` do not know of each other.
+    /// rows weigh whatever the point. `exact` may be asked for where the `m` do not know of each other;
+    /// `spent` are the products that the last guess has left to do.
     pub fn at(
         last: Guess,
         design: &Design<'_>,
         curvatures: &[f64],
         shares: impl Fn(usize) -> f64 + Sync,
         prices: Prices,
-        exact: bool,
+        (exact, spent): (bool, u64),
     ) -> Guess {
         let m = curvatures.len() / design.n_rows().max(1);
         let width = design.width();
+        let known = match last {
+            Guess::Tracked(tracked) => Ok(tracked),
+            other => Err(other),
+        };
+        let narrow = exact && !design.is_sparse() && width <= NARROW;
+        let may_track = exact && !design.is_sparse() && !narrow && width <= WIDE;
+        if may_track && Tracked::cells(m, width).is_some() {
+            let cost = Tracked::cost(known.as_ref().ok(), curvatures, m, width);
+            if known.is_ok() || cost <= WORTH * spent as f64 {
+                return Guess::Tracked(Tracked::at(known.ok(), design, curvatures, m, prices));
+            }
+        }
+        let last = known.err().unwrap_or(Guess::None);
         let exact = exact
             && match design.is_sparse() {
                 true => width <= NARROW_SPARSE && design.gram_cost() <= PRODUCTS,
@@ -117,9 +136,9 @@ impl Guess {
                 let each: Vec<(f64, f64)> = sums.iter().map(|sum| (*sum, typical / sum)).collect();
                 solved.solve(r, m, 0, &each, constant_price, out);
             }
-            Guess::Exact(each) => {
+            Guess::Exact(each) | Guess::Tracked(Tracked { solved: each, .. }) => {
                 for (k, solved) in each.iter().enumerate() {
-                    solved.solve(r, m, k, &[(solved.sum, 1.0)], constant_price, out);
+                    solved.solve_one(r, m, k, constant_price, out);
                 }
             }
         }
@@ -127,7 +146,7 @@ impl Guess {
 }
 
 impl Centered {
-    fn of(means: Vec<f64>, scatter: &Matrix, sum: f64, prices: Prices) -> Centered {
+    pub fn of(means: Vec<f64>, scatter: &Matrix, sum: f64, prices: Prices) -> Centered {
         let largest = scatter.diag().iter().fold(0.0, |a: f64, b| a.max(*b));
         let mut ridge = prices.weights.max(1e-12 * largest).max(f64::MIN_POSITIVE);
         let lift = pull(sum, prices.constants) * prices.constants;
@@ -146,6 +165,11 @@ impl Centered {
             ridge *= 10.0;
         };
         Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
+    }
+
+    /// Solves for the numbers of one function.
+    pub fn solve_one(&self, r: &[f64], m: usize, k: usize, constant_price: f64, out: &mut [f64]) {
+        self.solve(r, m, k, &[(self.sum, 1.0)], constant_price, out);
     }
 
     /// Solves for the numbers from `first` on, one for each of `each`: the sum of its curvatures, and

@@ -21,6 +21,7 @@
 use super::design::{Column, Design};
 use super::guess::{Guess, Prices};
 use super::lasso::Priced;
+use super::tracked::Tracked;
 use crate::solver::newton::{Smooth, add_scaled, dots};
 use rayon::prelude::*;
 
@@ -85,6 +86,8 @@ pub(super) struct Intervals<'a> {
     /// What keeps steps of a free constant short where nothing else does.
     leashes: Vec<f64>,
     guess: Guess,
+    /// Products since the guess was made.
+    spent: u64,
 }
 
 /// What is true of the weights of one function.
@@ -130,13 +133,15 @@ impl<'a> Intervals<'a> {
             last_scores: vec![0.0; n * m],
             leashes: vec![0.0; m],
             guess: Guess::None,
+            spent: 0,
             design,
         }
     }
 
     /// Bytes that a problem of so many rows, weights and functions takes.
     pub fn bytes(n: usize, n_weights: usize, m: usize) -> u64 {
-        8 * (6 * n * m + 14 * n_weights * m) as u64
+        let squares = Tracked::cells(m, n_weights).map_or(0, |cells| 2 * cells);
+        8 * (6 * n * m + 14 * n_weights * m + squares) as u64
     }
 
     pub fn free_constant(&self) -> bool {
@@ -508,10 +513,12 @@ impl Smooth for Intervals<'_> {
         let prices =
             Prices { weights: self.costs.weights.0, constants: self.costs.constant.0 + leash };
         let shares = |i: usize| self.rows[i];
-        self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, true);
+        let spent = std::mem::take(&mut self.spent);
+        self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, (true, spent));
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
+        self.spent += 1;
         let m = self.m;
         let mut last_scores = std::mem::take(&mut self.last_scores);
         let this = &*self;

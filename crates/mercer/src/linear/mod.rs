@@ -19,6 +19,7 @@ mod ridge_cv;
 mod summary;
 mod svc;
 mod svr;
+mod tracked;
 
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};

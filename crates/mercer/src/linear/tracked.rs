@@ -1,0 +1,242 @@
+//! Second derivatives `XᵀDX` of dense rows, kept from step to step.
+//!
+//! A priced distance curves only in the rows whose score is off its interval, which are few near the optimum,
+//! and of them only a few are others than at the last step. So every function has the cross-products of its
+//! own rows written out, and a step adds what came and takes away what left. They stand in front of conjugate
+//! gradients whose products are worked out afresh: what rounding leaves of rows that came and went costs a
+//! product, not a digit.
+
+use super::design::Design;
+use super::guess::{Centered, Prices};
+use mercer_num::Matrix;
+use mercer_num::linalg::add_gram;
+use mercer_num::parallel;
+use rayon::prelude::*;
+use std::convert::Infallible;
+
+/// Numbers that all cross-products together may have.
+const MOST_CELLS: usize = 1 << 25;
+/// Rows of a panel, and of what one thread sums up.
+const PANEL: usize = 256;
+const LEAF: usize = 2048;
+
+/// Cross-products of the rows that curve, for every function.
+pub(super) struct Tracked {
+    /// What is taken off the columns.
+    center: Vec<f64>,
+    each: Vec<Products>,
+    /// Ready to solve with.
+    pub solved: Vec<Centered>,
+}
+
+/// Those of one function, for the curvatures `d` they are of.
+#[derive(Clone)]
+struct Products {
+    curvatures: Vec<f64>,
+    /// `Σ d (x − center)(x − center)ᵀ`, the lower triangle, with `Σ d (x − center)` below it.
+    cells: Vec<f64>,
+}
+
+impl Tracked {
+    /// Numbers that are kept of so many functions of so many columns; `None` where they are too many.
+    pub fn cells(m: usize, width: usize) -> Option<usize> {
+        Some(m * (width + 1) * (width + 1)).filter(|cells| *cells <= MOST_CELLS)
+    }
+
+    /// What bringing them to other curvatures costs, in products with all rows.
+    pub fn cost(last: Option<&Tracked>, curvatures: &[f64], m: usize, width: usize) -> f64 {
+        let visits: usize = match last {
+            Some(last) => {
+                (0..m).map(|k| changes(&last.each[k].curvatures, curvatures, (m, k)).visits()).sum()
+            }
+            None => curvatures.iter().filter(|d| **d != 0.0).count(),
+        };
+        visits as f64 * width as f64 / (4.0 * curvatures.len().max(1) as f64)
+    }
+
+    /// Brings cross-products to other curvatures, `m` of them a row.
+    pub fn at(
+        last: Option<Tracked>,
+        design: &Design<'_>,
+        curvatures: &[f64],
+        m: usize,
+        prices: Prices,
+    ) -> Tracked {
+        let (n, width) = (design.n_rows(), design.width());
+        let (center, mut each) = match last {
+            Some(Tracked { center, each, .. }) => (center, each),
+            None => {
+                let side = width + 1;
+                let none = Products { curvatures: vec![0.0; n], cells: vec![0.0; side * side] };
+                (design.means(), vec![none; m])
+            }
+        };
+        let solved = (each.par_iter_mut().enumerate())
+            .map(|(k, products)| {
+                products.go_to(design, &center, curvatures, (m, k));
+                products.solved(&center, design.intercept, prices)
+            })
+            .collect();
+        Tracked { center, each, solved }
+    }
+}
+
+/// Rows whose curvature is another than before.
+enum Changes {
+    /// By how much.
+    Some(Vec<(usize, f64)>),
+    /// So many that it is less to begin anew: all that curve.
+    All(Vec<(usize, f64)>),
+}
+
+impl Changes {
+    fn visits(&self) -> usize {
+        match self {
+            Changes::Some(rows) | Changes::All(rows) => rows.len(),
+        }
+    }
+}
+
+fn changes(old: &[f64], curvatures: &[f64], (m, k): (usize, usize)) -> Changes {
+    let new = || curvatures.iter().skip(k).step_by(m).enumerate();
+    let moved = |((i, new), old): ((usize, &f64), &f64)| (i, new - old);
+    let some: Vec<(usize, f64)> = new().zip(old).map(moved).filter(|(_, d)| *d != 0.0).collect();
+    let all = || new().filter(|(_, d)| **d != 0.0);
+    if some.len() <= all().count() {
+        Changes::Some(some)
+    } else {
+        Changes::All(all().map(|(i, d)| (i, *d)).collect())
+    }
+}
+
+impl Products {
+    fn go_to(
+        &mut self,
+        design: &Design<'_>,
+        center: &[f64],
+        curvatures: &[f64],
+        (m, k): (usize, usize),
+    ) {
+        let rows = match changes(&self.curvatures, curvatures, (m, k)) {
+            Changes::Some(rows) => rows,
+            Changes::All(rows) => {
+                self.cells.fill(0.0);
+                rows
+            }
+        };
+        for (sign, rows) in [
+            (1.0, rows.iter().filter(|(_, d)| *d > 0.0).copied().collect::<Vec<_>>()),
+            (-1.0, rows.iter().filter(|(_, d)| *d < 0.0).copied().collect()),
+        ] {
+            if let Some(sum) = products(design, center, &rows) {
+                self.cells.iter_mut().zip(sum).for_each(|(cell, s)| *cell += sign * s);
+            }
+        }
+        let own = curvatures.iter().skip(k).step_by(m);
+        self.curvatures.iter_mut().zip(own).for_each(|(to, d)| *to = *d);
+    }
+
+    fn solved(&self, center: &[f64], intercept: bool, prices: Prices) -> Centered {
+        let width = center.len();
+        let side = width + 1;
+        let total: f64 = self.curvatures.iter().sum();
+        let sums = &self.cells[width * side..width * side + width];
+        let share = if intercept && total > 0.0 { 1.0 / total } else { 0.0 };
+        // Around zero where no constant term goes along with the columns.
+        let apart = |i: usize, j: usize| match intercept {
+            true => -sums[i] * share * sums[j],
+            false => sums[i] * center[j] + center[i] * sums[j] + total * center[i] * center[j],
+        };
+        let scatter = Matrix::from_shape_fn((width, width), |(i, j)| {
+            let (i, j) = (i.max(j), i.min(j));
+            self.cells[i * side + j] + apart(i, j)
+        });
+        let means = match intercept {
+            true => center.iter().zip(sums).map(|(c, s)| c + s * share).collect(),
+            false => vec![0.0; width],
+        };
+        Centered::of(means, &scatter, total, prices)
+    }
+}
+
+/// `Σ |d| (x − center)(x − center)ᵀ` with sums below, in a fixed tree; `None` of no rows.
+fn products(design: &Design<'_>, center: &[f64], rows: &[(usize, f64)]) -> Option<Vec<f64>> {
+    let side = center.len() + 1;
+    let leaf = |k: usize| {
+        let mut sum = vec![0.0; side * side];
+        let mut panel = Vec::with_capacity(PANEL * side);
+        for rows in rows[k * LEAF..((k + 1) * LEAF).min(rows.len())].chunks(PANEL) {
+            panel.clear();
+            for (i, d) in rows {
+                let root = d.abs().sqrt();
+                let row = design.dense_row(*i);
+                panel.extend(row.iter().zip(center).map(|(x, c)| (x - c) * root));
+                panel.push(root);
+            }
+            add_gram(&panel, side, &mut sum);
+        }
+        Ok::<_, Infallible>(sum)
+    };
+    let add = |a: &mut Vec<f64>, b: &Vec<f64>| {
+        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+        Ok(())
+    };
+    let Ok((sum, _)) = parallel::reduce(rows.len().div_ceil(LEAF), leaf, add, |_| true);
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::Rows;
+    use mercer_num::random::Random;
+
+    #[test]
+    fn what_came_and_left_gives_what_beginning_anew_does() {
+        let mut random = Random::new(3);
+        let (n, width, m) = (500, 5, 2);
+        let x = Matrix::from_shape_fn((n, width), |(_, j)| 3.0 * j as f64 + random.normal());
+        let prices = Prices { weights: 1.0, constants: 0.5 };
+        for intercept in [true, false] {
+            let design = Design::reading(&Rows::from(&x), intercept);
+            let drawn = |random: &mut Random, share: f64| -> Vec<f64> {
+                let weight = |u: f64| if u < share { 0.5 + u } else { 0.0 };
+                (0..n * m).map(|_| weight(random.uniform())).collect()
+            };
+            let first = drawn(&mut random, 0.6);
+            let mut second = first.clone();
+            for d in second.iter_mut().step_by(17) {
+                *d = if *d == 0.0 { 1.5 } else { 0.0 };
+            }
+
+            let before = Tracked::at(None, &design, &first, m, prices);
+            let few = Tracked::cost(Some(&before), &second, m, width);
+            let after = Tracked::at(Some(before), &design, &second, m, prices);
+            let anew = Tracked::at(None, &design, &second, m, prices);
+
+            assert!(few < 0.2 * Tracked::cost(None, &second, m, width));
+            let weights = design.n_weights();
+            let r: Vec<f64> = (0..weights * m).map(|_| random.normal()).collect();
+            for (k, (a, b)) in after.solved.iter().zip(&anew.solved).enumerate() {
+                let solve = |c: &Centered| {
+                    let mut out = vec![0.0; weights * m];
+                    c.solve_one(&r, m, k, prices.constants, &mut out);
+                    out
+                };
+                let (a, b) = (solve(a), solve(b));
+                assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-10), "{a:?} {b:?}");
+                // H z = r, with H written out.
+                let column = |i: usize, j: usize| if j < width { x[[i, j]] } else { 1.0 };
+                for p in 0..weights {
+                    let price = if p < width { prices.weights } else { prices.constants };
+                    let mut made = price * a[p * m + k];
+                    for i in 0..n {
+                        let z: f64 = (0..weights).map(|q| column(i, q) * a[q * m + k]).sum();
+                        made += second[i * m + k] * column(i, p) * z;
+                    }
+                    assert!((made - r[p * m + k]).abs() < 1e-8, "{made}");
+                }
+            }
+        }
+    }
+}
