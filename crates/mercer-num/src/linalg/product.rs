@@ -20,7 +20,7 @@ const LEAF: usize = 4096;
 ///
 /// # Panics
 /// If the lengths do not fit the width.
-pub fn add_gram(block: &[f64], width: usize, into: &mut [f64]) {
+pub fn add_gram<T: ComplexField + Copy>(block: &[T], width: usize, into: &mut [T]) {
     assert_eq!(into.len(), width * width, "a Gram matrix is square");
     if width == 0 {
         return;
@@ -34,7 +34,7 @@ pub fn add_gram(block: &[f64], width: usize, into: &mut [f64]) {
         BlockStructure::Rectangular,
         x,
         BlockStructure::Rectangular,
-        1.0,
+        T::one_impl(),
         Par::Seq,
     );
 }

@@ -17,8 +17,10 @@ pub(super) const NARROW: usize = 128;
 /// Up to this many for sparse columns, where it costs no more than so many products.
 const NARROW_SPARSE: usize = 512;
 const PRODUCTS: f64 = 16.0;
-/// Cross-products run so much faster than products with few vectors.
-const WORTH: f64 = 3.0;
+/// Second derivatives are written out and kept where that costs no more than so many products with few
+/// vectors: what another guess would soon need, or has needed at the last step. At a first step all rows curve,
+/// and their covariance is no guess.
+const WORTH: u64 = 150;
 
 /// A guess at the second derivatives of `m` numbers a feature.
 pub(super) enum Guess {
@@ -75,7 +77,8 @@ impl Guess {
         let may_track = exact && !design.is_sparse() && !narrow && width <= WIDE;
         if may_track && Tracked::cells(m, width).is_some() {
             let cost = Tracked::cost(known.as_ref().ok(), curvatures, m, width);
-            if known.is_ok() || cost <= WORTH * spent as f64 {
+            let soon = if spent > 0 { WORTH.max(3 * spent) } else { 0 };
+            if known.is_ok() || cost <= soon as f64 {
                 return Guess::Tracked(Tracked::at(known.ok(), design, curvatures, m, prices));
             }
         }

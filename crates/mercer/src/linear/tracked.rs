@@ -3,8 +3,8 @@
 //! A priced distance curves only in the rows whose score is off its interval, which are few near the optimum,
 //! and of them only a few are others than at the last step. So every function has the cross-products of its
 //! own rows written out, and a step adds what came and takes away what left. They stand in front of conjugate
-//! gradients whose products are worked out afresh: what rounding leaves of rows that came and went costs a
-//! product, not a digit.
+//! gradients whose products are worked out afresh, in double precision: what rounding leaves of rows that came
+//! and went, or of panels in single precision, costs a product, not a digit.
 
 use super::design::Design;
 use super::guess::{Centered, Prices};
@@ -163,19 +163,19 @@ impl Products {
 fn products(design: &Design<'_>, center: &[f64], rows: &[(usize, f64)]) -> Option<Vec<f64>> {
     let side = center.len() + 1;
     let leaf = |k: usize| {
-        let mut sum = vec![0.0; side * side];
+        let mut sum = vec![0.0f32; side * side];
         let mut panel = Vec::with_capacity(PANEL * side);
         for rows in rows[k * LEAF..((k + 1) * LEAF).min(rows.len())].chunks(PANEL) {
             panel.clear();
             for (i, d) in rows {
                 let root = d.abs().sqrt();
                 let row = design.dense_row(*i);
-                panel.extend(row.iter().zip(center).map(|(x, c)| (x - c) * root));
-                panel.push(root);
+                panel.extend(row.iter().zip(center).map(|(x, c)| ((x - c) * root) as f32));
+                panel.push(root as f32);
             }
             add_gram(&panel, side, &mut sum);
         }
-        Ok::<_, Infallible>(sum)
+        Ok::<_, Infallible>(sum.into_iter().map(f64::from).collect())
     };
     let add = |a: &mut Vec<f64>, b: &Vec<f64>| {
         a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
@@ -224,7 +224,7 @@ mod tests {
                     out
                 };
                 let (a, b) = (solve(a), solve(b));
-                assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-10), "{a:?} {b:?}");
+                assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "{a:?} {b:?}");
                 // H z = r, with H written out.
                 let column = |i: usize, j: usize| if j < width { x[[i, j]] } else { 1.0 };
                 for p in 0..weights {
@@ -234,7 +234,7 @@ mod tests {
                         let z: f64 = (0..weights).map(|q| column(i, q) * a[q * m + k]).sum();
                         made += second[i * m + k] * column(i, p) * z;
                     }
-                    assert!((made - r[p * m + k]).abs() < 1e-8, "{made}");
+                    assert!((made - r[p * m + k]).abs() < 1e-2, "{made}");
                 }
             }
         }
