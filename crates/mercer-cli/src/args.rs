@@ -74,7 +74,7 @@ pub enum Command {
 #[derive(Group)]
 pub struct Reading {
     /// The format, if its name and contents do not tell: csv, jsonl, svmlight, parquet, arrow, text
-    /// (the file is one text), lines (a text a line)
+    /// (the file is one text), lines (a text a line), mail (.eml), mailbox (.mbox)
     #[arg(long, value_parser = format, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// What separates fields; guessed and said aloud if not given
@@ -111,7 +111,7 @@ Examples:
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
 pub struct Train {
     /// The table: CSV, TSV, Parquet, Arrow, JSON lines or svmlight, plain or compressed, or a folder
-    /// with a folder of texts for every class; `-` is standard input
+    /// with a folder of texts or mails (.eml, .mbox) for every class; `-` is standard input
     #[arg(value_hint = ValueHint::AnyPath)]
     pub data: String,
     /// The column to learn
@@ -500,7 +500,11 @@ fn format(word: &str) -> Result<Format, String> {
         "arrow" | "feather" => Ok(Format::Arrow),
         "text" => Ok(Format::Text),
         "lines" => Ok(Format::Lines),
-        _ => Err("the formats are csv, jsonl, svmlight, parquet, arrow, text and lines".into()),
+        "mail" | "eml" => Ok(Format::Mail),
+        "mailbox" | "mbox" => Ok(Format::Mailbox),
+        _ => Err("the formats are csv, jsonl, svmlight, parquet, arrow, text, lines, mail and \
+                  mailbox"
+            .into()),
     }
 }
 

@@ -94,6 +94,37 @@ fn a_folder_a_class_trains_and_its_letters_are_predicted() {
 }
 
 #[test]
+fn mails_are_learned_and_answered_decoded() {
+    let folder = Folder::new();
+    let mail = |subject: &str, body: &str| {
+        format!(
+            "Received: by a host\nSubject: {subject}\nFrom: a@example.org\nContent-Type: text/html; \
+             charset=utf-8\nContent-Transfer-Encoding: base64\n\n{body}\n"
+        )
+    };
+    // <p>win money</p>, <p>meeting at noon</p>, and both as subjects in the letters of RFC 2047.
+    for (class, subject, body) in [
+        ("spam", "=?utf-8?B?UHJlaXPDvGJlcnJhc2NodW5n?=", "PHA+d2luIG1vbmV5PC9wPg=="),
+        ("ham", "=?utf-8?Q?Besprechung_f=C3=BCr_alle?=", "PHA+bWVldGluZyBhdCBub29uPC9wPg=="),
+    ] {
+        std::fs::create_dir_all(folder.path("mails").join(class)).unwrap();
+        (0..3).for_each(|i| folder.write(&format!("mails/{class}/{i}.eml"), &mail(subject, body)));
+    }
+
+    folder.output(&["train", "mails", "--folds", "0", "--no-report"]);
+    folder.write("letter.eml", &mail("hello", "PHA+d2luIG1vbmV5PC9wPg=="));
+    folder.write("letters.mbox", "From a\nSubject: Besprechung\n\n\nFrom b\n\nwin money\n");
+
+    assert_eq!(folder.output(&["predict", "mails.mercer", "letter.eml"]), "label\nspam\n");
+    assert_eq!(folder.output(&["predict", "mails.mercer", "letters.mbox"]), "label\nham\nspam\n");
+    let why = folder.output(&["explain", "mails.mercer", "letter.eml"]);
+    assert!(why.contains("money = 1"), "{why}");
+    // Neither the encoded words nor the headers that tell nothing have become terms.
+    let terms = folder.output(&["inspect", "mails.mercer"]);
+    assert!(!terms.contains("received") && !terms.contains("utf"), "{terms}");
+}
+
+#[test]
 fn lines_are_answered_as_they_come() {
     let folder = Folder::new();
     mails(&folder);
