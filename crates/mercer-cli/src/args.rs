@@ -104,6 +104,8 @@ Examples:
   mercer train mail.tsv --target label --text body
   mercer train 20news/                        # a folder of texts a class
   mercer train mail.tsv --target label --text body --prepare text=tf-idf --prepare ngrams=1-2
+  mercer train big.tsv --target label --text body --model sgd \
+      --prepare hash=2^20 --prepare hash-sign=alternate --prepare norm=l2   # as a HashingVectorizer
   mercer train data.svm                       # svmlight files carry their labels
   mercer train data.csv --target y --model logistic --features rff:1000
   mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
@@ -137,7 +139,9 @@ pub struct Train {
     /// idf=none|smooth|plain|information|information-plus-one, norm=none|l1|l2; ngrams=1-2,
     /// terms=words|unicode-words|characters|characters-in-words, pattern=REGEX, case=keep,
     /// accents=ascii|unicode, stop-words=english|LIST, stem=LANGUAGE, min-df=2, max-df=0.5,
-    /// max-terms=N, hash=N (no vocabulary: bounded memory whatever the texts)
+    /// max-terms=N; hash=N or hash=2^K (no vocabulary: bounded memory whatever the texts),
+    /// hash-sign=alternate (half of the hashed words count negative, so that words in one column cancel on
+    /// average; not for naive Bayes)
     #[arg(long, value_name = "STEP")]
     pub prepare: Vec<String>,
     /// Send the prepared columns through a kernel map, kept in the model: rff:N (random Fourier

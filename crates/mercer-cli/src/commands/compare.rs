@@ -1,6 +1,6 @@
 //! `mercer compare`: several estimators on the same folds, and their posteriors or borders in one picture.
 
-use super::train::{Columns, check_numbers, find_classes, find_target, refuse_maps};
+use super::train::{Columns, check_numbers, find_classes, find_target, recipe_for, refuse_maps};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -10,7 +10,6 @@ use mercer::catalog::{Estimator, Goal, Trained, Training, train};
 use mercer::data::{Classes, Kind, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
-use mercer::prepare::{Reads, Recipe};
 use mercer_io::{Profile, Source};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -107,11 +106,7 @@ fn learn(
     session: &Session,
 ) -> Result<(Compared, Trained)> {
     let card = estimator.card();
-    let mut recipe =
-        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    if card.reads() == Reads::Categories {
-        recipe = recipe.for_codes();
-    }
+    let recipe = recipe_for(card, &args.prepare)?;
     let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use" };
     let features = columns.plan(profile, target, (card, recipe.words), session)?;
     let bar = session.bar(card.id);

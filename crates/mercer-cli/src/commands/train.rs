@@ -62,11 +62,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         None => None,
     };
     session.say(&format!("{}: {reason}", estimator.id()));
-    let mut recipe =
-        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    if estimator.card().reads() == Reads::Categories {
-        recipe = recipe.for_codes();
-    }
+    let mut recipe = recipe_for(card, &args.prepare)?;
     if let Some(map) = &args.features {
         recipe = recipe.mapped(map)?;
     }
@@ -343,6 +339,19 @@ fn sensible(profile: &Profile, target: &str, only: &[String]) -> Result<(Estimat
         reason += "; it skips missing values exactly";
     }
     Ok((Estimator::from_id(id)?, reason))
+}
+
+/// The recipe of some steps for an estimator that can use what they make.
+pub(super) fn recipe_for(card: &Card, steps: &[String]) -> Result<Recipe> {
+    let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
+    if recipe.text.is_signed() && matches!(card.reads(), Reads::Counts | Reads::Mixed) {
+        return Err(Failure::Usage(format!(
+            "--prepare hash-sign=alternate: half of the words count negative, and `{}` reads counts; leave \
+             it out, or choose an estimator for real numbers, as sgd, logistic or linear-svc",
+            card.id
+        )));
+    }
+    Ok(if card.reads() == Reads::Categories { recipe.for_codes() } else { recipe })
 }
 
 /// Refuses what predicts nothing.
