@@ -74,7 +74,7 @@ pub enum Command {
 #[derive(Group)]
 pub struct Reading {
     /// The format, if its name and contents do not tell: csv, jsonl, svmlight, parquet, arrow, text
-    /// (the file is one text), lines (a text a line)
+    /// (the file is one text), lines (a text a line), mail (.eml), mailbox (.mbox)
     #[arg(long, value_parser = format, value_name = "FORMAT")]
     pub format: Option<Format>,
     /// What separates fields; guessed and said aloud if not given
@@ -104,6 +104,8 @@ Examples:
   mercer train mail.tsv --target label --text body
   mercer train 20news/                        # a folder of texts a class
   mercer train mail.tsv --target label --text body --prepare text=tf-idf --prepare ngrams=1-2
+  mercer train big.tsv --target label --text body --model sgd \
+      --prepare hash=2^20 --prepare hash-sign=alternate --prepare norm=l2   # as a HashingVectorizer
   mercer train data.svm                       # svmlight files carry their labels
   mercer train data.csv --target y --model logistic --features rff:1000
   mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
@@ -111,7 +113,7 @@ Examples:
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
 pub struct Train {
     /// The table: CSV, TSV, Parquet, Arrow, JSON lines or svmlight, plain or compressed, or a folder
-    /// with a folder of texts for every class; `-` is standard input
+    /// with a folder of texts or mails (.eml, .mbox) for every class; `-` is standard input
     #[arg(value_hint = ValueHint::AnyPath)]
     pub data: String,
     /// The column to learn
@@ -137,7 +139,9 @@ pub struct Train {
     /// idf=none|smooth|plain|information|information-plus-one, norm=none|l1|l2; ngrams=1-2,
     /// terms=words|unicode-words|characters|characters-in-words, pattern=REGEX, case=keep,
     /// accents=ascii|unicode, stop-words=english|LIST, stem=LANGUAGE, min-df=2, max-df=0.5,
-    /// max-terms=N, hash=N (no vocabulary: bounded memory whatever the texts)
+    /// max-terms=N; hash=N or hash=2^K (no vocabulary: bounded memory whatever the texts),
+    /// hash-sign=alternate (half of the hashed words count negative, so that words in one column cancel on
+    /// average; not for naive Bayes)
     #[arg(long, value_name = "STEP")]
     pub prepare: Vec<String>,
     /// Send the prepared columns through a kernel map, kept in the model: rff:N (random Fourier
@@ -500,7 +504,11 @@ fn format(word: &str) -> Result<Format, String> {
         "arrow" | "feather" => Ok(Format::Arrow),
         "text" => Ok(Format::Text),
         "lines" => Ok(Format::Lines),
-        _ => Err("the formats are csv, jsonl, svmlight, parquet, arrow, text and lines".into()),
+        "mail" | "eml" => Ok(Format::Mail),
+        "mailbox" | "mbox" => Ok(Format::Mailbox),
+        _ => Err("the formats are csv, jsonl, svmlight, parquet, arrow, text, lines, mail and \
+                  mailbox"
+            .into()),
     }
 }
 

@@ -89,14 +89,20 @@ pub fn profile(source: &Source, session: &Session) -> Result<Profile> {
     Ok(profile?)
 }
 
-/// The failure of a cell, with the names of its file and column.
-pub fn placed(error: mercer_io::Error, source: &Source, names: &[String]) -> Failure {
+/// The failure of a cell, with the names of its file and column; hashed words have many, which nobody wants
+/// before something fails.
+pub fn placed(
+    error: mercer_io::Error,
+    source: &Source,
+    names: impl FnOnce() -> Vec<String>,
+) -> Failure {
     use mercer::Error::{NotACount, NotFinite};
     let mercer_io::Error::Core(NotFinite { row, column, value } | NotACount { row, column, value }) =
         error
     else {
         return error.into();
     };
+    let names = names();
     let name = names.get(column).map_or("?", String::as_str);
     let place = format!("{}, row {}, column `{name}`", source.name(), row + 1);
     Failure::Data(if value.is_nan() {

@@ -1,9 +1,10 @@
 //! Apache Arrow IPC: the file format with a footer (also called Feather) and the stream without.
 
 use crate::arrow_check;
-use crate::columnar::{self, guarded};
+use crate::columnar;
 use crate::drive::{Blocks, Decoded, Pass, Reader};
 use crate::error::{At, Error, Result};
+use crate::guard::guarded;
 use crate::open::{Counted, Input};
 use crate::options::Limits;
 use crate::plan::Plan;

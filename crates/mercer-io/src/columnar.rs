@@ -18,7 +18,6 @@ use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use mercer::data::Kind;
 use std::fmt::Write;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// What the values of a type mean to us.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,18 +84,6 @@ pub(crate) fn names(file: &str, schema: &SchemaRef, limit: usize) -> Result<Vec<
 pub(crate) fn projection(names: &[String], plan: Option<&Plan>) -> Vec<usize> {
     let wanted = |name: &String| plan.is_none_or(|p| p.place(name).is_some());
     names.iter().enumerate().filter(|(_, name)| wanted(name)).map(|(j, _)| j).collect()
-}
-
-/// Turns a panic of a decoder on damaged input into an error.
-pub(crate) fn guarded<T>(file: &str, format: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
-    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
-        let why = panic
-            .downcast_ref::<String>()
-            .cloned()
-            .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_owned()))
-            .unwrap_or_else(|| "its decoder gave up".to_owned());
-        Err(Error::Damaged { file: file.to_owned(), format: format.to_owned(), why })
-    })
 }
 
 /// What the cells of a batch look like.

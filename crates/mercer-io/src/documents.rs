@@ -1,22 +1,25 @@
-//! Whole texts: a folder of files with a folder a class, one file, or a text a line.
+//! Whole texts: a folder of files with a folder a class, one file, a text a line, or mails.
 //!
 //! A document has two columns, `text` and, in a folder of folders, `label`: the name of the folder
 //! it lies in. A schema of another model is served all the same: its one column of text is the
 //! document, whatever it is called, and a class asked for behind it is the folder. Bytes that are not
-//! UTF-8 are read as Latin-1, in which every byte is a letter: mail is often so.
+//! UTF-8 are read as Latin-1, in which every byte is a letter. Files that end in `.eml` are read as mails
+//! and those in `.mbox` as many of them.
 
 use crate::block::{TextBlocks, at_newline};
 use crate::cells::Cells;
 use crate::drive::{Blocks, Decoded, Pass, Reader};
 use crate::error::{At, Error, Result};
+use crate::mail::{self, Mails, is_mail, is_mailbox, readable};
 use crate::open::Input;
-use crate::options::{Limits, Options};
+use crate::options::{Format, Limits, Options};
 use crate::plan::Plan;
 use crate::tally::{Ask, Tallies, Tally};
 use mercer::data::Kind;
-use std::io::Read;
+use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What a folder's classes are called.
 pub(crate) const LABEL: &str = "label";
@@ -32,13 +35,40 @@ pub(crate) struct Documents {
 
 #[derive(Debug)]
 enum Kept {
-    /// Files in the order of their paths, each with its class if they have one.
-    Folder { files: Vec<(PathBuf, Option<String>)>, n_outside: usize },
-    /// One document.
-    Whole(Input),
+    /// Files in the order of their paths.
+    Folder { files: Vec<Filed>, n_documents: u64, n_outside: usize },
+    /// One document, written as a text or a mail.
+    Whole(Input, Written),
     /// A document a line.
     Lines(Input),
+    /// A mail after the other.
+    Mailbox(Input),
 }
+
+/// A file of a folder.
+#[derive(Debug)]
+struct Filed {
+    path: PathBuf,
+    class: Option<String>,
+    /// How many documents lie before it: a mailbox has many.
+    first: u64,
+}
+
+/// What the bytes of a document are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Written {
+    AsText,
+    AsMail,
+}
+
+impl Written {
+    fn by_name(path: &Path) -> Written {
+        if is_mail(path) { Written::AsMail } else { Written::AsText }
+    }
+}
+
+/// Texts one after the other.
+type Texts<'a> = Box<dyn Iterator<Item = Result<String>> + 'a>;
 
 /// Some documents with their classes.
 #[derive(Debug, Default)]
@@ -56,39 +86,51 @@ impl Documents {
                 let class = entry.file_name().map(|n| n.to_string_lossy().into_owned());
                 collect(&entry, &class, &mut classed)?;
             } else {
-                loose.push((entry, None));
+                loose.push(Filed { path: entry, class: None, first: 0 });
             }
         }
         let n_outside = if classed.is_empty() { 0 } else { loose.len() };
-        let files = if classed.is_empty() { loose } else { classed };
-        if files.is_empty() {
+        let mut files = if classed.is_empty() { loose } else { classed };
+        let (mut n_documents, mut bytes) = (0, 0);
+        for file in &mut files {
+            file.first = n_documents;
+            n_documents += if is_mailbox(&file.path) {
+                n_mails(&file.path, &options.limits)?
+            } else {
+                1
+            };
+            bytes += std::fs::metadata(&file.path).map_or(0, |about| about.len());
+        }
+        if n_documents == 0 {
             return Err(Error::Empty { file: path.to_owned() });
         }
-        let size =
-            |(path, _): &(PathBuf, _)| std::fs::metadata(path).map_or(0, |about| about.len());
-        let bytes = files.iter().map(size).sum();
-        let kept = Kept::Folder { files, n_outside };
+        let kept = Kept::Folder { files, n_documents, n_outside };
         Ok((Documents { name: path.to_owned(), kept, limits: options.limits }, bytes))
     }
 
-    /// One file as one document.
-    pub fn whole(input: Input, options: &Options) -> Documents {
+    /// The documents of one file.
+    pub fn in_file(input: Input, format: Format, options: &Options) -> Documents {
         let name = input.name.clone();
-        Documents { name, kept: Kept::Whole(input), limits: options.limits }
-    }
-
-    /// One document a line.
-    pub fn lines(input: Input, options: &Options) -> Documents {
-        let name = input.name.clone();
-        Documents { name, kept: Kept::Lines(input), limits: options.limits }
+        let kept = match format {
+            Format::Lines => Kept::Lines(input),
+            Format::Mailbox => Kept::Mailbox(input),
+            Format::Mail => Kept::Whole(input, Written::AsMail),
+            _ => Kept::Whole(input, Written::AsText),
+        };
+        Documents { name, kept, limits: options.limits }
     }
 
     /// What there is, to be said aloud.
     pub fn description(&self) -> String {
-        let Kept::Folder { files, n_outside } = &self.kept else { return String::new() };
+        let Kept::Folder { files, n_documents, n_outside } = &self.kept else {
+            return String::new();
+        };
         let mut words = format!(", {} files", files.len());
+        if files.iter().any(|file| is_mailbox(&file.path)) {
+            words += &format!(" with {n_documents} texts");
+        }
         let classes: std::collections::BTreeSet<_> =
-            files.iter().filter_map(|f| f.1.as_ref()).collect();
+            files.iter().filter_map(|f| f.class.as_ref()).collect();
         if !classes.is_empty() {
             words += &format!(" in {} classes", classes.len());
         }
@@ -98,25 +140,27 @@ impl Documents {
         words
     }
 
-    /// What a document is called: its path, where it has one.
+    /// What a document is called: its path, where it has one, and its place in a mailbox.
     pub fn document_name(&self, row: u64) -> Option<String> {
-        match &self.kept {
-            Kept::Folder { files, .. } => {
-                files.get(row as usize).map(|(path, _)| path.display().to_string())
-            }
-            _ => None,
+        let Kept::Folder { files, n_documents, .. } = &self.kept else { return None };
+        if row >= *n_documents {
+            return None;
         }
+        // The last file that begins at or before the row; an empty mailbox begins where the next does.
+        let place = files.partition_point(|file| file.first <= row).checked_sub(1)?;
+        let Filed { path, first, .. } = files.get(place)?;
+        let name = path.display().to_string();
+        Some(if is_mailbox(path) { format!("{name}#{}", row - first + 1) } else { name })
     }
 
-    fn text(&self, bytes: Vec<u8>, file: &str) -> Result<String> {
+    fn text(&self, bytes: Vec<u8>, file: &str, written: Written) -> Result<String> {
         if bytes.len() > self.limits.record_bytes {
-            return Err(Error::Limit {
-                file: file.to_owned(),
-                at: None,
-                what: "a document".to_owned(),
-                limit: self.limits.record_bytes as u64,
-                name: "record_bytes",
-            });
+            return Err(mail::too_long(file, self.limits.record_bytes));
+        }
+        if written == Written::AsMail
+            && let Some(text) = mail::text_of(&bytes, file)?
+        {
+            return Ok(text);
         }
         if bytes.contains(&0) {
             return Err(Error::System {
@@ -127,20 +171,46 @@ impl Documents {
         Ok(readable(bytes))
     }
 
-    fn read(&self, path: &Path) -> Result<String> {
+    /// The texts of a file in a folder.
+    fn texts<'a>(&'a self, path: &Path, progress: &Arc<AtomicU64>) -> Texts<'a> {
         let name = path.display().to_string();
-        let bytes = std::fs::read(path)
-            .map_err(|e| Error::System { file: name.clone(), why: e.to_string() })?;
-        self.text(bytes, &name)
+        if is_mailbox(path) {
+            return match Input::open(&name, &self.limits) {
+                Ok(input) => self.mails(&input, progress),
+                Err(error) => Box::new(std::iter::once(Err(error))),
+            };
+        }
+        let read = std::fs::read(path)
+            .map_err(|e| Error::System { file: name.clone(), why: e.to_string() })
+            .and_then(|bytes| {
+                progress.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+                self.text(bytes, &name, Written::by_name(path))
+            });
+        Box::new(std::iter::once(read))
+    }
+
+    /// The texts of a mailbox; one that cannot be read is named by its place.
+    fn mails<'a>(&'a self, input: &Input, progress: &Arc<AtomicU64>) -> Texts<'a> {
+        match input.reader(progress) {
+            Ok(reader) => {
+                let reader = BufReader::with_capacity(1 << 16, reader);
+                let mails = Mails::new(reader, &input.name, self.limits.record_bytes);
+                let name = input.name.clone();
+                Box::new(mails.enumerate().map(move |(i, mail)| {
+                    self.text(mail?, &format!("{name}#{}", i + 1), Written::AsMail)
+                }))
+            }
+            Err(error) => Box::new(std::iter::once(Err(error))),
+        }
     }
 }
 
-/// Bytes as text: UTF-8 without its mark, else Latin-1.
-fn readable(bytes: Vec<u8>) -> String {
-    match String::from_utf8(bytes) {
-        Ok(text) => text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text),
-        Err(other) => other.into_bytes().into_iter().map(char::from).collect(),
-    }
+/// How many mails a mailbox holds.
+fn n_mails(path: &Path, limits: &Limits) -> Result<u64> {
+    let input = Input::open(&path.display().to_string(), limits)?;
+    let reader = BufReader::with_capacity(1 << 16, input.reader(&Arc::default())?);
+    let mails = Mails::new(reader, &input.name, limits.record_bytes);
+    mails.map(|mail| mail.map(|_| 1)).sum()
 }
 
 /// What lies in a folder, in order, without what is hidden.
@@ -161,19 +231,36 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
 }
 
 /// All files of a class, however deep.
-fn collect(
-    folder: &Path,
-    class: &Option<String>,
-    files: &mut Vec<(PathBuf, Option<String>)>,
-) -> Result<()> {
+fn collect(folder: &Path, class: &Option<String>, files: &mut Vec<Filed>) -> Result<()> {
     for entry in entries(folder)? {
         if entry.is_dir() {
             collect(&entry, class, files)?;
         } else {
-            files.push((entry, class.clone()));
+            files.push(Filed { path: entry, class: class.clone(), first: 0 });
         }
     }
     Ok(())
+}
+
+/// Texts gathered to blocks of about the size of a pass.
+fn in_blocks<'a>(
+    pass: &'a Pass<'a>,
+    mut texts: impl Iterator<Item = Result<(String, Option<String>)>> + 'a,
+) -> Blocks<'a, SomeTexts> {
+    Box::new(std::iter::from_fn(move || {
+        let (mut block, mut bytes) = (SomeTexts::default(), 0);
+        while bytes < pass.block_size {
+            match texts.next() {
+                Some(Ok((text, class))) => {
+                    bytes += text.len() + 64;
+                    block.texts.push((text, class));
+                }
+                Some(Err(error)) => return Some(Err(error)),
+                None => break,
+            }
+        }
+        (!block.texts.is_empty()).then_some(Ok(block))
+    }))
 }
 
 impl Reader for Documents {
@@ -185,29 +272,22 @@ impl Reader for Documents {
 
     fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, SomeTexts>> {
         match &self.kept {
-            Kept::Folder { files, .. } => {
-                let mut files = files.iter();
-                Ok(Box::new(std::iter::from_fn(move || {
-                    let (mut block, mut bytes) = (SomeTexts::default(), 0);
-                    while bytes < pass.block_size {
-                        let Some((path, class)) = files.next() else { break };
-                        match self.read(path) {
-                            Ok(text) => {
-                                bytes += text.len() + 64;
-                                pass.progress.fetch_add(text.len() as u64, Ordering::Relaxed);
-                                block.texts.push((text, class.clone()));
-                            }
-                            Err(error) => return Some(Err(error)),
-                        }
-                    }
-                    (!block.texts.is_empty()).then_some(Ok(block))
-                })))
+            Kept::Folder { files, .. } => Ok(in_blocks(
+                pass,
+                files.iter().flat_map(|file| {
+                    let texts = self.texts(&file.path, &pass.progress);
+                    texts.map(|text| Ok((text?, file.class.clone())))
+                }),
+            )),
+            Kept::Mailbox(input) => {
+                let mails = self.mails(input, &pass.progress);
+                Ok(in_blocks(pass, mails.map(|text| Ok((text?, None)))))
             }
-            Kept::Whole(input) => {
+            Kept::Whole(input, written) => {
                 let mut bytes = Vec::new();
                 let read = input.reader(&pass.progress)?.read_to_end(&mut bytes);
                 read.map_err(|e| input.failed(e))?;
-                let text = self.text(bytes, &self.name)?;
+                let text = self.text(bytes, &self.name, *written)?;
                 Ok(Box::new(std::iter::once(Ok(SomeTexts { texts: vec![(text, None)] }))))
             }
             Kept::Lines(input) => {
@@ -287,16 +367,5 @@ impl Reader for Documents {
             columns.push(cells);
         }
         Ok(Decoded { columns, n_rows: n, seen })
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_that_are_no_utf8_are_latin_1() {
-        assert_eq!(readable(b"\xef\xbb\xbfna\xc3\xafve".to_vec()), "naïve");
-        assert_eq!(readable(b"na\xefve".to_vec()), "naïve");
     }
 }

@@ -1,5 +1,5 @@
-//! Bytes to tables: CSV, JSON lines, svmlight, Parquet, Arrow and folders of texts, compressed or
-//! piped.
+//! Bytes to tables: CSV, JSON lines, svmlight, Parquet, Arrow and folders of texts and mails, compressed
+//! or piped.
 //!
 //! [`Source::open`] decides format, delimiter and compression. [`Source::profile`] reads everything
 //! once to find what each column holds. [`Source::read`] and the [`mercer::data::Stream`] of a source
@@ -21,8 +21,10 @@ mod csv;
 mod documents;
 mod drive;
 mod error;
+mod guard;
 mod jsonl;
 mod kept;
+mod mail;
 mod missing;
 mod number;
 mod open;

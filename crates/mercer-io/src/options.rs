@@ -91,9 +91,13 @@ pub enum Format {
     Arrow,
     /// A file that is one text.
     Text,
+    /// A file that is one mail.
+    Mail,
+    /// A file of mails one after the other (mbox).
+    Mailbox,
     /// A text a line.
     Lines,
-    /// A folder of texts, in a folder a class.
+    /// A folder of texts or mails, in a folder a class.
     Folder,
 }
 
@@ -106,6 +110,8 @@ impl fmt::Display for Format {
             Format::Parquet => "Parquet",
             Format::Arrow => "Arrow",
             Format::Text => "one text",
+            Format::Mail => "one mail",
+            Format::Mailbox => "a mailbox",
             Format::Lines => "a text a line",
             Format::Folder => "a folder of texts",
         })
@@ -123,11 +129,13 @@ impl FromStr for Format {
             "svmlight" | "libsvm" | "svm" => Ok(Format::Svmlight),
             "parquet" | "pq" => Ok(Format::Parquet),
             "arrow" | "feather" | "ipc" | "arrows" => Ok(Format::Arrow),
-            "text" | "eml" => Ok(Format::Text),
+            "text" => Ok(Format::Text),
+            "mail" | "eml" => Ok(Format::Mail),
+            "mailbox" | "mbox" => Ok(Format::Mailbox),
             "lines" => Ok(Format::Lines),
             _ => Err(format!(
                 "no format is called `{name}`; there are csv, jsonl, svmlight, parquet, arrow, text \
-                 (a file is one text) and lines (a text a line)"
+                 (a file is one text), lines (a text a line), mail (a file is one mail) and mailbox"
             )),
         }
     }

@@ -1,8 +1,9 @@
 //! Apache Parquet. Its decoder may panic on damaged files, so every call into it is guarded.
 
-use crate::columnar::{self, guarded};
+use crate::columnar;
 use crate::drive::{Blocks, Decoded, Pass, Reader};
 use crate::error::{At, Error, Result};
+use crate::guard::guarded;
 use crate::open::Input;
 use crate::options::Limits;
 use crate::plan::Plan;

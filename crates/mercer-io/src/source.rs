@@ -45,9 +45,7 @@ enum Opened {
     Svmlight(Svmlight),
     Parquet(Parquet),
     Arrow(Arrow),
-    Text(Documents),
-    Lines(Documents),
-    Folder(Documents),
+    Documents(Documents, Format),
 }
 
 /// Calls a generic function with the reader of whatever format is open.
@@ -59,7 +57,7 @@ macro_rules! with_reader {
             Opened::Svmlight($reader) => $call,
             Opened::Parquet($reader) => $call,
             Opened::Arrow($reader) => $call,
-            Opened::Text($reader) | Opened::Lines($reader) | Opened::Folder($reader) => $call,
+            Opened::Documents($reader, _) => $call,
         }
     };
 }
@@ -105,8 +103,9 @@ impl Source {
             Format::Svmlight => Opened::Svmlight(Svmlight::open(input, options)?),
             Format::Parquet => Opened::Parquet(Parquet::open(input.unpacked(limits)?, limits)?),
             Format::Arrow => Opened::Arrow(Arrow::open(input.unpacked(limits)?, limits)?),
-            Format::Text => Opened::Text(Documents::whole(input, options)),
-            Format::Lines => Opened::Lines(Documents::lines(input, options)),
+            Format::Text | Format::Mail | Format::Mailbox | Format::Lines => {
+                Opened::Documents(Documents::in_file(input, format, options), format)
+            }
             Format::Folder => {
                 return Err(Error::System { file: name, why: "is not a folder".to_owned() });
             }
@@ -126,7 +125,7 @@ impl Source {
             packing: Packing::None,
             options,
             block_size: BLOCK_SIZE,
-            format: Opened::Folder(documents),
+            format: Opened::Documents(documents, Format::Folder),
             kept: OnceLock::new(),
         })
     }
@@ -134,7 +133,7 @@ impl Source {
     /// What the document in a row is called, counted from zero: its path in a folder.
     pub fn document_name(&self, row: u64) -> Option<String> {
         match &self.format {
-            Opened::Folder(documents) => documents.document_name(row),
+            Opened::Documents(documents, _) => documents.document_name(row),
             _ => None,
         }
     }
@@ -164,9 +163,7 @@ impl Source {
             Opened::Svmlight(_) => Format::Svmlight,
             Opened::Parquet(_) => Format::Parquet,
             Opened::Arrow(_) => Format::Arrow,
-            Opened::Text(_) => Format::Text,
-            Opened::Lines(_) => Format::Lines,
-            Opened::Folder(_) => Format::Folder,
+            Opened::Documents(_, format) => format,
         }
     }
 
@@ -184,7 +181,7 @@ impl Source {
                     words.push_str(&format!(", indices from {first}"));
                 }
             }
-            Opened::Folder(documents) => words.push_str(&documents.description()),
+            Opened::Documents(documents, _) => words.push_str(&documents.description()),
             _ => {}
         }
         if self.packing != Packing::None {

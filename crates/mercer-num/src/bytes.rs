@@ -72,10 +72,100 @@ unsafe fn with_avx2(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
     n + by_word(tail, a, b, at, &mut out[n..])
 }
 
+/// What 64 bytes are, a bit for each, the first lowest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByteClasses {
+    /// Letters and digits of ASCII, and underscores.
+    pub words: u64,
+    /// Bytes beyond ASCII.
+    pub others: u64,
+}
+
+/// Writes what every 64 bytes are to `out` and says how many entries that takes; the last has no bits behind
+/// the last byte.
+///
+/// # Panics
+/// If `out` has no room for them.
+pub fn classes_of(bytes: &[u8], out: &mut [ByteClasses]) -> usize {
+    let n = bytes.len().div_ceil(64);
+    let out = &mut out[..n];
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx2") {
+        // SAFETY: the machine has AVX2.
+        unsafe { classes_with_avx2(bytes, out) };
+        return n;
+    }
+    for (some, classes) in bytes.chunks(64).zip(out) {
+        *classes = classes_of_some(some);
+    }
+    n
+}
+
+/// The specification, byte by byte.
+fn classes_of_some(bytes: &[u8]) -> ByteClasses {
+    let mut classes = ByteClasses::default();
+    for (i, byte) in bytes.iter().enumerate() {
+        let word = byte.is_ascii_alphanumeric() || *byte == b'_';
+        classes.words |= u64::from(word) << i;
+        classes.others |= u64::from(!byte.is_ascii()) << i;
+    }
+    classes
+}
+
+/// # Safety
+/// The machine must have AVX2.
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+unsafe fn classes_with_avx2(bytes: &[u8], out: &mut [ByteClasses]) {
+    use std::arch::x86_64::*;
+    let all = |byte: u8| _mm256_set1_epi8(byte as i8);
+    let half = |half: &[u8; 32]| {
+        // SAFETY: the half has 32 bytes, and the load asks for no alignment.
+        let x = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+        // Unsigned bytes from a first one on, so many in a row: what is below wraps around to above.
+        let among = |x: __m256i, first: u8, n: u8| {
+            let from_first = _mm256_sub_epi8(x, all(first));
+            _mm256_cmpeq_epi8(_mm256_min_epu8(from_first, all(n - 1)), from_first)
+        };
+        // A bit makes capitals small; no byte but letters comes among the letters by it.
+        let letters = among(_mm256_or_si256(x, all(0x20)), b'a', 26);
+        let digits = among(x, b'0', 10);
+        let words = _mm256_or_si256(letters, digits);
+        let words = _mm256_or_si256(words, _mm256_cmpeq_epi8(x, all(b'_')));
+        let bits = |x: __m256i| u64::from(_mm256_movemask_epi8(x) as u32);
+        (bits(words), bits(x))
+    };
+    let (chunks, tail) = bytes.as_chunks::<64>();
+    for (chunk, classes) in chunks.iter().zip(out.iter_mut()) {
+        let [low, high] = chunk.as_chunks::<32>().0 else { continue };
+        let ((low_words, low_others), (high_words, high_others)) = (half(low), half(high));
+        *classes = ByteClasses {
+            words: low_words | high_words << 32,
+            others: low_others | high_others << 32,
+        };
+    }
+    if let (Some(last), false) = (out.last_mut(), tail.is_empty()) {
+        *last = classes_of_some(tail);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn every_byte_is_what_the_specification_says() {
+        let bytes: Vec<u8> = (0..=255).chain(0..=70).collect();
+        let mut out = [ByteClasses::default(); 6];
+
+        assert_eq!(classes_of(&bytes, &mut out), 6);
+
+        for (some, found) in bytes.chunks(64).zip(&out) {
+            assert_eq!(*found, classes_of_some(some));
+        }
+        assert_eq!(classes_of_some(b"a-Z_9\xc3"), ByteClasses { words: 0b11101, others: 0b10_0000 });
+    }
 
     proptest! {
         #[test]

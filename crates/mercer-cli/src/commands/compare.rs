@@ -1,6 +1,6 @@
 //! `mercer compare`: several estimators on the same folds, and their posteriors or borders in one picture.
 
-use super::train::{Columns, check_numbers, find_classes, find_target, refuse_maps};
+use super::train::{Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_maps};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -10,7 +10,6 @@ use mercer::catalog::{Estimator, Goal, Trained, Training, train};
 use mercer::data::{Classes, Kind, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
-use mercer::prepare::{Reads, Recipe};
 use mercer_io::{Profile, Source};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -107,17 +106,14 @@ fn learn(
     session: &Session,
 ) -> Result<(Compared, Trained)> {
     let card = estimator.card();
-    let mut recipe =
-        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    if card.reads() == Reads::Categories {
-        recipe = recipe.for_codes();
-    }
-    let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use" };
+    let recipe = recipe_for(card, &args.prepare)?;
+    let texts = asked_texts(&args.reading);
+    let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use", texts: &texts };
     let features = columns.plan(profile, target, (card, recipe.words), session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
     let features = features.look(&recipe, source, &monitor)?;
-    let names = features.names();
+    let planned = features.clone();
     let training = Training {
         estimator,
         features,
@@ -129,7 +125,7 @@ fn learn(
     let outcome = train(training, source, &monitor);
     bar.finish_and_clear();
     session.check_interrupt()?;
-    let outcome = outcome.map_err(|e| input::placed(e, source, &names))?;
+    let outcome = outcome.map_err(|e| input::placed(e, source, || planned.names()))?;
     let certificate = outcome.trained.fitted.certificate.clone();
     let compared = Compared {
         model: card.id,

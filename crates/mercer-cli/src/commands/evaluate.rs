@@ -113,7 +113,7 @@ fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    done.map_err(|e| input::placed(e, &source, &features.cell_names()))?;
+    done.map_err(|e| input::placed(e, &source, || features.cell_names()))?;
     session.check_interrupt()?;
     let report = evaluation.report();
     if session.json {

@@ -72,7 +72,11 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         return terminal::scores(&explanation);
     }
     if let Some(additive) = able.additive() {
-        let explanation = explain_terms(additive, &row, &names)?;
+        texts.iter().for_each(|text| text.name_hashes(&mut names));
+        let mut explanation = explain_terms(additive, &row, &names)?;
+        // Of the words that the text does not have, only the average row knows.
+        let mut places = 0..;
+        explanation.terms.retain(|_| places.next().is_none_or(|j| !absent(j)));
         if session.json {
             return session.print_json(&explanation);
         }

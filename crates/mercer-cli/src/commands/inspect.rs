@@ -13,6 +13,9 @@ use mercer::prepare::{FittedMap, Step};
 use serde_json::json;
 use std::io::{self, Write};
 
+/// Coefficients that are shown one by one; words may have very many.
+const MOST_TERMS: usize = 100;
+
 pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     if let Some(path) = &args.plot {
@@ -92,8 +95,18 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         let terms = additive.terms();
         let mut rows = table(&["term", "coefficient"]);
         rows.add_row(["(intercept)".to_owned(), short(terms.intercept)]);
-        for (name, b) in names.iter().zip(terms.coefficients) {
-            rows.add_row([name.clone(), short(*b)]);
+        let mut shown: Vec<(&String, f64)> =
+            names.iter().zip(terms.coefficients.iter().copied()).collect();
+        let rest = shown.len().saturating_sub(MOST_TERMS);
+        if rest > 0 {
+            shown.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+            shown.truncate(MOST_TERMS);
+        }
+        for (name, b) in shown {
+            rows.add_row([name.clone(), short(b)]);
+        }
+        if rest > 0 {
+            rows.add_row([format!("{rest} smaller ones"), String::new()]);
         }
         writeln!(out, "\n{rows}\n")?;
     }

@@ -130,7 +130,7 @@ fn read(args: &Check, session: &Session) -> Result<Encoded> {
             }
             Ok(ControlFlow::Continue(()))
         })
-        .map_err(|e| input::placed(e, &source, &features.cell_names()))?;
+        .map_err(|e| input::placed(e, &source, || features.cell_names()))?;
     Encoded::join(parts).ok_or_else(|| mercer::Error::NoRows.into())
 }
 

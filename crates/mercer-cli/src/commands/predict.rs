@@ -75,7 +75,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         }
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    done.map_err(|e| input::placed(e, &source, &features.cell_names()))?;
+    done.map_err(|e| input::placed(e, &source, || features.cell_names()))?;
     session.check_interrupt()?;
     if let Some(error) = broken {
         return Err(error.into());

@@ -1,6 +1,6 @@
 //! `mercer train`: from a table to a saved model, judged and told about.
 
-use crate::args::{Partly, Train};
+use crate::args::{Partly, Reading, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
@@ -9,7 +9,7 @@ use mercer::catalog::{
     Card, Estimator, Goal, Outcome, Trained, Training, Unlabeled, train, train_partly,
 };
 use mercer::data::{Classes, Kind, Label};
-use mercer::prepare::{Features, LeftOut, Reads, Recipe, Schema, Words};
+use mercer::prepare::{Features, Field, LeftOut, Reads, Recipe, Schema, TextRecipe, Words};
 use mercer_io::{ColumnProfile, Format, Profile, Source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,13 @@ use std::path::{Path, PathBuf};
 const MOST_NUMERIC_CLASSES: usize = 100;
 /// What an svmlight file and a folder of texts call their labels.
 const OWN_TARGET: &str = "label";
+
+/// Estimators that keep a product for every pair of columns, and how many words they tell apart unless the
+/// user says otherwise.
+const BY_PAIRS: [&str; 3] = ["ols", "ridge", "ridge-cv"];
+const MOST_WORDS_OF_PAIRS: usize = 1000;
+/// Why texts have no say.
+const UNASKED: &str = "they hold text; `--text COLUMN` learns from the words of one";
 
 pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if args.keep_best {
@@ -62,18 +69,16 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         None => None,
     };
     session.say(&format!("{}: {reason}", estimator.id()));
-    let mut recipe =
-        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    if estimator.card().reads() == Reads::Categories {
-        recipe = recipe.for_codes();
-    }
+    let mut recipe = recipe_for(card, &args.prepare)?;
     if let Some(map) = &args.features {
         recipe = recipe.mapped(map)?;
     }
     let features = match &like {
         Some(like) => like.features.clone(),
         None => {
-            let columns = Columns { ignore: &args.ignore, only: &args.texts, by: "--text" };
+            let texts = asked_texts(&args.reading);
+            let columns =
+                Columns { ignore: &args.ignore, only: &args.texts, by: "--text", texts: &texts };
             let card = (estimator.card(), recipe.words);
             columns.plan(&profile, &target.name, card, session)?
         }
@@ -83,9 +88,9 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let features = match &like {
         Some(like) => like.features.clone(),
         None => {
-            let names = features.cell_names();
+            let planned = features.clone();
             let looked = features.look(&recipe, &source, &monitor);
-            looked.map_err(|e| input::placed(e, &source, &names))?
+            looked.map_err(|e| input::placed(e, &source, || planned.cell_names()))?
         }
     };
     if let Some(map) = &features.map {
@@ -99,7 +104,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         n_folds: args.folds.into(),
         seed: args.seed,
     };
-    let names = training.features.cell_names();
+    let features = training.features.clone();
     let outcome = match args.partly.how() {
         Some(_) if numbers => {
             return Err(Failure::Usage(
@@ -113,7 +118,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
     }
-    let mut outcome = outcome.map_err(|e| input::placed(e, &source, &names))?;
+    let mut outcome = outcome.map_err(|e| input::placed(e, &source, || features.cell_names()))?;
     outcome.trained.decision = args.deciding.rule(&outcome.trained, &classes, session)?;
     let paths = Paths { model: model_path(&args), page: page_path(&args) };
     finish(&args, session, &profile, &reason, outcome, paths)
@@ -273,7 +278,9 @@ fn choose(
                 "chosen because it is quick on the columns of a map".to_owned(),
             )
         }
-        (None, None) if is_quantity(target) => choose_for_quantity(profile, target)?,
+        (None, None) if is_quantity(target) => {
+            choose_for_quantity(profile, target, !args.texts.is_empty())?
+        }
         (None, None) => sensible(profile, &target.name, &args.texts)?,
     };
     if !args.likelihoods.is_empty() {
@@ -287,23 +294,27 @@ fn choose(
     Ok((estimator, reason))
 }
 
-/// Least squares, or ridge where there are hardly more rows than columns.
-fn choose_for_quantity(profile: &Profile, target: &ColumnProfile) -> Result<(Estimator, String)> {
+/// Least squares, or ridge where there are hardly more rows than columns, or words.
+fn choose_for_quantity(
+    profile: &Profile,
+    target: &ColumnProfile,
+    texts: bool,
+) -> Result<(Estimator, String)> {
     let width: usize = profile.columns.iter().map(|c| c.width.max(c.levels.len()).max(1)).sum();
     let quantity = format!(
         "chosen because `{}` is a quantity ({} different numbers)",
         target.name,
         n_distinct(target)
     );
-    Ok(if profile.n_rows < 3 * width as u64 {
+    let few = profile.n_rows < 3 * width as u64;
+    Ok(if few || texts {
         let estimator = Estimator::from_id("ridge")?.set_word("alpha_from", "evidence")?;
-        (
-            estimator,
-            format!(
-                "{quantity} and {} rows are few for {width} columns; the rows choose the price on long coefficients",
-                profile.n_rows
-            ),
-        )
+        let why = if texts {
+            "words are many".to_owned()
+        } else {
+            format!("{} rows are few for {width} columns", profile.n_rows)
+        };
+        (estimator, format!("{quantity} and {why}; the rows choose the price on long coefficients"))
     } else {
         (Estimator::from_id("ols")?, format!("{quantity} and rows are many for the columns"))
     })
@@ -345,6 +356,24 @@ fn sensible(profile: &Profile, target: &str, only: &[String]) -> Result<(Estimat
     Ok((Estimator::from_id(id)?, reason))
 }
 
+/// The recipe of some steps for an estimator that can use what they make.
+pub(super) fn recipe_for(card: &Card, steps: &[String]) -> Result<Recipe> {
+    let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
+    if recipe.text.is_signed() && matches!(card.reads(), Reads::Counts | Reads::Mixed) {
+        return Err(Failure::Usage(format!(
+            "--prepare hash-sign=alternate: half of the words count negative, and `{}` reads counts; leave \
+             it out, or choose an estimator for real numbers, as sgd, logistic or linear-svc",
+            card.id
+        )));
+    }
+    let mut recipe = if card.reads() == Reads::Categories { recipe.for_codes() } else { recipe };
+    let usual = TextRecipe::default().selection;
+    if BY_PAIRS.contains(&card.id) && recipe.text.hash.is_none() && recipe.text.selection == usual {
+        recipe.text.selection.max_features = Some(MOST_WORDS_OF_PAIRS);
+    }
+    Ok(recipe)
+}
+
 /// Refuses what predicts nothing.
 pub(super) fn refuse_maps(card: &Card) -> Result<()> {
     if card.can("transformer") && !card.can("classifier") {
@@ -370,6 +399,14 @@ pub(super) struct Columns<'a> {
     pub only: &'a [String],
     /// The option that names them.
     pub by: &'a str,
+    /// Those that somebody said hold text.
+    pub texts: &'a [String],
+}
+
+/// The columns that somebody said hold text.
+pub(super) fn asked_texts(reading: &Reading) -> Vec<String> {
+    let texts = reading.columns.iter().filter(|(_, kind)| *kind == Kind::Text);
+    texts.map(|(name, _)| name.clone()).collect()
 }
 
 impl Columns<'_> {
@@ -395,14 +432,19 @@ impl Columns<'_> {
             let used = |name: &String| name == target || self.only.contains(name);
             let (used, left_out) = schema.fields.into_iter().partition(|f| used(&f.name));
             schema = Schema { fields: used };
-            let names: Vec<String> =
-                left_out.iter().map(|f: &mercer::prepare::Field| format!("`{}`", f.name)).collect();
-            if !names.is_empty() {
-                let names = names.join(", ");
-                session.say(&format!("not used: {names} ({} names what to learn from)", self.by));
-            }
+            let names: Vec<String> = left_out.iter().map(|f: &Field| f.name.clone()).collect();
+            say_left_out(&names, &format!("{} names what to learn from", self.by), session);
         }
-        planned(&schema, target, card, session)
+        let mut reads = card.0.reads();
+        let asked = |name: &str| self.texts.iter().any(|text| text == name);
+        if card.0.takes("asked_texts") && schema.fields.iter().any(|f| asked(&f.name)) {
+            reads = Reads::NumbersAndTexts;
+            let used = |f: &Field| f.kind != Kind::Text || asked(&f.name) || f.name == target;
+            let (used, left_out) = schema.fields.into_iter().partition(used);
+            schema = Schema { fields: used };
+            say_left_out(&left_out.iter().map(|f: &Field| f.name.clone()).collect::<Vec<_>>(), UNASKED, session);
+        }
+        planned(&schema, target, card, reads, session)
     }
 }
 
@@ -410,12 +452,14 @@ fn planned(
     schema: &Schema,
     target: &str,
     (card, words): (&Card, Words),
+    reads: Reads,
     session: &Session,
 ) -> Result<Features> {
-    let (features, left_out) = Features::plan_for(schema, Some(target), words, card.reads())?;
+    let (features, left_out) = Features::plan_for(schema, Some(target), words, reads)?;
+    let unasked = card.takes("asked_texts");
     for (why, words) in [
         (LeftOut::Empty, "they have no values".to_owned()),
-        (LeftOut::Text, "they hold text, which needs a text model".to_owned()),
+        (LeftOut::Text, if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned()),
         (
             LeftOut::Words,
             format!(
@@ -426,12 +470,17 @@ fn planned(
         ),
     ] {
         let names: Vec<String> =
-            left_out.iter().filter(|(_, w)| *w == why).map(|(n, _)| format!("`{n}`")).collect();
-        if !names.is_empty() {
-            session.say(&format!("not used: {} ({words})", names.join(", ")));
-        }
+            left_out.iter().filter(|(_, w)| *w == why).map(|(n, _)| n.clone()).collect();
+        say_left_out(&names, &words, session);
     }
     Ok(features)
+}
+
+fn say_left_out(names: &[String], why: &str, session: &Session) {
+    if !names.is_empty() {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        session.say(&format!("not used: {} ({why})", names.join(", ")));
+    }
 }
 
 /// Where the model goes: the table's name without its endings, in this folder.

@@ -94,6 +94,37 @@ fn a_folder_a_class_trains_and_its_letters_are_predicted() {
 }
 
 #[test]
+fn mails_are_learned_and_answered_decoded() {
+    let folder = Folder::new();
+    let mail = |subject: &str, body: &str| {
+        format!(
+            "Received: by a host\nSubject: {subject}\nFrom: a@example.org\nContent-Type: text/html; \
+             charset=utf-8\nContent-Transfer-Encoding: base64\n\n{body}\n"
+        )
+    };
+    // <p>win money</p>, <p>meeting at noon</p>, and both as subjects in the letters of RFC 2047.
+    for (class, subject, body) in [
+        ("spam", "=?utf-8?B?UHJlaXPDvGJlcnJhc2NodW5n?=", "PHA+d2luIG1vbmV5PC9wPg=="),
+        ("ham", "=?utf-8?Q?Besprechung_f=C3=BCr_alle?=", "PHA+bWVldGluZyBhdCBub29uPC9wPg=="),
+    ] {
+        std::fs::create_dir_all(folder.path("mails").join(class)).unwrap();
+        (0..3).for_each(|i| folder.write(&format!("mails/{class}/{i}.eml"), &mail(subject, body)));
+    }
+
+    folder.output(&["train", "mails", "--folds", "0", "--no-report"]);
+    folder.write("letter.eml", &mail("hello", "PHA+d2luIG1vbmV5PC9wPg=="));
+    folder.write("letters.mbox", "From a\nSubject: Besprechung\n\n\nFrom b\n\nwin money\n");
+
+    assert_eq!(folder.output(&["predict", "mails.mercer", "letter.eml"]), "label\nspam\n");
+    assert_eq!(folder.output(&["predict", "mails.mercer", "letters.mbox"]), "label\nham\nspam\n");
+    let why = folder.output(&["explain", "mails.mercer", "letter.eml"]);
+    assert!(why.contains("money = 1"), "{why}");
+    // Neither the encoded words nor the headers that tell nothing have become terms.
+    let terms = folder.output(&["inspect", "mails.mercer"]);
+    assert!(!terms.contains("received") && !terms.contains("utf"), "{terms}");
+}
+
+#[test]
 fn lines_are_answered_as_they_come() {
     let folder = Folder::new();
     mails(&folder);
@@ -161,6 +192,76 @@ fn every_way_to_weigh_trains_and_predicts_from_json_lines() {
         assert!(why.contains("Class spam"), "{why}");
         folder.output(&["inspect", "mail.mercer"]);
     }
+}
+
+#[test]
+fn hashed_words_with_signs_train_and_are_told_by_name() {
+    let folder = Folder::new();
+    let mail = example("mail.tsv");
+    let train = ["train", &mail, "--target", "label", "--text", "body", "--folds", "3", "--json"];
+    let hashing =
+        ["--prepare", "hash=2^12", "--prepare", "hash-sign=alternate", "--prepare", "norm=l2"];
+
+    let told = folder.json(&[&train[..], &["--model", "sgd"], &hashing].concat());
+    let answer = folder.output(&["predict", "mail.mercer", &example("letter.txt")]);
+    let why = folder.output(&["explain", "mail.mercer", &example("letter.txt")]);
+    let inside = folder.output(&["inspect", "mail.mercer"]);
+    let refused = folder.mercer(&[&train[..], &hashing].concat()).assert().failure();
+
+    assert!(told["cross_validation"]["accuracy"]["value"].as_f64().unwrap() > 0.8, "{told}");
+    assert_eq!(answer, "label\nspam\n");
+    assert!(why.contains("free"), "{why}");
+    assert!(inside.contains("4096 hashed columns, half of them negative"), "{inside}");
+    let words = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
+    assert!(words.contains("`multinomial-nb` reads counts"), "{words}");
+}
+
+#[test]
+fn numbers_are_learned_from_texts() {
+    let folder = Folder::new();
+    let words = ["garden", "view", "small", "old", "bright", "garage", "quiet", "noisy"];
+    let worth = [30.0, 20.0, -25.0, -15.0, 10.0, 12.0, 8.0, -9.0];
+    let mut table = "price\tbody\tnote\n".to_owned();
+    for i in 0..120 {
+        let has: Vec<usize> = (0..8).filter(|k| (i * 37 + k * k * 11 + i * k) % 5 < 2).collect();
+        let body: Vec<&str> = has.iter().map(|k| words[*k]).collect();
+        let price = 200.0 + has.iter().map(|k| worth[*k]).sum::<f64>() + (i % 7) as f64 / 10.0;
+        table += &format!("{price}\ta flat {}\tnote number {i} of many\n", body.join(" and "));
+    }
+    folder.write("flats.tsv", &table);
+    folder.write("new.tsv", "body\na flat garden and view\na flat small and old\n");
+    for model in ["ols", "ridge", "ridge-cv", "linear-svr", "sgd-regressor", "svr", "kernel-ridge"] {
+        let kernel = matches!(model, "svr" | "kernel-ridge");
+        let mut args = vec!["train", "flats.tsv", "--target", "price", "--text", "body", "--model"];
+        args.extend([model, "--folds", "3", "--no-report", "--json"]);
+        if kernel {
+            args.extend(["--set", "kernel=linear"]);
+        }
+        if model == "sgd-regressor" {
+            args.extend(["--set", "max_iter=3000", "--set", "tol=0"]);
+        }
+        if model == "linear-svr" {
+            args.extend(["--set", "C=100"]);
+        }
+
+        let told = folder.json(&args);
+        let answers = folder.output(&["predict", "flats.mercer", "new.tsv"]);
+
+        assert!(told["regression"]["r_squared"].as_f64().unwrap() > 0.8, "{model}: {told}");
+        let prices: Vec<f64> = answers.lines().skip(1).map(|line| line.parse().unwrap()).collect();
+        assert!(prices[0] > 230.0 && prices[1] < 180.0, "{model}: {answers}");
+        if !kernel {
+            let why = folder.output(&["explain", "flats.mercer", "new.tsv"]);
+            assert!(why.contains("garden") && !why.contains("noisy"), "{model}: {why}");
+        }
+    }
+    let chosen = folder.json(&["train", "flats.tsv", "--target", "price", "--text", "body", "--json"]);
+    assert_eq!(chosen["estimator"], "ridge");
+    // Texts that nobody asked for stay out of the way of numbers.
+    let done = folder.mercer(&["train", "flats.tsv", "--target", "price", "--model", "ridge",
+        "--column", "body=text"]).assert().success();
+    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(words.contains("`note` (they hold text; `--text COLUMN`"), "{words}");
 }
 
 #[test]

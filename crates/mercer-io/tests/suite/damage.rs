@@ -89,6 +89,18 @@ fn damaged_arrow_streams_never_panic() {
     quietly(|| survive(Format::Arrow, &stream_bytes(&batch()), 1000, 6));
 }
 
+#[test]
+fn damaged_mails_never_panic() {
+    let mail = b"Subject: =?utf-8?B?R3LDvMOfZQ==?=\nFrom: a <a@b>\nContent-Type: multipart/mixed; boundary=x\n\n\
+        --x\nContent-Type: multipart/alternative; boundary=\"y\"\n\n--y\nContent-Transfer-Encoding: base64\n\n\
+        aGkgdGhlcmU=\n--y\nContent-Type: text/html; charset=koi8-r\n\n<p>a &amp; b<!-- c --></p>\n--y--\n\
+        --x\nContent-Type: message/rfc822\n\nSubject: in\n\nner=\n--x\n\
+        Content-Transfer-Encoding: quoted-printable\n\n=41=\n\xff\n--x--\n";
+    quietly(|| survive(Format::Mail, mail, 3000, 9));
+    let mailbox = [b"From a\n".as_slice(), mail, b"\nFrom b\n", mail].concat();
+    quietly(move || survive(Format::Mailbox, &mailbox, 1000, 10));
+}
+
 /// The decoders we call do panic, guarded; their messages would drown those of the tests.
 fn quietly(work: impl FnOnce() + std::panic::UnwindSafe) {
     static SILENCE: std::sync::Once = std::sync::Once::new();

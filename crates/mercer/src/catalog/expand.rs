@@ -285,6 +285,22 @@ macro_rules! catalog {
             }
         }
 
+        impl Estimator {
+            /// Begins to learn from rows that come in parts; see
+            /// [`Fit::in_parts`](crate::model::Fit::in_parts).
+            ///
+            /// # Errors
+            /// If parameters are not usable, or the estimator is not `online`.
+            pub fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<AnyModel>> {
+                match self {
+                    $(Estimator::$P(params) => {
+                        let parts = Fit::in_parts(params, shape)?;
+                        Ok(Box::new(in_parts::AnyParts { parts, name: AnyModel::$P }))
+                    })*
+                }
+            }
+        }
+
         impl AnyModel {
             /// What the model can do.
             pub fn as_model(&self) -> &dyn Model {

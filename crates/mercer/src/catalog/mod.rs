@@ -3,6 +3,7 @@
 
 mod expand;
 pub mod file;
+mod in_parts;
 mod train;
 mod trained;
 pub mod tree;
@@ -42,7 +43,8 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Spec, Statistics,
+    Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape, Spec,
+    Statistics,
 };
 use crate::prepare::Reads;
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};
@@ -65,16 +67,16 @@ expand::catalog! {
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
         TanNb          "tan"             "naive_bayes.TreeAugmentedNB" => TanNbModel       : classifier probabilistic generative factored, missing categories;
         BayesNetwork   "bayes-network"   "naive_bayes.BayesNetworkClassifier" => BayesNetworkModel : classifier probabilistic generative summed, missing categories;
-        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse targets;
-        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse targets;
+        LinearRegression "ols"           "linear_model.LinearRegression" => LinearRegressionModel : regressor additive, sparse targets asked_texts;
+        Ridge          "ridge"           "linear_model.Ridge"        => RidgeModel         : regressor additive, sparse targets asked_texts;
         LinearDiscriminantAnalysis      "lda"  "discriminant_analysis.LinearDiscriminantAnalysis"      => LinearDiscriminantAnalysisModel      : classifier probabilistic generative summed discriminant transformer, sparse;
         QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : classifier probabilistic generative summed discriminant, sparse;
         RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : classifier probabilistic generative summed discriminant, sparse;
     }
     by_rounds {}
     by_solver {
-        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive selected, sparse;
-        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm, sparse;
+        RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive selected, sparse asked_texts;
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm, sparse asked_texts;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
         LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier summed decides, sparse texts;
@@ -84,11 +86,11 @@ expand::catalog! {
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : regressor additive online ordered warm, sparse texts;
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : classifier summed decides online ordered warm, sparse texts;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : regressor additive online ordered warm, sparse texts;
-        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
-        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
-        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse asked_texts;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse asked_texts;
+        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse asked_texts;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
-        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor, sparse targets;
+        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor, sparse targets asked_texts;
         KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : classifier decides ordered, sparse;
         KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : clusterer, sparse;
         KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer, sparse;
@@ -118,7 +120,7 @@ pub struct Card {
     /// in another order are other rows.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage, `texts` as counts of
-    /// words, several `targets`; or are read as: `counts`,
+    /// words (`asked_texts` only those that somebody names), several `targets`; or are read as: `counts`,
     /// `binary` (there or not), `categories` (codes of values), `mixed` (each column as described).
     pub takes: &'static [&'static str],
 }

@@ -11,7 +11,7 @@ use crate::decision::Densities;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, Folds, Information, RegressionEvaluation};
 use crate::model::{Fitted, Monitor, Stop};
-use crate::prepare::{Encoded, Features, Schema, UNLABELED};
+use crate::prepare::{Encoded, Encoder, Features, Schema, Step, UNLABELED};
 use mercer_num::Matrix;
 use mercer_num::parallel::Layout;
 use mercer_num::parallel::{self, Tree};
@@ -23,6 +23,13 @@ use std::time::Instant;
 /// Rows whose factors are looked at to find the most telling columns, and factors looked at in all.
 const TELLING_ROWS: u64 = 20_000;
 const TELLING_FACTORS: u64 = 100_000_000;
+
+/// Rows of texts that are read together.
+const PIECE: usize = 1024;
+/// Bytes of encoded rows that a learner by rows holds; of more it has some at a time.
+const HELD: u64 = 128 << 20;
+/// Bytes of the summaries of all folds beyond which each has one sum and no tree of them.
+const WIDE: u64 = 64 << 20;
 
 /// How to train.
 #[derive(Clone, Debug)]
@@ -124,20 +131,16 @@ fn run<S: Stream>(
         if how.is_some() {
             return Err(training.estimator.unable("learn from rows without a class").into());
         }
-        return training.train_together(stream, monitor);
+        return training.train_together(stream, start, monitor);
     }
     let labels = if how.is_some() { Labels::Some } else { Labels::All };
     let sums = training.gather(stream, labels, monitor)?;
-    let Some(mut stats) = sums.total.finish(AnyStats::merge)? else {
+    let Some(mut stats) = sums.total.finish()? else {
         return Err(if sums.stopped.is_some() { Error::Stopped } else { Error::NoRows }.into());
     };
     let mut fitted = training.estimator.finish(&stats, sums.rows)?;
     fitted.certificate.stopped = sums.stopped;
-    let folds = sums
-        .folds
-        .into_iter()
-        .map(|fold| fold.finish(AnyStats::merge))
-        .collect::<Result<Vec<_>>>()?;
+    let folds = sums.folds.into_iter().map(Leaves::finish).collect::<Result<Vec<_>>>()?;
     let others = training.sums_without_each(&folds)?;
     let models = match how {
         Some(how) if sums.stopped.is_none() => {
@@ -156,34 +159,48 @@ fn run<S: Stream>(
     } else {
         None
     };
-    let densities = judged.as_ref().map(|judged| judged.densities.clone());
-    let (evaluation, regression, information) = match (judged, training.goal) {
-        (None, _) => (None, None, None),
-        (Some(judged), Goal::Classes(_)) => (Some(judged.classes), None, Some(judged.information)),
-        (Some(judged), Goal::Numbers) => (None, Some(judged.numbers), None),
-    };
-    let Training { estimator, features, .. } = training;
-    let mut trained = Trained::new(estimator, features, fitted, Some(stats));
-    trained.densities = densities.filter(|densities| densities.n_rows() > 0);
-    Ok(Outcome {
-        trained,
-        evaluation,
-        regression,
-        bits: information.and_then(|i: Information| i.bits()),
-    })
+    Ok(training.outcome(fitted, Some(stats), judged))
 }
 
 /// What the first pass gathers.
 struct Sums {
-    total: Tree<AnyStats>,
-    folds: Vec<Tree<AnyStats>>,
+    total: Leaves,
+    folds: Vec<Leaves>,
     rows: u64,
     stopped: Option<Stop>,
 }
 
+/// The sum of summaries.
+enum Leaves {
+    /// By the tree that the rows of a matrix in memory would make.
+    Tree(Tree<AnyStats>),
+    /// One after the other: of wide summaries no more than one is kept.
+    Running(Option<AnyStats>),
+}
+
+impl Leaves {
+    fn push(&mut self, leaf: AnyStats) -> Result<()> {
+        match self {
+            Leaves::Tree(tree) => tree.push(leaf, 1, AnyStats::merge),
+            Leaves::Running(Some(sum)) => sum.merge(&leaf),
+            Leaves::Running(sum) => {
+                *sum = Some(leaf);
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self) -> Result<Option<AnyStats>> {
+        match self {
+            Leaves::Tree(tree) => tree.finish(AnyStats::merge),
+            Leaves::Running(sum) => Ok(sum),
+        }
+    }
+}
+
 /// Which rows of a stream have a class or number.
 #[derive(Clone, Copy, PartialEq)]
-enum Labels {
+pub(super) enum Labels {
     /// All of them; one without is refused.
     All,
     /// Those whose target is not missing.
@@ -193,16 +210,16 @@ enum Labels {
 }
 
 /// A batch made into rows, and which of them belong to which fold.
-struct Dealt {
-    rows: Encoded,
-    places: Vec<Vec<usize>>,
+pub(super) struct Dealt {
+    pub rows: Encoded,
+    pub places: Vec<Vec<usize>>,
     /// Rows without a class.
-    open: Vec<usize>,
+    pub open: Vec<usize>,
 }
 
 impl Dealt {
     /// The places of the rows with a class that do not belong to a fold.
-    fn labeled(&self, without: Option<usize>) -> Vec<usize> {
+    pub fn labeled(&self, without: Option<usize>) -> Vec<usize> {
         let mut labeled: Vec<bool> = vec![true; self.rows.rows().n_rows()];
         let left_out = without.and_then(|fold| self.places.get(fold)).into_iter().flatten();
         self.open.iter().chain(left_out).for_each(|i| labeled[*i] = false);
@@ -224,27 +241,36 @@ impl Training<'_> {
         let summary = self.estimator.summary_bytes(n_classes, self.features.n_features());
         let summaries = self.n_folds as u64 + 8;
         monitor.reserve("keeping statistics", summary.saturating_mul(summaries))?;
+        let wide = summary * self.n_folds as u64 > WIDE;
+        let fold = |_| if wide { Leaves::Running(None) } else { Leaves::Tree(Tree::new()) };
         let mut sums = Sums {
-            total: Tree::new(),
-            folds: (0..self.n_folds).map(|_| Tree::new()).collect(),
+            total: Leaves::Tree(Tree::new()),
+            folds: (0..self.n_folds).map(fold).collect(),
             rows: 0,
             stopped: None,
         };
         let chunk = self.chunk();
-        self.each_wave(stream, (labels, 0), monitor, &mut sums.stopped, |wave, first_row| {
-            let with_class = |d: &Dealt| (d.rows.rows().n_rows() - d.open.len()) as u64;
-            sums.rows += wave.iter().map(with_class).sum::<u64>();
-            let leaves = parallel::map(wave.len(), |k| {
-                self.leaves(&wave[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
+        let with_class = |d: &Dealt| (d.rows.rows().n_rows() - d.open.len()) as u64;
+        let (mut rows, mut stopped) = (0, None);
+        let mut push = |(total, folds): (AnyStats, Vec<AnyStats>)| -> Result<()> {
+            sums.total.push(total)?;
+            sums.folds.iter_mut().zip(folds).try_for_each(|(fold, leaf)| fold.push(leaf))
+        };
+        if self.piece() < chunk {
+            self.each_part(stream, (labels, chunk), monitor, &mut stopped, |part, first_row| {
+                rows += with_class(&part);
+                push(self.leaves(&part).map_err(|e| e.after_rows(first_row as usize))?)
             })?;
-            for (total, folds) in leaves {
-                sums.total.push(total, 1, AnyStats::merge)?;
-                for (tree, leaf) in sums.folds.iter_mut().zip(folds) {
-                    tree.push(leaf, 1, AnyStats::merge)?;
-                }
-            }
-            Ok(())
-        })?;
+        } else {
+            self.each_wave(stream, (labels, 0), monitor, &mut stopped, |wave, first_row| {
+                rows += wave.iter().map(with_class).sum::<u64>();
+                let leaves = parallel::map(wave.len(), |k| {
+                    self.leaves(&wave[k]).map_err(|e| e.after_rows(first_row as usize + k * chunk))
+                })?;
+                leaves.into_iter().try_for_each(&mut push)
+            })?;
+        }
+        (sums.rows, sums.stopped) = (rows, stopped);
         Ok(sums)
     }
 
@@ -257,12 +283,8 @@ impl Training<'_> {
                 self.leaf(&batch.rows.select(&labeled)).map_err(|e| e.in_row(&labeled))?
             }
         };
-        let folds = batch
-            .places
-            .iter()
-            .map(|places| self.leaf(&batch.rows.select(places)))
-            .collect::<Result<_>>()?;
-        Ok((total, folds))
+        let fold = |k: usize| self.leaf(&batch.rows.select(&batch.places[k]));
+        Ok((total, parallel::map(batch.places.len(), fold)?))
     }
 
     fn leaf(&self, rows: &Encoded) -> Result<AnyStats> {
@@ -272,33 +294,42 @@ impl Training<'_> {
         Ok(stats)
     }
 
-    fn dataset<'a>(&'a self, rows: &'a Encoded) -> Result<Dataset<'a>> {
+    pub(super) fn dataset<'a>(&'a self, rows: &'a Encoded) -> Result<Dataset<'a>> {
         match self.goal {
             Goal::Classes(classes) => rows.dataset(classes),
             Goal::Numbers => rows.number_dataset(),
         }
     }
 
-    /// Reads all rows, learns from them, and again without each fold.
+    /// Reads all rows, learns from them, and again without each fold. Where there are too many for a learner
+    /// that needs only some at a time, it has them in parts.
     fn train_together<S: Stream>(
         self,
         stream: &S,
+        start: Instant,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Outcome, S::Error> {
         // Once as they come, once joined.
         let reserve = |bytes: u64| monitor.reserve("holding the rows together", 2 * bytes);
         let width = self.features.n_features() as u64;
-        if let (Some(n), Layout::Dense) = (self.n_rows, self.features.layout()) {
+        let online = self.estimator.card().can("online");
+        if let (Some(n), Layout::Dense, false) = (self.n_rows, self.features.layout(), online) {
             reserve(8 * n * width)?;
         }
+        let most = if online { monitor.memory().map_or(HELD, |bytes| bytes / 4) } else { u64::MAX };
         let (mut parts, mut stopped, mut held) = (Vec::new(), None, 0);
-        self.each_wave(stream, (Labels::All, 0), monitor, &mut stopped, |wave, _| {
+        let read = self.each_wave(stream, (Labels::All, 0), monitor, &mut stopped, |wave, _| {
             for dealt in wave {
                 held += dealt.rows.n_bytes();
                 parts.push(dealt.rows);
             }
-            reserve(held)
-        })?;
+            if held > most { Err(Error::Stopped) } else { reserve(held) }
+        });
+        if held > most {
+            drop(parts);
+            return self.train_in_parts(stream, start, monitor);
+        }
+        read?;
         if stopped.is_some() {
             return Err(Error::Stopped.into());
         }
@@ -316,7 +347,7 @@ impl Training<'_> {
                     fitted.certificate.stopped.is_none().then_some(fitted)
                 })
                 .collect();
-            let judged = judge_batch(&batch, &models, &self.goal.classes(), 1)?;
+            let judged = judge_batch((&batch, 0), &models, &self.goal.classes(), 1)?;
             if monitor.stop().is_none() {
                 match self.goal {
                     Goal::Classes(_) if judged.classes.n_rows() > 0 => {
@@ -334,6 +365,27 @@ impl Training<'_> {
         let Training { estimator, features, .. } = self;
         let trained = Trained::new(estimator, features, fitted, None);
         Ok(Outcome { trained, evaluation, regression, bits: None })
+    }
+
+    /// What training gives, from the model of all rows and the judgement of those held out.
+    pub(super) fn outcome(
+        self,
+        fitted: Fitted<AnyModel>,
+        stats: Option<AnyStats>,
+        judged: Option<Judgement>,
+    ) -> Outcome {
+        let densities = judged.as_ref().map(|judged| judged.densities.clone());
+        let (evaluation, regression, information) = match (judged, self.goal) {
+            (None, _) => (None, None, None),
+            (Some(judged), Goal::Classes(_)) => {
+                (Some(judged.classes), None, Some(judged.information))
+            }
+            (Some(judged), Goal::Numbers) => (None, Some(judged.numbers), None),
+        };
+        let mut trained = Trained::new(self.estimator, self.features, fitted, stats);
+        trained.densities = densities.filter(|densities| densities.n_rows() > 0);
+        let bits = information.and_then(|i: Information| i.bits());
+        Outcome { trained, evaluation, regression, bits }
     }
 
     /// The model of each summary. Too few rows to leave any out: that fold cannot be judged.
@@ -387,7 +439,7 @@ impl Training<'_> {
         let begin = |stats: AnyStats| Climb::new(&self.estimator, stats, 0).ok();
         let mut climbs = vec![Some(all)];
         climbs.extend(others.into_iter().map(|stats| stats.and_then(begin)));
-        let chunk = self.chunk();
+        let piece = self.piece();
         let going = |climbs: &[Option<Climb>]| climbs.iter().flatten().any(|c| c.goes_on(how));
         while going(&climbs) {
             let mut trees: Vec<Tree<Part>> = climbs.iter().map(|_| Tree::new()).collect();
@@ -397,7 +449,7 @@ impl Training<'_> {
                 self.each_wave(source, (labels, 0), monitor, &mut stopped, |wave, first_row| {
                     let parts = parallel::map(wave.len(), |k| {
                         self.parts(how, &climbs, &wave[k], classes)
-                            .map_err(|e| e.after_rows(first_row as usize + k * chunk))
+                            .map_err(|e| e.after_rows(first_row as usize + k * piece))
                     })?;
                     for parts in parts {
                         for (tree, part) in trees.iter_mut().zip(parts) {
@@ -445,7 +497,7 @@ impl Training<'_> {
         climbs.iter().enumerate().map(part).collect()
     }
 
-    fn judge<S: Stream>(
+    pub(super) fn judge<S: Stream>(
         &self,
         models: &[Option<Fitted<AnyModel>>],
         stream: &S,
@@ -464,11 +516,12 @@ impl Training<'_> {
         let factors = (self.features.n_features() * self.goal.n_classes()).max(1) as u64;
         let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
         let stride = n_rows.div_ceil(telling).max(1) as usize;
-        let chunk = self.chunk();
+        let piece = self.piece();
         self.each_wave(stream, (labels, 1), monitor, &mut stopped, |wave, first_row| {
             let judged = parallel::map(wave.len(), |k| {
-                judge_batch(&wave[k], models, &classes, stride)
-                    .map_err(|e| e.after_rows(first_row as usize + k * chunk))
+                let first = first_row as usize + k * piece;
+                judge_batch((&wave[k], first), models, &classes, stride)
+                    .map_err(|e| e.after_rows(first))
             })?;
             for batch in judged {
                 judgement.classes.merge(&batch.classes);
@@ -483,9 +536,17 @@ impl Training<'_> {
         Ok(stopped.is_none().then_some(judgement))
     }
 
-    /// Rows of a batch.
+    /// Rows of a leaf.
     fn chunk(&self) -> usize {
         self.estimator.chunk_rows(self.features.n_features(), self.features.layout())
+    }
+
+    /// Rows of a table that is read. Texts are long, and a leaf of as many as words can tell apart would not
+    /// fit in memory: they are encoded a few at a time, and their words gathered to leaves.
+    pub(super) fn piece(&self) -> usize {
+        let texts = self.features.steps.iter().any(|step| matches!(step, Step::Text(_)));
+        let apart = texts && self.features.layout() == Layout::Sparse;
+        if apart { self.chunk().min(PIECE) } else { self.chunk() }
     }
 
     /// The columns to read.
@@ -497,12 +558,12 @@ impl Training<'_> {
         }
     }
 
-    fn encode(&self, table: &Table, labels: Labels) -> Result<Encoded> {
+    fn encode(&self, encoder: &Encoder<'_>, table: &Table, labels: Labels) -> Result<Encoded> {
         match (self.goal, labels) {
-            (_, Labels::None) => self.features.encode(table, None),
-            (Goal::Classes(classes), Labels::Some) => self.features.encode_partly(table, classes),
-            (Goal::Classes(classes), Labels::All) => self.features.encode(table, Some(classes)),
-            (Goal::Numbers, _) => self.features.encode_numbers(table),
+            (_, Labels::None) => encoder.encode(table, None),
+            (Goal::Classes(classes), Labels::Some) => encoder.encode_partly(table, classes),
+            (Goal::Classes(classes), Labels::All) => encoder.encode(table, Some(classes)),
+            (Goal::Numbers, _) => encoder.encode_numbers(table),
         }
     }
 
@@ -532,7 +593,7 @@ impl Training<'_> {
     }
 
     /// Runs over the stream once, wave by wave, with rows made and dealt to folds.
-    fn each_wave<S: Stream>(
+    pub(super) fn each_wave<S: Stream>(
         &self,
         stream: &S,
         (labels, pass): (Labels, u64),
@@ -540,20 +601,22 @@ impl Training<'_> {
         stopped: &mut Option<Stop>,
         mut take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
-        let chunk = self.chunk();
+        let piece = self.piece();
+        let encoder = Encoder::new(&self.features);
         let passes = if self.n_folds > 1 { 2 } else { 1 };
         let total = self.n_rows.map(|n| n * passes);
         let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
         let mut seen: u64 = 0;
         let schema = self.reading(labels);
-        stream.stream(&schema, chunk, &mut |tables: Vec<Table>| {
+        stream.stream(&schema, piece, &mut |tables: Vec<Table>| {
             *stopped = monitor.stop();
             if stopped.is_some() {
                 return Ok(ControlFlow::Break(()));
             }
             let rows: u64 = tables.iter().map(|t| t.n_rows() as u64).sum();
             let encoded = parallel::map(tables.len(), |k| {
-                self.encode(&tables[k], labels).map_err(|e| e.after_rows(seen as usize + k * chunk))
+                self.encode(&encoder, &tables[k], labels)
+                    .map_err(|e| e.after_rows(seen as usize + k * piece))
             })?;
             let wave =
                 encoded.into_iter().map(|rows| self.deal(&mut folds, rows, labels)).collect();
@@ -566,7 +629,7 @@ impl Training<'_> {
 }
 
 /// Held-out rows, judged.
-struct Judgement {
+pub(super) struct Judgement {
     classes: Evaluation,
     numbers: RegressionEvaluation,
     information: Information,
@@ -581,9 +644,9 @@ struct Judged {
     densities: Densities,
 }
 
-/// Lets every fold's rows be judged by the model that never saw them.
+/// Lets every fold's rows be judged by the model that never saw them; `first` rows came before.
 fn judge_batch(
-    batch: &Dealt,
+    (batch, first): (&Dealt, usize),
     models: &[Option<Fitted<AnyModel>>],
     classes: &Classes,
     stride: usize,
@@ -622,7 +685,8 @@ fn judge_batch(
             judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
         }
         if let Some(model) = model.as_model().factored() {
-            let some: Vec<usize> = (0..places.len()).filter(|i| places[*i] % stride == 0).collect();
+            let telling = |i: &usize| (first + places[*i]).is_multiple_of(stride);
+            let some: Vec<usize> = (0..places.len()).filter(telling).collect();
             let some = part.select(&some);
             judged.information.push(model, &some.rows(), &some.codes)?;
         }

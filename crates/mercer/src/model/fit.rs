@@ -45,7 +45,54 @@ pub trait Fit: Params {
     ) -> Result<Fitted<Self::Model>> {
         Err(Error::Unable { estimator: Self::NAME.into(), what: "learn row by row".into() })
     }
+
+    /// Begins to learn from rows that come in parts, as often as it wants to see them: what its card calls
+    /// `online`.
+    ///
+    /// # Errors
+    /// If parameters are not usable, or it cannot, which is the rule.
+    fn in_parts(&self, _shape: &Shape<'_>) -> Result<BoxedParts<Self::Model>> {
+        Err(Error::Unable { estimator: Self::NAME.into(), what: "learn rows in parts".into() })
+    }
 }
+
+/// What is known about rows before the first of them comes.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape<'a> {
+    /// The classes, where classes are learned.
+    pub classes: Option<&'a Classes>,
+    /// How many columns there are.
+    pub n_columns: usize,
+    /// How the rows lie in memory.
+    pub layout: Layout,
+}
+
+/// Learning under way, from rows that come in parts.
+pub trait InParts: Send {
+    /// What is learned.
+    type Model;
+
+    /// Learns the rows at some places of a part; fewer where the monitor says to end.
+    ///
+    /// # Errors
+    /// If the rows are not usable.
+    fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()>;
+
+    /// Ends a pass over all rows, and says whether it wants to see them again.
+    ///
+    /// # Errors
+    /// If there were no rows, or what is learned has left the numbers there are.
+    fn end_pass(&mut self) -> Result<bool>;
+
+    /// The model, as far as it has come.
+    ///
+    /// # Errors
+    /// If it has seen nothing.
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<Self::Model>>;
+}
+
+/// Learning in parts, whoever does it.
+pub type BoxedParts<M> = Box<dyn InParts<Model = M>>;
 
 /// A summary of rows that can be added to another, in any grouping.
 pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwned {

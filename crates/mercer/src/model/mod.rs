@@ -13,7 +13,9 @@ pub use capability::{
     Factored, Generative, Model, Probabilistic, Regressor, Selected, Summed, Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
-pub use fit::{Accumulate, Fit, Gathered, Rounds, Statistics, Step, gather};
+pub use fit::{
+    Accumulate, BoxedParts, Fit, Gathered, InParts, Rounds, Shape, Statistics, Step, gather,
+};
 pub use monitor::{Monitor, Progress, Stop};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};
 

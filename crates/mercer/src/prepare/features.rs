@@ -1,12 +1,12 @@
 //! How tables become rows: columns by name, numbers prepared, words as codes or indicator columns,
 //! texts as counts of words.
 
+use super::encoded::{Encoded, Encoder, OwnedRows};
 use super::number::{Look, NumberStep};
 use super::text::TextLook;
 use super::{Field, Recipe, RowMap, Schema, TextStep, Words};
 use crate::data::{
-    Classes, Dataset, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
-    Values,
+    Classes, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN, Values,
 };
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
@@ -22,8 +22,6 @@ use std::sync::Arc;
 const LOOK: usize = 4096;
 /// Rows written together.
 const TILE: usize = 256;
-/// The code of a row whose class is not known.
-pub const UNLABELED: u32 = u32::MAX;
 
 /// The way from a table to rows, stored in every model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,117 +78,6 @@ pub enum LeftOut {
     Words,
     /// It holds free text, which needs a text model.
     Text,
-}
-
-/// Rows made from a table.
-pub struct Encoded {
-    rows: OwnedRows,
-    /// Class codes; empty without a target.
-    pub codes: Vec<u32>,
-    /// Numbers to learn; empty without such a target.
-    pub numbers: Vec<f64>,
-    /// Cells whose word the model had never seen.
-    pub n_unseen: u64,
-    columns: Arc<[Described]>,
-}
-
-enum OwnedRows {
-    Dense(Matrix),
-    Sparse(Sparse),
-}
-
-impl Encoded {
-    /// The features.
-    pub fn rows(&self) -> Rows<'_> {
-        match &self.rows {
-            OwnedRows::Dense(x) => Rows::from(x),
-            OwnedRows::Sparse(x) => Rows::from(x),
-        }
-    }
-
-    /// Bytes that the features take.
-    pub fn n_bytes(&self) -> u64 {
-        match &self.rows {
-            OwnedRows::Dense(x) => 8 * x.len() as u64,
-            OwnedRows::Sparse(x) => (12 * x.nnz() + 8 * x.rows()) as u64,
-        }
-    }
-
-    /// The features with their classes.
-    ///
-    /// # Errors
-    /// If there are no classes for them.
-    pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
-        Dataset::classes(self.rows(), &self.codes, classes)?.described(&self.columns)
-    }
-
-    /// The features alone.
-    ///
-    /// # Errors
-    /// Never: the description is of these very columns.
-    pub fn unlabeled(&self) -> Result<Dataset<'_>> {
-        Dataset::unlabeled(self.rows()).described(&self.columns)
-    }
-
-    /// The features with their numbers.
-    ///
-    /// # Errors
-    /// If there are no numbers for them.
-    pub fn number_dataset(&self) -> Result<Dataset<'_>> {
-        Dataset::numbers(self.rows(), &self.numbers)?.described(&self.columns)
-    }
-
-    /// All rows of several parts, in their order; `None` of no part.
-    pub fn join(parts: Vec<Encoded>) -> Option<Encoded> {
-        let columns = Arc::clone(&parts.first()?.columns);
-        let codes = parts.iter().flat_map(|part| part.codes.iter().copied()).collect();
-        let numbers = parts.iter().flat_map(|part| part.numbers.iter().copied()).collect();
-        let n_unseen = parts.iter().map(|part| part.n_unseen).sum();
-        let n_rows = parts.iter().map(|part| part.rows().n_rows()).sum();
-        let width = parts.first()?.rows().n_columns();
-        let sparse = parts.iter().any(|part| matches!(part.rows, OwnedRows::Sparse(_)));
-        let rows = if sparse {
-            let (mut offsets, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
-            for part in &parts {
-                if let OwnedRows::Sparse(x) = &part.rows {
-                    for row in x.outer_iterator() {
-                        places.extend_from_slice(row.indices());
-                        values.extend_from_slice(row.data());
-                        offsets.push(places.len());
-                    }
-                }
-            }
-            OwnedRows::Sparse(Sparse::new((n_rows, width), offsets, places, values))
-        } else {
-            let mut cells = Vec::with_capacity(n_rows * width);
-            for part in parts {
-                if let OwnedRows::Dense(x) = part.rows {
-                    cells.extend(x.iter());
-                }
-            }
-            OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
-        };
-        Some(Encoded { rows, codes, numbers, n_unseen, columns })
-    }
-
-    /// The rows at some places, copied.
-    pub fn select(&self, places: &[usize]) -> Encoded {
-        let rows = match &self.rows {
-            OwnedRows::Dense(x) => OwnedRows::Dense(x.select(Axis(0), places)),
-            OwnedRows::Sparse(x) => {
-                let mut out = Sparse::empty(sprs::CompressedStorage::CSR, x.cols());
-                for i in places {
-                    if let Some(row) = x.outer_view(*i) {
-                        out = out.append_outer_csvec(row);
-                    }
-                }
-                OwnedRows::Sparse(out)
-            }
-        };
-        let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
-        let numbers = places.iter().filter_map(|i| self.numbers.get(*i)).copied().collect();
-        Encoded { rows, codes, numbers, n_unseen: 0, columns: Arc::clone(&self.columns) }
-    }
 }
 
 impl Features {
@@ -474,47 +361,41 @@ impl Features {
     /// # Errors
     /// If columns do not fit, or a row has no class or an unknown one.
     pub fn encode(&self, table: &Table, classes: Option<&Classes>) -> Result<Encoded> {
-        let codes = match (&self.target, classes) {
-            (Some(target), Some(classes)) => {
-                let codes = class_codes(table, target, classes)?;
-                if let Some(row) = codes.iter().position(|code| *code == UNLABELED) {
-                    return Err(Error::MissingTarget { row, column: target.clone() });
-                }
-                codes
-            }
-            _ => Vec::new(),
-        };
-        self.encode_rows(table, codes)
+        Encoder::new(self).encode(table, classes)
     }
 
     /// Makes rows of a table read with [`Features::reading`]; rows without a class have the code
-    /// [`UNLABELED`].
+    /// [`UNLABELED`](super::UNLABELED).
     ///
     /// # Errors
     /// If columns do not fit, or a row has an unknown class.
     pub fn encode_partly(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
-        let codes = match &self.target {
-            Some(target) => class_codes(table, target, classes)?,
-            None => vec![UNLABELED; table.n_rows()],
-        };
-        self.encode_rows(table, codes)
+        Encoder::new(self).encode_partly(table, classes)
     }
 
-    fn encode_rows(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
+    /// Makes rows of a table read with [`Features::reading_numbers`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has no number.
+    pub fn encode_numbers(&self, table: &Table) -> Result<Encoded> {
+        Encoder::new(self).encode_numbers(table)
+    }
+
+    /// The features of a table, and how many cells have an unknown word.
+    pub(super) fn rows(&self, table: &Table) -> Result<(OwnedRows, u64)> {
         let columns = table.select(&self.schema)?;
-        let (mut rows, n_unseen) = self.cells(table.n_rows(), &columns)?;
-        if let Some(map) = &self.map {
-            let thin = match &rows {
-                OwnedRows::Sparse(x) => map.sparse(&Rows::from(x))?,
-                OwnedRows::Dense(_) => None,
-            };
-            rows = match (thin, &rows) {
-                (Some(thin), _) => OwnedRows::Sparse(thin),
-                (None, OwnedRows::Sparse(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
-                (None, OwnedRows::Dense(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
-            };
-        }
-        Ok(Encoded { rows, codes, numbers: Vec::new(), n_unseen, columns: self.described() })
+        let (rows, n_unseen) = self.cells(table.n_rows(), &columns)?;
+        let Some(map) = &self.map else { return Ok((rows, n_unseen)) };
+        let thin = match &rows {
+            OwnedRows::Sparse(x) => map.sparse(&Rows::from(x))?,
+            OwnedRows::Dense(_) => None,
+        };
+        let rows = match (thin, &rows) {
+            (Some(thin), _) => OwnedRows::Sparse(thin),
+            (None, OwnedRows::Sparse(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
+            (None, OwnedRows::Dense(x)) => OwnedRows::Dense(map.dense(&Rows::from(x))?),
+        };
+        Ok((rows, n_unseen))
     }
 
     /// The numbers that the columns become, and how many cells have an unknown word.
@@ -573,18 +454,6 @@ impl Features {
         schema
     }
 
-    /// Makes rows of a table read with [`Features::reading_numbers`].
-    ///
-    /// # Errors
-    /// If columns do not fit, or a row has no number.
-    pub fn encode_numbers(&self, table: &Table) -> Result<Encoded> {
-        let numbers = match &self.target {
-            Some(target) => target_numbers(table, target)?,
-            None => return Err(Error::MissingColumn { name: "target".into() }),
-        };
-        Ok(Encoded { numbers, ..self.encode(table, None)? })
-    }
-
     /// Writes the dense features of a table read with [`Features::reading`] where they are wanted, and
     /// counts the cells whose word is unknown.
     ///
@@ -597,11 +466,11 @@ impl Features {
             return Err(Error::Columns { found: out.ncols(), expected: expected.1 });
         }
         if self.map.is_some() {
-            let encoded = self.encode_rows(table, Vec::new())?;
-            if let OwnedRows::Dense(x) = &encoded.rows {
+            let (rows, n_unseen) = self.rows(table)?;
+            if let OwnedRows::Dense(x) = &rows {
                 out.assign(x);
             }
-            return Ok(encoded.n_unseen);
+            return Ok(n_unseen);
         }
         Ok(self.write(&columns, out))
     }
@@ -761,62 +630,6 @@ fn each_row(out: &mut ArrayViewMut2<'_, f64>, mut write: impl FnMut(usize, &mut 
         write(i, &mut cells);
         row.iter_mut().zip(&cells).for_each(|(to, from)| *to = *from);
     }
-}
-
-/// The class of every row, [`UNLABELED`] where there is none.
-fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32>> {
-    let column =
-        table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
-    let Values::Categories { codes, levels } = &column.values else {
-        return Err(Error::Kind {
-            column: target.to_owned(),
-            found: column.values.kind().to_string(),
-            expected: "a class".into(),
-        });
-    };
-    let of_level: Vec<Option<u32>> =
-        levels.words().iter().map(|word| class_of(word, classes)).collect();
-    codes
-        .iter()
-        .enumerate()
-        .map(|(row, code)| match of_level.get(*code as usize) {
-            Some(Some(class)) => Ok(*class),
-            None if *code == MISSING => Ok(UNLABELED),
-            _ => Err(Error::UnknownClass {
-                class: levels
-                    .word(*code)
-                    .map_or_else(|| format!("in row {}", row + 1), str::to_owned),
-                known: known(classes),
-            }),
-        })
-        .collect()
-}
-
-/// The number of every row.
-fn target_numbers(table: &Table, target: &str) -> Result<Vec<f64>> {
-    let column =
-        table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
-    let Values::Numbers(y) = &column.values else {
-        return Err(Error::Kind {
-            column: target.to_owned(),
-            found: column.values.kind().to_string(),
-            expected: "a number".into(),
-        });
-    };
-    match y.iter().position(|y| y.is_nan()) {
-        Some(row) => Err(Error::MissingTarget { row, column: target.to_owned() }),
-        None => Ok(y.clone()),
-    }
-}
-
-/// The class a word stands for: the label it reads as, or the one that is written so.
-fn class_of(word: &str, classes: &Classes) -> Option<u32> {
-    let written = || classes.labels().iter().position(|label| label.to_string() == word);
-    classes.code(&Label::parse(word)).or_else(|| written().map(|c| c as u32))
-}
-
-fn known(classes: &Classes) -> String {
-    classes.labels().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// What is gathered about numeric columns.

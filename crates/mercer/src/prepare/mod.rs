@@ -2,6 +2,7 @@
 //! words turned into indicators, texts into counts or weights of their words, and all of them, where asked
 //! for, sent through a kernel map.
 
+mod encoded;
 mod features;
 mod number;
 mod recipe;
@@ -9,7 +10,8 @@ mod row_map;
 mod schema;
 mod text;
 
-pub use features::{Encoded, Features, LeftOut, Reads, Step, UNLABELED};
+pub use encoded::{Encoded, Encoder, UNLABELED};
+pub use features::{Features, LeftOut, Reads, Step};
 pub use number::NumberStep;
 pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
 pub use row_map::{FittedMap, MapRecipe, RowMap};

@@ -85,7 +85,7 @@ impl Recipe {
     /// `words=ignore`; for columns of text as `text=counts`, `text=binary`, `text=tf-idf` or
     /// `text=lecture`, or by their parts: `tf=`, `idf=`, `norm=`, `terms=`, `pattern=`, `ngrams=1-2`,
     /// `case=`, `accents=`, `stop-words=english`, `stem=english`, `min-df=2`, `max-df=0.5`,
-    /// `max-terms=50000`, `hash=262144`.
+    /// `max-terms=50000`, `hash=262144` or `hash=2^18`, `hash-sign=alternate`.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
@@ -136,7 +136,8 @@ impl Recipe {
                 None => {
                     let expected = "impute=…, scale=…, bins=…, words=…, or for texts text=…, tf=…, \
                                     idf=…, norm=…, terms=…, pattern=…, ngrams=…, case=…, accents=…, \
-                                    stop-words=…, stem=…, min-df=…, max-df=…, max-terms=… or hash=…";
+                                    stop-words=…, stem=…, min-df=…, max-df=…, max-terms=…, hash=… \
+                                    or hash-sign=…";
                     return Err(refuse("prepare", expected));
                 }
             },

@@ -4,7 +4,7 @@
 //! The map is fitted once, to a sample of the rows that any way of reading them gives alike, and kept in
 //! the model. After that it knows nothing of the rows before: they go through it block by block.
 
-use super::features::{Encoded, Features};
+use super::{Encoded, Features};
 use crate::data::{Dataset, Stream, check_cells};
 use crate::error::{Error, Result};
 use crate::kernel::{

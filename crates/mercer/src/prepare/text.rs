@@ -22,6 +22,8 @@ pub struct TextRecipe {
     pub weighting: Weighting,
     /// How many columns terms are hashed to; `None` finds a vocabulary first.
     pub hash: Option<usize>,
+    /// What the sign of a hash does; `None` counts every term positive.
+    pub hash_sign: Option<Sign>,
 }
 
 impl Default for TextRecipe {
@@ -31,6 +33,7 @@ impl Default for TextRecipe {
             selection: Selection { max_features: Some(MOST_TERMS), ..Selection::default() },
             weighting: Weighting::default(),
             hash: None,
+            hash_sign: None,
         }
     }
 }
@@ -96,7 +99,8 @@ impl TextRecipe {
             "min-df" => bound(name, value).map(|bound| self.selection.min_df = bound),
             "max-df" => bound(name, value).map(|bound| self.selection.max_df = bound),
             "max-terms" => whole(name, value).map(|most| self.selection.max_features = Some(most)),
-            "hash" => whole(name, value).map(|n| self.hash = Some(n)),
+            "hash" => columns(name, value).map(|n| self.hash = Some(n)),
+            "hash-sign" => choose(name, value, &SIGNS).map(|sign| self.hash_sign = Some(sign)),
             _ => return None,
         })
     }
@@ -104,9 +108,11 @@ impl TextRecipe {
     /// The step of a column before anything is known of its texts.
     pub(super) fn step(&self) -> Result<TextStep> {
         self.analyzer.reader()?;
+        self.check_hash()?;
         let terms = match self.hash {
             Some(n_features) => {
-                let hashing = Hashing { n_features, sign: Sign::Positive };
+                let sign = self.hash_sign.unwrap_or(Sign::Positive);
+                let hashing = Hashing { n_features, sign };
                 hashing.check()?;
                 KnownTerms::Hashed { hashing, n_texts: 0, documents: Vec::new() }
             }
@@ -114,6 +120,33 @@ impl TextRecipe {
         };
         let (analyzer, weighting) = (self.analyzer.clone(), self.weighting);
         Ok(TextStep { analyzer, terms, weighting })
+    }
+
+    /// Whether counts may be below zero.
+    pub fn is_signed(&self) -> bool {
+        self.hash_sign == Some(Sign::Alternate)
+    }
+
+    /// Refuses wishes about hashes that cannot be met together.
+    fn check_hash(&self) -> Result<()> {
+        let usual = TextRecipe::default().selection;
+        match self.hash {
+            None if self.hash_sign.is_some() => {
+                let found = if self.is_signed() { "alternate" } else { "positive" };
+                Err(refuse("hash-sign", found, "beside `hash=N`: only hashes have a sign"))
+            }
+            Some(n) if self.selection != usual => Err(refuse(
+                "hash",
+                &n.to_string(),
+                "without min-df, max-df and max-terms: hashed terms are not told apart",
+            )),
+            Some(_) if self.is_signed() && self.weighting.tf == Tf::Log => Err(refuse(
+                "hash-sign",
+                "alternate",
+                "`positive` beside `tf=log`: counts below zero have no logarithm",
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -133,6 +166,7 @@ const IDFS: [(&str, Idf); 5] = [
     ("information-plus-one", Idf::InformationPlusOne),
 ];
 const NORMS: [(&str, Norm); 3] = [("none", Norm::None), ("l1", Norm::L1), ("l2", Norm::L2)];
+const SIGNS: [(&str, Sign); 2] = [("positive", Sign::Positive), ("alternate", Sign::Alternate)];
 const CASES: [(&str, Case); 2] = [("lower", Case::Lower), ("keep", Case::Keep)];
 const ACCENTS: [(&str, Accents); 3] =
     [("keep", Accents::Keep), ("ascii", Accents::Ascii), ("unicode", Accents::Unicode)];
@@ -162,6 +196,15 @@ fn choose<T: Clone>(name: &str, value: &str, arms: &[(&str, T)]) -> Result<T> {
 fn whole(name: &str, value: &str) -> Result<usize> {
     let n = value.parse().ok().filter(|n| (1..=i32::MAX as usize).contains(n));
     n.ok_or_else(|| refuse(name, value, "a whole number from 1 to 2147483647"))
+}
+
+/// A number of columns, also written as a power of two.
+fn columns(name: &str, value: &str) -> Result<usize> {
+    match value.strip_prefix("2^").map(str::parse) {
+        Some(Ok(power @ 0..=30)) => Ok(1 << power),
+        Some(_) => Err(refuse(name, value, "a power of two from 2^0 to 2^30")),
+        None => whole(name, value),
+    }
 }
 
 fn ngrams(value: &str) -> Result<(usize, usize)> {
@@ -224,7 +267,8 @@ impl TextStep {
                 format!("{weighting} of {} words", counts.vocabulary.len())
             }
             KnownTerms::Hashed { hashing, .. } => {
-                format!("{weighting} of words in {} hashed columns", hashing.n_features)
+                let signed = if hashing.sign == Sign::Alternate { ", half of them negative" } else { "" };
+                format!("{weighting} of words in {} hashed columns{signed}", hashing.n_features)
             }
         }
     }

@@ -173,16 +173,22 @@ impl Analyzer {
 }
 
 impl Reader {
-    /// Hands out the terms of a text, those of one unit first.
+    /// Hands out the terms of a text, those of one unit first: each lies in some bytes from one place to
+    /// another.
     #[inline]
-    pub fn each(&self, text: &str, scratch: &mut Scratch, mut take: impl FnMut(&[u8])) {
+    pub fn each(
+        &self,
+        text: &str,
+        scratch: &mut Scratch,
+        mut take: impl FnMut(&[u8], usize, usize),
+    ) {
         let Scratch { folded, joined, units } = scratch;
         folded.clear();
         fold_into(text, self.analyzer.case, self.analyzer.accents, folded);
         match &self.analyzer.unit {
             // The usual case goes straight from the text to the taker.
             Unit::Words(least) if self.is_plain() => {
-                each_run(folded, *least, |from, to| take(&folded.as_bytes()[from..to]));
+                each_run(folded, *least, |from, to| take(folded.as_bytes(), from, to));
             }
             Unit::Characters => {
                 one_space(folded, joined);
@@ -200,8 +206,8 @@ impl Reader {
     /// The terms of a text.
     pub fn terms(&self, text: &str) -> Vec<String> {
         let mut terms = Vec::new();
-        self.each(text, &mut Scratch::default(), |term| {
-            terms.push(String::from_utf8_lossy(term).into_owned());
+        self.each(text, &mut Scratch::default(), |bytes, from, to| {
+            terms.push(String::from_utf8_lossy(&bytes[from..to]).into_owned());
         });
         terms
     }
@@ -269,11 +275,16 @@ impl Reader {
 
     /// All rows of units of the lengths asked for, the shorter first.
     #[inline]
-    fn each_ngram(&self, joined: &str, units: &[(usize, usize)], mut take: impl FnMut(&[u8])) {
+    fn each_ngram(
+        &self,
+        joined: &str,
+        units: &[(usize, usize)],
+        mut take: impl FnMut(&[u8], usize, usize),
+    ) {
         let (low, high) = self.analyzer.ngrams;
         for n in low..=high.min(units.len()) {
             for row in units.windows(n) {
-                take(&joined.as_bytes()[row[0].0..row[n - 1].1]);
+                take(joined.as_bytes(), row[0].0, row[n - 1].1);
             }
         }
     }
@@ -283,7 +294,7 @@ impl Reader {
         folded: &str,
         joined: &mut String,
         units: &mut Vec<(usize, usize)>,
-        mut take: impl FnMut(&[u8]),
+        mut take: impl FnMut(&[u8], usize, usize),
     ) {
         let (low, high) = self.analyzer.ngrams;
         for word in folded.split(is_space).filter(|word| !word.is_empty()) {
@@ -294,7 +305,7 @@ impl Reader {
                 // A word too short for the length counts whole, and for the longer ones not again.
                 let n_here = n.min(units.len());
                 for row in units.windows(n_here) {
-                    take(&joined.as_bytes()[row[0].0..row[n_here - 1].1]);
+                    take(joined.as_bytes(), row[0].0, row[n_here - 1].1);
                 }
                 if units.len() <= n {
                     break;

@@ -383,7 +383,7 @@ impl Counter {
         let Counter { terms, batch, scratch, row, .. } = self;
         *row += 1;
         batch.clear();
-        reader.each(text, scratch, |term| terms.push(term, batch));
+        reader.each(text, scratch, |text, from, to| terms.push(text, from, to, batch));
         batch.len() as u32
     }
 
@@ -409,7 +409,9 @@ impl KnownCounter {
         for text in texts {
             *row += 1;
             batch.clear();
-            reader.each(text, scratch, |term| vocabulary.push_bytes(term, batch));
+            reader.each(text, scratch, |text, from, to| {
+                vocabulary.push_bytes(text, from, to, batch);
+            });
             vocabulary.known_ids(batch, |id| {
                 block.add(&mut marks[id as usize], *row, id);
             });

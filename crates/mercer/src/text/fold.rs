@@ -46,20 +46,41 @@ pub(super) fn fold_into(text: &str, case: Case, accents: Accents, out: &mut Stri
 }
 
 fn lower_into(text: &str, out: &mut String) {
+    if text.is_ascii() {
+        push_lower(text, out);
+        return;
+    }
     // A capital sigma looks at its neighbors; the rest is letter by letter.
     if text.contains('Σ') {
         out.push_str(&text.to_lowercase());
         return;
     }
     let mut rest = text;
-    while let Some(at) = rest.bytes().position(|b| !b.is_ascii()) {
-        let (plain, other) = rest.split_at(at);
+    loop {
+        let (plain, other) = rest.split_at(n_ascii(rest.as_bytes()));
+        if other.is_empty() {
+            break;
+        }
         push_lower(plain, out);
         let mut letters = other.chars();
         out.extend(letters.by_ref().take(1).flat_map(char::to_lowercase));
         rest = letters.as_str();
     }
     push_lower(rest, out);
+}
+
+/// How many bytes of ASCII come first.
+fn n_ascii(bytes: &[u8]) -> usize {
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (k, word) in words.iter().enumerate() {
+        let high = u64::from_le_bytes(*word) & HIGH;
+        if high != 0 {
+            return 8 * k + high.trailing_zeros() as usize / 8;
+        }
+    }
+    let plain = tail.iter().position(|byte| !byte.is_ascii());
+    8 * words.len() + plain.unwrap_or(tail.len())
 }
 
 fn push_lower(plain: &str, out: &mut String) {

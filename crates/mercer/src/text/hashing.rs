@@ -46,7 +46,9 @@ impl Hashing {
     /// ```
     pub fn column(&self, term: &[u8]) -> (u32, bool) {
         let hash = murmur3(term, 0) as i32;
-        let column = u64::from(hash.unsigned_abs()) % self.n_features as u64;
+        let (size, n) = (u64::from(hash.unsigned_abs()), self.n_features as u64);
+        // The usual numbers of columns are powers of two, for which nothing needs to be divided.
+        let column = if n.is_power_of_two() { size & (n - 1) } else { size % n };
         (column as u32, self.sign == Sign::Positive || hash >= 0)
     }
 
@@ -82,8 +84,8 @@ impl Hashing {
             let mut rows = TextRows::default();
             for text in texts {
                 row.clear();
-                reader.each(text, scratch, |term| {
-                    let (column, positive) = self.column(term);
+                reader.each(text, scratch, |text, from, to| {
+                    let (column, positive) = self.column(&text[from..to]);
                     row.push(u64::from(column) << 1 | u64::from(positive));
                 });
                 row.sort_unstable();
@@ -136,7 +138,10 @@ fn murmur3(bytes: &[u8], seed: u32) -> u32 {
         h = h.rotate_left(13).wrapping_mul(5).wrapping_add(0xe654_6b64);
     }
     if !rest.is_empty() {
-        let tail = rest.iter().rev().fold(0, |k: u32, b| k << 8 | u32::from(*b));
+        let tail = match bytes.last_chunk::<4>() {
+            Some(last) => u32::from_le_bytes(*last) >> (32 - 8 * rest.len()),
+            None => rest.iter().rev().fold(0, |k: u32, b| k << 8 | u32::from(*b)),
+        };
         h ^= scramble(tail);
     }
     h ^= bytes.len() as u32;

@@ -14,6 +14,17 @@ const FEWEST_SLOTS: usize = 1 << 10;
 /// An odd number of random bits (the golden ratio's), for multiplying.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
+/// The bits of the first bytes, by how many they are.
+const MASKS: [u64; SHORT + 1] = {
+    let mut masks = [u64::MAX; SHORT + 1];
+    let mut n = 0;
+    while n < SHORT {
+        masks[n] = (1 << (8 * n)) - 1;
+        n += 1;
+    }
+    masks
+};
+
 static SALT: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish() | 1);
 
 /// Distinct terms, numbered from zero.
@@ -94,13 +105,20 @@ impl Terms {
         self.bytes.capacity() + 8 * self.ends.capacity() + 16 * self.slots.len()
     }
 
-    /// Puts a term behind the others of a batch.
+    /// Puts the term that lies in a text from one place to another behind the others of a batch.
     #[inline]
-    pub fn push(&self, term: &[u8], batch: &mut Batch) {
-        let length = term.len() as u32;
-        if term.len() <= SHORT {
-            batch.entries.push(Entry { key: short_key(term), length, at: 0 });
+    pub fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
+        let n = to - from;
+        let length = n as u32;
+        if n <= SHORT {
+            // Where there are eight bytes to read, the length cuts them off without a branch.
+            let key = match text[from..].first_chunk::<SHORT>() {
+                Some(bytes) => u64::from_le_bytes(*bytes) & MASKS[n],
+                None => short_key(&text[from..to]),
+            };
+            batch.entries.push(Entry { key, length, at: 0 });
         } else {
+            let term = &text[from..to];
             let at = batch.long.len() as u32;
             batch.long.extend_from_slice(term);
             batch.entries.push(Entry { key: long_key(term, self.salt), length, at });
@@ -118,8 +136,8 @@ impl Terms {
             let id = match self.look(entry.key, entry.length, long) {
                 Ok(id) => id,
                 Err(at) if long.is_empty() => {
-                    let (bytes, n) = short_term(entry.key, entry.length);
-                    self.add(&bytes[..n], entry.key, at)
+                    let bytes = entry.key.to_le_bytes();
+                    self.add(&bytes[..entry.length as usize], entry.key, at)
                 }
                 Err(at) => self.add(long, entry.key, at),
             };
@@ -208,32 +226,21 @@ impl Terms {
     }
 }
 
-/// The bytes of a short term; together with its length they are the term.
+/// The bytes of a short term with zeros behind; together with its length they are the term.
 #[inline]
 fn short_key(term: &[u8]) -> u64 {
+    let n = term.len();
     match term {
+        // Bytes that are read twice are the same both times.
         [a, b, c, d, ..] => {
             let low = u32::from_le_bytes([*a, *b, *c, *d]);
             let last = term.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last));
-            u64::from(last) << 32 | u64::from(low)
+            u64::from(last) << (8 * (n - 4)) | u64::from(low)
         }
-        [a, b, ..] => u64::from(*a) | u64::from(*b) << 8 | u64::from(term[term.len() - 1]) << 16,
+        [a, b, ..] => u64::from(*a) | u64::from(*b) << 8 | u64::from(term[n - 1]) << (8 * (n - 1)),
         [a] => u64::from(*a),
         [] => 0,
     }
-}
-
-/// The term a short key stands for, in the first bytes of eight.
-fn short_term(key: u64, length: u32) -> ([u8; SHORT], usize) {
-    let n = length as usize;
-    let key = key.to_le_bytes();
-    if n < 4 {
-        return (key, n);
-    }
-    let mut bytes = [0; SHORT];
-    bytes[..4].copy_from_slice(&key[..4]);
-    bytes[n - 4..n].copy_from_slice(&key[4..]);
-    (bytes, n)
 }
 
 #[inline]
@@ -281,7 +288,7 @@ mod tests {
         let mut ids = Vec::new();
         for some in all.chunks(7) {
             batch.clear();
-            some.iter().for_each(|term| many.push(term.as_bytes(), &mut batch));
+            some.iter().for_each(|term| many.push(term.as_bytes(), 0, term.len(), &mut batch));
             many.ids(&batch, |id| ids.push(id));
             assert_eq!(batch.len(), some.len());
         }
@@ -289,9 +296,25 @@ mod tests {
         assert_eq!(ids, expected);
         assert!((0..one.len()).all(|id| one.term(id) == many.term(id)));
         let mut known = Vec::new();
-        many.push(b"absent", &mut batch);
+        many.push(b"absent", 0, 6, &mut batch);
         many.known_ids(&batch, |id| known.push(id));
         assert_eq!(known, expected[expected.len() - batch.len() + 1..]);
+    }
+
+    #[test]
+    fn a_term_in_the_middle_of_a_text_is_the_term() {
+        let (mut terms, mut batch) = (Terms::default(), Batch::default());
+        let text = "ab\u{0}abcdefghijklmnopqrstuvwxyz";
+        let ranges: Vec<(usize, usize)> =
+            (0..text.len()).flat_map(|i| (i..=text.len()).map(move |j| (i, j))).collect();
+        ranges.iter().for_each(|(i, j)| terms.push(text.as_bytes(), *i, *j, &mut batch));
+        let mut ids = Vec::new();
+        terms.ids(&batch, |id| ids.push(id as usize));
+
+        for ((i, j), id) in ranges.iter().zip(ids) {
+            assert_eq!(terms.term(id), text[*i..*j].as_bytes());
+            assert_eq!(terms.find(text[*i..*j].as_bytes()), Some(id as u32));
+        }
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! A word is a run of letters, digits and underscores in any script: Unicode's categories L and N,
 //! which is what Python's `\w` and with it scikit-learn's token pattern `(?u)\b\w\w+\b` mean.
 
+use mercer_num::bytes::{ByteClasses, classes_of};
 use std::sync::LazyLock;
 
 /// The words of a text in lower case: runs of at least two letters, digits or underscores, in any
@@ -19,25 +20,8 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// What a byte says about the character it belongs to.
-const BETWEEN: u8 = 0;
-const WORD: u8 = 1;
-const BEYOND_ASCII: u8 = 2;
-
-static CLASSES: [u8; 256] = {
-    let mut classes = [BETWEEN; 256];
-    let mut b = 0;
-    while b < 256 {
-        let byte = b as u8;
-        if byte.is_ascii_alphanumeric() || byte == b'_' {
-            classes[b] = WORD;
-        } else if !byte.is_ascii() {
-            classes[b] = BEYOND_ASCII;
-        }
-        b += 1;
-    }
-    classes
-};
+/// Entries of 64 bytes that are looked at together.
+const WINDOWS: usize = 16;
 
 /// A bit for every code point: whether it is of category L or N.
 static LETTERS: LazyLock<Vec<u64>> = LazyLock::new(|| {
@@ -63,48 +47,81 @@ pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// Hands out where words of at least `least` characters begin and end.
+/// Hands out where words of at least `least` characters begin and end. Bytes are told apart 64 at a time, and
+/// words begin and end where a bit differs from the one before: no byte is a branch.
 #[inline]
 pub(super) fn each_run(text: &str, least: usize, mut take: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
-    let mut at = 0;
-    while at < bytes.len() {
-        let start = at;
-        let mut n = 0;
-        while at < bytes.len() {
-            match CLASSES[bytes[at] as usize] {
-                WORD => at += 1,
-                BETWEEN => break,
-                _ => match beyond_ascii(text, at) {
-                    (true, length) => at += length,
-                    (false, _) => break,
-                },
-            }
-            n += 1;
-        }
+    let mut windows = [ByteClasses::default(); WINDOWS];
+    let (mut from, mut inside) = (0, false);
+    let mut beyond = BeyondAscii { seen: 0, over: 0, is_word: false };
+    let mut end = |from: usize, to: usize, seen: usize| {
+        // Bytes are characters, unless one beyond ASCII came since the word began.
+        let n = if seen > from { text[from..to].chars().count() } else { to - from };
         if n >= least {
-            take(start, at);
+            take(from, to);
         }
-        // What ended the word, and whatever else lies before the next.
-        while at < bytes.len() {
-            match CLASSES[bytes[at] as usize] {
-                BETWEEN => at += 1,
-                WORD => break,
-                _ => match beyond_ascii(text, at) {
-                    (false, length) => at += length,
-                    (true, _) => break,
-                },
+    };
+    for (k, block) in bytes.chunks(64 * WINDOWS).enumerate() {
+        let n = classes_of(block, &mut windows);
+        for (w, classes) in windows[..n].iter().enumerate() {
+            let base = 64 * (k * WINDOWS + w);
+            let mut words = classes.words;
+            if classes.others != 0 {
+                words |= beyond.words(text, base, classes.others);
+            }
+            let mut edges = words ^ (words << 1 | u64::from(inside));
+            while edges != 0 {
+                let at = base + edges.trailing_zeros() as usize;
+                edges &= edges - 1;
+                if inside {
+                    end(from, at, beyond.seen);
+                } else {
+                    from = at;
+                }
+                inside = !inside;
             }
         }
     }
+    // The bits behind the last byte end every word but one that fills its window.
+    if inside {
+        end(from, bytes.len(), beyond.seen);
+    }
 }
 
-/// Whether the character at a place is part of a word, and its bytes.
-#[cold]
-#[inline(never)]
-fn beyond_ascii(text: &str, at: usize) -> (bool, usize) {
-    let c = text[at..].chars().next().unwrap_or(' ');
-    (is_word(c), c.len_utf8())
+/// Characters beyond ASCII.
+struct BeyondAscii {
+    /// Where the last of them ended.
+    seen: usize,
+    /// How many bytes of it lie behind its window, and whether they are a word's.
+    over: usize,
+    is_word: bool,
+}
+
+impl BeyondAscii {
+    /// The bits of those that are part of words, in the window at `base`.
+    #[cold]
+    #[inline(never)]
+    fn words(&mut self, text: &str, base: usize, mut others: u64) -> u64 {
+        let before = (1 << self.over) - 1;
+        let mut words = if self.is_word { before } else { 0 };
+        others &= !before;
+        (self.over, self.is_word) = (0, false);
+        while others != 0 {
+            let i = others.trailing_zeros() as usize;
+            let Some(c) = text[base + i..].chars().next() else { break };
+            let end = i + c.len_utf8();
+            let bits = if end >= 64 { u64::MAX << i } else { (1 << end) - (1 << i) };
+            let is_word = is_word(c);
+            words |= if is_word { bits } else { 0 };
+            others &= !bits;
+            self.seen = base + end;
+            if end > 64 {
+                (self.over, self.is_word) = (end - 64, is_word);
+            }
+        }
+        words
+    }
 }
 
 #[cfg(test)]
@@ -127,9 +144,22 @@ mod tests {
         assert_eq!(runs("ß é", 1), ["ß", "é"]);
     }
 
+    #[test]
+    fn words_go_over_the_end_of_a_window() {
+        for n in 55..75 {
+            let (plain, long) = ("x".repeat(n), "é".repeat(n));
+            assert_eq!(runs(&plain, 2), [&plain]);
+            assert_eq!(runs(&long, 2), [&long]);
+            let apart = format!("{}é{}你 {} ß", " ".repeat(n), "a".repeat(n), "😀".repeat(n));
+            assert_eq!(runs(&apart, 2), [format!("é{}你", "a".repeat(n))]);
+        }
+        let many = "ab ".repeat(1000);
+        assert_eq!(runs(&many, 2).len(), 1000);
+    }
+
     proptest! {
         #[test]
-        fn runs_are_those_of_the_regular_expression(text in r"[a-zA-Z0-9_ .,'éßİ\u{301}你😀½\u{1c}-]{0,60}") {
+        fn runs_are_those_of_the_regular_expression(text in r"[a-zA-Z0-9_ .,'éßİ\u{301}你😀½\u{1c}-]{0,200}") {
             let pattern = regex::Regex::new(r"[\p{L}\p{N}_]{2,}").unwrap();
             let found: Vec<&str> = pattern.find_iter(&text).map(|m| m.as_str()).collect();
             prop_assert_eq!(runs(&text, 2), found);

@@ -77,8 +77,8 @@ impl Vocabulary {
     }
 
     #[inline]
-    pub(super) fn push_bytes(&self, term: &[u8], batch: &mut Batch) {
-        self.terms.push(term, batch);
+    pub(super) fn push_bytes(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
+        self.terms.push(text, from, to, batch);
     }
 
     #[inline]

@@ -2,6 +2,7 @@
 
 use crate::cases::{repository_file, sparse};
 use mercer::catalog::{AnyModel, Estimator};
+use mercer::model::Shape;
 use mercer::prelude::*;
 use serde_json::{Value, json};
 
@@ -138,4 +139,87 @@ fn a_deadline_midway_keeps_the_planes_and_says_so() {
     assert_eq!(fitted.certificate.stopped, Some(mercer::model::Stop::Cancelled));
     assert!(fitted.certificate.rounds <= 4);
     assert!(fitted.certificate.to_string().contains("CUT SHORT"));
+}
+
+/// Every online estimator with rows of its kind, in the order they come.
+fn each_online(mut check: impl FnMut(&Estimator, &Dataset<'_>, &Shape<'_>)) {
+    let x = Matrix::from_shape_fn((60, 4), |(i, j)| ((i * 7 + j * 5) % 11) as f64 / 5.0 - 1.0);
+    let codes: Vec<u32> = (0..60).map(|i| ((i * 7) % 11 / 4) as u32).collect();
+    let y: Vec<f64> = x.outer_iter().map(|row| row[0] - 0.5 * row[2]).collect();
+    let classes = Classes::from_names(["a", "b", "c"]);
+    let by_class = Dataset::classes(&x, &codes, &classes).unwrap();
+    let by_number = Dataset::numbers(&x, &y).unwrap();
+    let layout = mercer_num::parallel::Layout::Dense;
+    for card in mercer::catalog::CATALOG.iter().filter(|card| card.can("online")) {
+        let estimator = Estimator::from_id(card.id).unwrap().set("shuffle", json!(false)).unwrap();
+        if card.can("regressor") {
+            check(&estimator, &by_number, &Shape { classes: None, n_columns: 4, layout });
+        } else {
+            check(&estimator, &by_class, &Shape { classes: Some(&classes), n_columns: 4, layout });
+        }
+    }
+}
+
+#[test]
+fn rows_in_parts_are_learned_as_rows_together() {
+    each_online(|estimator, data, shape| {
+        let together = estimator.fit(data, &Monitor::quiet()).unwrap();
+
+        let mut learner = estimator.in_parts(shape).unwrap();
+        loop {
+            for range in [0..7, 7..8, 8..40, 40..60] {
+                let places: Vec<usize> = (0..range.len()).collect();
+                learner.take(&data.slice(range), &places, &Monitor::quiet()).unwrap();
+            }
+            if !learner.end_pass().unwrap() {
+                break;
+            }
+        }
+        let parts = learner.finish(None).unwrap();
+
+        let ((a, b, passes, t), (c, d, more, u)) = (planes(&parts.model), planes(&together.model));
+        assert_eq!((passes, t), (more, u), "{}", estimator.id());
+        assert_eq!(parts.certificate.rows, 60);
+        for (found, expected) in a.iter().chain(&b).zip(c.iter().chain(&d)) {
+            assert!((found - expected).abs() < 1e-12, "{}: {found}, {expected}", estimator.id());
+        }
+    });
+}
+
+#[test]
+fn rows_at_other_places_of_a_part_have_no_say() {
+    each_online(|estimator, data, shape| {
+        let estimator = estimator.set("max_iter", json!(3)).unwrap();
+        let even: Vec<usize> = (0..60).step_by(2).collect();
+        let mut learner = estimator.in_parts(shape).unwrap();
+        let mut whole = estimator.in_parts(shape).unwrap();
+        for i in &even {
+            whole.take(&data.slice(*i..*i + 1), &[0], &Monitor::quiet()).unwrap();
+        }
+        learner.take(data, &even, &Monitor::quiet()).unwrap();
+
+        assert!(learner.end_pass().unwrap() && whole.end_pass().unwrap());
+        let (a, b) = (learner.finish(None).unwrap(), whole.finish(None).unwrap());
+
+        assert_eq!(planes(&a.model), planes(&b.model));
+    });
+}
+
+#[test]
+fn what_needs_all_rows_is_refused_where_they_come_in_parts() {
+    let classes = Classes::from_names(["a", "b"]);
+    let layout = mercer_num::parallel::Layout::Sparse;
+    let shape = Shape { classes: Some(&classes), n_columns: 2, layout };
+    let refused = |estimator: Estimator| estimator.in_parts(&shape).err().unwrap().to_string();
+    let sgd = Estimator::from_id("sgd").unwrap();
+
+    let judged = refused(sgd.set("early_stopping", json!(true)).unwrap());
+    let balanced = refused(sgd.set("class_weight", json!("balanced")).unwrap());
+    let solver = refused(Estimator::from_id("linear-svc").unwrap());
+
+    assert!(judged.contains("early_stopping"), "{judged}");
+    assert!(balanced.contains("class_weight"), "{balanced}");
+    assert!(solver.contains("learn rows in parts"), "{solver}");
+    let mut nothing = sgd.in_parts(&shape).unwrap();
+    assert_eq!(nothing.end_pass(), Err(Error::NoRows));
 }

@@ -1,10 +1,10 @@
 //! Columns of text in tables: streamed, weighed, saved.
 
-use mercer::catalog::{Estimator, Goal, Trained, Training, train};
+use mercer::catalog::{Estimator, Goal, Outcome, Trained, Training, train};
 use mercer::data::{Classes, Column, Kind, Levels, Table, Values};
 use mercer::model::Monitor;
 use mercer::prepare::{Features, Field, KnownTerms, Reads, Recipe, Schema, Step, Words};
-use mercer::text::{Analyzer, Idf, Selection, Weighting, tally};
+use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, tally};
 use std::sync::Arc;
 
 const MAILS: [(&str, &str); 6] = [
@@ -107,6 +107,8 @@ fn steps_for_text_are_refused_by_name() {
         ("min-df=0", "a number of texts"),
         ("max-df=1.5", "a share like 0.1"),
         ("hash=0", "from 1 to 2147483647"),
+        ("hash=2^31", "from 2^0 to 2^30"),
+        ("hash-sign=minus", "positive, alternate"),
         ("pattern=(", "regular expression"),
         ("idf=rare", "information-plus-one"),
         ("soup=hot", "stop-words"),
@@ -114,4 +116,110 @@ fn steps_for_text_are_refused_by_name() {
         let refused = Recipe::default().with(step).unwrap_err().to_string();
         assert!(refused.contains(said), "{step}: {refused}");
     }
+}
+
+#[test]
+fn hashed_words_count_by_their_signs_where_asked() {
+    let texts: Vec<&str> = MAILS.iter().map(|m| m.0).collect();
+    let hashing = Hashing { n_features: 16, sign: Sign::Alternate };
+    let mut rows = hashing.count(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
+    let weighting = Weighting { norm: Norm::L2, ..Weighting::default() };
+    weighting.apply(&mut rows, &[]);
+    let expected = rows.into_sparse().to_dense();
+
+    let features = features(&["hash=2^4", "hash-sign=alternate", "norm=l2"]);
+    let encoded = features.encode(&table().0, None).unwrap();
+
+    assert!(expected.iter().any(|x| *x < 0.0));
+    for (i, row) in expected.outer_iter().enumerate() {
+        assert_eq!(encoded.rows().row(i), row.to_vec());
+    }
+}
+
+#[test]
+fn wishes_about_hashes_that_cannot_be_met_are_refused() {
+    let (table, schema) = table();
+    for (steps, said) in [
+        (&["hash-sign=alternate"][..], "beside `hash=N`"),
+        (&["hash=64", "min-df=2"], "without min-df"),
+        (&["hash=64", "hash-sign=alternate", "tf=log"], "no logarithm"),
+    ] {
+        let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step));
+        let (features, _) =
+            Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Counts).unwrap();
+
+        let refused = features.look(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap_err();
+
+        assert!(refused.to_string().contains(said), "{refused}");
+    }
+}
+
+/// The mails again and again, in one table.
+fn many(n: usize) -> Table {
+    let (one, _) = table();
+    let columns = one.columns().iter().map(|column| {
+        let values = match &column.values {
+            Values::Text(texts) => Values::Text(texts.iter().cycle().take(n).cloned().collect()),
+            Values::Categories { codes, levels } => Values::Categories {
+                codes: codes.iter().cycle().take(n).copied().collect(),
+                levels: Arc::clone(levels),
+            },
+            other => other.clone(),
+        };
+        Column { name: column.name.clone(), values }
+    });
+    Table::new(columns.collect()).unwrap()
+}
+
+#[test]
+fn rows_that_do_not_fit_are_learned_in_parts_alike_on_any_number_of_threads() {
+    let (texts, classes) = (many(5000), Classes::from_names(["ham", "spam"]));
+    for id in ["sgd", "perceptron", "passive-aggressive"] {
+        let learn = |threads: usize, memory: u64| {
+            let training = Training {
+                estimator: Estimator::from_id(id).unwrap(),
+                features: features(&["hash=256", "hash-sign=alternate", "norm=l2"]),
+                goal: Goal::Classes(&classes),
+                n_rows: Some(5000),
+                n_folds: 3,
+                seed: 1,
+            };
+            let monitor = Monitor::quiet().memory_limit(memory);
+            mercer_num::parallel::with_threads(threads, || train(training, &texts, &monitor))
+        };
+
+        let (one, two) = (learn(1, 400_000).unwrap(), learn(2, 400_000).unwrap());
+        let together = learn(2, 1 << 30).unwrap();
+
+        assert_eq!(one.trained.fitted, two.trained.fitted, "{id}");
+        assert_eq!(one.evaluation, two.evaluation, "{id}");
+        let how = |outcome: &Outcome| outcome.trained.fitted.certificate.proof.how.clone().unwrap();
+        assert!(how(&one).contains("learned in parts"), "{}", how(&one));
+        assert!(!how(&together).contains("learned in parts"), "{}", how(&together));
+        let accuracy = one.evaluation.unwrap().report().accuracy.value;
+        assert_eq!(accuracy, 1.0, "{id}");
+        assert_eq!(one.trained.fitted.certificate.rows, 5000);
+    }
+}
+
+#[test]
+fn pieces_of_texts_give_the_counts_of_all_of_them() {
+    let (texts, classes) = (many(3000), Classes::from_names(["ham", "spam"]));
+    let features = features(&["hash=256"]);
+    let estimator = Estimator::from_id("multinomial-nb").unwrap();
+    let rows = features.encode(&texts, Some(&classes)).unwrap();
+    let whole = estimator.fit(&rows.dataset(&classes).unwrap(), &Monitor::quiet()).unwrap();
+
+    let training = Training {
+        estimator,
+        features,
+        goal: Goal::Classes(&classes),
+        n_rows: Some(3000),
+        n_folds: 5,
+        seed: 1,
+    };
+    let outcome = train(training, &texts, &Monitor::quiet()).unwrap();
+
+    assert_eq!(outcome.trained.fitted.model, whole.model);
+    assert_eq!(outcome.evaluation.unwrap().n_rows(), 3000);
 }

@@ -110,6 +110,8 @@ pub(super) struct Ended {
     pub mean: Option<Plain>,
     /// Passes of the plane that took most.
     pub passes: u64,
+    /// The mean loss and price of the rows of the last pass, each when it came, of all planes.
+    pub value: f64,
     /// Rows of the last pass of each plane that were on its wrong side, or on it, when they came.
     pub mistakes: Vec<u64>,
     /// Steps of each plane that moved it.
@@ -131,8 +133,10 @@ struct Plane {
     idle: u64,
     done: bool,
     passes: u64,
-    /// The losses and prices of this pass.
+    /// The losses and prices of this pass,
     sum: f64,
+    /// and the mean of those of the last.
+    value: f64,
     mistakes: u64,
     updates: u64,
 }
@@ -147,83 +151,160 @@ pub(super) fn descend(
     start: Start,
     monitor: &Monitor<'_>,
 ) -> Result<Ended> {
-    let (n, m) = (ground.design.n_rows(), start.now.constants.len());
-    let from_zero = start.now.cells.iter().chain(&start.now.constants).all(|w| *w == 0.0);
-    let mean = plan.average.map(|first| match start.mean {
-        Some(mean) => (mean, start.t.saturating_sub(first)),
-        None => {
-            let cells = vec![0.0; start.now.cells.len()];
-            (Plain { cells, constants: vec![0.0; m] }, 0)
+    let mut learned = vec![true; ground.design.n_rows()];
+    ground.held_out.iter().for_each(|i| learned[*i] = false);
+    let mut order: Vec<usize> = (0..learned.len()).filter(|i| learned[*i]).collect();
+    let mut descent = Descent::new(plan, start);
+    let mut stopped = None;
+    while descent.goes_on(plan) && stopped.is_none() {
+        descent.begin_pass();
+        stopped = descent.look_at(plan, ground, &mut order, monitor);
+        if stopped.is_some() && descent.n_looks == 0 {
+            return Err(Error::Stopped);
         }
-    });
-    let mut weights = Weights::new(start.now, mean, plan.absolute > 0.0);
-    let mut planes: Vec<Plane> = (0..m)
-        .map(|_| Plane {
+        descent.end_pass(plan, Some(ground), stopped)?;
+        monitor.report(descent.pass, None);
+    }
+    monitor.report(descent.pass, Some(descent.pass));
+    Ok(descent.finish(stopped))
+}
+
+/// Steps under way: what is kept from one row to the next, and from one part of the rows to the next.
+pub(super) struct Descent {
+    weights: Weights,
+    planes: Vec<Plane>,
+    /// The number of the next step, counted from one.
+    t: u64,
+    /// Passes behind us.
+    pass: u64,
+    /// Rows of this pass.
+    n_rows: u64,
+    /// Rows of all passes.
+    n_looks: u64,
+    random: Option<Random>,
+    from_zero: bool,
+}
+
+impl Descent {
+    pub fn new(plan: &Plan, start: Start) -> Descent {
+        let m = start.now.constants.len();
+        let from_zero = start.now.cells.iter().chain(&start.now.constants).all(|w| *w == 0.0);
+        let mean = plan.average.map(|first| match start.mean {
+            Some(mean) => (mean, start.t.saturating_sub(first)),
+            None => {
+                let cells = vec![0.0; start.now.cells.len()];
+                (Plain { cells, constants: vec![0.0; m] }, 0)
+            }
+        });
+        let plane = |_| Plane {
             eta: plan.pace.eta0,
             best: f64::INFINITY,
             idle: 0,
             done: false,
             passes: 0,
             sum: 0.0,
+            value: f64::NAN,
             mistakes: 0,
             updates: 0,
-        })
-        .collect();
-    let mut learned = vec![true; n];
-    ground.held_out.iter().for_each(|i| learned[*i] = false);
-    let mut order: Vec<usize> = (0..n).filter(|i| learned[*i]).collect();
-    let mut random = plan.shuffle.map(Random::new);
-    let mut step = Step::new(plan, ground, start.t, m);
-    let mut stopped = None;
-    let mut pass = 0;
-    while pass < plan.passes && planes.iter().any(|plane| !plane.done) && stopped.is_none() {
-        if let Some(random) = &mut random {
-            random.shuffle(&mut order);
+        };
+        Descent {
+            weights: Weights::new(start.now, mean, plan.absolute > 0.0),
+            planes: (0..m).map(plane).collect(),
+            t: start.t,
+            pass: 0,
+            n_rows: 0,
+            n_looks: 0,
+            random: plan.shuffle.map(Random::new),
+            from_zero,
         }
-        planes.iter_mut().filter(|plane| !plane.done).for_each(|plane| {
+    }
+
+    /// Whether there is another pass.
+    pub fn goes_on(&self, plan: &Plan) -> bool {
+        self.pass < plan.passes && self.planes.iter().any(|plane| !plane.done)
+    }
+
+    /// Begins a pass over all rows.
+    pub fn begin_pass(&mut self) {
+        self.n_rows = 0;
+        self.planes.iter_mut().filter(|plane| !plane.done).for_each(|plane| {
             (plane.sum, plane.mistakes) = (0.0, 0);
         });
-        for (seen, i) in order.iter().enumerate() {
-            if seen % ROWS == 0 {
-                stopped = monitor.stop();
-                if stopped.is_some() && pass == 0 && seen == 0 {
-                    return Err(Error::Stopped);
-                }
-                if stopped.is_some() {
-                    break;
-                }
+    }
+
+    /// Looks at rows, in another order each time where they are shuffled. Gives why it ended before the
+    /// last of them, if it did.
+    pub fn look_at(
+        &mut self,
+        plan: &Plan,
+        ground: &Ground<'_>,
+        order: &mut [usize],
+        monitor: &Monitor<'_>,
+    ) -> Option<Stop> {
+        if let Some(random) = &mut self.random {
+            random.shuffle(order);
+        }
+        let mut step = Step::new(plan, ground, self.t, self.planes.len());
+        let mut stopped = None;
+        for some in order.chunks(ROWS) {
+            stopped = monitor.stop();
+            if stopped.is_some() {
+                break;
             }
-            step.look_at(*i, &mut weights, &mut planes);
+            some.iter().for_each(|i| step.look_at(*i, &mut self.weights, &mut self.planes));
+            self.n_rows += some.len() as u64;
+            self.n_looks += some.len() as u64;
         }
-        pass += 1;
+        self.t = step.t;
+        stopped
+    }
+
+    /// Ends a pass, which is judged by the rows held out where there are any, else by its losses.
+    ///
+    /// # Errors
+    /// If the weights have left the numbers there are.
+    pub fn end_pass(
+        &mut self,
+        plan: &Plan,
+        ground: Option<&Ground<'_>>,
+        stopped: Option<Stop>,
+    ) -> Result<()> {
+        self.pass += 1;
         // Losses overflow long before weights do.
-        if !weights.settle() || planes.iter().any(|plane| !plane.sum.is_finite()) {
-            return Err(Error::Diverged { pass });
+        if !self.weights.settle() || self.planes.iter().any(|plane| !plane.sum.is_finite()) {
+            return Err(Error::Diverged { pass: self.pass });
         }
-        monitor.report(pass, None);
-        for (k, plane) in planes.iter_mut().enumerate().filter(|(_, plane)| !plane.done) {
-            plane.passes = pass;
+        let judges = ground.filter(|ground| !ground.held_out.is_empty());
+        for (k, plane) in self.planes.iter_mut().enumerate().filter(|(_, plane)| !plane.done) {
+            plane.passes = self.pass;
+            plane.value = plane.sum / self.n_rows as f64;
             if stopped.is_none() {
-                let value = match ground.held_out.is_empty() {
-                    true => plane.sum / order.len() as f64,
-                    false => -held_out_score(ground, &weights, k),
+                let value = match judges {
+                    None => plane.value,
+                    Some(ground) => -held_out_score(ground, &self.weights, k),
                 };
                 plane.judge(value, plan);
             }
         }
+        Ok(())
     }
-    monitor.report(pass, Some(pass));
-    let (now, mean) = weights.finish();
-    Ok(Ended {
-        now,
-        mean,
-        passes: planes.iter().map(|plane| plane.passes).max().unwrap_or(0),
-        mistakes: planes.iter().map(|plane| plane.mistakes).collect(),
-        updates: planes.iter().map(|plane| plane.updates).collect(),
-        settled: planes.iter().all(|plane| plane.done),
-        from_zero,
-        stopped,
-    })
+
+    /// Where it came to.
+    pub fn finish(self, stopped: Option<Stop>) -> Ended {
+        let (now, mean) = self.weights.finish();
+        let planes = &self.planes;
+        Ended {
+            now,
+            mean,
+            passes: planes.iter().map(|plane| plane.passes).max().unwrap_or(0),
+            value: planes.iter().map(|plane| plane.value).sum(),
+            mistakes: planes.iter().map(|plane| plane.mistakes).collect(),
+            updates: planes.iter().map(|plane| plane.updates).collect(),
+            settled: planes.iter().all(|plane| plane.done),
+            from_zero: self.from_zero,
+            stopped,
+        }
+    }
 }
 
 impl Plane {

@@ -1,7 +1,7 @@
 //! Linear models that learn one row at a time: the perceptron, stochastic gradients, passive-aggressive
 //! steps. They can go on at any time, and another order of the rows gives another model.
 
-/// The three ways to learn of an estimator by rows: afresh, from another model's weights, and on.
+/// The ways to learn of an estimator by rows: afresh, from another model's weights, on, and in parts.
 macro_rules! by_rows {
     ($Params:ty => $Model:ty) => {
         impl Fit for $Params {
@@ -28,6 +28,10 @@ macro_rules! by_rows {
             ) -> Result<Fitted<$Model>> {
                 self.learn(Begin::On(before), data, monitor)
             }
+
+            fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<$Model>> {
+                self.begin_parts(shape)
+            }
         }
     };
 }
@@ -36,6 +40,7 @@ mod descent;
 mod loss;
 mod number_plane;
 mod pace;
+mod parts;
 mod passive_aggressive;
 mod perceptron;
 mod proof;

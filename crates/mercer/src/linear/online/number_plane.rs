@@ -1,10 +1,10 @@
 //! A plane through numbers that was found by steps.
 
 use super::super::weighted_sums;
-use super::descent::{Aims, Start, descend};
+use super::descent::{Aims, Ended, Start, descend};
 use super::proof::proof;
 use super::rows::Asked;
-use super::side_planes::Begin;
+use super::side_planes::{Begin, at_zero};
 use super::weights::Plain;
 use crate::explain::Terms;
 use crate::linear::svc::check_rows;
@@ -88,30 +88,44 @@ impl<K> NumberPlane<K> {
             sums.for_each(|(sum, mean)| *sum += before.weight * mean);
             weight += before.weight;
         }
+        sums.truncate(width);
+        let t = t + ended.passes * data.n_rows() as u64;
+        Ok(Fitted { model: NumberPlane::of(ended, At { sums, weight, t }), certificate })
+    }
+
+    /// The plane that steps ended at.
+    pub(super) fn of(ended: Ended, at: At) -> Self {
+        let plane = ended.mean.as_ref().unwrap_or(&ended.now);
         let last = ended.mean.is_some().then(|| LastPlane {
             last_coefficients: ended.now.cells.clone(),
             last_intercepts: ended.now.constants.clone(),
         });
-        let model = NumberPlane {
+        NumberPlane {
             coefficients: plane.cells.clone(),
             intercepts: plane.constants.clone(),
-            means: sums[..width].iter().map(|sum| sum / weight).collect(),
-            weight,
+            means: at.sums.iter().map(|sum| sum / at.weight).collect(),
+            weight: at.weight,
             n_iter: ended.passes,
-            t: t + ended.passes * data.n_rows() as u64,
+            t: at.t,
             last,
             kind: PhantomData,
-        };
-        Ok(Fitted { model, certificate })
+        }
     }
+}
+
+/// The rows that a plane was learned from.
+pub(super) struct At {
+    /// The weighted sum of each column.
+    pub sums: Vec<f64>,
+    /// The weight of all rows.
+    pub weight: f64,
+    /// The number of the next step.
+    pub t: u64,
 }
 
 /// Where a model stands.
 fn at<K>(model: Option<&NumberPlane<K>>, width: usize) -> Result<Start> {
-    let Some(model) = model else {
-        let now = Plain { cells: vec![0.0; width], constants: vec![0.0] };
-        return Ok(Start { now, mean: None, t: 1 });
-    };
+    let Some(model) = model else { return Ok(at_zero(width, 1)) };
     if model.coefficients.len() != width {
         return Err(Error::Columns { found: width, expected: model.coefficients.len() });
     }

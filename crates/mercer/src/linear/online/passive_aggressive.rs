@@ -8,8 +8,10 @@ use super::super::logistic::Penalty;
 use super::loss::Loss;
 use super::number_plane::NumberPlane;
 use super::pace::{Average, LearningRate};
+use super::parts;
 use super::rows::Asked;
 use super::side_planes::{Begin, SidePlanes};
+use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
 use crate::svm::ClassWeight;
 
@@ -114,14 +116,8 @@ pub struct OfPassiveAggressiveRegressor;
 pub type PassiveAggressiveRegressorModel = NumberPlane<OfPassiveAggressiveRegressor>;
 
 impl PassiveAggressive {
-    fn learn(
-        &self,
-        from: Begin<'_, PassiveAggressiveModel>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<PassiveAggressiveModel>> {
-        self.check()?;
-        let asked = Asked {
+    fn asked(&self) -> Asked {
+        Asked {
             loss: Loss::Hinge(1.0),
             penalty: Penalty::None,
             alpha: 1.0,
@@ -141,20 +137,28 @@ impl PassiveAggressive {
             shuffle: self.shuffle,
             random_state: self.random_state,
             validation: self.early_stopping.then_some(self.validation_fraction),
-        };
-        SidePlanes::learn(&asked, self.class_weight.as_ref(), from, data, monitor)
+        }
+    }
+
+    fn learn(
+        &self,
+        from: Begin<'_, PassiveAggressiveModel>,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<PassiveAggressiveModel>> {
+        self.check()?;
+        SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PassiveAggressiveModel>> {
+        self.check()?;
+        parts::of_classes(self.asked(), self.class_weight.as_ref(), shape)
     }
 }
 
 impl PassiveAggressiveRegressor {
-    fn learn(
-        &self,
-        from: Begin<'_, PassiveAggressiveRegressorModel>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<PassiveAggressiveRegressorModel>> {
-        self.check()?;
-        let asked = Asked {
+    fn asked(&self) -> Asked {
+        Asked {
             loss: Loss::Tube(self.epsilon),
             penalty: Penalty::None,
             alpha: 1.0,
@@ -174,8 +178,22 @@ impl PassiveAggressiveRegressor {
             shuffle: self.shuffle,
             random_state: self.random_state,
             validation: self.early_stopping.then_some(self.validation_fraction),
-        };
-        NumberPlane::learn(&asked, from, data, monitor)
+        }
+    }
+
+    fn learn(
+        &self,
+        from: Begin<'_, PassiveAggressiveRegressorModel>,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<PassiveAggressiveRegressorModel>> {
+        self.check()?;
+        NumberPlane::learn(&self.asked(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PassiveAggressiveRegressorModel>> {
+        self.check()?;
+        parts::of_numbers(self.asked(), shape)
     }
 }
 

@@ -8,8 +8,10 @@
 use super::super::logistic::Penalty;
 use super::loss::Loss;
 use super::pace::{Average, LearningRate};
+use super::parts;
 use super::rows::Asked;
 use super::side_planes::{Begin, SidePlanes};
+use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
 use crate::svm::ClassWeight;
 
@@ -88,6 +90,11 @@ impl Perceptron {
     ) -> Result<Fitted<PerceptronModel>> {
         self.check()?;
         SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PerceptronModel>> {
+        self.check()?;
+        parts::of_classes(self.asked(), self.class_weight.as_ref(), shape)
     }
 }
 

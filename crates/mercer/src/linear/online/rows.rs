@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::prelude::Dataset;
 use mercer_num::Rows;
+use mercer_num::parallel::Layout;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 
@@ -40,6 +41,16 @@ pub(super) struct Asked {
 impl Asked {
     /// How to step over rows; with `once`, a single time.
     pub fn plan(&self, rows: &Rows<'_>, once: bool) -> Result<Plan> {
+        let passes = if once { 1 } else { self.max_iter as u64 };
+        self.plan_passes(matches!(rows, Rows::Sparse(_)), passes, once)
+    }
+
+    /// How to step over rows of which only a part is seen at a time.
+    pub fn plan_in_parts(&self, layout: Layout) -> Result<Plan> {
+        self.plan_passes(layout == Layout::Sparse, self.max_iter as u64, true)
+    }
+
+    fn plan_passes(&self, sparse: bool, passes: u64, in_parts: bool) -> Result<Plan> {
         let alpha = if self.penalty == Penalty::None { 0.0 } else { self.alpha };
         let ratio = match self.penalty {
             Penalty::L1 => 1.0,
@@ -61,15 +72,14 @@ impl Asked {
                 expected: "with the loss `hinge`, or `epsilon_insensitive` for numbers".into(),
             });
         }
-        if once && self.validation.is_some() {
+        if in_parts && self.validation.is_some() {
             return Err(Error::Parameter {
                 name: "early_stopping".into(),
                 found: "true".into(),
-                expected: "false where rows come in parts: there is one pass and nothing to stop"
-                    .into(),
+                expected: "false where rows come in parts: none of them are kept to judge by".into(),
             });
         }
-        let usual = if matches!(rows, Rows::Sparse(_)) { SPARSE_DECAY } else { 1.0 };
+        let usual = if sparse { SPARSE_DECAY } else { 1.0 };
         Ok(Plan {
             loss: self.loss,
             squared: alpha * (1.0 - ratio),
@@ -78,7 +88,7 @@ impl Asked {
             fit_intercept: self.fit_intercept,
             intercept_decay: self.intercept_decay.unwrap_or(usual),
             average: self.average.first(),
-            passes: if once { 1 } else { self.max_iter as u64 },
+            passes,
             tol: self.tol,
             patience: self.n_iter_no_change as u64,
             shuffle: self.shuffle.then_some(self.random_state as u64),

@@ -8,8 +8,10 @@ use super::super::logistic::Penalty;
 use super::loss::{NumberLoss, SideLoss};
 use super::number_plane::NumberPlane;
 use super::pace::{Average, LearningRate};
+use super::parts;
 use super::rows::Asked;
 use super::side_planes::{Begin, SidePlanes};
+use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
 use crate::svm::ClassWeight;
 
@@ -127,6 +129,27 @@ pub struct OfSgdRegressor;
 pub type SgdRegressorModel = NumberPlane<OfSgdRegressor>;
 
 impl SgdClassifier {
+    fn asked(&self) -> Asked {
+        Asked {
+            loss: self.loss.with(self.epsilon),
+            penalty: self.penalty,
+            alpha: self.alpha,
+            l1_ratio: self.l1_ratio,
+            rate: self.learning_rate,
+            eta0: self.eta0,
+            power_t: self.power_t,
+            fit_intercept: self.fit_intercept,
+            intercept_decay: self.intercept_decay,
+            average: self.average,
+            max_iter: self.max_iter,
+            tol: self.tol,
+            n_iter_no_change: self.n_iter_no_change,
+            shuffle: self.shuffle,
+            random_state: self.random_state,
+            validation: self.early_stopping.then_some(self.validation_fraction),
+        }
+    }
+
     fn learn(
         &self,
         from: Begin<'_, SgdClassifierModel>,
@@ -134,7 +157,18 @@ impl SgdClassifier {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<SgdClassifierModel>> {
         self.check()?;
-        let asked = Asked {
+        SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdClassifierModel>> {
+        self.check()?;
+        parts::of_classes(self.asked(), self.class_weight.as_ref(), shape)
+    }
+}
+
+impl SgdRegressor {
+    fn asked(&self) -> Asked {
+        Asked {
             loss: self.loss.with(self.epsilon),
             penalty: self.penalty,
             alpha: self.alpha,
@@ -151,12 +185,9 @@ impl SgdClassifier {
             shuffle: self.shuffle,
             random_state: self.random_state,
             validation: self.early_stopping.then_some(self.validation_fraction),
-        };
-        SidePlanes::learn(&asked, self.class_weight.as_ref(), from, data, monitor)
+        }
     }
-}
 
-impl SgdRegressor {
     fn learn(
         &self,
         from: Begin<'_, SgdRegressorModel>,
@@ -164,25 +195,12 @@ impl SgdRegressor {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<SgdRegressorModel>> {
         self.check()?;
-        let asked = Asked {
-            loss: self.loss.with(self.epsilon),
-            penalty: self.penalty,
-            alpha: self.alpha,
-            l1_ratio: self.l1_ratio,
-            rate: self.learning_rate,
-            eta0: self.eta0,
-            power_t: self.power_t,
-            fit_intercept: self.fit_intercept,
-            intercept_decay: self.intercept_decay,
-            average: self.average,
-            max_iter: self.max_iter,
-            tol: self.tol,
-            n_iter_no_change: self.n_iter_no_change,
-            shuffle: self.shuffle,
-            random_state: self.random_state,
-            validation: self.early_stopping.then_some(self.validation_fraction),
-        };
-        NumberPlane::learn(&asked, from, data, monitor)
+        NumberPlane::learn(&self.asked(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdRegressorModel>> {
+        self.check()?;
+        parts::of_numbers(self.asked(), shape)
     }
 }
 

@@ -104,17 +104,18 @@ impl<K> SidePlanes<K> {
             stopped: ended.stopped,
             seconds: began.elapsed().as_secs_f64(),
         };
-        let certainty = match plan.loss {
+        let t = t + ended.passes * data.n_rows() as u64;
+        let model = SidePlanes::of(ended, classes, width, t, plan.loss);
+        Ok(Fitted { model, certificate })
+    }
+
+    /// The planes that steps ended at; `t` is the number of the next one.
+    pub(super) fn of(ended: Ended, classes: &Classes, width: usize, t: u64, loss: Loss) -> Self {
+        let certainty = match loss {
             Loss::Log => Certainty::Sigmoid,
             Loss::ModifiedHuber => Certainty::Straight,
             _ => Certainty::None,
         };
-        let t = t + ended.passes * data.n_rows() as u64;
-        let model = SidePlanes::of(ended, classes, width, t, certainty);
-        Ok(Fitted { model, certificate })
-    }
-
-    fn of(ended: Ended, classes: &Classes, width: usize, t: u64, certainty: Certainty) -> Self {
         let m = ended.now.constants.len();
         let to_rows =
             |plain: &Plain| Matrix::from_shape_fn((m, width), |(k, j)| plain.cells[j * m + k]);
@@ -148,6 +149,12 @@ impl<K> SidePlanes<K> {
     }
 }
 
+/// Where `m` planes begin that have seen no row.
+pub(super) fn at_zero(width: usize, m: usize) -> Start {
+    let now = Plain { cells: vec![0.0; width * m], constants: vec![0.0; m] };
+    Start { now, mean: None, t: 1 }
+}
+
 /// Where a model stands.
 fn at<K>(
     model: Option<&SidePlanes<K>>,
@@ -155,10 +162,7 @@ fn at<K>(
     width: usize,
     m: usize,
 ) -> Result<Start> {
-    let Some(model) = model else {
-        let now = Plain { cells: vec![0.0; width * m], constants: vec![0.0; m] };
-        return Ok(Start { now, mean: None, t: 1 });
-    };
+    let Some(model) = model else { return Ok(at_zero(width, m)) };
     if model.coefficients.ncols() != width {
         return Err(Error::Columns { found: width, expected: model.coefficients.ncols() });
     }
@@ -180,7 +184,7 @@ fn at<K>(
 }
 
 /// How much the rows of each class count; by their numbers, not by their weights.
-fn factors(
+pub(super) fn factors(
     weight: Option<&ClassWeight>,
     codes: &[u32],
     classes: &Classes,
@@ -203,7 +207,7 @@ fn factors(
     Ok(factors)
 }
 
-fn outputs(n_classes: usize) -> usize {
+pub(super) fn outputs(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 

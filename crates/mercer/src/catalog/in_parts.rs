@@ -1,0 +1,176 @@
+//! Learners by rows, from a stream whose rows do not fit in memory.
+//!
+//! Every pass reads the stream again and hands it to the learners a part at a time: the one of all rows, and
+//! for every fold one that is not shown its rows. Parts end at fixed rows, so that any number of threads
+//! learns the same.
+
+use super::train::{Dealt, Labels, Outcome, Training};
+use super::{AnyModel, Goal};
+use crate::data::{Dataset, Stream};
+use crate::error::{Error, Result};
+use crate::model::{BoxedParts, Fitted, InParts, Monitor, Shape, Stop};
+use crate::prepare::Encoded;
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Rows that are learned together, and bytes that end a part before it has as many.
+const PART_ROWS: usize = 16_384;
+const PART_BYTES: u64 = 24 << 20;
+/// Numbers that a learner keeps beside each of its weights.
+const BESIDE: u64 = 3;
+
+/// A learner whose model is any.
+pub(super) struct AnyParts<M> {
+    pub parts: BoxedParts<M>,
+    pub name: fn(M) -> AnyModel,
+}
+
+impl<M: 'static> InParts for AnyParts<M> {
+    type Model = AnyModel;
+
+    fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
+        self.parts.take(part, rows, monitor)
+    }
+
+    fn end_pass(&mut self) -> Result<bool> {
+        self.parts.end_pass()
+    }
+
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {
+        Ok(self.parts.finish(stopped)?.map(self.name))
+    }
+}
+
+/// A learner, as long as it can learn.
+struct Learner {
+    parts: Result<BoxedParts<AnyModel>>,
+    goes_on: bool,
+}
+
+impl Learner {
+    fn take(&mut self, data: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) {
+        if let Ok(parts) = &mut self.parts
+            && self.goes_on
+            && let Err(error) = parts.take(data, rows, monitor)
+        {
+            self.parts = Err(error);
+        }
+    }
+
+    fn end_pass(&mut self) {
+        if let Ok(parts) = &mut self.parts
+            && self.goes_on
+        {
+            match parts.end_pass() {
+                Ok(goes_on) => self.goes_on = goes_on,
+                Err(error) => self.parts = Err(error),
+            }
+        }
+        self.goes_on &= self.parts.is_ok();
+    }
+
+    fn finish(self, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {
+        // One that had come to its end was not cut short.
+        self.parts?.finish(stopped.filter(|_| self.goes_on))
+    }
+}
+
+impl Training<'_> {
+    /// Learns from parts of the stream, pass after pass.
+    pub(super) fn train_in_parts<S: Stream>(
+        self,
+        stream: &S,
+        start: Instant,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Outcome, S::Error> {
+        let shape = Shape {
+            classes: match self.goal {
+                Goal::Classes(classes) => Some(classes),
+                Goal::Numbers => None,
+            },
+            n_columns: self.features.n_features(),
+            layout: self.features.layout(),
+        };
+        let n_learners = if self.n_folds > 1 { self.n_folds + 1 } else { 1 };
+        let n_planes = shape.classes.map_or(1, |classes| if classes.len() == 2 { 1 } else { classes.len() });
+        let weights = 8 * BESIDE * (shape.n_columns * n_planes * n_learners) as u64;
+        monitor.reserve("keeping weights", weights)?;
+        let mut learners = Vec::with_capacity(n_learners);
+        for _ in 0..n_learners {
+            learners.push(Learner { parts: Ok(self.estimator.in_parts(&shape)?), goes_on: true });
+        }
+        let mut stopped = None;
+        while stopped.is_none() && learners[0].goes_on {
+            self.each_part(stream, (Labels::All, PART_ROWS), monitor, &mut stopped, |part, first| {
+                let data = self.dataset(&part.rows)?;
+                learners.par_iter_mut().enumerate().for_each(|(k, learner)| {
+                    learner.take(&data, &part.labeled(k.checked_sub(1)), monitor);
+                });
+                match &learners[0].parts {
+                    Err(error) => Err(error.clone().after_rows(first as usize)),
+                    Ok(_) => Ok(()),
+                }
+            })?;
+            if stopped.is_none() {
+                learners.iter_mut().for_each(Learner::end_pass);
+            }
+        }
+        let mut learners = learners.into_iter();
+        let Some(all) = learners.next() else { return Err(Error::NoRows.into()) };
+        let mut fitted = all.finish(stopped)?;
+        fitted.certificate.seconds = start.elapsed().as_secs_f64();
+        let judged = if stopped.is_none() && self.n_folds > 1 {
+            // Too few rows to leave any out: that fold cannot be judged.
+            let models: Vec<_> = learners.map(|learner| learner.finish(None).ok()).collect();
+            self.judge(&models, stream, Labels::All, monitor, fitted.certificate.rows)?
+        } else {
+            None
+        };
+        Ok(self.outcome(fitted, None, judged))
+    }
+
+    /// Runs over the stream once, in parts of `most` rows or fewer where they are long.
+    pub(super) fn each_part<S: Stream>(
+        &self,
+        stream: &S,
+        (labels, most): (Labels, usize),
+        monitor: &Monitor<'_>,
+        stopped: &mut Option<Stop>,
+        mut take: impl FnMut(Dealt, u64) -> Result<()>,
+    ) -> std::result::Result<(), S::Error> {
+        let (mut pending, mut n_rows, mut n_bytes, mut first) = (Vec::new(), 0, 0, 0);
+        self.each_wave(stream, (labels, 0), monitor, stopped, |wave, _| {
+            for dealt in wave {
+                n_rows += dealt.rows.rows().n_rows();
+                n_bytes += dealt.rows.n_bytes();
+                pending.push(dealt);
+                if n_rows >= most || n_bytes >= PART_BYTES {
+                    take(joined(std::mem::take(&mut pending))?, first)?;
+                    first += n_rows as u64;
+                    (n_rows, n_bytes) = (0, 0);
+                }
+            }
+            Ok(())
+        })?;
+        if stopped.is_none() && !pending.is_empty() {
+            take(joined(pending)?, first)?;
+        }
+        Ok(())
+    }
+}
+
+/// Pieces one after the other.
+fn joined(pieces: Vec<Dealt>) -> Result<Dealt> {
+    let (mut rows, mut places, mut open) = (Vec::new(), Vec::new(), Vec::new());
+    let mut before = 0;
+    for piece in pieces {
+        places.resize(piece.places.len().max(places.len()), Vec::new());
+        for (all, some) in places.iter_mut().zip(&piece.places) {
+            all.extend(some.iter().map(|i| before + i));
+        }
+        open.extend(piece.open.iter().map(|i| before + i));
+        before += piece.rows.rows().n_rows();
+        rows.push(piece.rows);
+    }
+    Ok(Dealt { rows: Encoded::join(rows).ok_or(Error::NoRows)?, places, open })
+}
