@@ -84,7 +84,7 @@ expand::catalog! {
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : regressor additive online ordered warm, sparse texts;
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : classifier summed decides online ordered warm, sparse texts;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : regressor additive online ordered warm, sparse texts;
-        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier calibrated decides, sparse;
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
