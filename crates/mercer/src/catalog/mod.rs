@@ -77,7 +77,7 @@ expand::catalog! {
         Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm, sparse;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
-        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier summed decides, sparse texts;
+        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier calibrated summed decides, sparse texts;
         LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : regressor additive, sparse texts;
         Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : classifier summed decides online ordered warm, sparse texts;
         SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : classifier calibrated summed decides online ordered warm, sparse texts;
