@@ -106,6 +106,7 @@ Examples:
   mercer train mail.tsv --target label --text body --prepare text=tf-idf --prepare ngrams=1-2
   mercer train data.svm                       # svmlight files carry their labels
   mercer train data.csv --target y --model logistic --features rff:1000
+  mercer train data.csv --model one-class-svm --set nu=0.05   # rows alone: no target
   mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
   mercer train mail.csv --target spam --cost costs.csv --reject 0.2   # kept in the model
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
@@ -114,7 +115,7 @@ pub struct Train {
     /// with a folder of texts for every class; `-` is standard input
     #[arg(value_hint = ValueHint::AnyPath)]
     pub data: String,
-    /// The column to learn
+    /// The column to learn; estimators that learn from rows alone leave it out
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
     /// Learn from the words of this column of text, and from no other column (may repeat)

@@ -113,7 +113,7 @@ fn learn(
         recipe = recipe.for_codes();
     }
     let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use" };
-    let features = columns.plan(profile, target, (card, recipe.words), session)?;
+    let features = columns.plan(profile, Some(target), (card, recipe.words), session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
     let features = features.look(&recipe, source, &monitor)?;

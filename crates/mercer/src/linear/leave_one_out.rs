@@ -207,3 +207,93 @@ fn by_rows(problem: &Intervals<'_>, rows: &Rows<'_>, carriers: &[Carrier]) -> Ve
     }
     shares
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::design::Design;
+    use super::super::interval::{Aim, Costs};
+    use super::super::multipliers::{Asked, Dual, solve};
+    use super::*;
+    use crate::model::Monitor;
+    use mercer_num::Sparse;
+    use mercer_num::random::Random;
+
+    /// Overlapping rows of two classes.
+    fn rows(n: usize, width: usize) -> (Matrix, Vec<u32>) {
+        let mut random = Random::new(12);
+        let codes: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+        let x = Matrix::from_shape_fn((n, width), |(i, j)| {
+            f64::from(codes[i]) * if j < 3 { 1.0 } else { 0.0 } + random.normal()
+        });
+        (x, codes)
+    }
+
+    fn solved<'a>(x: Rows<'a>, codes: &[u32], power: Power, costs: Costs) -> Intervals<'a> {
+        let monitor = Monitor::quiet();
+        let design = Design::new(&x, true, &monitor).unwrap();
+        let aim = Aim::Classes { places: codes.to_vec(), factors: vec![1.0; 2] };
+        let price = vec![0.3; codes.len()];
+        let mut problem = Intervals::new(design, 1, aim, price, power, costs);
+        let dual = Dual::Given(false);
+        let tol = if power == Power::Squared { 1e-9 } else { 1e-6 };
+        let asked = Asked { tol, gap: None, dual, max_iter: 1000, monitor: &monitor };
+        assert!(solve(&mut problem, &asked).converged);
+        problem
+    }
+
+    const SCALED: Costs = Costs { weights: (1.0, 0.0), constant: (1.0, 0.0) };
+
+    #[test]
+    fn what_would_be_said_without_a_row_is_nearly_what_is() {
+        let (x, codes) = rows(60, 4);
+        for (power, free, typical, worst) in [
+            (Power::Squared, false, 1e-3, 0.1),
+            (Power::Squared, true, 1e-3, 0.1),
+            (Power::Plain, false, 0.05, 0.6),
+            (Power::Plain, true, 0.05, 0.6),
+        ] {
+            let costs = if free { Costs { constant: (0.0, 0.0), ..SCALED } } else { SCALED };
+            let problem = solved(Rows::from(&x), &codes, power, costs);
+
+            let said = leave_one_out(&problem, &Rows::from(&x), 0);
+
+            let mut off: Vec<f64> = (0..60)
+                .map(|i| {
+                    let others: Vec<usize> = (0..60).filter(|j| *j != i).collect();
+                    let some = x.select(ndarray::Axis(0), &others);
+                    let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();
+                    let left = solved(Rows::from(&some), &some_codes, power, costs);
+                    let z: f64 = x.row(i).iter().zip(left.weights()).map(|(x, w)| x * w).sum();
+                    (z + left.weights()[4] - said[i]).abs()
+                })
+                .collect();
+            off.sort_by(f64::total_cmp);
+            assert!(off[30] < typical && off[59] < worst, "{power:?}: {}, {}", off[30], off[59]);
+        }
+    }
+
+    #[test]
+    fn by_rows_and_by_columns_are_the_same() {
+        let (x, codes) = rows(80, 6);
+        let thin = Sparse::csr_from_dense(x.view(), 0.0);
+        for power in [Power::Squared, Power::Plain] {
+            let problem = solved(Rows::from(&x), &codes, power, SCALED);
+            let carriers = carriers(&problem, 0);
+            let all = columns(&problem, 0, true);
+
+            let narrow = by_columns(&problem, &carriers, &all);
+            let sparse = solved(Rows::from(&thin), &codes, power, SCALED);
+            let again = by_columns(&sparse, &super::carriers(&sparse, 0), &all);
+
+            for rows in [Rows::from(&x), Rows::from(&thin)] {
+                for (a, b) in by_rows(&problem, &rows, &carriers).iter().zip(&narrow) {
+                    assert!((a - b).abs() < 1e-4 * b.abs().max(1e-3), "{power:?}: {a}, {b}");
+                }
+            }
+            assert_eq!(narrow.len(), again.len());
+            for (a, b) in again.iter().zip(&narrow) {
+                assert!((a - b).abs() < 1e-3 * b.abs().max(1e-2), "{power:?}: {a}, {b}");
+            }
+        }
+    }
+}

@@ -347,3 +347,200 @@ fn classes_weigh_as_told() {
     let refused = Svc::new().class_weight(Some(ClassWeight::ByClass(unknown)));
     assert!(matches!(refused.fit(&data, &Monitor::quiet()), Err(Error::UnknownClass { .. })));
 }
+
+/// `½‖w‖² + C Σ max(0, 1 − y (w·x + b))ᵏ` at its least, by steps down the slope and nothing else.
+fn least(x: &Matrix, codes: &[u32], prices: &[f64], power: f64) -> f64 {
+    let width = x.ncols();
+    let at = |w: &[f64]| -> (f64, Vec<f64>) {
+        let mut value = 0.5 * w[..width].iter().map(|w| w * w).sum::<f64>();
+        let mut slope = w.to_vec();
+        slope[width] = 0.0;
+        for ((row, code), price) in x.outer_iter().zip(codes).zip(prices) {
+            let y = if *code == 1 { 1.0 } else { -1.0 };
+            let z: f64 = row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + w[width];
+            let slack = (1.0 - y * z).max(0.0);
+            value += price * slack.powf(power);
+            let pull = -y * power * price * slack.powf(power - 1.0);
+            row.iter().enumerate().for_each(|(j, x)| slope[j] += pull * x);
+            slope[width] += pull;
+        }
+        (value, slope)
+    };
+    let mut w = vec![0.0; width + 1];
+    let (mut value, mut slope) = at(&w);
+    let mut step = 1.0;
+    for _ in 0..20_000 {
+        let square: f64 = slope.iter().map(|g| g * g).sum();
+        let next: Vec<f64> = w.iter().zip(&slope).map(|(w, g)| w - step * g).collect();
+        let (lower, other) = at(&next);
+        if lower <= value - 0.5 * step * square {
+            (w, value, slope) = (next, lower, other);
+            step *= 1.5;
+        } else {
+            step *= 0.5;
+        }
+        if square < 1e-24 || step < 1e-18 {
+            break;
+        }
+    }
+    value
+}
+
+#[test]
+fn slack_to_a_power_has_the_least_objective() {
+    let (x, codes, classes) = blobs(40, 2, 31);
+    let weights: Vec<f64> = (0..40).map(|i| 0.5 + f64::from(i % 3)).collect();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().weighted(&weights).unwrap();
+    for power in [1.3, 1.7, 2.0, 3.0, 5.0] {
+        for price in [0.05, 2.0] {
+            let svc = Svc::new().kernel(Kernel::Linear).C(price).slack_power(power).tol(1e-9);
+
+            let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+            let proof = &fitted.certificate.proof;
+            let primal = proof.objective.as_ref().unwrap().1;
+            assert!(fitted.converged, "power {power}: {}", fitted.certificate);
+            assert!(proof.gap().unwrap().abs() <= 1e-8 * primal, "{power}: {}", fitted.certificate);
+            let prices: Vec<f64> = weights.iter().map(|w| price * w).collect();
+            let least = least(&x, &codes, &prices, power);
+            assert!((primal / least - 1.0).abs() < 1e-5, "power {power}: {primal}, {least}");
+            assert!(proof.bound.unwrap() <= least * (1.0 + 1e-9));
+        }
+    }
+}
+
+#[test]
+fn a_power_near_one_is_the_machine_of_plain_slack() {
+    let (x, codes, classes) = blobs(80, 2, 32);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let svc = Svc::new().gamma(0.1.into()).tol(1e-8);
+    let fit = |svc: Svc| svc.fit(&data, &Monitor::quiet()).unwrap();
+
+    let (plain, near_one) = (fit(svc.clone()), fit(svc.slack_power(1.0001)));
+
+    let value = |fitted: &Fitted<SvcModel>| fitted.certificate.proof.objective.clone().unwrap().1;
+    assert!((value(&plain) / value(&near_one) - 1.0).abs() < 1e-3);
+}
+
+#[test]
+fn squared_slack_is_a_lifted_kernel() {
+    // With 1 / 2C on the diagonal of a given kernel nothing may be behind the margin: a hard one.
+    let (x, codes, classes) = blobs(50, 2, 33);
+    let function = crate::kernel::Function::rbf(0.1);
+    let gram = Matrix::from_shape_fn((50, 50), |(i, j)| {
+        let lift = if i == j { 0.5 / 0.8 } else { 0.0 };
+        function.value(&x.row(i).to_vec(), &x.row(j).to_vec()) + lift
+    });
+    let squared = Svc::new().gamma(0.1.into()).C(0.8).slack_power(2.0).tol(1e-10);
+    let hard = Svc::new().kernel(Kernel::Precomputed).margin(Margin::Hard).tol(1e-8);
+    let fit = |svc: &Svc, rows: &Matrix| {
+        let data = Dataset::classes(rows, &codes, &classes).unwrap();
+        svc.fit(&data, &Monitor::quiet()).unwrap()
+    };
+
+    let (squared, hard) = (fit(&squared, &x), fit(&hard, &gram));
+
+    assert_eq!(squared.machine.support, hard.machine.support);
+    for (a, b) in squared.machine.coefficients.iter().zip(&hard.machine.coefficients) {
+        near(*a, *b, 1e-5);
+    }
+    near(squared.machine.intercepts[0], hard.machine.intercepts[0], 1e-5);
+}
+
+#[test]
+fn slack_to_a_power_is_solved_by_columns_and_by_blocks() {
+    let (x, codes, classes) = blobs(600, 2, 34);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let mut values = Vec::new();
+    // A cache of half a megabyte has no room for the columns of 600 rows.
+    for (cache, power) in [(256.0, 1.5), (0.5, 1.5), (256.0, 2.0), (0.5, 2.0)] {
+        let svc = Svc::new().slack_power(power).cache_size(cache).tol(1e-6);
+
+        let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+        let proof = &fitted.certificate.proof;
+        let primal = proof.objective.as_ref().unwrap().1;
+        assert!(
+            fitted.converged && proof.gap().unwrap() <= 1e-5 * primal,
+            "{}",
+            fitted.certificate
+        );
+        values.push(primal);
+    }
+    near(values[0] / values[1], 1.0, 1e-5);
+    near(values[2] / values[3], 1.0, 1e-5);
+}
+
+#[test]
+fn a_hard_margin_has_no_slack_to_take_a_power_of() {
+    let (x, codes, classes) = blobs(20, 2, 35);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+
+    let refused = Svc::new().margin(Margin::Hard).slack_power(2.0).fit(&data, &Monitor::quiet());
+
+    assert!(matches!(refused, Err(Error::Parameter { .. })));
+}
+
+#[test]
+fn without_a_row_squared_slack_says_what_was_worked_out() {
+    let (x, codes, classes) = blobs(60, 2, 36);
+    let svc = Svc::new().gamma(0.1.into()).C(0.7).slack_power(2.0).tol(1e-9);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let ground =
+        Ground::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
+    let mut one = task(0..60, |k| codes[ground.picks[k] as usize] == 0, |_| f64::INFINITY);
+    one.slack = Some(crate::solver::Slack { power: 2.0, prices: vec![0.7; 60] });
+    let tasks = [one];
+    let solved = solve_all(&ground, &tasks, &Monitor::quiet());
+
+    let said = ground.leave_one_out(&tasks[0], &solved[0], 1.0, solved[0].level[0]);
+
+    let mut off: Vec<f64> = Vec::new();
+    for (k, i) in ground.picks.iter().enumerate() {
+        let others: Vec<usize> = (0..60).filter(|j| *j != *i as usize).collect();
+        let some = x.select(ndarray::Axis(0), &others);
+        let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();
+        let left = Dataset::classes(&some, &some_codes, &classes).unwrap();
+        let fitted = svc.fit(&left, &Monitor::quiet()).unwrap();
+        let row = x.select(ndarray::Axis(0), &[*i as usize]);
+        off.push((-fitted.decisions(&Rows::from(&row)).unwrap()[[0, 0]] - said[k]).abs());
+    }
+    // Exact where the same rows stay support vectors, and near where one or two change.
+    off.sort_by(f64::total_cmp);
+    assert!(off[30] < 1e-3 && off[59] < 0.2, "{}, {}", off[30], off[59]);
+}
+
+#[test]
+fn a_gap_is_where_the_fit_ends() {
+    let (x, codes, classes) = blobs(500, 2, 37);
+    let y: Vec<f64> = x.outer_iter().map(|row| row[0] + 0.3 * row[1] * row[2]).collect();
+    let labeled = Dataset::classes(&x, &codes, &classes).unwrap();
+    let (numbers, alone) = (Dataset::numbers(&x, &y).unwrap(), Dataset::unlabeled(&x));
+    let quiet = Monitor::quiet();
+    for gap in [0.1, 1e-2, 1e-6] {
+        let some = Some(gap);
+        let svc = Svc::new().gap(some).C(5.0).fit(&labeled, &quiet).unwrap();
+        let powers = Svc::new().gap(some).slack_power(2.0).fit(&labeled, &quiet).unwrap();
+        let nu_svc = NuSvc::new().gap(some).fit(&labeled, &quiet).unwrap();
+        let svr = Svr::new().gap(some).fit(&numbers, &quiet).unwrap();
+        let nu_svr = NuSvr::new().gap(some).fit(&numbers, &quiet).unwrap();
+        let one = OneClassSvm::new().gap(some).fit(&alone, &quiet).unwrap();
+
+        for certificate in [
+            &svc.certificate,
+            &powers.certificate,
+            &nu_svc.certificate,
+            &svr.certificate,
+            &nu_svr.certificate,
+            &one.certificate,
+        ] {
+            let proof = &certificate.proof;
+            let (primal, bound) = (proof.objective.as_ref().unwrap().1, proof.bound.unwrap());
+            let size = primal.abs().max(bound.abs());
+            assert!(proof.gap().unwrap() <= gap * size, "{gap}: {certificate}");
+            assert!(!proof.how.as_ref().unwrap().contains("NOT"), "{gap}: {certificate}");
+        }
+        let fine = Svc::new().C(5.0).tol(1e-8).fit(&labeled, &quiet).unwrap();
+        assert!(gap < 1e-3 || svc.n_iter[0] < fine.n_iter[0]);
+    }
+}
