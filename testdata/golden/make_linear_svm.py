@@ -46,14 +46,31 @@ def cases():
         yield "linear-svc", name, {"loss": "hinge", "C": 0.1}, {}, False
         yield "linear-svc", name, {"loss": "hinge", "fit_intercept": False}, {}, True
         yield "linear-svc", name, {"penalty": "l1", "C": 0.2}, {"dual": False}, False
+        yield "linear-svc", name, {"multi_class": "crammer_singer", "C": 0.1}, {}, False
+        yield "linear-svc", name, {"multi_class": "crammer_singer", "C": 0.2, "intercept_scaling": 2.0}, {}, True
+        yield "linear-svc", name, {"multi_class": "crammer_singer", "C": 0.05, "fit_intercept": False}, {}, False
     for loss in ("epsilon_insensitive", "squared_epsilon_insensitive"):
         yield "linear-svr", "diabetes", {"loss": loss}, {}, False
         yield "linear-svr", "diabetes", {"loss": loss, "epsilon": 0.3, "C": 0.2}, {}, True
         yield "linear-svr", "diabetes", {"loss": loss, "epsilon": 0.1, "fit_intercept": False}, {}, False
 
 
+def objective_together(params, x, y, weights, w, b):
+    """Of planes that are learned together; one plane for two classes is the difference of two."""
+    if len(w) == 1:
+        w, b = np.vstack([-w / 2, w / 2]), np.array([-b[0] / 2, b[0] / 2])
+    places = np.arange(len(y))
+    scores = x @ w.T + b + 1
+    own = scores[places, y] - 1
+    scores[places, y] = own
+    squares = (w**2).sum() + ((b / params.get("intercept_scaling", 1.0)) ** 2).sum()
+    return squares / 2 + params["C"] * weights @ (scores.max(axis=1) - own)
+
+
 def objective(kind, params, x, y, weights, w, b):
     """Of all machines together, in the words of the parameters."""
+    if "multi_class" in params:
+        return objective_together(params, x, y, weights, w, b)
     price, total = params.get("C", 1.0), 0.0
     scaling = params.get("intercept_scaling", 1.0)
     for k, (w, b) in enumerate(zip(np.atleast_2d(w), np.atleast_1d(b))):

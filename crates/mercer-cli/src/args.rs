@@ -108,6 +108,7 @@ Examples:
       --prepare hash=2^20 --prepare hash-sign=alternate --prepare norm=l2   # as a HashingVectorizer
   mercer train data.svm                       # svmlight files carry their labels
   mercer train data.csv --target y --model logistic --features rff:1000
+  mercer train data.csv --model one-class-svm --set nu=0.05   # rows alone: no target
   mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
   mercer train mail.csv --target spam --cost costs.csv --reject 0.2   # kept in the model
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]
@@ -116,7 +117,7 @@ pub struct Train {
     /// with a folder of texts or mails (.eml, .mbox) for every class; `-` is standard input
     #[arg(value_hint = ValueHint::AnyPath)]
     pub data: String,
-    /// The column to learn
+    /// The column to learn; estimators that learn from rows alone leave it out
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
     /// Learn from the words of this column of text, and from no other column (may repeat)

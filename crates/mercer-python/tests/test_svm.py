@@ -193,3 +193,74 @@ def test_a_free_constant_follows_the_rows():
     np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-5)
     with pytest.raises(ValueError, match="free constant"):
         LinearSVC(intercept="free", dual=True).fit(X, y)
+
+
+@pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "venn-abers"])
+@pytest.mark.parametrize(
+    "machine",
+    [SVC(), NuSVC(nu=0.2), LinearSVC(), LinearSVC(loss="hinge"), LinearSVC(penalty="l1")],
+    ids=lambda machine: repr(machine),
+)
+def test_the_most_probable_class_is_the_predicted_one(machine, calibration):
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    for rows in [slice(None), slice(50, 150)]:
+        model = clone(machine).set_params(probability=True, calibration=calibration).fit(X[rows], y[rows])
+
+        shares = model.predict_proba(X)
+        np.testing.assert_allclose(shares.sum(axis=1), 1)
+        np.testing.assert_array_equal(model.predict(X), model.classes_[shares.argmax(axis=1)])
+        np.testing.assert_allclose(np.log(shares), model.predict_log_proba(X), atol=1e-9)
+        assert model.score(X[rows], y[rows]) > 0.85
+    assert not hasattr(machine, "predict_proba")
+
+
+def test_probabilities_of_planes_are_calibrated():
+    X, y = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    learn, judge = np.arange(len(y)) % 2 == 0, np.arange(len(y)) % 2 == 1
+
+    for calibration in ["sigmoid", "isotonic", "venn-abers"]:
+        model = LinearSVC(probability=True, calibration=calibration).fit(X[learn], y[learn])
+
+        chance = model.predict_proba(X[judge])[:, 1]
+        # Without a word about the row it would be 0.23.
+        assert np.mean((chance - y[judge]) ** 2) < 0.05
+
+
+@pytest.mark.parametrize("params", [{"C": 0.1}, {"C": 0.1, "fit_intercept": False}])
+def test_planes_learned_together_are_scikit_learns(params):
+    X, y = load_iris(return_X_y=True)
+    X = StandardScaler().fit_transform(X)
+    params = {"multi_class": "crammer_singer", **params}
+
+    for rows in [slice(None), slice(50, 150)]:
+        ours = LinearSVC(tol=1e-8, max_iter=1_000_000, **params).fit(X[rows], y[rows])
+        reference = theirs.LinearSVC(tol=1e-10, max_iter=1_000_000, random_state=0, **params)
+        reference.fit(X[rows], y[rows])
+
+        np.testing.assert_allclose(ours.coef_, reference.coef_, atol=1e-3)
+        np.testing.assert_allclose(ours.intercept_, reference.intercept_, atol=1e-3)
+        np.testing.assert_array_equal(ours.predict(X), reference.predict(X))
+    with pytest.raises(ValueError, match="multi_class"):
+        LinearSVC(multi_class="crammer_singer", probability=True).fit(X, y)
+
+
+def test_squared_slack_without_a_constant_price_is_a_linear_machine():
+    X, y = load_iris(return_X_y=True)
+    X, y = StandardScaler().fit_transform(X[50:]), y[50:]
+
+    kernel = SVC(kernel="linear", slack_power=2, tol=1e-9).fit(X, y)
+    plane = LinearSVC(intercept="free", tol=1e-9).fit(X, y)
+
+    np.testing.assert_allclose(kernel.decision_function(X), plane.decision_function(X), atol=1e-5)
+
+
+@pytest.mark.parametrize("machine", [SVC(C=10), NuSVC(nu=0.2), LinearSVC(), SVR(), NuSVR(), OneClassSVM()])
+def test_a_gap_is_where_the_fit_ends(machine):
+    X, y = load_iris(return_X_y=True)
+
+    model = machine.set_params(gap=1e-2).fit(X, y)
+
+    objective, bound = model.certificate_["objective"][1], model.certificate_["bound"]
+    assert objective - bound <= 1e-2 * max(abs(objective), abs(bound))

@@ -1,6 +1,8 @@
 //! `mercer compare`: several estimators on the same folds, and their posteriors or borders in one picture.
 
-use super::train::{Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_maps};
+use super::train::{
+    Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_maps,
+};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -109,7 +111,7 @@ fn learn(
     let recipe = recipe_for(card, &args.prepare)?;
     let texts = asked_texts(&args.reading);
     let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use", texts: &texts };
-    let features = columns.plan(profile, target, (card, recipe.words), session)?;
+    let features = columns.plan(profile, Some(target), (card, recipe.words), session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
     let features = features.look(&recipe, source, &monitor)?;

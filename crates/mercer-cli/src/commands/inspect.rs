@@ -63,6 +63,8 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let target = model.features.target.as_deref().unwrap_or("target");
     if able.regressor().is_some() {
         writeln!(out, "\n{target}: a number")?;
+    } else if able.detector().is_some() {
+        writeln!(out, "\nrows alone: inlier or outlier")?;
     } else {
         let labels: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
         writeln!(out, "\n{target}: {} classes ({})", labels.len(), labels.join(", "))?;

@@ -17,6 +17,7 @@ mod models;
 mod predict;
 mod reference;
 mod sample;
+mod strangers;
 mod train;
 
 pub use bayes::Bayes;

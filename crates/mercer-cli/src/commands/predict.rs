@@ -1,5 +1,6 @@
 //! `mercer predict`: a line a row.
 
+use super::strangers;
 use crate::args::Predict;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -21,14 +22,16 @@ const LINES_AT_ONCE: usize = 1 << 18;
 
 pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let numbers = model.fitted.model.as_model().regressor().is_some();
-    let classes = if numbers { Classes::default() } else { input::classes(&model)? };
+    let able = model.fitted.model.as_model();
+    let numbers = able.regressor().is_some();
+    let alone = able.detector().is_some();
+    let classes = if numbers || alone { Classes::default() } else { input::classes(&model)? };
     let mut writer = Writer::new(&args, &model, &classes, session)?;
     if args.data == "-" && args.reading.format == Some(Format::Lines) {
         return lines_as_they_come(&args, &model, &writer, session);
     }
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
-    writer.files = Some(&source).filter(|s| !numbers && s.document_name(0).is_some());
+    writer.files = Some(&source).filter(|s| !numbers && !alone && s.document_name(0).is_some());
     let features = &model.features;
     let chunk = chunk_rows(features.n_features(), features.layout());
     if let Some(share) = args.outliers {
@@ -240,6 +243,9 @@ impl<'a> Writer<'a> {
         if self.json {
             return String::new();
         }
+        if self.model.fitted.model.as_model().detector().is_some() {
+            return strangers::header();
+        }
         let mut columns = vec![quoted(&self.target)];
         if self.files.is_some() {
             columns.insert(0, "file".to_owned());
@@ -270,6 +276,10 @@ impl<'a> Writer<'a> {
         let able = self.model.fitted.model.as_model();
         if let Some(regressor) = able.regressor() {
             let text = self.number_lines(regressor, &rows.rows(), first_row)?;
+            return Ok((text, rows.n_unseen, risk));
+        }
+        if let Some(detector) = able.detector() {
+            let text = strangers::lines(detector, &rows.rows(), first_row, self.json)?;
             return Ok((text, rows.n_unseen, risk));
         }
         let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };

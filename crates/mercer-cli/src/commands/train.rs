@@ -1,5 +1,6 @@
 //! `mercer train`: from a table to a saved model, judged and told about.
 
+use super::strangers;
 use crate::args::{Partly, Reading, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -17,7 +18,7 @@ use std::path::{Path, PathBuf};
 /// A numeric target with more different values than this is something to measure, not to name.
 const MOST_NUMERIC_CLASSES: usize = 100;
 /// What an svmlight file and a folder of texts call their labels.
-const OWN_TARGET: &str = "label";
+pub(super) const OWN_TARGET: &str = "label";
 
 /// Estimators that keep a product for every pair of columns, and how many words they tell apart unless the
 /// user says otherwise.
@@ -36,6 +37,16 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
     let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
+    if let Some((estimator, reason)) = strangers::asked_for(&args, like.as_ref())? {
+        return strangers::train_alone(
+            &args,
+            (estimator, reason),
+            like,
+            &source,
+            &profile,
+            session,
+        );
+    }
     let target = find_target(target, &source, &profile)?;
     if !session.json {
         session.say(&terminal::profile(&profile, &target.name));
@@ -80,7 +91,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
             let columns =
                 Columns { ignore: &args.ignore, only: &args.texts, by: "--text", texts: &texts };
             let card = (estimator.card(), recipe.words);
-            columns.plan(&profile, &target.name, card, session)?
+            columns.plan(&profile, Some(&target.name), card, session)?
         }
     };
     let bar = session.bar("training");
@@ -136,7 +147,7 @@ impl Partly {
 }
 
 /// Saves and tells.
-fn finish(
+pub(super) fn finish(
     args: &Train,
     session: &Session,
     profile: &Profile,
@@ -268,21 +279,36 @@ fn choose(
     target: &ColumnProfile,
     like: Option<&Trained>,
 ) -> Result<(Estimator, String)> {
-    let (mut estimator, reason) = match (&args.model, like) {
-        (Some(id), _) => (Estimator::from_id(id)?, "as asked".to_owned()),
-        (None, Some(like)) => (like.estimator.clone(), "as the model it is to be like".to_owned()),
-        (None, None) if args.features.is_some() => {
+    let (estimator, reason) = match named(args, like)? {
+        Some(named) => named,
+        None if args.features.is_some() => {
             let id = if is_quantity(target) { "ridge" } else { "logistic" };
             (
                 Estimator::from_id(id)?,
                 "chosen because it is quick on the columns of a map".to_owned(),
             )
         }
-        (None, None) if is_quantity(target) => {
+        None if is_quantity(target) => {
             choose_for_quantity(profile, target, !args.texts.is_empty())?
         }
-        (None, None) => sensible(profile, &target.name, &args.texts)?,
+        None => sensible(profile, &target.name, &args.texts)?,
     };
+    Ok((with_settings(args, estimator)?, reason))
+}
+
+/// The estimator the user named, or the one of the model to be like, and why.
+pub(super) fn named(args: &Train, like: Option<&Trained>) -> Result<Option<(Estimator, String)>> {
+    Ok(match (&args.model, like) {
+        (Some(id), _) => Some((Estimator::from_id(id)?, "as asked".to_owned())),
+        (None, Some(like)) => {
+            Some((like.estimator.clone(), "as the model it is to be like".to_owned()))
+        }
+        (None, None) => None,
+    })
+}
+
+/// The same with the parameters that were set.
+pub(super) fn with_settings(args: &Train, mut estimator: Estimator) -> Result<Estimator> {
     if !args.likelihoods.is_empty() {
         let by_name: serde_json::Map<String, Value> =
             args.likelihoods.iter().map(|(k, v)| (k.clone(), Value::from(v.as_str()))).collect();
@@ -291,7 +317,7 @@ fn choose(
     for (key, value) in &args.settings {
         estimator = estimator.set_word(key, value)?;
     }
-    Ok((estimator, reason))
+    Ok(estimator)
 }
 
 /// Least squares, or ridge where there are hardly more rows than columns, or words.
@@ -414,7 +440,7 @@ impl Columns<'_> {
     pub fn plan(
         &self,
         profile: &Profile,
-        target: &str,
+        target: Option<&str>,
         card: (&Card, Words),
         session: &Session,
     ) -> Result<Features> {
@@ -429,7 +455,7 @@ impl Columns<'_> {
             return Err(Failure::Usage(format!("there is no column `{name}` to learn from")));
         }
         if !self.only.is_empty() {
-            let used = |name: &String| name == target || self.only.contains(name);
+            let used = |name: &String| Some(name.as_str()) == target || self.only.contains(name);
             let (used, left_out) = schema.fields.into_iter().partition(|f| used(&f.name));
             schema = Schema { fields: used };
             let names: Vec<String> = left_out.iter().map(|f: &Field| f.name.clone()).collect();
@@ -439,10 +465,16 @@ impl Columns<'_> {
         let asked = |name: &str| self.texts.iter().any(|text| text == name);
         if card.0.takes("asked_texts") && schema.fields.iter().any(|f| asked(&f.name)) {
             reads = Reads::NumbersAndTexts;
-            let used = |f: &Field| f.kind != Kind::Text || asked(&f.name) || f.name == target;
+            let used = |f: &Field| {
+                f.kind != Kind::Text || asked(&f.name) || Some(f.name.as_str()) == target
+            };
             let (used, left_out) = schema.fields.into_iter().partition(used);
             schema = Schema { fields: used };
-            say_left_out(&left_out.iter().map(|f: &Field| f.name.clone()).collect::<Vec<_>>(), UNASKED, session);
+            say_left_out(
+                &left_out.iter().map(|f: &Field| f.name.clone()).collect::<Vec<_>>(),
+                UNASKED,
+                session,
+            );
         }
         planned(&schema, target, card, reads, session)
     }
@@ -450,16 +482,19 @@ impl Columns<'_> {
 
 fn planned(
     schema: &Schema,
-    target: &str,
+    target: Option<&str>,
     (card, words): (&Card, Words),
     reads: Reads,
     session: &Session,
 ) -> Result<Features> {
-    let (features, left_out) = Features::plan_for(schema, Some(target), words, reads)?;
+    let (features, left_out) = Features::plan_for(schema, target, words, reads)?;
     let unasked = card.takes("asked_texts");
     for (why, words) in [
         (LeftOut::Empty, "they have no values".to_owned()),
-        (LeftOut::Text, if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned()),
+        (
+            LeftOut::Text,
+            if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned(),
+        ),
         (
             LeftOut::Words,
             format!(
@@ -484,7 +519,7 @@ fn say_left_out(names: &[String], why: &str, session: &Session) {
 }
 
 /// Where the model goes: the table's name without its endings, in this folder.
-fn model_path(args: &Train) -> PathBuf {
+pub(super) fn model_path(args: &Train) -> PathBuf {
     args.out.clone().unwrap_or_else(|| {
         let name = Path::new(&args.data).file_name().and_then(|n| n.to_str()).unwrap_or("model");
         let stem = name.split('.').next().filter(|s| !s.is_empty() && *s != "-");
@@ -492,7 +527,7 @@ fn model_path(args: &Train) -> PathBuf {
     })
 }
 
-fn page_path(args: &Train) -> Option<PathBuf> {
+pub(super) fn page_path(args: &Train) -> Option<PathBuf> {
     if args.no_report {
         return None;
     }

@@ -39,6 +39,9 @@ pub struct TrainReport {
     pub cross_validation: Option<ClassificationReport>,
     /// The same, where numbers were learned.
     pub regression: Option<RegressionReport>,
+    /// The share of such rows that were taken for strangers, where rows were learned alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<f64>,
     /// What the estimator chose among, where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Candidates>,
@@ -97,6 +100,7 @@ impl TrainReport {
             map: trained.features.map.as_ref().map(|map| map.description()),
             cross_validation: judged.map(|e| e.report()),
             regression: regression.map(|e| e.report()),
+            outside: outcome.outside,
             candidates: trained.fitted.model.as_model().selected().map(|m| m.candidates()),
             telling: telling(trained, outcome.bits.as_deref()),
             saved: paths.clone(),

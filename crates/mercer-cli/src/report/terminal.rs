@@ -98,6 +98,10 @@ pub fn train(report: &TrainReport) -> Result<()> {
         regression(judged)?;
     }
     let mut out = io::stdout().lock();
+    if let Some(outside) = report.outside {
+        let percent = 100.0 * outside;
+        writeln!(out, "\nOn rows held out by cross-validation: {percent:.2} % are outliers")?;
+    }
     if !report.telling.is_empty() {
         let mut rows = table(&["most telling columns", "bits about the class", ""]);
         align_right(&mut rows, &[1]);

@@ -10,6 +10,7 @@ mod journey;
 mod maps;
 mod networks;
 mod shell;
+mod strangers;
 mod text;
 
 use assert_cmd::Command;

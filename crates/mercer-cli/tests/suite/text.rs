@@ -230,7 +230,8 @@ fn numbers_are_learned_from_texts() {
     }
     folder.write("flats.tsv", &table);
     folder.write("new.tsv", "body\na flat garden and view\na flat small and old\n");
-    for model in ["ols", "ridge", "ridge-cv", "linear-svr", "sgd-regressor", "svr", "kernel-ridge"] {
+    for model in ["ols", "ridge", "ridge-cv", "linear-svr", "sgd-regressor", "svr", "kernel-ridge"]
+    {
         let kernel = matches!(model, "svr" | "kernel-ridge");
         let mut args = vec!["train", "flats.tsv", "--target", "price", "--text", "body", "--model"];
         args.extend([model, "--folds", "3", "--no-report", "--json"]);
@@ -255,11 +256,23 @@ fn numbers_are_learned_from_texts() {
             assert!(why.contains("garden") && !why.contains("noisy"), "{model}: {why}");
         }
     }
-    let chosen = folder.json(&["train", "flats.tsv", "--target", "price", "--text", "body", "--json"]);
+    let chosen =
+        folder.json(&["train", "flats.tsv", "--target", "price", "--text", "body", "--json"]);
     assert_eq!(chosen["estimator"], "ridge");
     // Texts that nobody asked for stay out of the way of numbers.
-    let done = folder.mercer(&["train", "flats.tsv", "--target", "price", "--model", "ridge",
-        "--column", "body=text"]).assert().success();
+    let done = folder
+        .mercer(&[
+            "train",
+            "flats.tsv",
+            "--target",
+            "price",
+            "--model",
+            "ridge",
+            "--column",
+            "body=text",
+        ])
+        .assert()
+        .success();
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     assert!(words.contains("`note` (they hold text; `--text COLUMN`"), "{words}");
 }

@@ -43,8 +43,8 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape, Spec,
-    Statistics,
+    Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape,
+    Spec, Statistics,
 };
 use crate::prepare::Reads;
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};
@@ -79,14 +79,14 @@ expand::catalog! {
         Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm, sparse asked_texts;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
-        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier summed decides, sparse texts;
+        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier calibrated summed decides, sparse texts;
         LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : regressor additive, sparse texts;
         Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : classifier summed decides online ordered warm, sparse texts;
         SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : classifier calibrated summed decides online ordered warm, sparse texts;
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : regressor additive online ordered warm, sparse texts;
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : classifier summed decides online ordered warm, sparse texts;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : regressor additive online ordered warm, sparse texts;
-        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier decides, sparse asked_texts;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier calibrated decides, sparse asked_texts;
         Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse asked_texts;
         NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse asked_texts;
         OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;

@@ -55,6 +55,8 @@ pub enum Goal<'a> {
     Classes(&'a Classes),
     /// A number.
     Numbers,
+    /// Nothing but whether it is like the others.
+    Alone,
 }
 
 impl Goal<'_> {
@@ -62,14 +64,14 @@ impl Goal<'_> {
     fn classes(&self) -> Classes {
         match self {
             Goal::Classes(classes) => (*classes).clone(),
-            Goal::Numbers => Classes::default(),
+            Goal::Numbers | Goal::Alone => Classes::default(),
         }
     }
 
     fn n_classes(&self) -> usize {
         match self {
             Goal::Classes(classes) => classes.len(),
-            Goal::Numbers => 1,
+            Goal::Numbers | Goal::Alone => 1,
         }
     }
 }
@@ -84,6 +86,9 @@ pub struct Outcome {
     pub regression: Option<RegressionEvaluation>,
     /// What each feature tells about the class on held-out rows, in bits.
     pub bits: Option<Vec<f64>>,
+    /// The share of held-out rows that the model of the others takes for strangers, where rows were learned
+    /// alone.
+    pub outside: Option<f64>,
 }
 
 /// Trains an estimator: one that learns by statistics from the stream, another from all its rows together,
@@ -236,7 +241,7 @@ impl Training<'_> {
     ) -> std::result::Result<Sums, S::Error> {
         let n_classes = match self.goal {
             Goal::Classes(classes) => classes.len(),
-            Goal::Numbers => 1,
+            Goal::Numbers | Goal::Alone => 1,
         };
         let summary = self.estimator.summary_bytes(n_classes, self.features.n_features());
         let summaries = self.n_folds as u64 + 8;
@@ -298,6 +303,7 @@ impl Training<'_> {
         match self.goal {
             Goal::Classes(classes) => rows.dataset(classes),
             Goal::Numbers => rows.number_dataset(),
+            Goal::Alone => rows.unlabeled(),
         }
     }
 
@@ -335,7 +341,7 @@ impl Training<'_> {
         }
         let rows = Encoded::join(parts).ok_or(Error::NoRows)?;
         let fitted = self.estimator.fit(&self.dataset(&rows)?, monitor)?;
-        let (mut evaluation, mut regression) = (None, None);
+        let (mut evaluation, mut regression, mut outside) = (None, None, None);
         if self.n_folds > 1 && fitted.certificate.stopped.is_none() {
             let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
             let batch = self.deal(&mut folds, rows, Labels::All);
@@ -358,13 +364,17 @@ impl Training<'_> {
                         judged.numbers.iter().for_each(|(y, p)| sums.judge(y, p));
                         regression = Some(sums);
                     }
+                    Goal::Alone if !judged.inside.is_empty() => {
+                        let strangers = judged.inside.iter().filter(|inside| **inside < 0.0);
+                        outside = Some(strangers.count() as f64 / judged.inside.len() as f64);
+                    }
                     _ => {}
                 }
             }
         }
         let Training { estimator, features, .. } = self;
         let trained = Trained::new(estimator, features, fitted, None);
-        Ok(Outcome { trained, evaluation, regression, bits: None })
+        Ok(Outcome { trained, evaluation, regression, bits: None, outside })
     }
 
     /// What training gives, from the model of all rows and the judgement of those held out.
@@ -381,11 +391,13 @@ impl Training<'_> {
                 (Some(judged.classes), None, Some(judged.information))
             }
             (Some(judged), Goal::Numbers) => (None, Some(judged.numbers), None),
+            // Nobody who learns by statistics knows strangers but by their density.
+            (Some(_), Goal::Alone) => (None, None, None),
         };
         let mut trained = Trained::new(self.estimator, self.features, fitted, stats);
         trained.densities = densities.filter(|densities| densities.n_rows() > 0);
         let bits = information.and_then(|i: Information| i.bits());
-        Outcome { trained, evaluation, regression, bits }
+        Outcome { trained, evaluation, regression, bits, outside: None }
     }
 
     /// The model of each summary. Too few rows to leave any out: that fold cannot be judged.
@@ -555,12 +567,13 @@ impl Training<'_> {
             _ if labels == Labels::None => self.features.reading(None),
             Goal::Classes(classes) => self.features.reading(Some(classes)),
             Goal::Numbers => self.features.reading_numbers(),
+            Goal::Alone => self.features.reading(None),
         }
     }
 
     fn encode(&self, encoder: &Encoder<'_>, table: &Table, labels: Labels) -> Result<Encoded> {
         match (self.goal, labels) {
-            (_, Labels::None) => encoder.encode(table, None),
+            (_, Labels::None) | (Goal::Alone, _) => encoder.encode(table, None),
             (Goal::Classes(classes), Labels::Some) => encoder.encode_partly(table, classes),
             (Goal::Classes(classes), Labels::All) => encoder.encode(table, Some(classes)),
             (Goal::Numbers, _) => encoder.encode_numbers(table),
@@ -587,7 +600,7 @@ impl Training<'_> {
                 let places = folds.split(&codes).into_iter();
                 places.map(|fold| fold.into_iter().map(|i| labeled[i]).collect()).collect()
             }
-            Goal::Numbers => folds.split(&vec![0; n]),
+            Goal::Numbers | Goal::Alone => folds.split(&vec![0; n]),
         };
         Dealt { rows, places, open }
     }
@@ -640,6 +653,8 @@ pub(super) struct Judgement {
 struct Judged {
     classes: Evaluation,
     numbers: Vec<(Vec<f64>, Vec<f64>)>,
+    /// How far inside each is, by a model that knows strangers.
+    inside: Vec<f64>,
     information: Information,
     densities: Densities,
 }
@@ -654,6 +669,7 @@ fn judge_batch(
     let mut judged = Judged {
         classes: Evaluation::new(classes),
         numbers: Vec::new(),
+        inside: Vec::new(),
         information: Information::default(),
         densities: Densities::default(),
     };
@@ -683,6 +699,9 @@ fn judge_batch(
         }
         if let Some(model) = model.as_model().regressor() {
             judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
+        }
+        if let Some(model) = model.as_model().detector() {
+            judged.inside.extend(model.inside(&rows)?);
         }
         if let Some(model) = model.as_model().factored() {
             let telling = |i: &usize| (first + places[*i]).is_multiple_of(stride);

@@ -85,7 +85,11 @@ pub fn explain_scores(
         scores.iter_mut().zip(terms).for_each(|(score, term)| *score += term);
     }
     let mut order: Vec<usize> = (0..scores.len()).collect();
-    order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
+    // The most probable class is the predicted one, also where that is not the highest score.
+    let chance = |c: usize| posterior.get(c).copied().unwrap_or(0.0);
+    order.sort_by(|a, b| {
+        chance(*b).total_cmp(&chance(*a)).then_with(|| scores[*b].total_cmp(&scores[*a]))
+    });
     let (winner, runner_up) = (order[0], order[1]);
     let terms = terms
         .outer_iter()

@@ -238,7 +238,7 @@ impl Lines<'_> {
 
     /// `x·w`.
     #[inline]
-    fn dot(&self, i: usize, w: &[f64]) -> f64 {
+    pub(super) fn dot(&self, i: usize, w: &[f64]) -> f64 {
         match self {
             Lines::Thin(x) => x.view().dot(i, w),
             Lines::Dense(x) => {
@@ -251,7 +251,7 @@ impl Lines<'_> {
 
     /// `w += times · x`.
     #[inline]
-    fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
+    pub(super) fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
         match self {
             Lines::Thin(x) => x.view().add_to(i, times, w),
             Lines::Dense(x) => {

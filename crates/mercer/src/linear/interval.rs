@@ -171,6 +171,22 @@ impl<'a> Intervals<'a> {
         }
     }
 
+    /// What a row's score is.
+    pub fn score(&self, i: usize, k: usize) -> f64 {
+        self.scores[i * self.m + k]
+    }
+
+    /// How hard a row pulls, `cᵢ θᵢ`.
+    pub fn force(&self, i: usize, k: usize) -> f64 {
+        self.cost(i, k) * self.pulls[i * self.m + k]
+    }
+
+    /// Whether a row pulls, and not with all its might.
+    pub fn bends(&self, i: usize, k: usize) -> bool {
+        let theta = self.pulls[i * self.m + k].abs();
+        theta > 0.0 && theta < self.cap()
+    }
+
     /// The largest `|θ|`.
     fn cap(&self) -> f64 {
         match self.power {
@@ -593,9 +609,7 @@ impl Intervals<'_> {
 
     /// How much a score's loss curves.
     fn curvature(&self, i: usize, k: usize) -> f64 {
-        let theta = self.pulls[i * self.m + k].abs();
-        let bends = theta > 0.0 && theta < self.cap();
-        if bends { self.cost(i, k) * self.stiffness[k] } else { 0.0 }
+        if self.bends(i, k) { self.cost(i, k) * self.stiffness[k] } else { 0.0 }
     }
 }
 

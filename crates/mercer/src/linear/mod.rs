@@ -2,6 +2,7 @@
 //!
 //! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
 
+mod crammer_singer;
 mod design;
 mod dual;
 mod entropy;
@@ -9,6 +10,7 @@ mod guess;
 mod interval;
 mod lasso;
 mod least_squares;
+mod leave_one_out;
 mod logistic;
 mod logistic_cv;
 mod multipliers;
@@ -37,7 +39,7 @@ pub use online::{
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use summary::{Estimate, Summary};
-pub use svc::{HingeLoss, InterceptPrice, LinearSvc, LinearSvcModel, MachinePenalty};
+pub use svc::{HingeLoss, InterceptPrice, LinearSvc, LinearSvcModel, MachinePenalty, PlanesOf};
 pub use svr::{LinearSvr, LinearSvrModel, TubeLoss};
 
 use crate::data::check_storage;

@@ -21,6 +21,9 @@ const PASSES: u64 = 1000;
 const PASSES_OF_FEW: u64 = 20;
 /// Squared distances of fewer columns are left to Newton's method: its equations are soon solved.
 const WIDE: usize = 1024;
+/// The tolerance that a search for a gap begins with, and where rounding begins.
+const FIRST: f64 = 0.1;
+const FINEST: f64 = 1e-15;
 
 choice! {
     /// A rule for whether to begin with the pulls of the rows.
@@ -75,6 +78,8 @@ pub(super) struct Solved {
 /// What was asked for.
 pub(super) struct Asked<'a> {
     pub tol: f64,
+    /// A relative gap to end at, in place of the tolerance.
+    pub gap: Option<f64>,
     pub dual: Dual,
     pub max_iter: usize,
     pub monitor: &'a Monitor<'a>,
@@ -89,14 +94,14 @@ pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
         let mut descent = Descent::new(problem);
         let few = problem.design.width() <= WIDE;
         let most = (if few { PASSES_OF_FEW } else { PASSES }).min(until.most_steps);
-        let mut tolerance = 0.5 * asked.tol * problem.unit;
+        let mut tolerance = 0.5 * asked.first() * problem.unit;
         loop {
             let settled = descent.run(tolerance, most, asked.monitor);
             passes = descent.passes();
             problem.start_at(&descent.weights(), descent.pulls());
             let (measured, off) = (problem.measure_pulls(true), problem.scores_off());
             let ended = Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
-            let solved = finish(ended, ("score off its pull", off), measured, asked.tol);
+            let solved = finish(ended, ("score off its pull", off), measured, asked);
             if solved.converged || solved.stopped.is_some() {
                 return Solved { passes, ..solved };
             }
@@ -107,33 +112,62 @@ pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
         }
     }
     let solved = match problem.power {
-        Power::Plain => by_rounds(problem, &until),
-        Power::Squared => {
-            let absolute = problem.costs.weights.1 > 0.0;
-            let ended = match absolute {
-                true => lasso::minimize(problem, &until),
-                false => newton(problem, &until),
-            };
-            let mut gradient = vec![0.0; problem.dimension()];
-            let measured = problem.measure();
-            let violations = match absolute {
-                true => {
-                    lasso::Priced::losses_gradient(problem, &mut gradient);
-                    lasso::Priced::violations_at(problem, &gradient)
-                }
-                false => {
-                    problem.gradient(&mut gradient);
-                    problem.violations(&gradient)
-                }
-            };
-            let name = if absolute { "largest entry of the gradient" } else { "relative gradient" };
-            finish(ended, (name, largest(&violations)), measured, asked.tol)
-        }
+        Power::Plain => by_rounds(problem, asked, &until),
+        Power::Squared => by_newton(problem, asked, &until),
     };
     Solved { passes, ..solved }
 }
 
+/// Newton's method or coordinates, once to the tolerance, or to finer and finer ones until the gap is closed.
+fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
+    let absolute = problem.costs.weights.1 > 0.0;
+    let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
+    let mut tolerance = asked.first();
+    loop {
+        let most_steps = until.most_steps - all.steps;
+        let until = Until { tolerance, most_steps, monitor: until.monitor };
+        let ended = match absolute {
+            true => lasso::minimize(problem, &until),
+            false => newton(problem, &until),
+        };
+        let spent = ended.steps >= most_steps || !ended.converged;
+        all.steps += ended.steps;
+        all.products += ended.products;
+        all.stopped = ended.stopped;
+        let mut gradient = vec![0.0; problem.dimension()];
+        let measured = problem.measure();
+        let violations = match absolute {
+            true => {
+                lasso::Priced::losses_gradient(problem, &mut gradient);
+                lasso::Priced::violations_at(problem, &gradient)
+            }
+            false => {
+                problem.gradient(&mut gradient);
+                problem.violations(&gradient)
+            }
+        };
+        let name = if absolute { "largest entry of the gradient" } else { "relative gradient" };
+        let solved = finish(all, (name, largest(&violations)), measured, asked);
+        let over = solved.converged || spent || solved.stopped.is_some();
+        if asked.gap.is_none() || over || tolerance < FINEST {
+            return solved;
+        }
+        tolerance *= 0.1;
+    }
+}
+
 impl Asked<'_> {
+    /// The tolerance to begin with.
+    fn first(&self) -> f64 {
+        if self.gap.is_some() { FIRST } else { self.tol }
+    }
+
+    /// Whether what was measured is what was asked for.
+    fn close(&self, measured: &[Measured]) -> bool {
+        let share = self.gap.unwrap_or(self.tol);
+        measured.iter().all(|m| m.gap <= share * m.value)
+    }
+
     /// Whether passes over the rows go before.
     fn begins_with_pulls(&self, problem: &Intervals<'_>) -> bool {
         let possible = !problem.free_constant() && problem.costs.weights.1 == 0.0;
@@ -149,9 +183,9 @@ impl Asked<'_> {
 }
 
 /// Rounds until the pulls of the rows, the gradient and the gap are all as good as asked for.
-fn by_rounds(problem: &mut Intervals<'_>, until: &Until<'_>) -> Solved {
+fn by_rounds(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
     let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
-    let mut tolerance = until.tolerance.max(0.03);
+    let mut tolerance = asked.first().max(0.03);
     let mut last = vec![f64::INFINITY; problem.m];
     for _ in 0..ROUNDS {
         let most_steps = until.most_steps - all.steps;
@@ -162,35 +196,37 @@ fn by_rounds(problem: &mut Intervals<'_>, until: &Until<'_>) -> Solved {
         // In units of what is far for a score.
         let off: Vec<f64> = problem.row_violations().iter().map(|v| v / problem.unit).collect();
         let measured = problem.measure();
-        let close = measured.iter().all(|m| m.gap <= until.tolerance * m.value);
+        let close = asked.close(&measured);
         let right = largest(&off) <= until.tolerance && ended.converged;
         let enough = all.steps >= until.most_steps || all.stopped.is_some();
-        if enough || (close && right && tolerance <= until.tolerance) {
+        let right = right && tolerance <= until.tolerance;
+        if enough || (close && (right || asked.gap.is_some())) {
             let violation = ("score off its pull", largest(&off));
-            return finish(all, violation, measured, until.tolerance);
+            return finish(all, violation, measured, asked);
         }
         let slow: Vec<bool> = off.iter().zip(&last).map(|(now, last)| *now > 0.1 * last).collect();
         problem.next_round(&slow);
         last = off;
-        tolerance = until.tolerance.max(0.1 * tolerance);
+        let finest = if asked.gap.is_some() { FINEST } else { until.tolerance };
+        tolerance = finest.max(0.1 * tolerance);
     }
     let violation = ("score off its pull", largest(&last));
     let measured = problem.measure();
-    finish(all, violation, measured, until.tolerance)
+    finish(all, violation, measured, asked)
 }
 
 fn finish(
     ended: Ended,
     violation: (&'static str, f64),
     measured: Vec<Measured>,
-    tol: f64,
+    asked: &Asked<'_>,
 ) -> Solved {
-    let close = measured.iter().all(|m| m.gap <= tol * m.value);
+    let close = asked.close(&measured);
     Solved {
         steps: ended.steps,
         passes: 0,
         products: ended.products,
-        converged: close && violation.1 <= tol,
+        converged: close && (asked.gap.is_some() || violation.1 <= asked.tol),
         stopped: ended.stopped,
         violation,
         measured,

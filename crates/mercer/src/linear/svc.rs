@@ -3,16 +3,22 @@
 //! For every class against the others (of two classes once, for the second), minimize
 //! `½‖w‖² + C Σᵢ sᵢ max(0, 1 − yᵢ (w·xᵢ + b))ᵖ` with `p` 1 or 2, or `‖w‖₁` for half the square (Cortes &
 //! Vapnik 1995; Fan et al. 2008). The constant is the weight of a column of `intercept_scaling`, with a
-//! price like any other, or free of it.
+//! price like any other, or free of it. Or the planes of all classes are learned together, see
+//! [`super::crammer_singer`].
 
+use super::crammer_singer::{self, Together, Until};
 use super::design::Design;
 use super::interval::{Aim, Costs, Intervals, Power};
 use super::lasso::Priced;
+use super::leave_one_out::leave_one_out;
 use super::multipliers::{Asked, Dual, DualRule, refuse_dual, solve};
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::svm::ClassWeight;
+use crate::svm::calibrate::{maps_fit, not_calibrated};
+use crate::svm::distribution::{About, log_distribution};
+use crate::svm::{Calibration, CalibrationMap, ClassWeight};
 use mercer_num::rows::Missing;
+use rayon::prelude::*;
 use std::time::Instant;
 
 choice! {
@@ -42,6 +48,16 @@ choice! {
         Scaled = "scaled",
         /// None.
         Free = "free",
+    }
+}
+
+choice! {
+    /// How planes of many classes are learned.
+    pub enum PlanesOf {
+        /// Each for its class against the rest.
+        OneVsRest = "ovr",
+        /// All together, so that each row's own is highest.
+        CrammerSinger = "crammer_singer",
     }
 }
 
@@ -75,6 +91,20 @@ params! {
         class_weight: Option<ClassWeight> = None, Above(0.0);
         /// Steps after which to stop in any case; the certificate then says so.
         max_iter: usize = 1000, AtLeast(1.0);
+        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
+        /// `tol`.
+        gap: Option<f64> = None, Above(0.0);
+        /// Many classes by a plane for every class against the rest (`ovr`), or by planes that are learned together
+        /// so that each row's own is highest (`crammer_singer`, which prices distances as they are, whatever the
+        /// loss).
+        multi_class: PlanesOf = PlanesOf::OneVsRest, OneOf(PlanesOf::WORDS);
+        /// Whether to learn probabilities too, from what the planes would have said of each row without
+        /// it. Predictions then go to the most probable class.
+        probability: bool = false, Any;
+        /// How decisions become probabilities, where `probability` asks for them: by a `sigmoid`, by the best
+        /// function that rises (`isotonic`), or by two of those, one for either answer (`venn-abers`). The last two
+        /// want more rows and take any shape.
+        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
     }
 }
 
@@ -92,6 +122,9 @@ pub struct LinearSvcModel {
     pub n_iter: u64,
     /// Whether it came to its tolerance.
     pub converged: bool,
+    /// For every decision the map to probabilities, where those were asked for.
+    #[serde(default)]
+    pub calibration: Option<Vec<CalibrationMap>>,
     #[serde(skip)]
     by_feature: Cached<Vec<f64>>,
 }
@@ -102,18 +135,7 @@ impl Fit for LinearSvc {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<LinearSvcModel>> {
         let began = Instant::now();
         self.check()?;
-        refuse_dual(
-            self.dual,
-            self.penalty == MachinePenalty::L1,
-            self.fit_intercept && self.intercept == InterceptPrice::Free,
-        )?;
-        if self.penalty == MachinePenalty::L1 && self.loss == HingeLoss::Hinge {
-            return Err(Error::Parameter {
-                name: "loss".into(),
-                found: "hinge with the penalty `l1`".into(),
-                expected: "`squared_hinge` with `l1`, or the penalty `l2`".into(),
-            });
-        }
+        self.refuse_contradictions()?;
         let (codes, classes) = data.class_target()?;
         check_rows(data)?;
         classes.check_several()?;
@@ -129,39 +151,183 @@ impl Fit for LinearSvc {
             [only] => return Err(Error::OneClass { class: classes.label(only).to_string() }),
             _ => {}
         }
-        let m = if present.len() == 2 { 1 } else { present.len() };
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = Intervals::bytes(data.n_rows(), n_weights, m);
+        let bytes = Intervals::bytes(data.n_rows(), n_weights, present.len());
         monitor.reserve("keeping scores of all rows", bytes)?;
         let place = |c: &u32| present.iter().position(|p| p == c).unwrap_or(0) as u32;
-        let aim = Aim::Classes {
+        let ready = Ready {
+            data,
+            classes,
             places: codes.iter().map(place).collect(),
             factors: present.iter().map(|c| factors[*c as usize]).collect(),
+            rows: (0..data.n_rows()).map(|i| self.C * weight(i)).collect(),
+            present,
+            design: Design::new(data.rows(), self.fit_intercept, monitor)?,
+            began,
         };
-        let rows = (0..data.n_rows()).map(|i| self.C * weight(i)).collect();
-        let design = Design::new(data.rows(), self.fit_intercept, monitor)?;
+        match self.multi_class {
+            PlanesOf::OneVsRest => self.fit_apart(ready, monitor),
+            PlanesOf::CrammerSinger => self.fit_together(ready, monitor),
+        }
+    }
+}
+
+/// Rows, classes and prices, looked through.
+struct Ready<'a, 'd> {
+    data: &'a Dataset<'d>,
+    classes: &'a Classes,
+    /// The classes that have rows.
+    present: Vec<u32>,
+    /// Where each row's class stands among them.
+    places: Vec<u32>,
+    /// How much each of them counts.
+    factors: Vec<f64>,
+    /// What each row costs.
+    rows: Vec<f64>,
+    design: Design<'d>,
+    began: Instant,
+}
+
+impl LinearSvc {
+    /// Refuses options that contradict each other.
+    fn refuse_contradictions(&self) -> Result<()> {
+        let free = self.fit_intercept && self.intercept == InterceptPrice::Free;
+        refuse_dual(self.dual, self.penalty == MachinePenalty::L1, free)?;
+        let refuse = |name: &str, found: &str, expected: &str| {
+            let (found, expected) = (found.to_owned(), expected.to_owned());
+            Err(Error::Parameter { name: name.into(), found, expected })
+        };
+        if self.penalty == MachinePenalty::L1 && self.loss == HingeLoss::Hinge {
+            let expected = "`squared_hinge` with `l1`, or the penalty `l2`";
+            return refuse("loss", "hinge with the penalty `l1`", expected);
+        }
+        if self.multi_class == PlanesOf::OneVsRest {
+            return Ok(());
+        }
+        let ovr = "`ovr` there: planes learned together have the penalty `l2`, a constant with a price, begin \
+                   with the rows' pulls and end there, and have no probabilities";
+        let why = match () {
+            () if self.penalty == MachinePenalty::L1 => "crammer_singer with the penalty `l1`",
+            () if free => "crammer_singer with a free constant term",
+            () if self.dual == Dual::Given(false) => "crammer_singer with `dual` false",
+            () if self.probability => "crammer_singer with probabilities",
+            () => return Ok(()),
+        };
+        refuse("multi_class", why, ovr)
+    }
+
+    /// A plane for every class against the rest.
+    fn fit_apart(
+        &self,
+        ready: Ready<'_, '_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<LinearSvcModel>> {
+        let Ready { data, classes, present, places, factors, rows, design, began } = ready;
+        let m = if present.len() == 2 { 1 } else { present.len() };
         let power = match self.loss {
             HingeLoss::Hinge => Power::Plain,
             HingeLoss::SquaredHinge => Power::Squared,
         };
+        let aim = Aim::Classes { places: places.clone(), factors };
         let mut problem = Intervals::new(design, m, aim, rows, power, self.costs());
-        let asked = Asked { tol: self.tol, dual: self.dual, max_iter: self.max_iter, monitor };
+        let (tol, gap, dual) = (self.tol, self.gap, self.dual);
+        let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
         let solved = solve(&mut problem, &asked);
         if solved.stopped.is_some() && solved.n_iter() == 0 {
             return Err(Error::Stopped);
         }
         monitor.report(solved.n_iter(), Some(solved.n_iter()));
         let certificate = solved.certificate("priced margin", data.n_rows(), began);
-        let (coefficients, intercepts) = to_rows(&problem, classes.len(), &present);
+        let (coefficients, intercepts) =
+            to_rows(problem.weights(), m, data.n_columns(), classes.len(), &present);
+        let calibration =
+            self.probability.then(|| self.maps(&problem, data, &places, classes.len(), &present));
         let model = LinearSvcModel {
             classes: classes.clone(),
             coefficients,
             intercepts,
             n_iter: solved.n_iter(),
             converged: solved.converged,
+            calibration,
             by_feature: Cached::default(),
         };
         Ok(Fitted { model, certificate })
+    }
+
+    /// The planes of all classes at once.
+    fn fit_together(
+        &self,
+        ready: Ready<'_, '_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<LinearSvcModel>> {
+        let Ready { data, classes, present, places, factors, rows, design, began } = ready;
+        let cost = |(place, row): (&u32, &f64)| factors[*place as usize] * row;
+        let lift = if self.fit_intercept { self.intercept_scaling.powi(2) } else { 0.0 };
+        let m = present.len();
+        let costs = places.iter().zip(&rows).map(cost).collect();
+        let problem = Together { design: &design, places: &places, m, costs, lift };
+        let max_passes = self.max_iter as u64;
+        let until = Until { tol: self.tol, gap: self.gap, max_passes, monitor };
+        let solved = crammer_singer::solve(&problem, &until);
+        if solved.stopped.is_some() && solved.passes <= 1 {
+            return Err(Error::Stopped);
+        }
+        monitor.report(solved.passes, Some(solved.passes));
+        let certificate = solved.certificate(data.n_rows(), began);
+        let mut weights = solved.weights;
+        let mut m = m;
+        if classes.len() == 2 {
+            // One plane says it all: how much higher the second class is than the first.
+            weights = weights.chunks_exact(2).map(|pair| pair[1] - pair[0]).collect();
+            m = 1;
+        }
+        let (coefficients, intercepts) =
+            to_rows(&weights, m, data.n_columns(), classes.len(), &present);
+        let model = LinearSvcModel {
+            classes: classes.clone(),
+            coefficients,
+            intercepts,
+            n_iter: solved.passes,
+            converged: solved.converged,
+            calibration: None,
+            by_feature: Cached::default(),
+        };
+        Ok(Fitted { model, certificate })
+    }
+
+    /// The map of every decision, from what the planes would have said of each row without it.
+    fn maps(
+        &self,
+        problem: &Intervals<'_>,
+        data: &Dataset<'_>,
+        places: &[u32],
+        n_classes: usize,
+        present: &[u32],
+    ) -> Vec<CalibrationMap> {
+        let m = problem.m;
+        let weights: Vec<f64> = match data.weights() {
+            [] => vec![1.0; data.n_rows()],
+            weights => weights.to_vec(),
+        };
+        let said: Vec<Vec<f64>> =
+            (0..m).into_par_iter().map(|k| leave_one_out(problem, data.rows(), k)).collect();
+        let map = |place: usize| {
+            let (k, mirrored) = if m == 1 { (0, place == 0) } else { (place, false) };
+            let own = if m == 1 { 1 } else { place as u32 };
+            let positive: Vec<bool> = places.iter().map(|p| *p == own).collect();
+            match mirrored {
+                true => {
+                    CalibrationMap::fit_mirrored(self.calibration, &said[k], &positive, &weights)
+                }
+                false => CalibrationMap::fit(self.calibration, &said[k], &positive, &weights),
+            }
+        };
+        if n_classes == 2 {
+            return vec![map(1)];
+        }
+        let mut maps = vec![CalibrationMap::unasked(); n_classes];
+        present.iter().enumerate().for_each(|(place, code)| maps[*code as usize] = map(place));
+        maps
     }
 }
 
@@ -186,9 +352,14 @@ pub(super) fn check_rows(data: &Dataset<'_>) -> Result<()> {
 }
 
 /// The weights with a row for every class that is told from the others.
-fn to_rows(problem: &Intervals<'_>, n_classes: usize, present: &[u32]) -> (Matrix, Vec<f64>) {
-    let (m, width) = (problem.m, problem.design.width());
-    let (weights, constants) = problem.weights().split_at(width * m);
+fn to_rows(
+    weights: &[f64],
+    m: usize,
+    width: usize,
+    n_classes: usize,
+    present: &[u32],
+) -> (Matrix, Vec<f64>) {
+    let (weights, constants) = weights.split_at(width * m);
     let rows = if n_classes == 2 { 1 } else { n_classes };
     let mut coefficients = Matrix::zeros((rows, width));
     // A class nobody showed is never the highest.
@@ -216,6 +387,21 @@ impl LinearSvcModel {
         weights.extend(&self.intercepts);
         weights
     }
+
+    /// Whether there are probabilities.
+    pub fn has_probabilities(&self) -> bool {
+        self.calibration.is_some()
+    }
+
+    fn log_proba_of(&self, decisions: &Matrix, maps: &[CalibrationMap]) -> Matrix {
+        let two = self.classes.len() == 2;
+        // A class nobody showed is infinitely far.
+        let shown: Vec<bool> = match two {
+            true => vec![true; 2],
+            false => self.intercepts.iter().map(|b| b.is_finite()).collect(),
+        };
+        log_distribution(decisions, maps, if two { About::Second } else { About::Each }, &shown)
+    }
 }
 
 impl Check for LinearSvcModel {
@@ -228,7 +414,8 @@ impl Check for LinearSvcModel {
             && width >= 1
             && self.coefficients.iter().all(|w| w.is_finite())
             && self.intercepts.iter().all(|b| *b < f64::INFINITY)
-            && self.intercepts.iter().any(|b| b.is_finite());
+            && self.intercepts.iter().any(|b| b.is_finite())
+            && maps_fit(self.calibration.as_deref(), m);
         if fits { Ok(()) } else { Err(Error::File("hyperplanes that no fit could give".into())) }
     }
 }
@@ -258,13 +445,24 @@ impl Classifier for LinearSvcModel {
         self.coefficients.ncols()
     }
 
-    /// The decision about each class; of two classes, for the second and against the first.
+    /// The decision about each class; of two classes, for the second and against the first. Where there are
+    /// probabilities, their logarithms.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         let decisions = self.decisions(x)?;
+        if let Some(maps) = &self.calibration {
+            return Ok(self.log_proba_of(&decisions, maps));
+        }
         if self.intercepts.len() > 1 {
             return Ok(decisions);
         }
         Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| side(c) * decisions[[i, 0]]))
+    }
+}
+
+impl Probabilistic for LinearSvcModel {
+    fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let maps = self.calibration.as_ref().ok_or_else(|| not_calibrated("linear-svc"))?;
+        Ok(self.log_proba_of(&self.decisions(x)?, maps))
     }
 }
 
@@ -273,6 +471,7 @@ fn side(class: usize) -> f64 {
 }
 
 impl Summed for LinearSvcModel {
+    /// The decisions as a sum, also where the scores are probabilities.
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();

@@ -51,6 +51,9 @@ params! {
         dual: Dual = Dual::Rule(DualRule::Auto), Any;
         /// Steps after which to stop in any case; the certificate then says so.
         max_iter: usize = 1000, AtLeast(1.0);
+        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
+        /// `tol`.
+        gap: Option<f64> = None, Above(0.0);
     }
 }
 
@@ -108,7 +111,8 @@ impl Fit for LinearSvr {
         let scaled = if free { 0.0 } else { self.intercept_scaling.powi(-2) };
         let costs = Costs { weights: (1.0, 0.0), constant: (scaled, 0.0) };
         let mut problem = Intervals::new(design, 1, aim, rows, power, costs);
-        let asked = Asked { tol: self.tol, dual: self.dual, max_iter: self.max_iter, monitor };
+        let (tol, gap, dual) = (self.tol, self.gap, self.dual);
+        let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
         let solved = solve(&mut problem, &asked);
         if solved.stopped.is_some() && solved.n_iter() == 0 {
             return Err(Error::Stopped);

@@ -90,15 +90,18 @@ impl<T: Float> ByColumns<'_, T> {
         for (row, column) in matrix.chunks_exact_mut(n).zip(&columns) {
             row.iter_mut().zip(set).for_each(|(k, j)| *k = column[*j as usize]);
         }
-        let diagonal: Vec<T> = set.iter().map(|i| self.diagonal[*i as usize]).collect();
+        let mut diagonal: Vec<T> = set.iter().map(|i| self.diagonal[*i as usize]).collect();
         let mut some = self.v.select(set);
         let left = self.options.max_steps - self.steps;
         let to = to.max(0.5 * self.options.tol);
         let go_on = |_, _| self.monitor.stop().is_none();
-        let run = pairs(&mut some, &matrix, &diagonal, to, left, go_on);
+        let run = pairs(&mut some, &matrix, &mut diagonal, to, left, go_on);
         let mut moved: Vec<(f64, &[T])> = Vec::new();
-        for ((i, beta), column) in set.iter().zip(&some.beta).zip(&columns) {
+        for ((i, beta), (column, own)) in
+            set.iter().zip(&some.beta).zip(columns.iter().zip(diagonal))
+        {
             let i = *i as usize;
+            self.diagonal[i] = own;
             if *beta != self.v.beta[i] {
                 moved.push((beta - self.v.beta[i], column));
                 self.v.beta[i] = *beta;

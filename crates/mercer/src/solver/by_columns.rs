@@ -10,6 +10,7 @@
 //! or rounding; whoever asked looks at all of them, and begins again from there if he must.
 
 use super::cache::Cache;
+use super::slack::Slack;
 use super::smo::{End, Variables, gain_of, move_pair, pairs, violation};
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
@@ -45,6 +46,8 @@ pub struct BoxQp<'a> {
     pub start: Vec<f64>,
     /// `Kβ` where it begins, if it is known.
     pub outputs: Option<Vec<f64>>,
+    /// What slack costs where that is a power of its length: then multipliers have prices, not bounds.
+    pub slack: Option<&'a Slack>,
 }
 
 /// How to solve.
@@ -111,6 +114,7 @@ pub fn solve<T: Float>(
         problem.high.to_vec(),
         problem.tube,
         problem.split,
+        problem.slack.cloned(),
     );
     let mut solution = if n <= WHOLE {
         whole(variables, rows, options, monitor)
@@ -130,9 +134,13 @@ fn whole<T: Float>(
 ) -> Solution {
     let n = rows.n_rows();
     let k = rows.gram();
-    let diagonal: Vec<T> = (0..n).map(|i| k[i * n + i]).collect();
+    let lifted = |i: usize| match v.slack {
+        None => k[i * n + i],
+        Some(_) => T::narrow(k[i * n + i].into() + v.lift(i)),
+    };
+    let mut diagonal: Vec<T> = (0..n).map(lifted).collect();
     let mut stopped = None;
-    let run = pairs(&mut v, &k, &diagonal, options.tol, options.max_steps, |_, _| {
+    let run = pairs(&mut v, &k, &mut diagonal, options.tol, options.max_steps, |_, _| {
         stopped = monitor.stop();
         stopped.is_none()
     });
@@ -156,7 +164,9 @@ fn levels(v: &Variables) -> [f64; 2] {
         let (mut sum, mut free) = (0.0, 0u64);
         let (mut top, mut bottom) = (f64::NEG_INFINITY, f64::INFINITY);
         for i in v.groups()[g].clone() {
-            let near = 1e-10 * (v.high[i] - v.low[i]).min(f64::MAX);
+            // Where there is no bound there is nothing to be near to.
+            let width = v.high[i] - v.low[i];
+            let near = if width.is_finite() { 1e-10 * width } else { 0.0 };
             let rises = v.beta[i] < v.high[i] - near;
             let falls = v.beta[i] > v.low[i] + near;
             // Inside, and not on the kink either: both prices are the same.
@@ -191,6 +201,7 @@ pub(super) struct ByColumns<'a, T> {
     active: Vec<u32>,
     /// The rows looked at, where not all are.
     pub some: Option<KernelRows<T>>,
+    /// The diagonal of the kernel, with the curvature of slack.
     pub diagonal: Vec<T>,
     pub cache: Cache<T>,
     /// Values of the variables set aside.
@@ -206,13 +217,18 @@ impl<'a, T: Float> ByColumns<'a, T> {
         monitor: &'a Monitor<'a>,
     ) -> Self {
         let n = all.n_rows();
+        let mut diagonal = all.diagonal();
+        if v.slack.is_some() {
+            let own = diagonal.iter_mut().enumerate();
+            own.for_each(|(i, own)| *own = T::narrow((*own).into() + v.lift(i)));
+        }
         ByColumns {
             all,
             options,
             monitor,
             active: (0..n as u32).collect(),
             some: None,
-            diagonal: all.diagonal(),
+            diagonal,
             cache: Cache::new(n, capacity::<T>(n, options.cache_bytes)),
             beta: v.beta.clone(),
             v,
@@ -302,10 +318,18 @@ impl<'a, T: Float> ByColumns<'a, T> {
         self.cache.use_column(j as u32);
         let (rising, falling) = (self.cache.column(i as u32), self.cache.column(j as u32));
         let gain = gain_of(&self.v, j, scans[g].top);
-        let curvature = self.diagonal[i].into() + self.diagonal[j].into() - 2.0 * rising[j].into();
+        let (own_i, own_j) = match self.v.slack {
+            None => (self.diagonal[i].into(), self.diagonal[j].into()),
+            Some(_) => (rising[i].into(), falling[j].into()),
+        };
+        let curvature = own_i + own_j - 2.0 * rising[j].into();
         let t = move_pair(&mut self.v, i, j, gain, curvature);
         if t == 0.0 {
             return None;
+        }
+        if self.v.slack.is_some() {
+            self.diagonal[i] = T::narrow(own_i + self.v.lift(i));
+            self.diagonal[j] = T::narrow(own_j + self.v.lift(j));
         }
         let groups = self.v.groups();
         for (g, group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
@@ -478,6 +502,7 @@ mod tests {
                 split,
                 start: vec![0.0; n],
                 outputs: None,
+                slack: None,
             };
             // Nothing set aside, so that what was looked at is all there is.
             let plain = SolverOptions { shrinking: false, ..options(1e-8) };
@@ -517,6 +542,7 @@ mod tests {
                 split: n,
                 start: vec![0.0; n],
                 outputs: None,
+                slack: None,
             };
             let options = SolverOptions { max_steps: most, ..options(0.0) };
             let end = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
@@ -539,6 +565,7 @@ mod tests {
             split: n,
             start: vec![0.0; n],
             outputs: None,
+            slack: None,
         };
         let v = Variables::new(
             vec![0.0; n],
@@ -547,6 +574,7 @@ mod tests {
             high.clone(),
             0.0,
             n,
+            None,
         );
 
         let plain = SolverOptions { shrinking: false, ..options(1e-9) };
@@ -577,6 +605,7 @@ mod tests {
             split: n,
             start: vec![0.0; n],
             outputs: None,
+            slack: None,
         };
         for (cache_bytes, shrinking) in [(1 << 10, false), (1 << 30, true), (600_000, true)] {
             let options = SolverOptions { cache_bytes, shrinking, ..options(1e-3) };
@@ -611,6 +640,7 @@ mod tests {
             split: 400,
             start: vec![0.0; n],
             outputs: None,
+            slack: None,
         };
 
         let options = SolverOptions { shrinking: false, ..options(1e-8) };
@@ -649,6 +679,7 @@ mod tests {
             split: n,
             start,
             outputs: None,
+            slack: None,
         };
         let run = |start| solve(&problem(start), &rows, &options(1e-6), &Monitor::quiet(), &|_| {});
 

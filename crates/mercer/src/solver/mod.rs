@@ -7,7 +7,9 @@ mod by_columns;
 mod cache;
 mod conjugate_gradients;
 pub(crate) mod newton;
+mod slack;
 mod smo;
 
 pub use by_columns::{BoxQp, Solution, SolverOptions, solve};
 pub(crate) use conjugate_gradients::{Gradients, conjugate_gradients};
+pub use slack::Slack;

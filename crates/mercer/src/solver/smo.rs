@@ -8,8 +8,10 @@
 //! The pair: the cheapest to rise, and the one to fall with it that gains most by the second-order
 //! model (Fan, Chen & Lin 2005, working set selection 2). Written in `β` with signs, not in pairs of
 //! multipliers, classification, regression, one-class and the ν forms are one problem, and the kink of
-//! `ε|β|` at zero is a place where a step ends.
+//! `ε|β|` at zero is a place where a step ends. Where slack costs a power of its length ([`slack`](super::slack)), the
+//! slope of a variable's own cost is part of its price.
 
+use super::slack::Slack;
 use mercer_num::Float;
 use mercer_num::sweep::{FLAT, Scan, scan};
 use std::ops::Range;
@@ -20,13 +22,15 @@ pub(super) struct Variables {
     pub f: Vec<f64>,
     pub low: Vec<f64>,
     pub high: Vec<f64>,
-    /// `u` is `up − f`: minus the tube's price, or `-inf` where the variable may not rise.
+    /// `u` is `up − f`: minus the prices of tube and slack, or `-inf` where the variable may not rise.
     pub up: Vec<f64>,
     /// The same for falling, or `inf`.
     pub down: Vec<f64>,
     pub tube: f64,
     /// The first so many are a group, the rest another.
     pub split: usize,
+    /// What slack costs, where that is a power of its length.
+    pub slack: Option<Slack>,
 }
 
 impl Variables {
@@ -37,10 +41,11 @@ impl Variables {
         high: Vec<f64>,
         tube: f64,
         split: usize,
+        slack: Option<Slack>,
     ) -> Self {
         let n = beta.len();
-        let mut out =
-            Variables { beta, f, low, high, up: vec![0.0; n], down: vec![0.0; n], tube, split };
+        let (up, down) = (vec![0.0; n], vec![0.0; n]);
+        let mut out = Variables { beta, f, low, high, up, down, tube, split, slack };
         (0..n).for_each(|i| out.refresh(i));
         out
     }
@@ -48,10 +53,16 @@ impl Variables {
     /// What a variable may do where it stands.
     pub fn refresh(&mut self, i: usize) {
         let b = self.beta[i];
-        let rising = if b >= 0.0 { -self.tube } else { self.tube };
-        let falling = if b > 0.0 { -self.tube } else { self.tube };
+        let own = self.slack.as_ref().map_or(0.0, |slack| slack.slope(i, b));
+        let rising = if b >= 0.0 { -self.tube } else { self.tube } - own;
+        let falling = if b > 0.0 { -self.tube } else { self.tube } - own;
         self.up[i] = if b < self.high[i] { rising } else { f64::NEG_INFINITY };
         self.down[i] = if b > self.low[i] { falling } else { f64::INFINITY };
+    }
+
+    /// How much the price of a variable's slack curves where it stands.
+    pub fn lift(&self, i: usize) -> f64 {
+        self.slack.as_ref().map_or(0.0, |slack| slack.curvature(i, self.beta[i].abs()))
     }
 
     pub fn groups(&self) -> [Range<usize>; 2] {
@@ -75,6 +86,10 @@ impl Variables {
             down: take(&self.down),
             tube: self.tube,
             split: places.iter().filter(|i| (**i as usize) < self.split).count(),
+            slack: self
+                .slack
+                .as_ref()
+                .map(|slack| Slack { power: slack.power, prices: take(&slack.prices) }),
         }
     }
 }
@@ -106,11 +121,12 @@ pub(super) enum End {
 /// Steps between two questions whether to go on.
 const POLL: u64 = 1024;
 
-/// Solves by pairs until the violation is within `tol`; `k` is the matrix, row-major and symmetric.
+/// Solves by pairs until the violation is within `tol`; `k` is the matrix, row-major and symmetric, and `diagonal` its
+/// diagonal with the curvature of slack.
 pub(super) fn pairs<T: Float>(
     v: &mut Variables,
     k: &[T],
-    diagonal: &[T],
+    diagonal: &mut [T],
     tol: f64,
     max_steps: u64,
     mut go_on: impl FnMut(u64, f64) -> bool,
@@ -148,10 +164,14 @@ pub(super) fn pairs<T: Float>(
         };
         let j = group.start + j;
         let gain = gain_of(v, j, scans[g].top);
-        let curvature = diagonal[i].into() + diagonal[j].into() - 2.0 * rising[j].into();
+        let own: [f64; 2] = [i, j].map(|i| k[i * n + i].into());
+        let curvature = own[0] + own[1] - 2.0 * rising[j].into();
         let t = move_pair(v, i, j, gain, curvature);
         if t == 0.0 {
             return run(End::Rounding);
+        }
+        for (i, own) in [i, j].into_iter().zip(own).filter(|_| v.slack.is_some()) {
+            diagonal[i] = T::narrow(own + v.lift(i));
         }
         let falling = &k[j * n..(j + 1) * n];
         for (g, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
@@ -176,14 +196,17 @@ pub(super) fn gain_of(v: &Variables, j: usize, top: f64) -> f64 {
 /// Moves `i` up and `j` down to where their gain is used up, or as far as the box and the kinks at zero
 /// allow; says how far.
 pub(super) fn move_pair(v: &mut Variables, i: usize, j: usize, gain: f64, curvature: f64) -> f64 {
-    let t = gain / curvature.max(FLAT);
     let kink = v.tube > 0.0;
     let (rise_to, fall_to) = (
         if kink && v.beta[i] < 0.0 { v.high[i].min(0.0) } else { v.high[i] },
         if kink && v.beta[j] > 0.0 { v.low[j].max(0.0) } else { v.low[j] },
     );
     let (room_i, room_j) = (rise_to - v.beta[i], v.beta[j] - fall_to);
-    let t = t.min(room_i).min(room_j);
+    let room = room_i.min(room_j);
+    let t = match &v.slack {
+        None => (gain / curvature.max(FLAT)).min(room),
+        Some(slack) => slack.way((i, v.beta[i]), (j, v.beta[j]), gain, curvature, room),
+    };
     let (i_to, j_to) = (
         if t >= room_i { rise_to } else { v.beta[i] + t },
         if t >= room_j { fall_to } else { v.beta[j] - t },

@@ -1,7 +1,8 @@
 //! What every machine stands on: the rows that count, the kernel with its numbers, and the precision
 //! its values are kept in.
 
-use super::calibrate::leave_one_out;
+use super::leave_one_out::{Solution, leave_one_out};
+use super::pairwise::Task;
 use super::proof::{self, Measured};
 use crate::data::Dataset;
 use crate::error::{Error, Result};
@@ -19,8 +20,14 @@ const INSIDE: f64 = 0.98;
 /// Rounds of solving and measuring in which rows may be set aside, and in all.
 const LAST_ASIDE: usize = 3;
 const MOST_ROUNDS: usize = 20;
-/// Tolerances below this are for double precision.
+/// Tolerances below this are for double precision, and gaps below that.
 const FINEST_SINGLE: f64 = 1e-5;
+const FINEST_SINGLE_GAP: f64 = 1e-3;
+/// The violation that a search for a gap begins with, of the first there is; how much smaller it is each
+/// time, and where rounding begins.
+const FIRST: f64 = 0.1;
+const FINER: f64 = 0.1;
+const ROUNDING: f64 = 1e-15;
 
 /// The parameters that all machines have.
 #[derive(Clone, Debug)]
@@ -30,6 +37,7 @@ pub(super) struct Kernelized {
     pub coef0: f64,
     pub degree: usize,
     pub tol: f64,
+    pub gap: Option<f64>,
     pub cache_size: f64,
     pub shrinking: bool,
     pub max_iter: i64,
@@ -48,6 +56,7 @@ pub(super) struct Ground<'a> {
     ready: Ready,
     exact: KernelRows<f64>,
     options: SolverOptions,
+    gap: Option<f64>,
 }
 
 enum Ready {
@@ -127,7 +136,8 @@ impl<'a> Ground<'a> {
             }
         };
         let exact = KernelRows::new(of(), storage, &rows, &picks, &[], &picks);
-        Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options })
+        let gap = params.gap;
+        Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options, gap })
     }
 
     /// Solves a problem over the rows at some places (of [`Ground::picks`]), `sharing` others at once.
@@ -139,13 +149,38 @@ impl<'a> Ground<'a> {
         monitor: &Monitor<'_>,
         progress: &(dyn Fn(f64) + Sync),
     ) -> Solved {
-        self.solve_to(self.options.tol, places, problem, sharing, monitor, progress)
+        let Some(gap) = self.gap else {
+            let to = (self.options.tol, 0);
+            return self.solve_to(to, places, problem, sharing, monitor, progress);
+        };
+        let mut problem = problem.clone();
+        let (mut steps, mut kernel_values) = (0, 0);
+        let begin = proof::measure(&self.exact.select(places), &problem, &problem.start, [0.0; 2]);
+        let first = begin.0.violation;
+        let mut tolerance = FIRST * first;
+        loop {
+            let to = (tolerance, steps);
+            let solved = self.solve_to(to, places, &problem, sharing, monitor, &|_| {});
+            steps += solved.steps;
+            kernel_values += solved.kernel_values;
+            let close = solved.measured.relative_gap() <= gap;
+            // Nobody stands still at a tolerance of zero, where the start was the optimum.
+            let last = !solved.converged || tolerance <= ROUNDING * first;
+            let spent = steps >= self.options.max_steps;
+            if close || last || spent {
+                return Solved { converged: close, steps, kernel_values, ..solved };
+            }
+            progress((gap / solved.measured.relative_gap()).min(1.0));
+            problem.start = solved.beta;
+            problem.outputs = Some(solved.outputs);
+            tolerance *= FINER;
+        }
     }
 
-    /// The same to another tolerance.
+    /// The same to a tolerance, after so many steps.
     pub fn solve_to(
         &self,
-        tol: f64,
+        (tol, taken): (f64, u64),
         places: &[u32],
         problem: &BoxQp<'_>,
         sharing: usize,
@@ -156,6 +191,7 @@ impl<'a> Ground<'a> {
         options.cache_bytes /= sharing.clamp(1, rayon::current_num_threads()) as u64;
         // A bound that no honest problem comes near: every loop ends.
         options.max_steps = options.max_steps.min(10_000_000.max(1000 * places.len() as u64));
+        options.max_steps = options.max_steps.saturating_sub(taken);
         let exact = self.exact.select(places);
         let ready = match &self.ready {
             Ready::Single(rows) => Ready::Single(rows.select(places)),
@@ -202,10 +238,16 @@ impl<'a> Ground<'a> {
         self.exact.select(places).diagonal().into_iter().fold(0.0, f64::max)
     }
 
-    /// What the machine of a problem would say of each of its rows, had it been left out.
-    pub fn leave_one_out(&self, places: &[u32], problem: &BoxQp<'_>, solved: &Solved) -> Vec<f64> {
-        let exact = self.exact.select(places);
-        leave_one_out(&exact, problem, &solved.beta, solved.level[0], &solved.outputs)
+    /// What the machine of a task, scaled and with a constant, would say of each of its rows, had it been
+    /// left out.
+    pub fn leave_one_out(&self, task: &Task, solved: &Solved, times: f64, level: f64) -> Vec<f64> {
+        let exact = self.exact.select(&task.places);
+        let scaled = |v: &[f64]| -> Vec<f64> { v.iter().map(|v| times * v).collect() };
+        let (beta, outputs) = (scaled(&solved.beta), scaled(&solved.outputs));
+        let free = |i: usize| solved.beta[i] > task.low[i] && solved.beta[i] < task.high[i];
+        let lift =
+            |i: usize| task.slack.as_ref().map_or(0.0, |s| s.curvature(i, solved.beta[i].abs()));
+        leave_one_out(&exact, &Solution { beta: &beta, level, outputs: &outputs }, free, lift)
     }
 
     /// The machine of some of the rows.
@@ -231,7 +273,8 @@ fn precision(
     center: &[f64],
     largest: f64,
 ) -> Precision {
-    if params.tol < FINEST_SINGLE {
+    let fine = params.gap.map_or(params.tol < FINEST_SINGLE, |gap| gap < FINEST_SINGLE_GAP);
+    if fine {
         return Precision::Double;
     }
     let stride = rows.n_rows().div_ceil(1000).max(1);
@@ -256,5 +299,5 @@ fn precision(
         Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_) => return Precision::Double,
     };
     let seen = size * f64::from(f32::EPSILON) * largest.max(1.0) * SAFETY;
-    if seen <= params.tol { Precision::Single } else { Precision::Double }
+    if seen <= params.gap.unwrap_or(params.tol) { Precision::Single } else { Precision::Double }
 }

@@ -45,12 +45,20 @@ pub(super) fn nearest(
     (start[0], start[split]) = (1.0, -1.0);
     let linear = vec![0.0; n];
     let scale = ground.largest_square(&places).max(f64::MIN_POSITIVE);
-    let mut problem =
-        BoxQp { linear: &linear, low: &low, high: &high, tube: 0.0, split, start, outputs: None };
+    let mut problem = BoxQp {
+        linear: &linear,
+        low: &low,
+        high: &high,
+        tube: 0.0,
+        split,
+        start,
+        outputs: None,
+        slack: None,
+    };
     let (mut steps, mut kernel_values) = (0, 0);
     let mut tolerance = 1e-3 * scale;
     loop {
-        let solved = ground.solve_to(tolerance, &places, &problem, sharing, monitor, &|_| {});
+        let solved = ground.solve_to((tolerance, 0), &places, &problem, sharing, monitor, &|_| {});
         steps += solved.steps;
         kernel_values += solved.kernel_values;
         let f = &solved.outputs;

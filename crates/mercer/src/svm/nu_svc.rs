@@ -4,10 +4,12 @@
 //! (Schölkopf et al. 2000). The dual is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class,
 //! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
 
+use super::calibrate::{Calibration, CalibrationMap, maps_fit, not_calibrated};
+use super::distribution::{About, log_distribution};
 use super::ground::{Ground, Kernelized};
 use super::pairwise::{
-    DecisionShape, Task, certificate, join_pairs, pair_segments, pairs, ranges, scores, solve_all,
-    votes,
+    DecisionShape, Task, certificate, join_pairs, pair_maps, pair_segments, ranges, scores,
+    shown_pairs, solve_all, votes,
 };
 use super::svc::check_shown;
 use super::weight::ClassWeight;
@@ -15,6 +17,7 @@ use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};
 use crate::model::winners;
 use crate::prelude::*;
+use rayon::prelude::*;
 use std::time::Instant;
 
 params! {
@@ -36,6 +39,9 @@ params! {
         /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
         /// optimum and take longer.
         tol: f64 = 1e-3, Above(0.0);
+        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
+        /// `tol`.
+        gap: Option<f64> = None, Above(0.0);
         /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
         class_weight: Option<ClassWeight> = None, Above(0.0);
         /// Whether rows that are far from mattering may be set aside until the end.
@@ -50,6 +56,13 @@ params! {
         /// Whether classes with equally many votes are told apart by the sum of their decisions, not by
         /// their order.
         break_ties: bool = false, Any;
+        /// Whether to learn probabilities too, from what the machine would have said of each row without
+        /// it. Predictions then go to the most probable class.
+        probability: bool = false, Any;
+        /// How decisions become probabilities, where `probability` asks for them: by a `sigmoid`, by the best
+        /// function that rises (`isotonic`), or by two of those, one for either answer (`venn-abers`). The last two
+        /// want more rows and take any shape.
+        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
     }
 }
 
@@ -75,6 +88,9 @@ pub struct NuSvcModel {
     pub shape: DecisionShape,
     /// Whether equal votes are told apart by the sum of decisions.
     pub break_ties: bool,
+    /// For every decision the map to probabilities, where those were asked for.
+    #[serde(default)]
+    pub calibration: Option<Vec<CalibrationMap>>,
 }
 
 impl Fit for NuSvc {
@@ -93,6 +109,7 @@ impl Fit for NuSvc {
             coef0: self.coef0,
             degree: self.degree,
             tol: self.tol,
+            gap: self.gap,
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
@@ -106,8 +123,7 @@ impl Fit for NuSvc {
             ranges.iter().map(|r| ground.weights[r.clone()].iter().sum()).collect();
         let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
         let bound = |k: usize| ground.weights[k] * factors[sorted[k] as usize];
-        let tasks = pairs(n)
-            .filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty())
+        let tasks = shown_pairs(&ranges)
             .map(|(a, b)| self.task([ranges[a].clone(), ranges[b].clone()], bound))
             .collect::<Result<Vec<Task>>>()?;
         let solved = solve_all(&ground, &tasks, monitor);
@@ -123,6 +139,13 @@ impl Fit for NuSvc {
             })
             .collect();
         let (machine, n_support) = join_pairs(&ground, &ranges, &tasks, &answers);
+        let calibration = self.probability.then(|| {
+            // Scaled by its margin, a machine is the one of the price that it found.
+            let said =
+                |k: usize| ground.leave_one_out(&tasks[k], &solved[k], prices[k], answers[k].1);
+            let said: Vec<Vec<f64>> = (0..tasks.len()).into_par_iter().map(said).collect();
+            pair_maps(self.calibration, &ground, &ranges, &tasks, &said)
+        });
         let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
         let model = NuSvcModel {
             classes: classes.clone(),
@@ -134,6 +157,7 @@ impl Fit for NuSvc {
             class_weights: factors,
             shape: self.decision_function_shape,
             break_ties: self.break_ties,
+            calibration,
         };
         Ok(Fitted { model, certificate })
     }
@@ -166,7 +190,7 @@ impl NuSvc {
         start.iter_mut().enumerate().for_each(|(k, b)| *b *= side(k));
         let low = (0..n).map(|k| if k < split { 0.0 } else { -bounds[k] }).collect();
         let high = (0..n).map(|k| if k < split { bounds[k] } else { 0.0 }).collect();
-        Ok(Task { places, linear: vec![0.0; n], low, high, start, tube: 0.0, split })
+        Ok(Task { places, linear: vec![0.0; n], low, high, start, tube: 0.0, split, slack: None })
     }
 }
 
@@ -194,6 +218,26 @@ impl NuSvcModel {
     }
 }
 
+impl NuSvcModel {
+    /// Whether there are probabilities.
+    pub fn has_probabilities(&self) -> bool {
+        self.calibration.is_some()
+    }
+
+    fn log_proba_of(&self, decisions: &Matrix, maps: &[CalibrationMap]) -> Matrix {
+        let about = if self.classes.len() == 2 { About::Second } else { About::Pairs };
+        let shown: Vec<bool> = self.n_support.iter().map(|n| *n > 0).collect();
+        log_distribution(decisions, maps, about, &shown)
+    }
+}
+
+impl Probabilistic for NuSvcModel {
+    fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
+        let maps = self.calibration.as_ref().ok_or_else(|| not_calibrated("nu-svc"))?;
+        Ok(self.log_proba_of(&self.machine.decisions(x, &self.segments())?, maps))
+    }
+}
+
 impl Classifier for NuSvcModel {
     fn classes(&self) -> &Classes {
         &self.classes
@@ -204,11 +248,18 @@ impl Classifier for NuSvcModel {
     }
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        Ok(self.scores_of(self.machine.decisions(x, &self.segments())?))
+        let decisions = self.machine.decisions(x, &self.segments())?;
+        match &self.calibration {
+            Some(maps) => Ok(self.log_proba_of(&decisions, maps)),
+            None => Ok(self.scores_of(decisions)),
+        }
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         let decisions = self.machine.decisions(x, &self.segments())?;
+        if let Some(maps) = &self.calibration {
+            return Ok(winners(&self.log_proba_of(&decisions, maps)));
+        }
         match self.classes.len() {
             n if n > 2 && !self.break_ties => Ok(winners(&votes(&decisions, n))),
             _ => Ok(winners(&self.scores_of(decisions))),
@@ -236,7 +287,8 @@ impl Check for NuSvcModel {
             && total == self.machine.n_vectors() as u64
             && self.machine.coefficients.nrows() == n - 1
             && self.machine.intercepts.len() == n * (n - 1) / 2
-            && self.class_weights.len() == n;
+            && self.class_weights.len() == n
+            && maps_fit(self.calibration.as_deref(), self.machine.intercepts.len());
         if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
     }
 }

@@ -34,6 +34,9 @@ params! {
         /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
         /// optimum and take longer.
         tol: f64 = 1e-3, Above(0.0);
+        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
+        /// `tol`.
+        gap: Option<f64> = None, Above(0.0);
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
         /// Most memory for kernel values, in millions of bytes; taken as it is needed.
@@ -70,6 +73,7 @@ impl Fit for NuSvr {
             coef0: self.coef0,
             degree: self.degree,
             tol: self.tol,
+            gap: self.gap,
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
@@ -92,6 +96,7 @@ impl Fit for NuSvr {
             start: both(&|i| from[i], &|i| -from[i]),
             tube: 0.0,
             split: n,
+            slack: None,
         };
         let solved = solve_all(&ground, &[task], monitor);
         let [above, below] = solved[0].level;

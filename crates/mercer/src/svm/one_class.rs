@@ -28,6 +28,9 @@ params! {
         /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
         /// optimum and take longer.
         tol: f64 = 1e-3, Above(0.0);
+        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
+        /// `tol`.
+        gap: Option<f64> = None, Above(0.0);
         /// At most this share of the rows is left outside, and at least this share are support vectors.
         nu: f64 = 0.5, Between(1e-9, 1.0);
         /// Whether rows that are far from mattering may be set aside until the end.
@@ -64,6 +67,7 @@ impl Fit for OneClassSvm {
             coef0: self.coef0,
             degree: self.degree,
             tol: self.tol,
+            gap: self.gap,
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
@@ -80,6 +84,7 @@ impl Fit for OneClassSvm {
             start: from,
             tube: 0.0,
             split: n,
+            slack: None,
         };
         let solved = solve_all(&ground, &[task], monitor);
         let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);

@@ -1,10 +1,11 @@
 //! Many classes from machines that tell two apart: one against one, or one against the rest.
 
+use super::calibrate::{Calibration, CalibrationMap};
 use super::ground::{Ground, Solved};
 use crate::choice;
 use crate::kernel::{Machine, Segment};
 use crate::model::{Certificate, Method, Monitor, Proof};
-use crate::solver::BoxQp;
+use crate::solver::{BoxQp, Slack};
 use mercer_num::Matrix;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -41,6 +42,7 @@ pub(super) struct Task {
     pub start: Vec<f64>,
     pub tube: f64,
     pub split: usize,
+    pub slack: Option<Slack>,
 }
 
 impl Task {
@@ -53,7 +55,20 @@ impl Task {
             split: self.split,
             start: self.start.clone(),
             outputs: None,
+            slack: self.slack.as_ref(),
         }
+    }
+}
+
+impl Task {
+    /// Which rows are on the side of its coefficients above zero.
+    pub fn positive(&self) -> Vec<bool> {
+        self.high.iter().map(|high| *high > 0.0).collect()
+    }
+
+    /// How often its rows count.
+    pub fn weights(&self, ground: &Ground<'_>) -> Vec<f64> {
+        self.places.iter().map(|k| ground.weights[*k as usize]).collect()
     }
 }
 
@@ -214,6 +229,27 @@ pub(super) fn pair_table<'v>(
         }
     }
     table
+}
+
+/// The maps of all pairs, from what was said of each task's rows without them.
+pub(super) fn pair_maps(
+    kind: Calibration,
+    ground: &Ground<'_>,
+    ranges: &[Range<usize>],
+    tasks: &[Task],
+    said: &[Vec<f64>],
+) -> Vec<CalibrationMap> {
+    let n = ranges.len();
+    let mut maps = vec![CalibrationMap::unasked(); n * (n - 1) / 2];
+    for ((a, b), (task, said)) in shown_pairs(ranges).zip(tasks.iter().zip(said)) {
+        let (positive, weights) = (task.positive(), task.weights(ground));
+        // Of two classes the decision is about the second, the problem about the first.
+        maps[pair_at(n, a, b)] = match n {
+            2 => CalibrationMap::fit_mirrored(kind, said, &positive, &weights),
+            _ => CalibrationMap::fit(kind, said, &positive, &weights),
+        };
+    }
+    maps
 }
 
 /// Which coefficients serve which pair.

@@ -4,7 +4,8 @@
 //!
 //! `P = ½ βᵀKβ + Σᵢ max over the box of (t (zᵢ − fᵢ − b) − ε|t|) + Σ_g b_g δ_g  ≥  D = zᵀβ − ε‖β‖₁ − ½ βᵀKβ`
 //!
-//! with `f = Kβ`, equal only at the optimum. For classification `P` is `½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(fᵢ+b))`.
+//! with `f = Kβ`, equal only at the optimum. For classification `P` is `½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(fᵢ+b))`. Where
+//! slack costs a power of its length, its cost is in `P` and the conjugate of it, at `|β|`, is taken from `D`.
 
 use crate::kernel::KernelRows;
 use crate::solver::BoxQp;
@@ -16,6 +17,14 @@ pub(super) struct Measured {
     pub dual: f64,
     /// The largest amount by which a variable that may rise is cheaper than one that may fall.
     pub violation: f64,
+}
+
+impl Measured {
+    /// How far primal and dual are apart, as a share of the larger.
+    pub fn relative_gap(&self) -> f64 {
+        let size = self.primal.abs().max(self.dual.abs()).max(f64::MIN_POSITIVE);
+        (self.primal - self.dual).abs() / size
+    }
 }
 
 /// Measures a solution; also gives `Kβ`.
@@ -37,7 +46,17 @@ pub(super) fn measure(
         quadratic += b * f;
         linear += problem.linear[i] * b - problem.tube * b.abs();
         sums[g] += b;
-        losses += loss(rest - level[g], problem.tube, problem.low[i], problem.high[i]);
+        let mut own = 0.0;
+        match problem.slack {
+            None => losses += loss(rest - level[g], problem.tube, problem.low[i], problem.high[i]),
+            Some(slack) => {
+                let side = if problem.high[i] > 0.0 { 1.0 } else { -1.0 };
+                losses += slack.loss(i, (side * (rest - level[g])).max(0.0));
+                linear -= slack.conjugate(i, b.abs());
+                own = slack.slope(i, *b);
+            }
+        }
+        let rest = rest - own;
         let (top, bottom) = &mut prices[g];
         if *b < problem.high[i] {
             *top = top.max(rest - if *b >= 0.0 { problem.tube } else { -problem.tube });
@@ -86,6 +105,7 @@ mod tests {
             split: 2,
             start: vec![0.0; 2],
             outputs: None,
+            slack: None,
         };
 
         let (best, _) = measure(&rows, &problem, &[-0.5, 0.5], [0.0; 2]);

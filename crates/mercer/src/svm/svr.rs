@@ -26,6 +26,9 @@ params! {
         /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
         /// optimum and take longer.
         tol: f64 = 1e-3, Above(0.0);
+        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
+        /// `tol`.
+        gap: Option<f64> = None, Above(0.0);
         /// The price on rows outside the tube. Larger values fit the rows more closely.
         C: f64 = 1.0, Above(0.0);
         /// Half the width of the tube: errors below this cost nothing.
@@ -64,6 +67,7 @@ impl Fit for Svr {
             coef0: self.coef0,
             degree: self.degree,
             tol: self.tol,
+            gap: self.gap,
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
@@ -79,6 +83,7 @@ impl Fit for Svr {
             start: vec![0.0; n],
             tube: self.epsilon,
             split: n,
+            slack: None,
         };
         let solved = solve_all(&ground, &[task], monitor);
         let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);

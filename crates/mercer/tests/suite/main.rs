@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod calibration;
 mod cases;
 mod formats;
 mod golden;

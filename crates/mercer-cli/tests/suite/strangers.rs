@@ -1,0 +1,63 @@
+//! Rows learned alone, from the table to the prediction.
+
+use super::{Folder, example};
+
+#[test]
+fn rows_alone_tell_inliers_from_outliers() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    let report = folder.output(&[
+        "train",
+        &iris,
+        "--model",
+        "one-class-svm",
+        "--ignore",
+        "species",
+        "--set",
+        "nu=0.1",
+        "--out",
+        "alone.mercer",
+    ]);
+    assert!(report.contains("outliers") && report.contains("certificate"), "{report}");
+    assert_eq!(folder.names(), ["alone.html", "alone.mercer"]);
+
+    folder.write(
+        "new.csv",
+        "sepal_length,sepal_width,petal_length,petal_width\n5.0,3.4,1.5,0.2\n50,-30,90,70\n",
+    );
+    let said = folder.output(&["predict", "alone.mercer", "new.csv"]);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[0], "prediction,score");
+    assert!(lines[1].starts_with("inlier,") && lines[2].starts_with("outlier,-"), "{said}");
+
+    let all = folder.output(&["predict", "alone.mercer", &iris]);
+    let outliers = all.lines().filter(|line| line.starts_with("outlier")).count();
+    assert!((5..=16).contains(&outliers), "{outliers} of 150 rows");
+    let told = folder.output(&["predict", "alone.mercer", "new.csv", "--json"]);
+    assert!(told.starts_with("{\"prediction\":\"inlier\",\"row\":1,\"score\":"), "{told}");
+    let inspected = folder.output(&["inspect", "alone.mercer"]);
+    assert!(inspected.contains("rows alone"), "{inspected}");
+}
+
+#[test]
+fn a_target_has_no_say_where_rows_are_learned_alone() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    let train = |more: &[&'static str], out: &'static str| {
+        let start = ["train", &iris, "--model", "one-class-svm", "--folds", "0", "--out", out];
+        folder.output(&[&start[..], more].concat());
+        folder.output(&["predict", out, &iris])
+    };
+
+    let (named, ignored) =
+        (train(&["--target", "species"], "a.mercer"), train(&["--ignore", "species"], "b.mercer"));
+
+    assert_eq!(named, ignored);
+    let start = ["train", iris.as_str(), "--model", "one-class-svm"];
+    let error = folder.failure(&[&start[..], &["--target", "kind"]].concat(), 3);
+    assert!(error.contains("no column `kind`"), "{error}");
+    let error = folder.failure(&[&start[..], &["--reject", "0.2"]].concat(), 2);
+    assert!(error.contains("rows alone"), "{error}");
+    let error = folder.failure(&["evaluate", "a.mercer", &iris], 2);
+    assert!(error.contains("one-class-svm"), "{error}");
+}
