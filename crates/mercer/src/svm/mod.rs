@@ -4,6 +4,7 @@
 //! sum over few of the rows, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`. Each comes with the proof of how far from the
 //! optimum it can be, computed afresh in double precision from nothing but the rows and `β`.
 
+mod approximate;
 pub(crate) mod calibrate;
 pub(crate) mod distribution;
 mod ground;

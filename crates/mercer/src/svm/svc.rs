@@ -4,6 +4,7 @@
 //! `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`; for `k > 1` multipliers have a price in
 //! place of the bound, see [`Slack`](crate::solver::Slack). The coefficients kept are `βᵢ = yᵢαᵢ`.
 
+use super::approximate::of_pairs;
 use super::calibrate::{Calibration, CalibrationMap};
 use super::ground::{Ground, Kernelized, Solved};
 use super::hard_margin::{Hulls, nearest};
@@ -82,6 +83,12 @@ params! {
         /// function that rises (`isotonic`), or by two of those, one for either answer (`venn-abers`). The last two
         /// want more rows and take any shape.
         calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
+        /// How many rows stand for all where the exact machine would take too long; 0 is the exact machine. With
+        /// them the squares of distances behind the margin are priced, and every class is told from the rest.
+        approx: usize = 0, Between(0.0, 1e6);
+        /// Whether the exact machine is learned after all, beginning at the rows that the approximate one finds
+        /// behind the margin.
+        polish: bool = false, Any;
     }
 }
 
@@ -110,6 +117,12 @@ impl Svc {
     ) -> Result<Fitted<SvcModel>> {
         let start = Instant::now();
         self.check()?;
+        let first = self.first(data, monitor)?;
+        let before = match &first {
+            Some(approximate) if !self.polish => return Ok(approximate.clone()),
+            Some(approximate) => Some(&approximate.model),
+            None => before,
+        };
         let (codes, classes) = data.class_target()?;
         if data.n_rows() > 0 && data.n_columns() > 0 {
             classes.check_several()?;
@@ -156,8 +169,19 @@ impl Svc {
             task.slack = Some(Slack { power: self.slack_power, prices });
         }
         let soft = self.margin == Margin::Soft;
-        if let Some(before) = before.filter(|m| m.classes == *classes && one_vs_one && soft) {
-            before.continue_with(&ground.picks, &ranges, &mut tasks);
+        match before.filter(|m| m.classes == *classes && soft && !powers) {
+            Some(before) if before.approximate && before.n_columns() == data.n_columns() => {
+                let shown = |c: usize| !ranges[c].is_empty();
+                let apart = match one_vs_one {
+                    true => of_pairs(n, shown),
+                    false => (0..n).filter(|c| shown(*c)).map(|c| (c, None)).collect(),
+                };
+                before.begin_at(data.rows(), &ground.picks, &apart, &mut tasks)?;
+            }
+            Some(before) if one_vs_one && before.multiclass == Multiclass::OneVsOne => {
+                before.continue_with(&ground.picks, &ranges, &mut tasks);
+            }
+            _ => {}
         }
         let solved = match self.margin {
             Margin::Soft => solve_all(&ground, &tasks, monitor),
@@ -220,8 +244,31 @@ impl Svc {
             multiclass: if one_vs_one { Multiclass::OneVsOne } else { Multiclass::OneVsRest },
             shape: self.decision_function_shape,
             break_ties: self.break_ties,
+            approximate: false,
         };
         Ok(Fitted { model, certificate })
+    }
+
+    /// The approximate machine, where one is asked for.
+    fn first(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Option<Fitted<SvcModel>>> {
+        let refuse = |name: &str, found: String, expected: &str| {
+            let expected = format!("{expected} where `approx` rows stand for all");
+            Err(Error::Parameter { name: name.into(), found, expected })
+        };
+        if self.approx == 0 {
+            return Ok(None);
+        }
+        if self.margin == Margin::Hard {
+            return refuse("margin", "hard".into(), "soft");
+        }
+        if ![1.0, 2.0].contains(&self.slack_power) || (self.polish && self.slack_power != 1.0) {
+            return refuse(
+                "slack_power",
+                self.slack_power.to_string(),
+                "1, or 2 without `polish`,",
+            );
+        }
+        self.approximate(data, monitor).map(Some)
     }
 }
 

@@ -38,6 +38,9 @@ pub struct SvcModel {
     /// are laid out. Above one it is on the wrong side; rows that are no support vectors are not behind.
     #[serde(default)]
     pub slacks: Matrix,
+    /// Whether a few rows stand for all: the vectors are those rows.
+    #[serde(default)]
+    pub approximate: bool,
 }
 
 impl SvcModel {

@@ -147,7 +147,7 @@ fn one_class_of_identical_points_has_them_on_the_border() {
     assert!(fitted.inside(&Rows::from(&x)).unwrap().iter().all(|v| v.abs() < 1e-6));
 }
 
-fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>, Classes) {
+pub(super) fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>, Classes) {
     let mut random = Random::new(seed);
     let codes: Vec<u32> = (0..n).map(|i| (i % n_classes) as u32).collect();
     let x = Matrix::from_shape_fn((n, 4), |(i, j)| {

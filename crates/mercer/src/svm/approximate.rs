@@ -1,0 +1,201 @@
+//! A kernel machine of a few rows that stand for all, and the way from it to the exact one.
+//!
+//! The kernel is replaced by the one that some of the rows make (Williams & Seeger 2001), chosen so that the
+//! others tell little that they do not (Chen, Epperly, Tropp & Webber 2025). Its space has as many columns as
+//! there are such rows, and there the machine is linear: planes of every class against the rest, with squared
+//! distances behind the margin, in time that grows with the rows and not with their square. A plane is a sum
+//! over the chosen rows, so what comes out is a machine like any other. Its decisions tell which rows will
+//! matter to the exact machine, which may begin there.
+
+use super::pairwise::{Multiclass, Task, pairs};
+use super::svc::Svc;
+use super::svc_model::SvcModel;
+use crate::kernel::{Centers, Nystroem, NystroemModel};
+use crate::linear::{InterceptPrice, LinearSvc};
+use crate::prelude::*;
+use std::time::Instant;
+
+impl Svc {
+    /// Learns from `approx` rows that stand for all.
+    pub(super) fn approximate(
+        &self,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<SvcModel>> {
+        let start = Instant::now();
+        let (codes, classes) = data.class_target()?;
+        let rows = data.rows();
+        let map = Nystroem::new()
+            .kernel(self.kernel.clone())
+            .gamma(Some(self.gamma))
+            .coef0(self.coef0)
+            .degree(self.degree)
+            .n_components(self.approx)
+            .centers(Centers::Pivots);
+        let drawn = map.fit(data, monitor)?;
+        let (mut centers, left_out) = (drawn.model.machine.support.clone(), drawn.model.left_out);
+        let function = drawn.model.machine.function;
+        // Every class that was shown has a row of its own; rows of one class stand together.
+        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+        for c in 0..classes.len() as u32 {
+            let own = |i: &u32| codes[*i as usize] == c;
+            if !centers.iter().any(own) {
+                let mut all = 0..data.n_rows() as u32;
+                centers.extend(all.find(|i| own(i) && weight(*i as usize) > 0.0));
+            }
+        }
+        centers.sort_by_key(|i| (codes[*i as usize], *i));
+        let count = |c: u32| centers.iter().filter(|i| codes[**i as usize] == c).count() as u32;
+        let n_support: Vec<u32> = (0..classes.len() as u32).map(count).collect();
+        let map = NystroemModel::of(function, rows, centers.clone())?;
+        let bytes = 8 * (data.n_rows() * centers.len()) as u64;
+        monitor.reserve("rows in the space of those that stand for them", bytes)?;
+        let mapped = map.transform(rows)?;
+        let machine = LinearSvc::new()
+            .C(self.C)
+            .tol(self.tol)
+            .gap(self.gap)
+            .class_weight(self.class_weight.clone())
+            .intercept(InterceptPrice::Free)
+            .probability(self.probability)
+            .calibration(self.calibration);
+        let inner = Dataset::classes(&mapped, codes, classes)?;
+        let inner = match data.weights() {
+            [] => inner,
+            weights => inner.weighted(weights)?,
+        };
+        let Fitted { model: planes, certificate } = machine.fit(&inner, monitor)?;
+        let lengths = planes.coefficients.outer_iter().map(|w| w.dot(&w).sqrt());
+        let margins = lengths.map(|w| 1.0 / w.max(f64::MIN_POSITIVE)).collect();
+        let mut kernel = map.machine;
+        kernel.coefficients = planes.coefficients.dot(&kernel.coefficients);
+        // A class nobody showed is never the highest.
+        kernel.intercepts = planes.intercepts.iter().map(|b| b.max(-1e300)).collect();
+        let n = classes.len();
+        let mut by_class = vec![0.0; n];
+        codes.iter().enumerate().for_each(|(i, c)| by_class[*c as usize] += weight(i));
+        let class_weights =
+            super::ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
+        let model = SvcModel {
+            classes: classes.clone(),
+            machine: kernel,
+            n_support,
+            n_iter: vec![planes.n_iter],
+            converged: planes.converged,
+            class_weights,
+            multiclass: if n == 2 { Multiclass::OneVsOne } else { Multiclass::OneVsRest },
+            shape: self.decision_function_shape,
+            break_ties: self.break_ties,
+            calibration: planes.calibration,
+            margins,
+            slacks: Matrix::zeros((0, 0)),
+            approximate: true,
+        };
+        let told = certificate.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
+        let how = format!(
+            "approximate: {} of {} rows stand for all and leave {left_out:.1e} of the trace; squared \
+             distances, every class against the rest{told}",
+            centers.len(),
+            data.n_rows(),
+        );
+        let proof = Proof { how: Some(how), ..certificate.proof };
+        let seconds = start.elapsed().as_secs_f64();
+        Ok(Fitted { model, certificate: Certificate { proof, seconds, ..certificate } })
+    }
+}
+
+impl SvcModel {
+    /// Begins problems with the rows that an approximate machine finds behind the margin: `classes` are those
+    /// that each tells apart, the second for one against the rest where there is none.
+    pub(super) fn begin_at(
+        &self,
+        x: &Rows<'_>,
+        picks: &[u32],
+        classes: &[(usize, Option<usize>)],
+        tasks: &mut [Task],
+    ) -> Result<()> {
+        let decisions = self.raw_decisions(x)?;
+        for (task, (a, b)) in tasks.iter_mut().zip(classes) {
+            let decision = |i: usize| match b {
+                _ if self.classes.len() == 2 => -decisions[[i, 0]],
+                Some(b) => 0.5 * (decisions[[i, *a]] - decisions[[i, *b]]),
+                None => decisions[[i, *a]],
+            };
+            let places = task.places.iter().zip(&task.linear);
+            let mut start: Vec<f64> = places
+                .zip(task.low.iter().zip(&task.high))
+                .map(|((k, y), (low, high))| {
+                    let behind = (1.0 - y * decision(picks[*k as usize] as usize)).clamp(0.0, 1.0);
+                    let bound = if *y > 0.0 { *high } else { *low };
+                    // Squared distances pull by twice the distance.
+                    (2.0 * behind).min(1.0) * if bound.is_finite() { bound } else { 0.0 }
+                })
+                .collect();
+            // Both sides pull with the same force.
+            let up: f64 = start.iter().filter(|b| **b > 0.0).sum();
+            let down: f64 = -start.iter().filter(|b| **b < 0.0).sum::<f64>();
+            let least = up.min(down);
+            for b in &mut start {
+                *b *= if *b > 0.0 { least / up } else { least / down.max(f64::MIN_POSITIVE) };
+            }
+            task.start = start;
+        }
+        Ok(())
+    }
+}
+
+/// The classes that the problems of pairs tell apart.
+pub(super) fn of_pairs(n: usize, shown: impl Fn(usize) -> bool) -> Vec<(usize, Option<usize>)> {
+    pairs(n).filter(|(a, b)| shown(*a) && shown(*b)).map(|(a, b)| (a, Some(b))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::blobs;
+    use super::*;
+    use crate::svm::Calibration;
+
+    #[test]
+    fn few_rows_come_near_and_lead_to_the_exact_machine() {
+        for n_classes in [2, 4] {
+            let (x, codes, classes) = blobs(600, n_classes, 5);
+            let data = Dataset::classes(&x, &codes, &classes).unwrap();
+            let exact = Svc::new().gamma(0.03.into());
+            let fit = |svc: &Svc| svc.fit(&data, &Monitor::quiet()).unwrap();
+            let (rows, full) = (Rows::from(&x), fit(&exact));
+
+            let few = fit(&exact.clone().approx(60));
+            let polished = fit(&exact.clone().approx(60).polish(true));
+            let later = exact.fit_from(&few, &data, &Monitor::quiet()).unwrap();
+
+            few.model.check().unwrap();
+            assert!(few.machine.n_vectors() <= 60 + n_classes);
+            assert!(few.certificate.to_string().contains("rows stand for all"));
+            let right = |model: &SvcModel| {
+                let said = model.predict(&rows).unwrap();
+                said.iter().zip(&codes).filter(|(a, b)| a == b).count() as f64 / 600.0
+            };
+            assert!(right(&few) > right(&full) - 0.03, "{} {}", right(&few), right(&full));
+            for ended in [&polished, &later] {
+                let (a, b) = (ended.certificate.proof.objective.clone(), &full.certificate.proof);
+                let (a, b) = (a.unwrap().1, b.objective.clone().unwrap().1);
+                assert!((a - b).abs() < 2e-3 * b && ended.converged, "{a} {b}");
+            }
+        }
+    }
+
+    #[test]
+    fn approximate_machines_have_probabilities() {
+        let (x, codes, classes) = blobs(300, 3, 6);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let svc = Svc::new().approx(40).probability(true).calibration(Calibration::Isotonic);
+
+        let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+        let rows = Rows::from(&x);
+        let chances = fitted.log_proba(&rows).unwrap().mapv(f64::exp);
+        assert!(chances.outer_iter().all(|row| (row.sum() - 1.0).abs() < 1e-9));
+        let said = fitted.predict(&rows).unwrap();
+        assert!(said.iter().zip(&codes).filter(|(a, b)| a == b).count() > 230);
+    }
+}
