@@ -32,6 +32,10 @@ class KernelRidge(Regressor):
     variance : bool, default=False
         Whether to keep what variances and intervals need: as many numbers as there are pairs of
         rows.
+    leave_one_out_rows : int, default=5000
+        Rows up to which the error on rows left out is worked out. Doing so takes as long again as
+        the factor in double precision that it needs.
+        It must be a number of at least 0.
     solver : {"auto", "cholesky", "cg", "approx"}, default="auto"
         How the equations are solved: by a factor of the kernel matrix (``cholesky``), without the
         matrix by conjugate gradients (``cg``), or through a few rows that stand for all
@@ -71,7 +75,7 @@ class KernelRidge(Regressor):
     """
 
     _id = "kernel-ridge"
-    _takes = ("sparse", "targets")
+    _takes = ("sparse", "targets", "asked_texts")
 
     def __init__(
         self,
@@ -82,6 +86,7 @@ class KernelRidge(Regressor):
         degree=3,
         coef0=1.0,
         variance=False,
+        leave_one_out_rows=5000,
         solver="auto",
         n_centers=1000,
         tol=1e-08,
@@ -93,6 +98,7 @@ class KernelRidge(Regressor):
         self.degree = degree
         self.coef0 = coef0
         self.variance = variance
+        self.leave_one_out_rows = leave_one_out_rows
         self.solver = solver
         self.n_centers = n_centers
         self.tol = tol

@@ -12,6 +12,7 @@ class KernelRidge(Regressor):
     degree: int
     coef0: float
     variance: bool
+    leave_one_out_rows: int
     solver: Literal["auto", "cholesky", "cg", "approx"]
     n_centers: int
     tol: float
@@ -25,6 +26,7 @@ class KernelRidge(Regressor):
         degree: int = 3,
         coef0: float = 1.0,
         variance: bool = False,
+        leave_one_out_rows: int = 5000,
         solver: Literal["auto", "cholesky", "cg", "approx"] = "auto",
         n_centers: int = 1000,
         tol: float = 1e-08,

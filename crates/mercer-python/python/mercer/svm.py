@@ -30,6 +30,11 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         Whether rows may be inside the margin for the price ``C`` (``soft``), or none may at any
         price (``hard``): where the classes cannot be told apart then, the mixtures of both that
         meet are named.
+    slack_power : float, default=1.0
+        The power of the distance behind the margin that is priced: 1 for the distance itself, 2 for
+        its square, or any number from 1 on. Larger values spare rows just behind it and punish
+        those far behind.
+        It must be a number from 1 to 100.
     kernel : str or callable, default="rbf"
         The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
         products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
@@ -46,6 +51,10 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     tol : float, default=0.001
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
+        It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
         It must be a number above 0.
     class_weight : "balanced", weights by class, or None, default=None
         How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
@@ -70,6 +79,18 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     probability : bool, default=False
         Whether to learn probabilities too, from what the machine would have said of each row
         without it. Predictions then go to the most probable class.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
+        by the best function that rises (``isotonic``), or by two of those, one for either answer
+        (``venn-abers``). The last two want more rows and take any shape.
+    approx : int, default=0
+        How many rows stand for all where the exact machine would take too long; 0 is the exact
+        machine. With them the squares of distances behind the margin are priced, and every class is
+        told from the rest.
+        It must be a number from 0 to 1000000.
+    polish : bool, default=False
+        Whether the exact machine is learned after all, beginning at the rows that the approximate
+        one finds behind the margin.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
 
@@ -100,18 +121,20 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
         *,
         C=1.0,
         margin="soft",
+        slack_power=1.0,
         kernel="rbf",
         degree=3,
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         class_weight=None,
         shrinking=True,
         cache_size=256.0,
@@ -120,15 +143,20 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         decision_function_shape="ovr",
         break_ties=False,
         probability=False,
+        calibration="sigmoid",
+        approx=0,
+        polish=False,
         warm_start=False,
     ):
         self.C = C
         self.margin = margin
+        self.slack_power = slack_power
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.class_weight = class_weight
         self.shrinking = shrinking
         self.cache_size = cache_size
@@ -137,10 +165,13 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.probability = probability
+        self.calibration = calibration
+        self.approx = approx
+        self.polish = polish
         self.warm_start = warm_start
 
 
-class LinearSVC(Decides, Summed, Classifier):
+class LinearSVC(Decides, Summed, Calibrated, Classifier):
     """Linear support vector classification: the hyperplane that keeps farthest from both sides.
 
     Parameters
@@ -177,6 +208,21 @@ class LinearSVC(Decides, Summed, Classifier):
     max_iter : int, default=1000
         Steps after which to stop in any case; the certificate then says so.
         It must be a number of at least 1.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Many classes by a plane for every class against the rest (``ovr``), or by planes that are
+        learned together so that each row's own is highest (``crammer_singer``, which prices
+        distances as they are, whatever the loss).
+    probability : bool, default=False
+        Whether to learn probabilities too, from what the planes would have said of each row without
+        it. Predictions then go to the most probable class.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
+        by the best function that rises (``isotonic``), or by two of those, one for either answer
+        (``venn-abers``). The last two want more rows and take any shape.
 
     Attributes
     ----------
@@ -220,6 +266,10 @@ class LinearSVC(Decides, Summed, Classifier):
         intercept="scaled",
         class_weight=None,
         max_iter=1000,
+        gap=None,
+        multi_class="ovr",
+        probability=False,
+        calibration="sigmoid",
     ):
         self.penalty = penalty
         self.loss = loss
@@ -231,6 +281,10 @@ class LinearSVC(Decides, Summed, Classifier):
         self.intercept = intercept
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.gap = gap
+        self.multi_class = multi_class
+        self.probability = probability
+        self.calibration = calibration
 
 
 class LinearSVR(Additive, Regressor):
@@ -267,6 +321,10 @@ class LinearSVR(Additive, Regressor):
     max_iter : int, default=1000
         Steps after which to stop in any case; the certificate then says so.
         It must be a number of at least 1.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
 
     Attributes
     ----------
@@ -307,6 +365,7 @@ class LinearSVR(Additive, Regressor):
         intercept="scaled",
         dual="auto",
         max_iter=1000,
+        gap=None,
     ):
         self.epsilon = epsilon
         self.tol = tol
@@ -317,9 +376,10 @@ class LinearSVR(Additive, Regressor):
         self.intercept = intercept
         self.dual = dual
         self.max_iter = max_iter
+        self.gap = gap
 
 
-class NuSVC(Decides, Classifier):
+class NuSVC(Decides, Calibrated, Classifier):
     """Support vector classification by the share of rows that may come too near.
 
     Parameters
@@ -345,6 +405,10 @@ class NuSVC(Decides, Classifier):
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
         It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
     class_weight : "balanced", weights by class, or None, default=None
         How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
         It must be a number above 0.
@@ -362,6 +426,13 @@ class NuSVC(Decides, Classifier):
     break_ties : bool, default=False
         Whether classes with equally many votes are told apart by the sum of their decisions, not by
         their order.
+    probability : bool, default=False
+        Whether to learn probabilities too, from what the machine would have said of each row
+        without it. Predictions then go to the most probable class.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
+        by the best function that rises (``isotonic``), or by two of those, one for either answer
+        (``venn-abers``). The last two want more rows and take any shape.
 
     Attributes
     ----------
@@ -390,7 +461,7 @@ class NuSVC(Decides, Classifier):
     """
 
     _id = "nu-svc"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -401,12 +472,15 @@ class NuSVC(Decides, Classifier):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         class_weight=None,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
         decision_function_shape="ovr",
         break_ties=False,
+        probability=False,
+        calibration="sigmoid",
     ):
         self.nu = nu
         self.kernel = kernel
@@ -414,12 +488,15 @@ class NuSVC(Decides, Classifier):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.class_weight = class_weight
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.probability = probability
+        self.calibration = calibration
 
 
 class SVR(Regressor):
@@ -443,6 +520,10 @@ class SVR(Regressor):
     tol : float, default=0.001
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
+        It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
         It must be a number above 0.
     C : float, default=1.0
         The price on rows outside the tube. Larger values fit the rows more closely.
@@ -484,7 +565,7 @@ class SVR(Regressor):
     """
 
     _id = "svr"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -494,6 +575,7 @@ class SVR(Regressor):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         C=1.0,
         epsilon=0.1,
         shrinking=True,
@@ -505,6 +587,7 @@ class SVR(Regressor):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.C = C
         self.epsilon = epsilon
         self.shrinking = shrinking
@@ -541,6 +624,10 @@ class NuSVR(Regressor):
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
         It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
     cache_size : float, default=256.0
@@ -575,7 +662,7 @@ class NuSVR(Regressor):
     """
 
     _id = "nu-svr"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -587,6 +674,7 @@ class NuSVR(Regressor):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
@@ -598,6 +686,7 @@ class NuSVR(Regressor):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
@@ -624,6 +713,10 @@ class OneClassSVM(Decides, Detector):
     tol : float, default=0.001
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
+        It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
         It must be a number above 0.
     nu : float, default=0.5
         At most this share of the rows is left outside, and at least this share are support vectors.
@@ -663,6 +756,7 @@ class OneClassSVM(Decides, Detector):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         nu=0.5,
         shrinking=True,
         cache_size=256.0,
@@ -673,6 +767,7 @@ class OneClassSVM(Decides, Detector):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.nu = nu
         self.shrinking = shrinking
         self.cache_size = cache_size
