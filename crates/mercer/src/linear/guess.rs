@@ -8,10 +8,15 @@
 use super::design::Design;
 use super::tracked::Tracked;
 use mercer_num::Matrix;
-use mercer_num::linalg::Cholesky;
+use mercer_num::linalg::{
+    Cholesky, Factored, cholesky_in_place, solve_lower, solve_lower_transposed,
+};
+use ndarray::ArrayView2;
 
 /// Up to this many columns, dense ones have their covariance as a guess at the second derivatives.
 const WIDE: usize = 1024;
+/// Up to this many, the second derivatives themselves are written out where few rows curve.
+pub(super) const TRACKED: usize = 4096;
 /// Up to this many, it is taken anew at every step where that makes it exact.
 pub(super) const NARROW: usize = 128;
 /// Up to this many for sparse columns, where it costs no more than so many products.
@@ -44,8 +49,30 @@ pub(super) enum Guess {
 /// Scatter around means, ready to solve with.
 pub(super) struct Centered {
     means: Vec<f64>,
-    factor: Cholesky,
+    factor: Factor,
     sum: f64,
+}
+
+/// `L` with `L Lᵀ` the scatter, in one precision or the other.
+enum Factor {
+    Double(Cholesky),
+    Single { n: usize, cells: Vec<f32> },
+}
+
+impl Factor {
+    fn solve_matrix(&self, b: &Matrix) -> Matrix {
+        match self {
+            Factor::Double(factor) => factor.solve_matrix(b),
+            Factor::Single { n, cells } => {
+                let width = b.ncols();
+                let mut x: Vec<f32> = b.iter().map(|v| *v as f32).collect();
+                let l = ArrayView2::from_shape((*n, *n), cells).expect("a square of the columns");
+                solve_lower(l, &mut x, width);
+                solve_lower_transposed(l, &mut x, width);
+                Matrix::from_shape_fn(b.dim(), |(i, j)| f64::from(x[i * width + j]))
+            }
+        }
+    }
 }
 
 /// What half the squares of weights and of constant terms cost.
@@ -74,7 +101,7 @@ impl Guess {
             other => Err(other),
         };
         let narrow = exact && !design.is_sparse() && width <= NARROW;
-        let may_track = exact && !design.is_sparse() && !narrow && width <= WIDE;
+        let may_track = exact && !design.is_sparse() && !narrow && width <= TRACKED;
         if may_track && Tracked::cells(m, width).is_some() {
             let cost = Tracked::cost(known.as_ref().ok(), curvatures, m, width);
             let soon = if spent > 0 { WORTH.max(3 * spent) } else { 0 };
@@ -163,11 +190,30 @@ impl Centered {
                 }
             }
             if let Some(factor) = Cholesky::of(guess.view()) {
-                break factor;
+                break Factor::Double(factor);
             }
             ridge *= 10.0;
         };
         Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
+    }
+
+    /// The same by a factor in single precision, where that is enough to have one.
+    pub fn of_many(means: Vec<f64>, scatter: Matrix, sum: f64, prices: Prices) -> Centered {
+        let n = means.len();
+        let lift = pull(sum, prices.constants) * prices.constants;
+        let mut cells: Vec<f32> = scatter.iter().map(|v| *v as f32).collect();
+        for (i, row) in cells.chunks_exact_mut(n.max(1)).enumerate() {
+            let lifted = row.iter_mut().zip(&means).take(i + 1);
+            lifted.for_each(|(v, mean)| *v += (lift * means[i] * mean) as f32);
+            row[i] += prices.weights as f32;
+        }
+        match cholesky_in_place(&mut cells, n, |_| true) {
+            Factored::All => {
+                let factor = Factor::Single { n, cells };
+                Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
+            }
+            _ => Centered::of(means, &scatter, sum, prices),
+        }
     }
 
     /// Solves for the numbers of one function.

@@ -23,6 +23,7 @@ use super::guess::{Guess, Prices};
 use super::lasso::Priced;
 use super::tracked::Tracked;
 use crate::solver::newton::{Smooth, add_scaled, dots};
+use mercer_num::{Matrix, Rows};
 use rayon::prelude::*;
 
 /// Rows whose losses one thread adds.
@@ -262,6 +263,30 @@ impl<'a> Intervals<'a> {
                 *stiffness *= TIMES;
             }
         }
+    }
+
+    /// The problem of some of its rows, written out, which count for all.
+    pub fn of_some<'b>(&self, picks: &[usize], rows: &'b Matrix) -> Intervals<'b> {
+        let times = self.rows.len() as f64 / picks.len().max(1) as f64;
+        let aim = match &self.aim {
+            Aim::Classes { places, factors } => Aim::Classes {
+                places: picks.iter().map(|i| places[*i]).collect(),
+                factors: factors.clone(),
+            },
+            Aim::Numbers { y, tube } => {
+                Aim::Numbers { y: picks.iter().map(|i| y[*i]).collect(), tube: *tube }
+            }
+        };
+        let costs = picks.iter().map(|i| times * self.rows[*i]).collect();
+        let design = Design::reading(&Rows::from(rows), self.design.intercept);
+        Intervals::new(design, self.m, aim, costs, self.power, self.costs)
+    }
+
+    /// Goes to weights that are near the best ones, whose second derivatives are worth having.
+    pub fn begin_at(&mut self, weights: &[f64]) {
+        self.weights.copy_from_slice(weights);
+        self.design.scores(&self.weights, self.m, &mut self.scores);
+        self.spent = u64::from(u32::MAX);
     }
 
     /// Goes to other weights, and to the pulls that make them.

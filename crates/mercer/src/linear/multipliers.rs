@@ -3,13 +3,15 @@
 //! over the rows' pulls may go before.
 
 use super::dual::Descent;
-use super::guess::NARROW;
+use super::guess::{NARROW, TRACKED};
 use super::interval::{Intervals, Measured, Power};
 use super::lasso;
 use crate::choice;
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Method, Monitor, ParamValue, Proof, Rule, Stop};
 use crate::solver::newton::{Ended, Smooth, Until, newton};
+use mercer_num::Matrix;
+use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -24,6 +26,10 @@ const WIDE: usize = 1024;
 /// The tolerance that a search for a gap begins with, and where rounding begins.
 const FIRST: f64 = 0.1;
 const FINEST: f64 = 1e-15;
+
+/// From so many rows on a problem begins with some of them, and how near they go.
+const MANY: usize = 8192;
+const NEAR: f64 = 0.05;
 
 choice! {
     /// A rule for whether to begin with the pulls of the rows.
@@ -121,6 +127,9 @@ pub(super) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
 /// Newton's method or coordinates, once to the tolerance, or to finer and finer ones until the gap is closed.
 fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
     let absolute = problem.costs.weights.1 > 0.0;
+    if !absolute {
+        begin_with_some(problem, until.monitor);
+    }
     let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
     let mut tolerance = asked.first();
     loop {
@@ -156,6 +165,25 @@ fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
     }
 }
 
+/// Goes near to the optimum with a quarter of the rows, and with a quarter of those before: where rows are many,
+/// most steps only find out which of them matter.
+fn begin_with_some(problem: &mut Intervals<'_>, monitor: &Monitor<'_>) {
+    let (n, width) = (problem.design.n_rows(), problem.design.width());
+    if problem.design.is_sparse() || width > TRACKED || n < MANY.max(8 * width) {
+        return;
+    }
+    let mut random = Random::new(n as u64);
+    let picks: Vec<usize> = (0..n).filter(|_| random.uniform() < 0.25).collect();
+    let mut rows = Matrix::zeros((picks.len(), width));
+    for (mut row, i) in rows.outer_iter_mut().zip(&picks) {
+        row.iter_mut().zip(problem.design.dense_row(*i).iter()).for_each(|(to, x)| *to = *x);
+    }
+    let mut some = problem.of_some(&picks, &rows);
+    begin_with_some(&mut some, monitor);
+    newton(&mut some, &Until { tolerance: NEAR, most_steps: 50, monitor });
+    problem.begin_at(lasso::Priced::weights(&some));
+}
+
 impl Asked<'_> {
     /// The tolerance to begin with.
     fn first(&self) -> f64 {
@@ -173,7 +201,8 @@ impl Asked<'_> {
         let possible = !problem.free_constant() && problem.costs.weights.1 == 0.0;
         let many = match problem.power {
             Power::Plain => problem.design.is_sparse() || problem.design.width() > NARROW,
-            Power::Squared => problem.design.width() > WIDE,
+            Power::Squared if problem.design.is_sparse() => problem.design.width() > WIDE,
+            Power::Squared => problem.design.width() > TRACKED,
         };
         match self.dual {
             Dual::Given(dual) => dual && possible,

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::convert::Infallible;
 
 /// Numbers that all cross-products together may have.
-const MOST_CELLS: usize = 1 << 25;
+const MOST_CELLS: usize = 1 << 27;
 /// Rows of a panel, and of what one thread sums up.
 const PANEL: usize = 256;
 const LEAF: usize = 2048;
@@ -147,15 +147,19 @@ impl Products {
             true => -sums[i] * share * sums[j],
             false => sums[i] * center[j] + center[i] * sums[j] + total * center[i] * center[j],
         };
-        let scatter = Matrix::from_shape_fn((width, width), |(i, j)| {
-            let (i, j) = (i.max(j), i.min(j));
-            self.cells[i * side + j] + apart(i, j)
-        });
+        // Only the lower triangle is read.
+        let mut scatter = Matrix::zeros((width, width));
+        for (i, mut row) in scatter.outer_iter_mut().enumerate() {
+            let cells = &self.cells[i * side..=i * side + i];
+            for (j, (to, cell)) in row.iter_mut().zip(cells).enumerate() {
+                *to = cell + apart(i, j);
+            }
+        }
         let means = match intercept {
             true => center.iter().zip(sums).map(|(c, s)| c + s * share).collect(),
             false => vec![0.0; width],
         };
-        Centered::of(means, &scatter, total, prices)
+        Centered::of_many(means, scatter, total, prices)
     }
 }
 
