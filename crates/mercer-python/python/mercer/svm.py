@@ -30,6 +30,11 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         Whether rows may be inside the margin for the price ``C`` (``soft``), or none may at any
         price (``hard``): where the classes cannot be told apart then, the mixtures of both that
         meet are named.
+    slack_power : float, default=1.0
+        The power of the distance behind the margin that is priced: 1 for the distance itself, 2 for
+        its square, or any number from 1 on. Larger values spare rows just behind it and punish
+        those far behind.
+        It must be a number from 1 to 100.
     kernel : str or callable, default="rbf"
         The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
         products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
@@ -47,6 +52,10 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
         It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
     class_weight : "balanced", weights by class, or None, default=None
         How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
         It must be a number above 0.
@@ -58,9 +67,10 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     max_iter : int, default=-1
         Most steps for a problem; -1 sets no limit.
         It must be a number of at least -1.
-    multiclass : {"ovo", "ovr"}, default="ovo"
-        Many classes by a machine for every pair (``ovo``) or for every class against the rest
-        (``ovr``).
+    multiclass : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        Many classes by a machine for every pair (``ovo``), for every class against the rest
+        (``ovr``), or by functions without constants that are learned together so that each row's
+        own is highest (``crammer_singer``).
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether decisions about more than two classes are a column a class (``ovr``) or a column a
         pair of classes (``ovo``).
@@ -70,6 +80,10 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     probability : bool, default=False
         Whether to learn probabilities too, from what the machine would have said of each row
         without it. Predictions then go to the most probable class.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
+        by the best function that rises (``isotonic``), or by two of those, one for either answer
+        (``venn-abers``). The last two want more rows and take any shape.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
 
@@ -107,11 +121,13 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         *,
         C=1.0,
         margin="soft",
+        slack_power=1.0,
         kernel="rbf",
         degree=3,
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         class_weight=None,
         shrinking=True,
         cache_size=256.0,
@@ -120,15 +136,18 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         decision_function_shape="ovr",
         break_ties=False,
         probability=False,
+        calibration="sigmoid",
         warm_start=False,
     ):
         self.C = C
         self.margin = margin
+        self.slack_power = slack_power
         self.kernel = kernel
         self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.class_weight = class_weight
         self.shrinking = shrinking
         self.cache_size = cache_size
@@ -137,10 +156,11 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.probability = probability
+        self.calibration = calibration
         self.warm_start = warm_start
 
 
-class LinearSVC(Decides, Summed, Classifier):
+class LinearSVC(Decides, Summed, Calibrated, Classifier):
     """Linear support vector classification: the hyperplane that keeps farthest from both sides.
 
     Parameters
@@ -177,6 +197,21 @@ class LinearSVC(Decides, Summed, Classifier):
     max_iter : int, default=1000
         Steps after which to stop in any case; the certificate then says so.
         It must be a number of at least 1.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Many classes by a plane for every class against the rest (``ovr``), or by planes that are
+        learned together so that each row's own is highest (``crammer_singer``, which prices
+        distances as they are, whatever the loss).
+    probability : bool, default=False
+        Whether to learn probabilities too, from what the planes would have said of each row without
+        it. Predictions then go to the most probable class.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
+        by the best function that rises (``isotonic``), or by two of those, one for either answer
+        (``venn-abers``). The last two want more rows and take any shape.
 
     Attributes
     ----------
@@ -220,6 +255,10 @@ class LinearSVC(Decides, Summed, Classifier):
         intercept="scaled",
         class_weight=None,
         max_iter=1000,
+        gap=None,
+        multi_class="ovr",
+        probability=False,
+        calibration="sigmoid",
     ):
         self.penalty = penalty
         self.loss = loss
@@ -231,6 +270,10 @@ class LinearSVC(Decides, Summed, Classifier):
         self.intercept = intercept
         self.class_weight = class_weight
         self.max_iter = max_iter
+        self.gap = gap
+        self.multi_class = multi_class
+        self.probability = probability
+        self.calibration = calibration
 
 
 class LinearSVR(Additive, Regressor):
@@ -267,6 +310,10 @@ class LinearSVR(Additive, Regressor):
     max_iter : int, default=1000
         Steps after which to stop in any case; the certificate then says so.
         It must be a number of at least 1.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
 
     Attributes
     ----------
@@ -307,6 +354,7 @@ class LinearSVR(Additive, Regressor):
         intercept="scaled",
         dual="auto",
         max_iter=1000,
+        gap=None,
     ):
         self.epsilon = epsilon
         self.tol = tol
@@ -317,9 +365,10 @@ class LinearSVR(Additive, Regressor):
         self.intercept = intercept
         self.dual = dual
         self.max_iter = max_iter
+        self.gap = gap
 
 
-class NuSVC(Decides, Classifier):
+class NuSVC(Decides, Calibrated, Classifier):
     """Support vector classification by the share of rows that may come too near.
 
     Parameters
@@ -345,6 +394,10 @@ class NuSVC(Decides, Classifier):
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
         It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
+        It must be a number above 0.
     class_weight : "balanced", weights by class, or None, default=None
         How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
         It must be a number above 0.
@@ -362,6 +415,13 @@ class NuSVC(Decides, Classifier):
     break_ties : bool, default=False
         Whether classes with equally many votes are told apart by the sum of their decisions, not by
         their order.
+    probability : bool, default=False
+        Whether to learn probabilities too, from what the machine would have said of each row
+        without it. Predictions then go to the most probable class.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
+        by the best function that rises (``isotonic``), or by two of those, one for either answer
+        (``venn-abers``). The last two want more rows and take any shape.
 
     Attributes
     ----------
@@ -401,12 +461,15 @@ class NuSVC(Decides, Classifier):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         class_weight=None,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
         decision_function_shape="ovr",
         break_ties=False,
+        probability=False,
+        calibration="sigmoid",
     ):
         self.nu = nu
         self.kernel = kernel
@@ -414,12 +477,15 @@ class NuSVC(Decides, Classifier):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.class_weight = class_weight
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
+        self.probability = probability
+        self.calibration = calibration
 
 
 class SVR(Regressor):
@@ -443,6 +509,10 @@ class SVR(Regressor):
     tol : float, default=0.001
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
+        It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
         It must be a number above 0.
     C : float, default=1.0
         The price on rows outside the tube. Larger values fit the rows more closely.
@@ -494,6 +564,7 @@ class SVR(Regressor):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         C=1.0,
         epsilon=0.1,
         shrinking=True,
@@ -505,6 +576,7 @@ class SVR(Regressor):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.C = C
         self.epsilon = epsilon
         self.shrinking = shrinking
@@ -540,6 +612,10 @@ class NuSVR(Regressor):
     tol : float, default=0.001
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
+        It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
         It must be a number above 0.
     shrinking : bool, default=True
         Whether rows that are far from mattering may be set aside until the end.
@@ -587,6 +663,7 @@ class NuSVR(Regressor):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
@@ -598,6 +675,7 @@ class NuSVR(Regressor):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
@@ -624,6 +702,10 @@ class OneClassSVM(Decides, Detector):
     tol : float, default=0.001
         The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
         the optimum and take longer.
+        It must be a number above 0.
+    gap : float or None, default=None
+        Where given, the fit ends when the objective is proved to be within this share of the best,
+        in place of ``tol``.
         It must be a number above 0.
     nu : float, default=0.5
         At most this share of the rows is left outside, and at least this share are support vectors.
@@ -663,6 +745,7 @@ class OneClassSVM(Decides, Detector):
         gamma="scale",
         coef0=0.0,
         tol=0.001,
+        gap=None,
         nu=0.5,
         shrinking=True,
         cache_size=256.0,
@@ -673,6 +756,7 @@ class OneClassSVM(Decides, Detector):
         self.gamma = gamma
         self.coef0 = coef0
         self.tol = tol
+        self.gap = gap
         self.nu = nu
         self.shrinking = shrinking
         self.cache_size = cache_size

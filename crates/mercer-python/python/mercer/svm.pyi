@@ -17,42 +17,48 @@ __all__ = [
 class SVC(Warm, Decides, Calibrated, Classifier):
     C: float
     margin: Literal["soft", "hard"]
+    slack_power: float
     kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
     tol: float
+    gap: float | None
     class_weight: Any
     shrinking: bool
     cache_size: float
     max_iter: int
-    multiclass: Literal["ovo", "ovr"]
+    multiclass: Literal["ovo", "ovr", "crammer_singer"]
     decision_function_shape: Literal["ovr", "ovo"]
     break_ties: bool
     probability: bool
+    calibration: Literal["sigmoid", "isotonic", "venn-abers"]
     warm_start: bool
     def __init__(
         self,
         *,
         C: float = 1.0,
         margin: Literal["soft", "hard"] = "soft",
+        slack_power: float = 1.0,
         kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
+        gap: float | None = None,
         class_weight: Any = None,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
-        multiclass: Literal["ovo", "ovr"] = "ovo",
+        multiclass: Literal["ovo", "ovr", "crammer_singer"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
         probability: bool = False,
+        calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
         warm_start: bool = False,
     ) -> None: ...
 
-class LinearSVC(Decides, Summed, Classifier):
+class LinearSVC(Decides, Summed, Calibrated, Classifier):
     penalty: Literal["l2", "l1"]
     loss: Literal["hinge", "squared_hinge"]
     tol: float
@@ -63,6 +69,10 @@ class LinearSVC(Decides, Summed, Classifier):
     intercept: Literal["scaled", "free"]
     class_weight: Any
     max_iter: int
+    gap: float | None
+    multi_class: Literal["ovr", "crammer_singer"]
+    probability: bool
+    calibration: Literal["sigmoid", "isotonic", "venn-abers"]
     def __init__(
         self,
         *,
@@ -76,6 +86,10 @@ class LinearSVC(Decides, Summed, Classifier):
         intercept: Literal["scaled", "free"] = "scaled",
         class_weight: Any = None,
         max_iter: int = 1000,
+        gap: float | None = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+        probability: bool = False,
+        calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
     ) -> None: ...
 
 class LinearSVR(Additive, Regressor):
@@ -88,6 +102,7 @@ class LinearSVR(Additive, Regressor):
     intercept: Literal["scaled", "free"]
     dual: Any
     max_iter: int
+    gap: float | None
     def __init__(
         self,
         *,
@@ -100,21 +115,25 @@ class LinearSVR(Additive, Regressor):
         intercept: Literal["scaled", "free"] = "scaled",
         dual: Any = "auto",
         max_iter: int = 1000,
+        gap: float | None = None,
     ) -> None: ...
 
-class NuSVC(Decides, Classifier):
+class NuSVC(Decides, Calibrated, Classifier):
     nu: float
     kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
     coef0: float
     tol: float
+    gap: float | None
     class_weight: Any
     shrinking: bool
     cache_size: float
     max_iter: int
     decision_function_shape: Literal["ovr", "ovo"]
     break_ties: bool
+    probability: bool
+    calibration: Literal["sigmoid", "isotonic", "venn-abers"]
     def __init__(
         self,
         *,
@@ -124,12 +143,15 @@ class NuSVC(Decides, Classifier):
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
+        gap: float | None = None,
         class_weight: Any = None,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
+        probability: bool = False,
+        calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
     ) -> None: ...
 
 class SVR(Regressor):
@@ -138,6 +160,7 @@ class SVR(Regressor):
     gamma: Any
     coef0: float
     tol: float
+    gap: float | None
     C: float
     epsilon: float
     shrinking: bool
@@ -151,6 +174,7 @@ class SVR(Regressor):
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
+        gap: float | None = None,
         C: float = 1.0,
         epsilon: float = 0.1,
         shrinking: bool = True,
@@ -166,6 +190,7 @@ class NuSVR(Regressor):
     gamma: Any
     coef0: float
     tol: float
+    gap: float | None
     shrinking: bool
     cache_size: float
     max_iter: int
@@ -179,6 +204,7 @@ class NuSVR(Regressor):
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
+        gap: float | None = None,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
@@ -190,6 +216,7 @@ class OneClassSVM(Decides, Detector):
     gamma: Any
     coef0: float
     tol: float
+    gap: float | None
     nu: float
     shrinking: bool
     cache_size: float
@@ -202,6 +229,7 @@ class OneClassSVM(Decides, Detector):
         gamma: Any = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
+        gap: float | None = None,
         nu: float = 0.5,
         shrinking: bool = True,
         cache_size: float = 256.0,

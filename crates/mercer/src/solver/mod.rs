@@ -7,9 +7,13 @@ mod by_columns;
 mod cache;
 mod conjugate_gradients;
 pub(crate) mod newton;
+mod row_pulls;
 mod slack;
 mod smo;
+mod together;
 
 pub use by_columns::{BoxQp, Solution, SolverOptions, solve};
 pub(crate) use conjugate_gradients::{Gradients, conjugate_gradients};
+pub(crate) use row_pulls::RowPulls;
 pub use slack::Slack;
+pub(crate) use together::{Together, TogetherOptions, TogetherSolution, solve_together};
