@@ -195,7 +195,8 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
         It must be a number above 0.
     max_iter : int, default=1000
-        Steps after which to stop in any case; the certificate then says so.
+        Steps after which to stop in any case; the certificate then says so. For planes learned
+        together, a step is a hundred passes over the rows.
         It must be a number of at least 1.
     gap : float or None, default=None
         Where given, the fit ends when the objective is proved to be within this share of the best,

@@ -1,6 +1,8 @@
 //! What can be minimized.
 //!
 //! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables
+//! - [`Slack`]: what takes the place of the box where slack costs a power of its length
+//! - `together`: functions of many classes at once, by rows
 
 mod by_blocks;
 mod by_columns;
