@@ -1,7 +1,6 @@
 //! Probabilities of machines: what must hold whatever the machine and the map.
 
 use mercer::catalog::{CATALOG, Card, Estimator, Trained};
-use mercer::model::Model;
 use mercer::prelude::*;
 use mercer::prepare::Features;
 use mercer_num::random::Random;
