@@ -66,6 +66,12 @@ fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
     for id in &args.models {
         let mut estimator = Estimator::from_id(id.trim())?;
         refuse_maps(estimator.card())?;
+        if estimator.card().can("detector") {
+            return Err(Failure::Usage(format!(
+                "`{}` learns from rows alone, and there is no truth to compare it by; `mercer train` takes it",
+                estimator.id()
+            )));
+        }
         for (key, value) in &args.settings {
             if let Some(name) = key.strip_prefix(estimator.id()).and_then(|k| k.strip_prefix('.')) {
                 estimator = estimator.set_word(name, value)?;

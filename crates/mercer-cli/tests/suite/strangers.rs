@@ -58,6 +58,9 @@ fn a_target_has_no_say_where_rows_are_learned_alone() {
     assert!(error.contains("no column `kind`"), "{error}");
     let error = folder.failure(&[&start[..], &["--reject", "0.2"]].concat(), 2);
     assert!(error.contains("rows alone"), "{error}");
+    let compare = ["compare", &iris, "--target", "species", "--models", "svc,one-class-svm"];
+    let error = folder.failure(&compare, 2);
+    assert!(error.contains("rows alone"), "{error}");
     let error = folder.failure(&["evaluate", "a.mercer", &iris], 2);
     assert!(error.contains("one-class-svm"), "{error}");
 }

@@ -67,9 +67,10 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     max_iter : int, default=-1
         Most steps for a problem; -1 sets no limit.
         It must be a number of at least -1.
-    multiclass : {"ovo", "ovr"}, default="ovo"
-        Many classes by a machine for every pair (``ovo``) or for every class against the rest
-        (``ovr``).
+    multiclass : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        Many classes by a machine for every pair (``ovo``), for every class against the rest
+        (``ovr``), or by functions without constants that are learned together so that each row's
+        own is highest (``crammer_singer``).
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
         Whether decisions about more than two classes are a column a class (``ovr``) or a column a
         pair of classes (``ovo``).
@@ -83,14 +84,6 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
         by the best function that rises (``isotonic``), or by two of those, one for either answer
         (``venn-abers``). The last two want more rows and take any shape.
-    approx : int, default=0
-        How many rows stand for all where the exact machine would take too long; 0 is the exact
-        machine. With them the squares of distances behind the margin are priced, and every class is
-        told from the rest.
-        It must be a number from 0 to 1000000.
-    polish : bool, default=False
-        Whether the exact machine is learned after all, beginning at the rows that the approximate
-        one finds behind the margin.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
 
@@ -121,7 +114,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _takes = ("sparse", "asked_texts")
+    _takes = ("sparse",)
 
     def __init__(
         self,
@@ -144,8 +137,6 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         break_ties=False,
         probability=False,
         calibration="sigmoid",
-        approx=0,
-        polish=False,
         warm_start=False,
     ):
         self.C = C
@@ -166,8 +157,6 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         self.break_ties = break_ties
         self.probability = probability
         self.calibration = calibration
-        self.approx = approx
-        self.polish = polish
         self.warm_start = warm_start
 
 
@@ -206,7 +195,8 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
         It must be a number above 0.
     max_iter : int, default=1000
-        Steps after which to stop in any case; the certificate then says so.
+        Steps after which to stop in any case; the certificate then says so. For planes learned
+        together, a step is a hundred passes over the rows.
         It must be a number of at least 1.
     gap : float or None, default=None
         Where given, the fit ends when the objective is proved to be within this share of the best,
@@ -461,7 +451,7 @@ class NuSVC(Decides, Calibrated, Classifier):
     """
 
     _id = "nu-svc"
-    _takes = ("sparse", "asked_texts")
+    _takes = ("sparse",)
 
     def __init__(
         self,
@@ -565,7 +555,7 @@ class SVR(Regressor):
     """
 
     _id = "svr"
-    _takes = ("sparse", "asked_texts")
+    _takes = ("sparse",)
 
     def __init__(
         self,
@@ -662,7 +652,7 @@ class NuSVR(Regressor):
     """
 
     _id = "nu-svr"
-    _takes = ("sparse", "asked_texts")
+    _takes = ("sparse",)
 
     def __init__(
         self,

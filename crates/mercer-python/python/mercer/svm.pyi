@@ -28,13 +28,11 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     shrinking: bool
     cache_size: float
     max_iter: int
-    multiclass: Literal["ovo", "ovr"]
+    multiclass: Literal["ovo", "ovr", "crammer_singer"]
     decision_function_shape: Literal["ovr", "ovo"]
     break_ties: bool
     probability: bool
     calibration: Literal["sigmoid", "isotonic", "venn-abers"]
-    approx: int
-    polish: bool
     warm_start: bool
     def __init__(
         self,
@@ -52,13 +50,11 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
-        multiclass: Literal["ovo", "ovr"] = "ovo",
+        multiclass: Literal["ovo", "ovr", "crammer_singer"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
         probability: bool = False,
         calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
-        approx: int = 0,
-        polish: bool = False,
         warm_start: bool = False,
     ) -> None: ...
 

@@ -5,13 +5,13 @@
 //!
 //! `min ½ Σₘ ‖wₘ‖² + Σᵢₘ eᵢₘ αᵢₘ`  with  `Σₘ αᵢₘ = 0`, `αᵢᵧ ≤ Cᵢ` and `αᵢₘ ≤ 0` for the others.
 //!
-//! With the other rows held, the pulls of one row are `min(Cᵢₘ, (t − Bₘ) / ‖xᵢ‖²)`, `Bₘ` being what its scores would
-//! be without them, and sorting finds the `t` for which they add up to zero (Keerthi et al. 2008, algorithm 3.2; solver
-//! 4 of LIBLINEAR). Any pulls within their bounds prove how far from the best the weights are: row by row,
+//! With the other rows held, the best pulls of one row have a formula ([`RowPulls`]; Keerthi et al. 2008, solver 4 of
+//! LIBLINEAR). Any pulls within their bounds prove how far from the best the weights are: row by row,
 //! `Cᵢ ξᵢ + Σₘ αᵢₘ (eᵢₘ + wₘ·xᵢ)`, never below zero, adds up to the gap.
 
 use super::design::{Design, Lines};
 use crate::model::{Certificate, Method, Monitor, Proof, Stop};
+use crate::solver::RowPulls;
 use mercer_num::random::Random;
 use std::time::Instant;
 
@@ -60,10 +60,8 @@ struct Descent<'p, 'd> {
     weights: Vec<Vec<f64>>,
     pulls: Vec<f64>,
     norms: Vec<f64>,
-    /// `Bₘ`, sorted ones, and the pulls that are best, of the row looked at.
-    held: Vec<f64>,
-    sorted: Vec<f64>,
-    best: Vec<f64>,
+    /// Of the row looked at.
+    row: RowPulls,
 }
 
 /// Minimizes, and measures what came out.
@@ -136,9 +134,7 @@ impl<'p, 'd> Descent<'p, 'd> {
             weights: vec![vec![0.0; problem.design.n_weights()]; m],
             pulls,
             norms,
-            held: vec![0.0; m],
-            sorted: vec![0.0; m],
-            best: vec![0.0; m],
+            row: RowPulls::new(m),
         }
     }
 
@@ -162,28 +158,15 @@ impl<'p, 'd> Descent<'p, 'd> {
             return (0.0, true);
         }
         for class in 0..m {
-            self.held[class] = self.score(i, class) - norm * self.pulls[i * m + class];
+            self.row.held[class] = self.score(i, class) - norm * self.pulls[i * m + class];
         }
-        self.sorted.copy_from_slice(&self.held);
-        self.sorted[own] += norm * cost;
-        self.sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-        // The classes that pull are those of the highest scores; their mean, less the cost, is `t`.
-        let (mut sum, mut count) = (self.sorted[0] - norm * cost, 1);
-        while count < m && sum < count as f64 * self.sorted[count] {
-            sum += self.sorted[count];
-            count += 1;
-        }
-        let level = sum / count as f64;
+        self.row.solve(own, cost, norm);
         let mut off = 0.0f64;
         for class in 0..m {
-            let bound = if class == own { cost } else { 0.0 };
-            self.best[class] = bound.min((level - self.held[class]) / norm);
-            off = off.max(norm * (self.best[class] - self.pulls[i * m + class]).abs());
-        }
-        for class in 0..m {
-            let step = self.best[class] - self.pulls[i * m + class];
+            let step = self.row.best[class] - self.pulls[i * m + class];
             if step != 0.0 {
-                self.pulls[i * m + class] = self.best[class];
+                off = off.max(norm * step.abs());
+                self.pulls[i * m + class] = self.row.best[class];
                 self.lines.add_to(i, step, &mut self.weights[class]);
                 if let (Some(b), true) = (self.weights[class].last_mut(), self.problem.lift > 0.0) {
                     *b += step * self.problem.lift;

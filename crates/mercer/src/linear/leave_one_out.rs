@@ -235,8 +235,8 @@ mod tests {
         let price = vec![0.3; codes.len()];
         let mut problem = Intervals::new(design, 1, aim, price, power, costs);
         let dual = Dual::Given(false);
-        let tol = if power == Power::Squared { 1e-9 } else { 1e-6 };
-        let asked = Asked { tol, gap: None, dual, max_iter: 1000, monitor: &monitor };
+        // A free constant has no price to measure its slope by, which leaves half of the digits.
+        let asked = Asked { tol: 1e-6, gap: None, dual, max_iter: 1000, monitor: &monitor };
         assert!(solve(&mut problem, &asked).converged);
         problem
     }

@@ -133,7 +133,7 @@ fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
     let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
     let mut tolerance = asked.first();
     loop {
-        let most_steps = until.most_steps - all.steps;
+        let most_steps = until.most_steps.saturating_sub(all.steps);
         let until = Until { tolerance, most_steps, monitor: until.monitor };
         let ended = match absolute {
             true => lasso::minimize(problem, &until),
@@ -217,7 +217,7 @@ fn by_rounds(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
     let mut tolerance = asked.first().max(0.03);
     let mut last = vec![f64::INFINITY; problem.m];
     for _ in 0..ROUNDS {
-        let most_steps = until.most_steps - all.steps;
+        let most_steps = until.most_steps.saturating_sub(all.steps);
         let ended = newton(problem, &Until { tolerance, most_steps, monitor: until.monitor });
         all.steps += ended.steps;
         all.products += ended.products;

@@ -10,7 +10,9 @@ use crate::kernel::{
     Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
 };
 use crate::model::{Monitor, Stop};
-use crate::solver::{BoxQp, SolverOptions, solve};
+use crate::solver::{
+    BoxQp, SolverOptions, Together, TogetherOptions, TogetherSolution, solve, solve_together,
+};
 use mercer_num::{Matrix, Rows};
 
 /// Single precision is taken where its rounding stays this far below the tolerance.
@@ -231,6 +233,20 @@ impl<'a> Ground<'a> {
             };
         }
         unreachable!("the last round returns")
+    }
+
+    /// Learns a function for each of `m` classes together, from the class and the price of every row.
+    pub fn solve_together(
+        &self,
+        classes: &[u32],
+        m: usize,
+        costs: &[f64],
+        monitor: &Monitor<'_>,
+    ) -> TogetherSolution {
+        let problem = Together { rows: &self.exact, classes, m, costs };
+        let SolverOptions { tol, max_steps, cache_bytes, .. } = self.options;
+        let (gap, max_steps) = (self.gap, max_steps.min(10_000_000.max(1000 * costs.len() as u64)));
+        solve_together(&problem, &TogetherOptions { tol, gap, max_steps, cache_bytes, monitor })
     }
 
     /// The largest squared length of the rows at some places.

@@ -19,6 +19,7 @@ mod platt;
 mod proof;
 mod svc;
 mod svc_model;
+mod svc_together;
 mod svr;
 #[cfg(test)]
 mod tests;

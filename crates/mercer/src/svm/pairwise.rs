@@ -19,6 +19,8 @@ choice! {
         OneVsOne = "ovo",
         /// A machine for every class against all others; the highest wins.
         OneVsRest = "ovr",
+        /// A function for every class, learned together so that each row's own is highest.
+        CrammerSinger = "crammer_singer",
     }
 }
 

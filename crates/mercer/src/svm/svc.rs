@@ -68,7 +68,9 @@ params! {
         cache_size: f64 = 256.0, Above(0.0);
         /// Most steps for a problem; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
-        /// Many classes by a machine for every pair (`ovo`) or for every class against the rest (`ovr`).
+        /// Many classes by a machine for every pair (`ovo`), for every class against the rest (`ovr`), or by
+        /// functions without constants that are learned together so that each row's own is highest
+        /// (`crammer_singer`).
         multiclass: Multiclass = Multiclass::OneVsOne, OneOf(Multiclass::WORDS);
         /// Whether decisions about more than two classes are a column a class (`ovr`) or a column a pair
         /// of classes (`ovo`).
@@ -127,6 +129,7 @@ impl Svc {
         if data.n_rows() > 0 && data.n_columns() > 0 {
             classes.check_several()?;
         }
+        self.refuse_together()?;
         let powers = self.slack_power > 1.0;
         if powers && self.margin == Margin::Hard {
             return Err(Error::Parameter {
@@ -135,8 +138,9 @@ impl Svc {
                 expected: "1 there: nothing is behind the margin".into(),
             });
         }
-        // Multipliers without a bound may be of any size.
-        let largest = if powers { f64::INFINITY } else { self.C };
+        // Multipliers without a bound may be of any size, and pulls on all classes are found in double precision.
+        let together = self.multiclass == Multiclass::CrammerSinger;
+        let largest = if powers || together { f64::INFINITY } else { self.C };
         let ground = Ground::new(&self.kernelized(), data, |i| codes[i], largest, monitor)?;
         let sorted: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
         let n = classes.len();
@@ -145,6 +149,10 @@ impl Svc {
         let weight = |r: &Range<usize>| ground.weights[r.clone()].iter().sum::<f64>();
         let by_class: Vec<f64> = ranges.iter().map(weight).collect();
         let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
+        if together {
+            let counted = (classes, factors);
+            return Ok(self.learn_together(&ground, counted, &ranges, monitor, start));
+        }
         let price = |place: usize| self.C * ground.weights[place] * factors[sorted[place] as usize];
         let bound = |place: usize| match self.margin {
             Margin::Soft if !powers => price(place),
@@ -260,6 +268,9 @@ impl Svc {
         }
         if self.margin == Margin::Hard {
             return refuse("margin", "hard".into(), "soft");
+        }
+        if self.multiclass == Multiclass::CrammerSinger {
+            return refuse("multiclass", "crammer_singer".into(), "ovr or ovo");
         }
         if ![1.0, 2.0].contains(&self.slack_power) || (self.polish && self.slack_power != 1.0) {
             return refuse(

@@ -47,7 +47,7 @@ impl SvcModel {
     fn segments(&self) -> Vec<Segment> {
         match self.multiclass {
             Multiclass::OneVsOne => pair_segments(&self.n_support),
-            Multiclass::OneVsRest => {
+            Multiclass::OneVsRest | Multiclass::CrammerSinger => {
                 let all = 0..self.machine.n_vectors();
                 vec![Segment { vectors: all, to: (0..self.classes.len()).collect() }]
             }
@@ -55,7 +55,7 @@ impl SvcModel {
     }
 
     /// The decision of every problem: one against one, a column a pair, above zero for its first class
-    /// (of two classes, for the second); one against the rest, a column a class.
+    /// (of two classes, for the second); one against the rest or together, a column a class.
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
@@ -68,7 +68,7 @@ impl SvcModel {
             (2, _) => Matrix::from_shape_fn((decisions.nrows(), 2), |(i, c)| {
                 if c == 0 { -decisions[[i, 0]] } else { decisions[[i, 0]] }
             }),
-            (_, Multiclass::OneVsRest) => decisions,
+            (_, Multiclass::OneVsRest | Multiclass::CrammerSinger) => decisions,
             (n, Multiclass::OneVsOne) => scores(&decisions, n),
         }
     }
@@ -82,7 +82,7 @@ impl SvcModel {
         let about = match self.multiclass {
             _ if self.classes.len() == 2 => About::Second,
             Multiclass::OneVsOne => About::Pairs,
-            Multiclass::OneVsRest => About::Each,
+            Multiclass::OneVsRest | Multiclass::CrammerSinger => About::Each,
         };
         let shown: Vec<bool> = self.n_support.iter().map(|n| *n > 0).collect();
         log_distribution(decisions, maps, about, &shown)
@@ -181,7 +181,7 @@ impl Check for SvcModel {
         let n = self.classes.len();
         let (rows, decisions) = match self.multiclass {
             Multiclass::OneVsOne => (n.saturating_sub(1), n * n.saturating_sub(1) / 2),
-            Multiclass::OneVsRest => (n, n),
+            Multiclass::OneVsRest | Multiclass::CrammerSinger => (n, n),
         };
         let total: u64 = self.n_support.iter().map(|n| u64::from(*n)).sum();
         let fits = n >= 2

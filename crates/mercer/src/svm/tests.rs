@@ -544,3 +544,70 @@ fn a_gap_is_where_the_fit_ends() {
         assert!(gap < 1e-3 || svc.n_iter[0] < fine.n_iter[0]);
     }
 }
+
+#[test]
+fn functions_learned_together_have_no_gap() {
+    for n_classes in [2, 4] {
+        let (x, codes, classes) = blobs(120, n_classes, 38);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let svc = Svc::new().multiclass(Multiclass::CrammerSinger).gamma(0.1.into()).tol(1e-6);
+
+        let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+        fitted.check().unwrap();
+        let proof = &fitted.certificate.proof;
+        let primal = proof.objective.as_ref().unwrap().1;
+        assert!(fitted.converged && proof.gap().unwrap() >= -1e-9 * primal);
+        assert!(proof.gap().unwrap() <= 1e-5 * primal, "{}", fitted.certificate);
+        // The losses by their definition, from the decisions; of two classes half of the one on either side.
+        let decisions = fitted.raw_decisions(&Rows::from(&x)).unwrap();
+        let mut losses = 0.0;
+        for (row, code) in decisions.rows().into_iter().zip(&codes) {
+            let scores = match n_classes {
+                2 => vec![-0.5 * row[0], 0.5 * row[0]],
+                _ => row.to_vec(),
+            };
+            let own = *code as usize;
+            let highest = (0..n_classes).map(|c| scores[c] + if c == own { 0.0 } else { 1.0 });
+            losses += highest.fold(f64::NEG_INFINITY, f64::max) - scores[own];
+        }
+        assert!(losses <= primal && losses > 0.0, "{losses}, {primal}");
+        let predicted = fitted.predict(&Rows::from(&x)).unwrap();
+        let right = predicted.iter().zip(&codes).filter(|(a, b)| a == b).count();
+        assert!(right > 70, "{right} of 120");
+    }
+}
+
+#[test]
+fn two_classes_learned_together_are_a_machine_without_a_constant() {
+    // ½(‖w₁‖² + ‖w₂‖²) with w₁ = −w₂ is ¼‖w‖² of their difference: a plane without a constant at twice the price.
+    let (x, codes, classes) = blobs(60, 2, 39);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let together = Svc::new().multiclass(Multiclass::CrammerSinger).kernel(Kernel::Linear).C(0.1);
+    let plane = crate::linear::LinearSvc::new().loss(crate::linear::HingeLoss::Hinge).C(0.2);
+
+    let together = together.tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
+    let plane = plane.fit_intercept(false).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
+
+    for (a, b) in together.machine.weights().unwrap().iter().zip(&plane.coefficients) {
+        near(*a, *b, 1e-4);
+    }
+    let value = |proof: &crate::model::Proof| proof.objective.as_ref().unwrap().1;
+    let (a, b) = (value(&together.certificate.proof), value(&plane.certificate.proof));
+    near(2.0 * a / b, 1.0, 1e-6);
+}
+
+#[test]
+fn what_functions_learned_together_lack_is_refused() {
+    let (x, codes, classes) = blobs(20, 3, 40);
+    let data = Dataset::classes(&x, &codes, &classes).unwrap();
+    let together = Svc::new().multiclass(Multiclass::CrammerSinger);
+
+    for svc in [
+        together.clone().probability(true),
+        together.clone().slack_power(2.0),
+        together.margin(Margin::Hard),
+    ] {
+        assert!(matches!(svc.fit(&data, &Monitor::quiet()), Err(Error::Parameter { .. })));
+    }
+}

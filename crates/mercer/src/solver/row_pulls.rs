@@ -1,0 +1,78 @@
+//! The pulls of one row on all classes, the other rows held.
+//!
+//! Minimize `½ A Σₘ αₘ² + Σₘ Bₘ αₘ` with `Σₘ αₘ = 0`, `α_y ≤ C` and `αₘ ≤ 0` for the others. The best are
+//! `min(Cₘ, (t − Bₘ) / A)`, and sorting finds the `t` for which they add up to zero (Crammer & Singer 2001; Keerthi et
+//! al. 2008, algorithm 3.2).
+
+/// Room to work in.
+pub(crate) struct RowPulls {
+    /// `Bₘ`: what the scores would be without the pulls of the row.
+    pub held: Vec<f64>,
+    /// The best pulls.
+    pub best: Vec<f64>,
+    sorted: Vec<f64>,
+}
+
+impl RowPulls {
+    /// Of so many classes.
+    pub fn new(n_classes: usize) -> RowPulls {
+        let zeros = || vec![0.0; n_classes];
+        RowPulls { held: zeros(), best: zeros(), sorted: zeros() }
+    }
+
+    /// Finds the best pulls of a row of class `own` that costs `cost` and whose scores move by `norm` with a
+    /// pull, which is above zero.
+    pub fn solve(&mut self, own: usize, cost: f64, norm: f64) {
+        let n = self.held.len();
+        self.sorted.copy_from_slice(&self.held);
+        self.sorted[own] += norm * cost;
+        self.sorted.sort_unstable_by(|a, b| b.total_cmp(a));
+        // The classes that pull are those of the highest scores; their mean, less the cost, is `t`.
+        let (mut sum, mut count) = (self.sorted[0] - norm * cost, 1);
+        while count < n && sum < count as f64 * self.sorted[count] {
+            sum += self.sorted[count];
+            count += 1;
+        }
+        let level = sum / count as f64;
+        for (class, (best, held)) in self.best.iter_mut().zip(&self.held).enumerate() {
+            let bound = if class == own { cost } else { 0.0 };
+            *best = bound.min((level - held) / norm);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::random::Random;
+
+    #[test]
+    fn pulls_add_up_to_nothing_and_none_do_better() {
+        let mut random = Random::new(2);
+        for _ in 0..200 {
+            let n = 2 + random.below(5);
+            let own = random.below(n);
+            let (cost, norm) = (0.1 + random.uniform(), 0.1 + random.uniform());
+            let mut row = RowPulls::new(n);
+            row.held.iter_mut().for_each(|b| *b = random.normal());
+
+            row.solve(own, cost, norm);
+
+            let value = |alpha: &[f64]| -> f64 {
+                alpha.iter().zip(&row.held).map(|(a, b)| 0.5 * norm * a * a + b * a).sum()
+            };
+            assert!(row.best.iter().sum::<f64>().abs() < 1e-12);
+            for from in 0..n {
+                for to in 0..n {
+                    // A little from one class to another, where that is allowed.
+                    let mut other = row.best.clone();
+                    other[from] -= 1e-4;
+                    other[to] += 1e-4;
+                    if other[to] <= if to == own { cost } else { 0.0 } {
+                        assert!(value(&other) >= value(&row.best) - 1e-12);
+                    }
+                }
+            }
+        }
+    }
+}
