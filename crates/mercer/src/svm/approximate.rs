@@ -10,9 +10,14 @@
 use super::pairwise::{Multiclass, Task, pairs};
 use super::svc::Svc;
 use super::svc_model::SvcModel;
-use crate::kernel::{Centers, Nystroem, NystroemModel};
+use crate::data::check_storage;
+use crate::kernel::{
+    Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square, pivoted,
+};
 use crate::linear::{InterceptPrice, LinearSvc};
 use crate::prelude::*;
+use mercer_num::linalg::solve_lower_transposed;
+use ndarray::Axis;
 use std::time::Instant;
 
 impl Svc {
@@ -25,32 +30,26 @@ impl Svc {
         let start = Instant::now();
         let (codes, classes) = data.class_target()?;
         let rows = data.rows();
-        let map = Nystroem::new()
-            .kernel(self.kernel.clone())
-            .gamma(Some(self.gamma))
-            .coef0(self.coef0)
-            .degree(self.degree)
-            .n_components(self.approx)
-            .centers(Centers::Pivots);
-        let drawn = map.fit(data, monitor)?;
-        let (mut centers, left_out) = (drawn.model.machine.support.clone(), drawn.model.left_out);
-        let function = drawn.model.machine.function;
-        // Every class that was shown has a row of its own; rows of one class stand together.
-        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        for c in 0..classes.len() as u32 {
-            let own = |i: &u32| codes[*i as usize] == c;
-            if !centers.iter().any(own) {
-                let mut all = 0..data.n_rows() as u32;
-                centers.extend(all.find(|i| own(i) && weight(*i as usize) > 0.0));
-            }
+        let function = self.kernel.with(Some(self.gamma), self.coef0, self.degree, data);
+        function.check_rows(rows)?;
+        check_storage(rows)?;
+        if self.kernel == Kernel::Precomputed {
+            check_square(rows)?;
         }
-        centers.sort_by_key(|i| (codes[*i as usize], *i));
-        let count = |c: u32| centers.iter().filter(|i| codes[**i as usize] == c).count() as u32;
-        let n_support: Vec<u32> = (0..classes.len() as u32).map(count).collect();
-        let map = NystroemModel::of(function, rows, centers.clone())?;
-        let bytes = 8 * (data.n_rows() * centers.len()) as u64;
-        monitor.reserve("rows in the space of those that stand for them", bytes)?;
-        let mapped = map.transform(rows)?;
+        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+        let picks: Vec<u32> =
+            (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
+        if picks.is_empty() || data.n_columns() == 0 {
+            return Err(if picks.is_empty() { Error::NoRows } else { Error::NoFeatures });
+        }
+        let weights: Vec<f64> = picks.iter().map(|i| weight(*i as usize)).collect();
+        let storage = Storage::of(&function, rows);
+        monitor.reserve("rows made ready", 8 * (picks.len() * data.n_columns()) as u64)?;
+        let ready = KernelRows::new(function.clone(), storage, rows, &picks, &[], &picks);
+        let m = self.approx.min(picks.len());
+        let pivots = pivoted(&ready, &weights, m, 0, monitor)?;
+        let mapped = pivots.factor(picks.len());
+        let own: Vec<u32> = picks.iter().map(|i| codes[*i as usize]).collect();
         let machine = LinearSvc::new()
             .C(self.C)
             .tol(self.tol)
@@ -59,18 +58,44 @@ impl Svc {
             .intercept(InterceptPrice::Free)
             .probability(self.probability)
             .calibration(self.calibration);
-        let inner = Dataset::classes(&mapped, codes, classes)?;
-        let inner = match data.weights() {
-            [] => inner,
-            weights => inner.weighted(weights)?,
-        };
+        let inner = Dataset::classes(&mapped, &own, classes)?.weighted(&weights)?;
         let Fitted { model: planes, certificate } = machine.fit(&inner, monitor)?;
         let lengths = planes.coefficients.outer_iter().map(|w| w.dot(&w).sqrt());
         let margins = lengths.map(|w| 1.0 / w.max(f64::MIN_POSITIVE)).collect();
-        let mut kernel = map.machine;
-        kernel.coefficients = planes.coefficients.dot(&kernel.coefficients);
+        // The factor F = K(rows, centers) L⁻ᵀ, with L its rows of the centers: F w = K(rows, centers) L⁻ᵀ w.
+        let places: Vec<usize> = pivots.places.iter().map(|k| *k as usize).collect();
+        let lower = mapped.select(Axis(0), &places);
+        let mut turned = planes.coefficients.t().as_standard_layout().into_owned();
+        let width = turned.ncols();
+        solve_lower_transposed(lower.view(), turned.as_slice_mut().unwrap_or_default(), width);
+        // Rows of one class stand together, and every class that was shown has one of its own.
+        let mut centers: Vec<(u32, Option<usize>)> =
+            places.iter().enumerate().map(|(at, k)| (*k as u32, Some(at))).collect();
+        for c in 0..classes.len() as u32 {
+            let is_own = |k: usize| own[k] == c;
+            if !places.iter().any(|k| is_own(*k)) {
+                centers.extend((0..own.len()).find(|k| is_own(*k)).map(|k| (k as u32, None)));
+            }
+        }
+        centers.sort_by_key(|(k, _)| (own[*k as usize], *k));
+        let count = |c: u32| centers.iter().filter(|(k, _)| own[*k as usize] == c).count() as u32;
+        let n_support: Vec<u32> = (0..classes.len() as u32).map(count).collect();
+        let coefficients = Matrix::from_shape_fn((width, centers.len()), |(row, at)| {
+            centers[at].1.map_or(0.0, |at| turned[[at, row]])
+        });
         // A class nobody showed is never the highest.
-        kernel.intercepts = planes.intercepts.iter().map(|b| b.max(-1e300)).collect();
+        let intercepts = planes.intercepts.iter().map(|b| b.max(-1e300)).collect();
+        let support: Vec<u32> = centers.iter().map(|(k, _)| picks[*k as usize]).collect();
+        let center = center_of(&function, storage, rows);
+        let kernel = Machine::of_rows(
+            function,
+            Precision::Double,
+            rows,
+            support,
+            center,
+            coefficients,
+            intercepts,
+        );
         let n = classes.len();
         let mut by_class = vec![0.0; n];
         codes.iter().enumerate().for_each(|(i, c)| by_class[*c as usize] += weight(i));
@@ -93,10 +118,11 @@ impl Svc {
         };
         let told = certificate.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
         let how = format!(
-            "approximate: {} of {} rows stand for all and leave {left_out:.1e} of the trace; squared \
+            "approximate: {} of {} rows stand for all and leave {:.1e} of the trace; squared \
              distances, every class against the rest{told}",
-            centers.len(),
-            data.n_rows(),
+            pivots.places.len(),
+            picks.len(),
+            pivots.left,
         );
         let proof = Proof { how: Some(how), ..certificate.proof };
         let seconds = start.elapsed().as_secs_f64();
