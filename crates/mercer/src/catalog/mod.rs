@@ -4,6 +4,7 @@
 mod expand;
 pub mod file;
 mod in_parts;
+mod judge;
 mod train;
 mod trained;
 pub mod tree;

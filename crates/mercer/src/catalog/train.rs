@@ -4,25 +4,18 @@
 //! from the summaries of the others, so ten folds cost no more reading than one fit. A second pass
 //! lets every row be judged by the model that never saw it.
 
+use super::judge::{Judgement, judge_batch};
 use super::unlabeled::{Climb, Part};
 use super::{AnyModel, AnyStats, Estimator, Trained, Unlabeled};
 use crate::data::{Classes, Dataset, Stream, Table};
-use crate::decision::Densities;
 use crate::error::{Error, Result};
 use crate::evaluate::{Evaluation, Folds, Information, RegressionEvaluation};
 use crate::model::{Fitted, Monitor, Stop};
 use crate::prepare::{Encoded, Encoder, Features, Schema, Step, UNLABELED};
-use mercer_num::Matrix;
 use mercer_num::parallel::Layout;
 use mercer_num::parallel::{self, Tree};
-use mercer_num::special::log_normalize;
-use ndarray::ArrayViewMut1;
 use std::ops::ControlFlow;
 use std::time::Instant;
-
-/// Rows whose factors are looked at to find the most telling columns, and factors looked at in all.
-const TELLING_ROWS: u64 = 20_000;
-const TELLING_FACTORS: u64 = 100_000_000;
 
 /// Rows of texts that are read together.
 const PIECE: usize = 1024;
@@ -61,14 +54,14 @@ pub enum Goal<'a> {
 
 impl Goal<'_> {
     /// The classes; none where numbers are learned.
-    fn classes(&self) -> Classes {
+    pub(super) fn classes(&self) -> Classes {
         match self {
             Goal::Classes(classes) => (*classes).clone(),
             Goal::Numbers | Goal::Alone => Classes::default(),
         }
     }
 
-    fn n_classes(&self) -> usize {
+    pub(super) fn n_classes(&self) -> usize {
         match self {
             Goal::Classes(classes) => classes.len(),
             Goal::Numbers | Goal::Alone => 1,
@@ -509,45 +502,6 @@ impl Training<'_> {
         climbs.iter().enumerate().map(part).collect()
     }
 
-    pub(super) fn judge<S: Stream>(
-        &self,
-        models: &[Option<Fitted<AnyModel>>],
-        stream: &S,
-        labels: Labels,
-        monitor: &Monitor<'_>,
-        n_rows: u64,
-    ) -> std::result::Result<Option<Judgement>, S::Error> {
-        let classes = self.goal.classes();
-        let mut judgement = Judgement {
-            classes: Evaluation::new(&classes),
-            numbers: RegressionEvaluation::default(),
-            information: Information::default(),
-            densities: Densities::default(),
-        };
-        let mut stopped = None;
-        let factors = (self.features.n_features() * self.goal.n_classes()).max(1) as u64;
-        let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
-        let stride = n_rows.div_ceil(telling).max(1) as usize;
-        let piece = self.piece();
-        self.each_wave(stream, (labels, 1), monitor, &mut stopped, |wave, first_row| {
-            let judged = parallel::map(wave.len(), |k| {
-                let first = first_row as usize + k * piece;
-                judge_batch((&wave[k], first), models, &classes, stride)
-                    .map_err(|e| e.after_rows(first))
-            })?;
-            for batch in judged {
-                judgement.classes.merge(&batch.classes);
-                for (numbers, predicted) in batch.numbers {
-                    judgement.numbers.judge(&numbers, &predicted);
-                }
-                judgement.information.merge(&batch.information);
-                judgement.densities.merge(&batch.densities);
-            }
-            Ok(())
-        })?;
-        Ok(stopped.is_none().then_some(judgement))
-    }
-
     /// Rows of a leaf.
     fn chunk(&self) -> usize {
         self.estimator.chunk_rows(self.features.n_features(), self.features.layout())
@@ -640,6 +594,7 @@ impl Training<'_> {
         })
     }
 }
+<<<<<<< HEAD
 
 /// Held-out rows, judged.
 pub(super) struct Judgement {
@@ -720,3 +675,5 @@ fn split(mut joint: Matrix) -> (Matrix, Vec<f64>) {
     let densities = joint.outer_iter_mut().map(normalize).collect();
     (joint, densities)
 }
+=======
+>>>>>>> helper-a
