@@ -1,7 +1,7 @@
 //! Rows judged by the models that never saw them.
 
-use super::train::{Dealt, Labels, Training};
 use super::AnyModel;
+use super::train::{Dealt, Labels, Training};
 use crate::data::{Classes, Stream};
 use crate::decision::Densities;
 use crate::error::Result;
@@ -28,6 +28,8 @@ pub(super) struct Judgement {
 pub(super) struct Judged {
     pub classes: Evaluation,
     pub numbers: Vec<(Vec<f64>, Vec<f64>)>,
+    /// How far inside each is, by a model that knows strangers.
+    pub inside: Vec<f64>,
     pub information: Information,
     pub densities: Densities,
 }
@@ -84,6 +86,7 @@ pub(super) fn judge_batch(
     let mut judged = Judged {
         classes: Evaluation::new(classes),
         numbers: Vec::new(),
+        inside: Vec::new(),
         information: Information::default(),
         densities: Densities::default(),
     };
@@ -113,6 +116,9 @@ pub(super) fn judge_batch(
         }
         if let Some(model) = model.as_model().regressor() {
             judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
+        }
+        if let Some(model) = model.as_model().detector() {
+            judged.inside.extend(model.inside(&rows)?);
         }
         if let Some(model) = model.as_model().factored() {
             let telling = |i: &usize| (first + places[*i]).is_multiple_of(stride);
