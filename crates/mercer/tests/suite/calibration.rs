@@ -33,7 +33,7 @@ fn ways(card: &Card) -> Vec<Estimator> {
             &[("loss", "hinge"), ("intercept", "free")],
             &[("fit_intercept", "false")],
         ],
-        _ => &[&[("nu", "0.3")]],
+        _ => &[&[("nu", "0.5")]],
     };
     let with = |made: Estimator, (name, word): &(&str, &str)| made.set_word(name, word).unwrap();
     let mut ways = Vec::new();
