@@ -84,6 +84,14 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
         by the best function that rises (``isotonic``), or by two of those, one for either answer
         (``venn-abers``). The last two want more rows and take any shape.
+    approx : int, default=0
+        How many rows stand for all where the exact machine would take too long; 0 is the exact
+        machine. With them the squares of distances behind the margin are priced, and every class is
+        told from the rest.
+        It must be a number from 0 to 1000000.
+    polish : bool, default=False
+        Whether the exact machine is learned after all, beginning at the rows that the approximate
+        one finds behind the margin.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
 
@@ -114,7 +122,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -137,6 +145,8 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         break_ties=False,
         probability=False,
         calibration="sigmoid",
+        approx=0,
+        polish=False,
         warm_start=False,
     ):
         self.C = C
@@ -157,6 +167,8 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         self.break_ties = break_ties
         self.probability = probability
         self.calibration = calibration
+        self.approx = approx
+        self.polish = polish
         self.warm_start = warm_start
 
 
@@ -451,7 +463,7 @@ class NuSVC(Decides, Calibrated, Classifier):
     """
 
     _id = "nu-svc"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -555,7 +567,7 @@ class SVR(Regressor):
     """
 
     _id = "svr"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -652,7 +664,7 @@ class NuSVR(Regressor):
     """
 
     _id = "nu-svr"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,

@@ -33,6 +33,8 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     break_ties: bool
     probability: bool
     calibration: Literal["sigmoid", "isotonic", "venn-abers"]
+    approx: int
+    polish: bool
     warm_start: bool
     def __init__(
         self,
@@ -55,6 +57,8 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         break_ties: bool = False,
         probability: bool = False,
         calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
+        approx: int = 0,
+        polish: bool = False,
         warm_start: bool = False,
     ) -> None: ...
 
