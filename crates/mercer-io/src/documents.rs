@@ -94,11 +94,8 @@ impl Documents {
         let (mut n_documents, mut bytes) = (0, 0);
         for file in &mut files {
             file.first = n_documents;
-            n_documents += if is_mailbox(&file.path) {
-                n_mails(&file.path, &options.limits)?
-            } else {
-                1
-            };
+            n_documents +=
+                if is_mailbox(&file.path) { n_mails(&file.path, &options.limits)? } else { 1 };
             bytes += std::fs::metadata(&file.path).map_or(0, |about| about.len());
         }
         if n_documents == 0 {

@@ -11,15 +11,17 @@ use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::html::html_to_text;
 use mail_parser::decoders::quoted_printable::quoted_printable_decode;
-use mail_parser::{Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType};
+use mail_parser::{
+    Encoding, HeaderName, Message, MessageParser, MessagePart, MimeHeaders, PartType,
+};
 use std::borrow::Cow;
 use std::io::BufRead;
 use std::path::Path;
 
 /// Tags that may stand in the middle of a word; the others separate words, as `<td>` does.
 const WITHIN_WORDS: [&str; 18] = [
-    "a", "abbr", "b", "big", "code", "em", "font", "i", "ins", "mark", "s", "small", "span", "strong",
-    "sub", "sup", "u", "wbr",
+    "a", "abbr", "b", "big", "code", "em", "font", "i", "ins", "mark", "s", "small", "span",
+    "strong", "sub", "sup", "u", "wbr",
 ];
 
 /// Whether a file is one mail by its name.
@@ -197,8 +199,8 @@ impl<R: BufRead> Mails<R> {
         loop {
             line.clear();
             let read = self.lines.read_until(b'\n', &mut line);
-            let n = read
-                .map_err(|e| Error::System { file: self.file.clone(), why: e.to_string() })?;
+            let n =
+                read.map_err(|e| Error::System { file: self.file.clone(), why: e.to_string() })?;
             if n == 0 {
                 self.done = true;
                 return Ok(self.begun.then_some(mail));
@@ -285,13 +287,17 @@ mod tests {
     #[test]
     fn bytes_are_decoded_by_their_encoding_and_charset() {
         let body = |headers: &str, body: &[u8]| {
-            let mut mail = format!("Subject: x\nContent-Type: text/plain{headers}\n\n").into_bytes();
+            let mut mail =
+                format!("Subject: x\nContent-Type: text/plain{headers}\n\n").into_bytes();
             mail.extend_from_slice(body);
             text(&mail).trim_start_matches('x').trim().to_owned()
         };
 
         assert_eq!(
-            body("; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable", b"na=EFve=\n ly"),
+            body(
+                "; charset=iso-8859-1\nContent-Transfer-Encoding: quoted-printable",
+                b"na=EFve=\n ly"
+            ),
             "naïve ly"
         );
         assert_eq!(
@@ -321,7 +327,8 @@ mod tests {
 
     #[test]
     fn a_mailbox_falls_apart_where_its_messages_begin() {
-        let mbox = b"From a@b Mon\nSubject: 1\n\nFrom: here\n>From there\n\nFrom a@b Tue\nSubject: 2\n\n";
+        let mbox =
+            b"From a@b Mon\nSubject: 1\n\nFrom: here\n>From there\n\nFrom a@b Tue\nSubject: 2\n\n";
         let mails = |bytes: &[u8]| Mails::new(bytes, "a.mbox", 1000).collect::<Result<Vec<_>>>();
 
         let found = mails(mbox).unwrap();

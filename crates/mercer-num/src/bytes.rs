@@ -164,7 +164,10 @@ mod tests {
         for (some, found) in bytes.chunks(64).zip(&out) {
             assert_eq!(*found, classes_of_some(some));
         }
-        assert_eq!(classes_of_some(b"a-Z_9\xc3"), ByteClasses { words: 0b11101, others: 0b10_0000 });
+        assert_eq!(
+            classes_of_some(b"a-Z_9\xc3"),
+            ByteClasses { words: 0b11101, others: 0b10_0000 }
+        );
     }
 
     proptest! {

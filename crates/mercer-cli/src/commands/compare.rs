@@ -1,6 +1,8 @@
 //! `mercer compare`: several estimators on the same folds, and their posteriors or borders in one picture.
 
-use super::train::{Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_maps};
+use super::train::{
+    Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_maps,
+};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;

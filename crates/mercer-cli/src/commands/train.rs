@@ -442,7 +442,11 @@ impl Columns<'_> {
             let used = |f: &Field| f.kind != Kind::Text || asked(&f.name) || f.name == target;
             let (used, left_out) = schema.fields.into_iter().partition(used);
             schema = Schema { fields: used };
-            say_left_out(&left_out.iter().map(|f: &Field| f.name.clone()).collect::<Vec<_>>(), UNASKED, session);
+            say_left_out(
+                &left_out.iter().map(|f: &Field| f.name.clone()).collect::<Vec<_>>(),
+                UNASKED,
+                session,
+            );
         }
         planned(&schema, target, card, reads, session)
     }
@@ -459,7 +463,10 @@ fn planned(
     let unasked = card.takes("asked_texts");
     for (why, words) in [
         (LeftOut::Empty, "they have no values".to_owned()),
-        (LeftOut::Text, if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned()),
+        (
+            LeftOut::Text,
+            if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned(),
+        ),
         (
             LeftOut::Words,
             format!(

@@ -80,7 +80,8 @@ const MAIL: &[u8] = b"Subject: =?iso-8859-1?Q?Sch=F6ne_Preise?=\r\nFrom: Ada <ad
 #[test]
 fn mails_are_their_subject_sender_and_body() {
     let folder = tempfile::tempdir().unwrap();
-    let mailbox = [b"From ada Mon\n", MAIL, b"\nFrom ada Tue\nSubject: two\n\n>From here\n"].concat();
+    let mailbox =
+        [b"From ada Mon\n", MAIL, b"\nFrom ada Tue\nSubject: two\n\n>From here\n"].concat();
     for (path, bytes) in [
         ("ham/1.eml", MAIL),
         ("spam/0.mbox", b""),

@@ -71,7 +71,7 @@ class KernelRidge(Regressor):
     """
 
     _id = "kernel-ridge"
-    _takes = ("sparse", "targets")
+    _takes = ("sparse", "targets", "asked_texts")
 
     def __init__(
         self,

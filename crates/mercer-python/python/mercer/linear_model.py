@@ -64,7 +64,7 @@ class LinearRegression(MergeableRegressor, Additive, Regressor):
     """
 
     _id = "ols"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(self, *, fit_intercept=True):
         self.fit_intercept = fit_intercept
@@ -110,7 +110,7 @@ class Ridge(MergeableRegressor, Additive, Regressor):
     """
 
     _id = "ridge"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(self, *, alpha=1.0, fit_intercept=True, alpha_from="given"):
         self.alpha = alpha
@@ -156,7 +156,7 @@ class RidgeCV(Additive, Regressor):
     """
 
     _id = "ridge-cv"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(self, *, alphas=None, fit_intercept=True):
         self.alphas = alphas

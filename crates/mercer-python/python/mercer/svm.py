@@ -100,7 +100,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -390,7 +390,7 @@ class NuSVC(Decides, Classifier):
     """
 
     _id = "nu-svc"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -484,7 +484,7 @@ class SVR(Regressor):
     """
 
     _id = "svr"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,
@@ -575,7 +575,7 @@ class NuSVR(Regressor):
     """
 
     _id = "nu-svr"
-    _takes = ("sparse",)
+    _takes = ("sparse", "asked_texts")
 
     def __init__(
         self,

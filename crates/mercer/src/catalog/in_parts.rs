@@ -92,7 +92,8 @@ impl Training<'_> {
             layout: self.features.layout(),
         };
         let n_learners = if self.n_folds > 1 { self.n_folds + 1 } else { 1 };
-        let n_planes = shape.classes.map_or(1, |classes| if classes.len() == 2 { 1 } else { classes.len() });
+        let n_planes =
+            shape.classes.map_or(1, |classes| if classes.len() == 2 { 1 } else { classes.len() });
         let weights = 8 * BESIDE * (shape.n_columns * n_planes * n_learners) as u64;
         monitor.reserve("keeping weights", weights)?;
         let mut learners = Vec::with_capacity(n_learners);
@@ -101,16 +102,22 @@ impl Training<'_> {
         }
         let mut stopped = None;
         while stopped.is_none() && learners[0].goes_on {
-            self.each_part(stream, (Labels::All, PART_ROWS), monitor, &mut stopped, |part, first| {
-                let data = self.dataset(&part.rows)?;
-                learners.par_iter_mut().enumerate().for_each(|(k, learner)| {
-                    learner.take(&data, &part.labeled(k.checked_sub(1)), monitor);
-                });
-                match &learners[0].parts {
-                    Err(error) => Err(error.clone().after_rows(first as usize)),
-                    Ok(_) => Ok(()),
-                }
-            })?;
+            self.each_part(
+                stream,
+                (Labels::All, PART_ROWS),
+                monitor,
+                &mut stopped,
+                |part, first| {
+                    let data = self.dataset(&part.rows)?;
+                    learners.par_iter_mut().enumerate().for_each(|(k, learner)| {
+                        learner.take(&data, &part.labeled(k.checked_sub(1)), monitor);
+                    });
+                    match &learners[0].parts {
+                        Err(error) => Err(error.clone().after_rows(first as usize)),
+                        Ok(_) => Ok(()),
+                    }
+                },
+            )?;
             if stopped.is_none() {
                 learners.iter_mut().for_each(Learner::end_pass);
             }

@@ -1,7 +1,7 @@
 //! Rows judged by the models that never saw them.
 
-use super::train::{Dealt, Labels, Training};
 use super::AnyModel;
+use super::train::{Dealt, Labels, Training};
 use crate::data::{Classes, Stream};
 use crate::decision::Densities;
 use crate::error::Result;

@@ -44,8 +44,8 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape, Spec,
-    Statistics,
+    Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape,
+    Spec, Statistics,
 };
 use crate::prepare::Reads;
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};

@@ -117,7 +117,8 @@ impl Encoded {
         let rows = match &self.rows {
             OwnedRows::Dense(x) => OwnedRows::Dense(x.select(Axis(0), places)),
             OwnedRows::Sparse(x) => {
-                let n_cells = places.iter().filter_map(|i| x.outer_view(*i)).map(|row| row.nnz()).sum();
+                let n_cells =
+                    places.iter().filter_map(|i| x.outer_view(*i)).map(|row| row.nnz()).sum();
                 let (mut offsets, mut columns, mut values) =
                     (vec![0], Vec::with_capacity(n_cells), Vec::with_capacity(n_cells));
                 for row in places.iter().filter_map(|i| x.outer_view(*i)) {
@@ -125,7 +126,12 @@ impl Encoded {
                     values.extend_from_slice(row.data());
                     offsets.push(columns.len());
                 }
-                OwnedRows::Sparse(Sparse::new((offsets.len() - 1, x.cols()), offsets, columns, values))
+                OwnedRows::Sparse(Sparse::new(
+                    (offsets.len() - 1, x.cols()),
+                    offsets,
+                    columns,
+                    values,
+                ))
             }
         };
         let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();

@@ -267,7 +267,8 @@ impl TextStep {
                 format!("{weighting} of {} words", counts.vocabulary.len())
             }
             KnownTerms::Hashed { hashing, .. } => {
-                let signed = if hashing.sign == Sign::Alternate { ", half of them negative" } else { "" };
+                let signed =
+                    if hashing.sign == Sign::Alternate { ", half of them negative" } else { "" };
                 format!("{weighting} of words in {} hashed columns{signed}", hashing.n_features)
             }
         }

@@ -191,7 +191,10 @@ impl PassiveAggressiveRegressor {
         NumberPlane::learn(&self.asked(), from, data, monitor)
     }
 
-    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PassiveAggressiveRegressorModel>> {
+    fn begin_parts(
+        &self,
+        shape: &Shape<'_>,
+    ) -> Result<BoxedParts<PassiveAggressiveRegressorModel>> {
         self.check()?;
         parts::of_numbers(self.asked(), shape)
     }

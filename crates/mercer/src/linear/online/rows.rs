@@ -76,7 +76,8 @@ impl Asked {
             return Err(Error::Parameter {
                 name: "early_stopping".into(),
                 found: "true".into(),
-                expected: "false where rows come in parts: none of them are kept to judge by".into(),
+                expected: "false where rows come in parts: none of them are kept to judge by"
+                    .into(),
             });
         }
         let usual = if sparse { SPARSE_DECAY } else { 1.0 };
