@@ -27,7 +27,7 @@ pub fn run(args: Models, session: &Session) -> Result<()> {
     writeln!(
         out,
         "takes     numbers{}\n",
-        card.takes.iter().map(|t| format!(", {t}")).collect::<String>()
+        card.takes.iter().map(|t| format!(", {}", t.replace('_', " "))).collect::<String>()
     )?;
     let defaults = card.defaults();
     let mut rows = table(&["--set", "default", "must be", "what it does"]);

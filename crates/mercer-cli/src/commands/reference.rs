@@ -28,7 +28,8 @@ fn index() -> String {
 }
 
 fn page(card: &Card) -> String {
-    let takes: String = card.takes.iter().map(|what| format!(", {what}")).collect();
+    let takes: String =
+        card.takes.iter().map(|what| format!(", {}", what.replace('_', " "))).collect();
     let command = if card.can("transformer") && !card.can("classifier") {
         "none: it maps rows and predicts nothing; `--features` puts a map in front of an estimator"
             .to_owned()

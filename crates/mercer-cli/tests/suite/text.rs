@@ -223,13 +223,14 @@ fn numbers_are_learned_from_texts() {
     let worth = [30.0, 20.0, -25.0, -15.0, 10.0, 12.0, 8.0, -9.0];
     let mut table = "price\tbody\tnote\n".to_owned();
     for i in 0..120 {
-        let has: Vec<usize> = (0..8).filter(|k| (i * 37 + k * k * 11 + i * k) % 5 < 2).collect();
+        let has: Vec<usize> =
+            (0..8).filter(|k| (i * i * (k + 3) + i * (k * k + 7) + k * 41) % 97 % 5 < 2).collect();
         let body: Vec<&str> = has.iter().map(|k| words[*k]).collect();
         let price = 200.0 + has.iter().map(|k| worth[*k]).sum::<f64>() + (i % 7) as f64 / 10.0;
-        table += &format!("{price}\ta flat {}\tnote number {i} of many\n", body.join(" and "));
+        table += &format!("{price}\ta flat {}\tnote number {i} of many\n", body.join(" "));
     }
     folder.write("flats.tsv", &table);
-    folder.write("new.tsv", "body\na flat garden and view\na flat small and old\n");
+    folder.write("new.tsv", "body\na flat garden view\na flat small old\n");
     for model in ["ols", "ridge", "ridge-cv", "linear-svr", "sgd-regressor", "svr", "kernel-ridge"]
     {
         let kernel = matches!(model, "svr" | "kernel-ridge");
@@ -250,7 +251,7 @@ fn numbers_are_learned_from_texts() {
 
         assert!(told["regression"]["r_squared"].as_f64().unwrap() > 0.8, "{model}: {told}");
         let prices: Vec<f64> = answers.lines().skip(1).map(|line| line.parse().unwrap()).collect();
-        assert!(prices[0] > 230.0 && prices[1] < 180.0, "{model}: {answers}");
+        assert!(prices[0] > 240.0 && prices[1] < 175.0, "{model}: {answers}");
         if !kernel {
             let why = folder.output(&["explain", "flats.mercer", "new.tsv"]);
             assert!(why.contains("garden") && !why.contains("noisy"), "{model}: {why}");

@@ -173,7 +173,7 @@ enum Leaves {
     /// By the tree that the rows of a matrix in memory would make.
     Tree(Tree<AnyStats>),
     /// One after the other: of wide summaries no more than one is kept.
-    Running(Option<AnyStats>),
+    Running(Option<Box<AnyStats>>),
 }
 
 impl Leaves {
@@ -182,7 +182,7 @@ impl Leaves {
             Leaves::Tree(tree) => tree.push(leaf, 1, AnyStats::merge),
             Leaves::Running(Some(sum)) => sum.merge(&leaf),
             Leaves::Running(sum) => {
-                *sum = Some(leaf);
+                *sum = Some(Box::new(leaf));
                 Ok(())
             }
         }
@@ -191,7 +191,7 @@ impl Leaves {
     fn finish(self) -> Result<Option<AnyStats>> {
         match self {
             Leaves::Tree(tree) => tree.finish(AnyStats::merge),
-            Leaves::Running(sum) => Ok(sum),
+            Leaves::Running(sum) => Ok(sum.map(|sum| *sum)),
         }
     }
 }

@@ -312,8 +312,8 @@ mod tests {
         terms.ids(&batch, |id| ids.push(id as usize));
 
         for ((i, j), id) in ranges.iter().zip(ids) {
-            assert_eq!(terms.term(id), text[*i..*j].as_bytes());
-            assert_eq!(terms.find(text[*i..*j].as_bytes()), Some(id as u32));
+            assert_eq!(terms.term(id), &text.as_bytes()[*i..*j]);
+            assert_eq!(terms.find(&text.as_bytes()[*i..*j]), Some(id as u32));
         }
     }
 
