@@ -6,8 +6,8 @@ use crate::decision;
 use crate::error::raised;
 use crate::table;
 use crate::work;
-use mercer::catalog::{AnyModel, AnyStats, Estimator, Trained, Tree, Unlabeled, file};
-use mercer::data::{Classes, Dataset, Described, Kind, Levels};
+use mercer::catalog::{AnyStats, Estimator, Trained, Tree, Unlabeled, file};
+use mercer::data::{Dataset, Described, Kind, Levels};
 use mercer::decision::Densities;
 use mercer::explain::{explain, explain_scores, explain_terms};
 use mercer::model::{
