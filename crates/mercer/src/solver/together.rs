@@ -181,8 +181,8 @@ impl<'a> Solve<'a> {
             (0..m).map(|c| of_class(c).map(|(i, c)| self.pulls[i * m + c]).collect()).collect();
         let outputs = some.weighted_tables(&pulls, self.problem.rows);
         let (mut squares, mut losses, mut linear) = (0.0, 0.0, 0.0);
-        for i in 0..n {
-            let class = self.problem.classes[i] as usize;
+        for (i, class) in self.problem.classes.iter().enumerate() {
+            let class = *class as usize;
             let scores = &mut self.scores[i * m..(i + 1) * m];
             let pulls = &self.pulls[i * m..(i + 1) * m];
             for (c, (z, a)) in scores.iter_mut().zip(pulls).enumerate() {
