@@ -94,11 +94,14 @@ def test_several_numbers_are_learned_at_once(ours, reference, params, sparse, tm
     assert (column.coef_.shape, column.predict(X).shape) == ((1, 20), (3000, 1))
 
 
-def test_one_price_for_each_of_several_numbers_is_refused():
+def test_the_evidence_of_a_number_told_twice_chooses_as_that_of_one():
     X, y = random_data()
 
-    with pytest.raises(ValueError, match="alpha_from"):
-        Ridge(alpha_from="evidence").fit(X, np.column_stack([y, y]))
+    once = Ridge(alpha_from="evidence").fit(X, y)
+    twice = Ridge(alpha_from="evidence").fit(X, np.column_stack([y, y]))
+
+    assert twice.alpha_ == pytest.approx(once.alpha_, rel=1e-6)
+    np.testing.assert_allclose(twice.coef_, [once.coef_, once.coef_], rtol=1e-8)
 
 
 def test_of_equal_solutions_both_take_the_shortest():

@@ -83,7 +83,7 @@ class Ridge(MergeableRegressor, Additive, Regressor):
         Whether there is a constant term, which is free of the price.
     alpha_from : {"given", "evidence"}, default="given"
         Whether the price is ``alpha`` (``given``) or the one that makes the evidence of the rows
-        largest (``evidence``).
+        largest (``evidence``), of all numbers together where several are learned.
 
     Attributes
     ----------

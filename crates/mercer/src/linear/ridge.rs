@@ -35,7 +35,7 @@ params! {
         /// Whether there is a constant term, which is free of the price.
         fit_intercept: bool = true, Any;
         /// Whether the price is `alpha` (`given`) or the one that makes the evidence of the rows
-        /// largest (`evidence`).
+        /// largest (`evidence`), of all numbers together where several are learned.
         alpha_from: AlphaFrom = AlphaFrom::Given, OneOf(AlphaFrom::WORDS);
     }
 }
@@ -87,13 +87,6 @@ impl Accumulate for Ridge {
         let sums = stats.moments(self.fit_intercept)?;
         let alpha = match self.alpha_from {
             AlphaFrom::Given => self.alpha,
-            AlphaFrom::Evidence if sums.target_means.len() > 1 => {
-                return Err(Error::Parameter {
-                    name: "alpha_from".into(),
-                    found: "evidence".into(),
-                    expected: "given, where several numbers are learned at once".into(),
-                });
-            }
             AlphaFrom::Evidence => most_evident(&sums, self.fit_intercept),
         };
         RidgeModel::at(&sums, self.fit_intercept, alpha)
@@ -173,28 +166,36 @@ fn free_rows(weight: f64, fit_intercept: bool) -> f64 {
 }
 
 /// The price that makes the evidence largest: `−n log(yᵀy − Σ qᵢ²/(λᵢ+α)) − Σ log(1 + λᵢ/α)` over the
-/// eigenvalues `λ` and rotated cross-products `q`. A grid finds the hill, golden sections its top.
+/// eigenvalues `λ` and rotated cross-products `q`, added up over all targets. A grid finds the hill, golden
+/// sections its top.
 fn most_evident(sums: &CrossProducts, fit_intercept: bool) -> f64 {
     let d = sums.means.len();
     let products = Matrix::from_shape_fn((d, d), |at| sums.products.high[at]);
     let Some(eigen) = SymmetricEigen::of(products.view()) else { return 0.0 };
-    let target: Vec<f64> = (0..d).map(|j| sums.products.high[[d, j]]).collect();
-    let target = ndarray::ArrayView1::from(&target);
-    let rotated = eigen.vectors.t().dot(&target);
-    let total = sums.products.high[[d, d]];
+    let of_target = |k: usize| {
+        let target: Vec<f64> = (0..d).map(|j| sums.products.high[[k, j]]).collect();
+        let rotated = eigen.vectors.t().dot(&ndarray::ArrayView1::from(&target));
+        (rotated, sums.products.high[[k, k]])
+    };
+    // A target that stands still is as likely at any price.
+    let targets: Vec<_> =
+        (d..d + sums.target_means.len()).map(of_target).filter(|(_, total)| *total > 0.0).collect();
     let rows = free_rows(sums.weight, fit_intercept);
     let evidence = |log_alpha: f64| {
         let alpha = log_alpha.exp();
-        let (mut rest, mut shrinkage) = (total, 0.0);
-        for (value, q) in eigen.values.iter().map(|v| v.max(0.0)).zip(&rotated) {
-            rest -= q * q / (value + alpha);
-            shrinkage += (value / alpha).ln_1p();
-        }
-        // A perfect fit would be infinitely evident; rounding says where to stop.
-        -rows * rest.max(f64::EPSILON * total).ln() - shrinkage
+        let told = |(rotated, total): &(ndarray::Array1<f64>, f64)| {
+            let (mut rest, mut shrinkage) = (*total, 0.0);
+            for (value, q) in eigen.values.iter().map(|v| v.max(0.0)).zip(rotated) {
+                rest -= q * q / (value + alpha);
+                shrinkage += (value / alpha).ln_1p();
+            }
+            // A perfect fit would be infinitely evident; rounding says where to stop.
+            -rows * rest.max(f64::EPSILON * total).ln() - shrinkage
+        };
+        targets.iter().map(told).sum::<f64>()
     };
     let largest = eigen.values.last().copied().unwrap_or(0.0);
-    if largest <= 0.0 || total <= 0.0 {
+    if largest <= 0.0 || targets.is_empty() {
         return 1.0;
     }
     let (low, high) = (largest.ln() - 35.0, largest.ln() + 25.0);
