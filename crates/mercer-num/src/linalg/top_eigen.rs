@@ -24,8 +24,6 @@ pub struct TopEigen {
     pub vectors: Matrix,
     /// `‖Av − λv‖` of each.
     pub residuals: Vec<f64>,
-    /// Those vectors and some more, to begin with where more digits are wanted.
-    pub block: Matrix,
     /// Products with blocks of vectors.
     pub products: usize,
 }
@@ -42,27 +40,12 @@ impl TopEigen {
         k: usize,
         apply: impl Fn(&Matrix) -> Matrix,
         tolerance: f64,
-        go_on: impl FnMut() -> bool,
-    ) -> Option<TopEigen> {
-        let mut random = Random::new(1);
-        let start = Matrix::from_shape_simple_fn((n, k + BESIDE), || random.normal());
-        TopEigen::from(&start, k, apply, tolerance, go_on)
-    }
-
-    /// The same, beginning with vectors near to those that are looked for: a column each, more than `k`.
-    ///
-    /// # Panics
-    /// If there are more vectors than rows.
-    pub fn from(
-        start: &Matrix,
-        k: usize,
-        apply: impl Fn(&Matrix) -> Matrix,
-        tolerance: f64,
         mut go_on: impl FnMut() -> bool,
     ) -> Option<TopEigen> {
-        let (n, width) = start.dim();
-        assert!(k <= width && width <= n, "a block of fewer vectors than rows");
-        let mut block = orthonormal(start);
+        let width = k + BESIDE;
+        assert!(width <= n, "a block of fewer vectors than rows");
+        let mut random = Random::new(1);
+        let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, width), || random.normal()));
         let mut best: Option<TopEigen> = None;
         let mut products = 0;
         for _ in 0..RESTARTS {
@@ -75,11 +58,11 @@ impl TopEigen {
                 products += 1;
                 basis = concatenate![Axis(1), basis, block];
                 images = concatenate![Axis(1), images, image];
-                let found = ritz(&basis, &images, (k, width), products)?;
+                let (found, best_vectors) = ritz(&basis, &images, (k, width), products)?;
                 let scale = found.values[0].abs();
                 let done = found.residuals.iter().all(|r| *r <= tolerance * scale);
                 let full = step + 1 == STEPS || basis.ncols() + width > n;
-                block = if full { orthonormal(&found.block) } else { image };
+                block = if full { orthonormal(&best_vectors) } else { image };
                 best = Some(found);
                 if done {
                     return best;
@@ -98,13 +81,13 @@ impl TopEigen {
     }
 }
 
-/// The best pairs in a subspace with the given basis (Rayleigh and Ritz).
+/// The best pairs in a subspace with the given basis (Rayleigh and Ritz), and a few vectors more.
 fn ritz(
     basis: &Matrix,
     images: &Matrix,
     (k, width): (usize, usize),
     products: usize,
-) -> Option<TopEigen> {
+) -> Option<(TopEigen, Matrix)> {
     let small = multiply(basis.t(), images.view());
     let small = (&small + &small.t()) * 0.5;
     let eigen = SymmetricEigen::of(small.view())?;
@@ -117,7 +100,8 @@ fn ritz(
     let vectors = block.slice(s![.., ..k]).to_owned();
     let off = &image.slice(s![.., ..k]) - &(&vectors * &ndarray::ArrayView1::from(&values));
     let norm = |c: usize| off.column(c).iter().map(|v| v * v).sum::<f64>().sqrt();
-    Some(TopEigen { residuals: (0..k).map(norm).collect(), values, vectors, block, products })
+    let residuals = (0..k).map(norm).collect();
+    Some((TopEigen { residuals, values, vectors, products }, block))
 }
 
 fn orthonormal(a: &Matrix) -> Matrix {

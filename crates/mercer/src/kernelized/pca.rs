@@ -9,7 +9,6 @@ use crate::kernel::{Gamma, Kernel, Machine, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
 use mercer_num::linalg::{SymmetricEigen, TopEigen, multiply};
-use mercer_num::memory::zeros_of;
 use ndarray::{Array1, ArrayView2, Axis};
 use rayon::prelude::*;
 use std::time::Instant;
@@ -18,10 +17,6 @@ use std::time::Instant;
 const NOTHING: f64 = 1e-10;
 /// Residuals, relative to the largest eigenvalue, at which a direction counts as found.
 const FOUND: f64 = 1e-12;
-/// The same with products in single precision, whose own rounding is not far below.
-const FOUND_IN_SINGLE: f64 = 1e-5;
-/// Products in single precision at most.
-const MOST_IN_SINGLE: usize = 16;
 /// Matrices up to this size are taken apart whole.
 const SMALL: usize = 400;
 
@@ -71,11 +66,7 @@ impl Fit for KernelPca {
         let means = center(&mut gram, &ground.weights);
         let matrix = ArrayView2::from_shape((n, n), &gram).expect("a square of the rows");
         let total: f64 = matrix.diag().sum();
-        let found = if whole {
-            taken_apart(matrix, wanted)
-        } else {
-            top(matrix, wanted, ground.fits(12, monitor), monitor)
-        };
+        let found = if whole { taken_apart(matrix, wanted) } else { top(matrix, wanted, monitor) };
         let stopped = monitor.stop();
         let Some(mut found) = found else {
             return Err(match stopped {
@@ -164,37 +155,13 @@ fn taken_apart(matrix: ArrayView2<'_, f64>, wanted: usize) -> Option<Found> {
     Some(Found { values, vectors, residuals })
 }
 
-/// Where there is room for a copy in single precision, the search begins with that, at half the price.
-fn top(
-    matrix: ArrayView2<'_, f64>,
-    wanted: usize,
-    room: bool,
-    monitor: &Monitor<'_>,
-) -> Option<Found> {
+fn top(matrix: ArrayView2<'_, f64>, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
     let n = matrix.nrows();
     let go_on = || {
         monitor.report(0, None);
         monitor.stop().is_none()
     };
-    let double = |v: &Matrix| multiply(matrix, v.view());
-    let near = room.then(|| {
-        let mut cells: Vec<f32> = zeros_of(n * n);
-        cells.par_chunks_exact_mut(n).enumerate().for_each(|(i, to)| {
-            to.iter_mut().zip(matrix.row(i)).for_each(|(to, v)| *to = *v as f32);
-        });
-        let single = ArrayView2::from_shape((n, n), &cells).expect("a square of the rows");
-        let product = |v: &Matrix| multiply(single, v.mapv(|v| v as f32).view()).mapv(f64::from);
-        let mut left = MOST_IN_SINGLE;
-        let some = || {
-            left -= 1;
-            left > 0 && go_on()
-        };
-        TopEigen::of(n, wanted, product, FOUND_IN_SINGLE, some)
-    });
-    let found = match near {
-        Some(near) => TopEigen::from(&near?.block, wanted, double, FOUND, go_on)?,
-        None => TopEigen::of(n, wanted, double, FOUND, go_on)?,
-    };
+    let found = TopEigen::of(n, wanted, |v| multiply(matrix, v.view()), FOUND, go_on)?;
     Some(Found { values: found.values, vectors: found.vectors, residuals: found.residuals })
 }
 
