@@ -452,6 +452,21 @@ mod tests {
     }
 
     #[test]
+    fn a_factor_in_single_precision_leads_to_all_digits() {
+        let (x, y) = rows(MOST_DOUBLE + 50, 2, 12);
+        let double = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(0.5);
+        let single = double.clone().leave_one_out_rows(0);
+
+        let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
+
+        assert!(single.certificate.to_string().contains("single precision"));
+        assert!(single.certificate.proof.violation.clone().unwrap().1 < 1e-11);
+        assert!(single.left_out_error.is_none() && double.left_out_error.is_some());
+        let (a, b) = (&single.machine.coefficients, &double.machine.coefficients);
+        assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9 * b.abs().max(1.0)));
+    }
+
+    #[test]
     fn few_centers_come_near() {
         let (x, y) = rows(2000, 2, 9);
         let data = Dataset::numbers(&x, &y).unwrap();

@@ -114,3 +114,32 @@ impl Grouped for Within {
         8 * (width * (width + 1) / 2).saturating_add((width + 1) * n_classes.max(1) as u64)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::random::Random;
+
+    #[test]
+    fn columns_that_stand_still_in_a_group_change_nothing() {
+        let mut random = Random::new(2);
+        let (n, width) = (700, 12);
+        let slots: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+        // Each group moves in half of the columns and stands at another value in the others.
+        let x = Matrix::from_shape_fn((n, width), |(i, j)| {
+            if (j < 6) == (i % 2 == 0) { random.normal() } else { 3.0 * j as f64 }
+        });
+
+        let found = Within::of_rows(&Rows::from(&x), &slots, &[], &[350.0, 350.0]).unwrap();
+
+        let mut expected = Matrix::zeros((width, width));
+        for (row, slot) in x.outer_iter().zip(&slots) {
+            let apart = &row - &found.means.row(*slot as usize);
+            for i in 0..width {
+                expected.row_mut(i).scaled_add(apart[i], &apart);
+            }
+        }
+        let square = triangle::square(&found.scatter, width, 1.0);
+        assert!(square.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+}
