@@ -7,6 +7,7 @@
 
 mod cholesky;
 mod eigen;
+mod half;
 mod product;
 mod qr;
 mod svd;
@@ -18,6 +19,7 @@ mod wide_gram;
 
 pub use cholesky::Cholesky;
 pub use eigen::SymmetricEigen;
+pub use half::HalfMatrix;
 pub use product::{
     add_gram, add_product, add_times, dot_products, gram, multiply, multiply_transposed,
 };

@@ -78,26 +78,25 @@ pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out:
     matmul(out, Accum::Replace, a, b.transpose(), one, Par::Seq);
 }
 
-/// `into += a · b` for row-major blocks, on this thread: a row of `into` for each of `a`.
+/// `into += a · b` for row-major blocks, on this thread: a row of `into` for each of `a`. Of `a` as many columns
+/// are read as `b` has rows.
 ///
 /// # Panics
 /// If the lengths do not fit the widths.
 pub fn add_times(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
-    assert_eq!(b.len(), a_width * b_width, "a row of b for every column of a");
     if into.is_empty() || b.is_empty() {
         return;
     }
-    let n = a.len() / a_width;
+    let (n, inner) = (a.len() / a_width, b.len() / b_width);
+    assert!(inner <= a_width, "a column of a for every row of b");
     if n == 1 {
         // A row by itself would be summed in another order than in company.
         let mut twice = [&*into, &*into].concat();
         add_times(&[a, a].concat(), a_width, b, b_width, &mut twice);
         return into.copy_from_slice(&twice[..b_width]);
     }
-    let (a, b) = (
-        MatRef::from_row_major_slice(a, n, a_width),
-        MatRef::from_row_major_slice(b, a_width, b_width),
-    );
+    let a = MatRef::from_row_major_slice(a, n, a_width).subcols(0, inner);
+    let b = MatRef::from_row_major_slice(b, inner, b_width);
     matmul(MatMut::from_row_major_slice_mut(into, n, b_width), Accum::Add, a, b, 1.0, Par::Seq);
 }
 

@@ -1,19 +1,21 @@
 //! The largest eigenvalues of a symmetric matrix, from products with blocks of vectors.
 //!
 //! Block Lanczos with every vector kept orthogonal to all others, restarted from the best vectors so far
-//! (Golub & Underwood 1977). A pair counts as found when `‖Av − λv‖` says so, not when it stands still.
+//! (Golub & Underwood 1977; Wu & Simon 2000). Blocks are narrow: a basis of many small steps holds higher
+//! powers of the matrix than one of few wide steps, for the same arithmetic. A pair counts as found when
+//! `‖Av − λv‖` says so, not when it stands still.
 
 use super::{Qr, SymmetricEigen, multiply};
 use crate::Matrix;
 use crate::random::Random;
-use ndarray::{Axis, concatenate, s};
+use ndarray::{ArrayView2, s};
 
-/// Vectors beside those asked for: the farther the next eigenvalue, the faster the rest are found.
-const BESIDE: usize = 8;
-/// Products of a block before the basis starts anew.
-const STEPS: usize = 5;
-/// Restarts before what there is must do.
-const RESTARTS: usize = 60;
+/// Vectors of a block: what a product works on at a time.
+const BLOCK: usize = 12;
+/// Products between two looks at what was found: taking the small matrix apart is not free.
+const LOOK: usize = 2;
+/// Products before what there is must do.
+const PRODUCTS: usize = 1000;
 
 /// Some of the largest eigenvalues of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,12 +31,17 @@ pub struct TopEigen {
 }
 
 impl TopEigen {
+    /// The fewest rows of a matrix whose `k` largest eigenvalues can be looked for.
+    pub fn least_rows(k: usize) -> usize {
+        k + 3 * BLOCK
+    }
+
     /// The `k` largest eigenvalues of a matrix of size `n` that `apply` multiplies with, to residuals below
     /// `tolerance` times the largest. `go_on` is asked before every product; at its no, what there is is
-    /// handed back, which is `None` before the first product.
+    /// handed back, which is `None` before there are `k` vectors.
     ///
     /// # Panics
-    /// If there are not as many as `k + 8` rows.
+    /// If there are fewer rows than [`TopEigen::least_rows`].
     pub fn of(
         n: usize,
         k: usize,
@@ -42,66 +49,131 @@ impl TopEigen {
         tolerance: f64,
         mut go_on: impl FnMut() -> bool,
     ) -> Option<TopEigen> {
-        let width = k + BESIDE;
-        assert!(width <= n, "a block of fewer vectors than rows");
+        assert!(n >= TopEigen::least_rows(k), "a matrix of too few rows for {k} eigenvalues");
         let mut random = Random::new(1);
-        let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, width), || random.normal()));
-        let mut best: Option<TopEigen> = None;
-        let mut products = 0;
-        for _ in 0..RESTARTS {
-            let (mut basis, mut images) = (Matrix::zeros((n, 0)), Matrix::zeros((n, 0)));
-            for step in 0..STEPS {
-                if !go_on() {
-                    return best;
-                }
-                let image = apply(&block);
-                products += 1;
-                basis = concatenate![Axis(1), basis, block];
-                images = concatenate![Axis(1), images, image];
-                let (found, best_vectors) = ritz(&basis, &images, (k, width), products)?;
-                let scale = found.values[0].abs();
-                let done = found.residuals.iter().all(|r| *r <= tolerance * scale);
-                let full = step + 1 == STEPS || basis.ncols() + width > n;
-                block = if full { orthonormal(&best_vectors) } else { image };
-                best = Some(found);
-                if done {
-                    return best;
-                }
-                if full {
-                    break;
-                }
-                // Twice is enough (Kahan, in Parlett 1998).
-                for _ in 0..2 {
-                    let told = multiply(basis.t(), block.view());
-                    block = orthonormal(&(block - multiply(basis.view(), told.view())));
+        let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, BLOCK), || random.normal()));
+        let mut space = Space::new(n, (8 * (k + BLOCK)).min(n));
+        for products in 1..=PRODUCTS {
+            let last = !go_on() || products == PRODUCTS;
+            if !last {
+                block = space.grow(&block, &apply);
+            }
+            let soon = space.used < k + BLOCK || !products.is_multiple_of(LOOK);
+            if !last && soon && !space.full() {
+                continue;
+            }
+            let ritz = space.ritz(k)?;
+            let good = |residuals: &[f64]| {
+                residuals.iter().all(|r| *r <= tolerance * ritz.values[0].abs())
+            };
+            if last || good(&ritz.residuals) {
+                let found = space.measured(&ritz, k, &apply, products);
+                if last || good(&found.residuals) {
+                    return Some(found);
                 }
             }
+            if space.full() {
+                space.restart(&ritz, k + BLOCK);
+            }
         }
-        best
+        None
     }
 }
 
-/// The best pairs in a subspace with the given basis (Rayleigh and Ritz), and a few vectors more.
-fn ritz(
-    basis: &Matrix,
-    images: &Matrix,
-    (k, width): (usize, usize),
-    products: usize,
-) -> Option<(TopEigen, Matrix)> {
-    let small = multiply(basis.t(), images.view());
-    let small = (&small + &small.t()) * 0.5;
-    let eigen = SymmetricEigen::of(small.view())?;
-    let m = eigen.values.len();
-    let order: Vec<usize> = (0..width).map(|c| m - 1 - c).collect();
-    let chosen = eigen.vectors.select(Axis(1), &order);
-    let block = multiply(basis.view(), chosen.view());
-    let image = multiply(images.view(), chosen.view());
-    let values: Vec<f64> = order.iter().take(k).map(|c| eigen.values[*c]).collect();
-    let vectors = block.slice(s![.., ..k]).to_owned();
-    let off = &image.slice(s![.., ..k]) - &(&vectors * &ndarray::ArrayView1::from(&values));
-    let norm = |c: usize| off.column(c).iter().map(|v| v * v).sum::<f64>().sqrt();
-    let residuals = (0..k).map(norm).collect();
-    Some((TopEigen { residuals, values, vectors, products }, block))
+/// What products have told: `A · basis = basis · small + next · tail` with an orthonormal basis, where the
+/// tail belongs to the last block alone.
+struct Space {
+    basis: Matrix,
+    small: Matrix,
+    tail: Matrix,
+    used: usize,
+}
+
+/// The best pairs in a space (Rayleigh and Ritz), best first.
+struct Ritz {
+    values: Vec<f64>,
+    /// Their vectors in the basis, one a column.
+    within: Matrix,
+    /// `‖Av − λv‖` of the first, by the tail.
+    residuals: Vec<f64>,
+}
+
+impl Space {
+    fn new(n: usize, most: usize) -> Space {
+        Space {
+            basis: Matrix::zeros((n, most)),
+            small: Matrix::zeros((most, most)),
+            tail: Matrix::zeros((BLOCK, BLOCK)),
+            used: 0,
+        }
+    }
+
+    fn full(&self) -> bool {
+        self.used + BLOCK > self.basis.ncols()
+    }
+
+    fn basis(&self) -> ArrayView2<'_, f64> {
+        self.basis.slice(s![.., ..self.used])
+    }
+
+    /// Takes a block in, and gives the next one: what is new in the matrix times it.
+    fn grow(&mut self, block: &Matrix, apply: impl Fn(&Matrix) -> Matrix) -> Matrix {
+        let (before, after) = (self.used, self.used + BLOCK);
+        self.basis.slice_mut(s![.., before..after]).assign(block);
+        self.used = after;
+        let image = apply(block);
+        let told = multiply(self.basis().t(), image.view());
+        self.small.slice_mut(s![..after, before..after]).assign(&told);
+        self.small.slice_mut(s![before..after, ..after]).assign(&told.t());
+        let mut next = orthonormal(&(&image - &multiply(self.basis(), told.view())));
+        // Twice is enough (Kahan, in Parlett 1998).
+        let rest = multiply(self.basis().t(), next.view());
+        next = orthonormal(&(next - multiply(self.basis(), rest.view())));
+        self.tail = multiply(next.t(), image.view());
+        next
+    }
+
+    /// `None` where there are not as many as `k`, or the numbers were not finite.
+    fn ritz(&self, k: usize) -> Option<Ritz> {
+        let m = self.used;
+        if m < k {
+            return None;
+        }
+        let eigen = SymmetricEigen::of(self.small.slice(s![..m, ..m]))?;
+        let within = eigen.vectors.slice(s![.., ..;-1]).to_owned();
+        let beyond = multiply(self.tail.view(), within.slice(s![m - BLOCK.., ..k]));
+        let residuals = beyond.columns().into_iter().map(|c| c.dot(&c).sqrt()).collect();
+        Some(Ritz { values: eigen.values.iter().rev().copied().collect(), within, residuals })
+    }
+
+    fn vectors(&self, ritz: &Ritz, count: usize) -> Matrix {
+        multiply(self.basis(), ritz.within.slice(s![.., ..count]))
+    }
+
+    /// Keeps the best vectors alone. The next block tells how they hang together with it.
+    fn restart(&mut self, ritz: &Ritz, keep: usize) {
+        let best = self.vectors(ritz, keep);
+        self.basis.slice_mut(s![.., ..keep]).assign(&best);
+        self.small.fill(0.0);
+        for (i, value) in ritz.values.iter().take(keep).enumerate() {
+            self.small[[i, i]] = *value;
+        }
+        self.used = keep;
+    }
+
+    /// The first pairs, with residuals of a product of their own.
+    fn measured(
+        &self,
+        ritz: &Ritz,
+        k: usize,
+        apply: impl Fn(&Matrix) -> Matrix,
+        products: usize,
+    ) -> TopEigen {
+        let (values, vectors) = (ritz.values[..k].to_vec(), self.vectors(ritz, k));
+        let off = apply(&vectors) - &vectors * &ndarray::ArrayView1::from(&values);
+        let residuals = off.columns().into_iter().map(|c| c.dot(&c).sqrt()).collect();
+        TopEigen { values, vectors, residuals, products }
+    }
 }
 
 fn orthonormal(a: &Matrix) -> Matrix {

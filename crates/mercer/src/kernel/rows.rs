@@ -6,6 +6,7 @@
 //! keeps the digits that matter. Blocks have fixed sizes, so any number of threads gives the same bits.
 
 use super::{Expression, Function, Kernel, Product};
+use mercer_num::linalg::HalfMatrix;
 use mercer_num::memory::zeros_of;
 use mercer_num::sweep::LANES;
 use mercer_num::{Float, Rows};
@@ -496,22 +497,34 @@ impl<T: Float> KernelRows<T> {
         let mut out = zeros_of(n * n);
         out.par_chunks_mut(SHORT * n.max(1)).enumerate().for_each(|(k, rows)| {
             let first = k * SHORT;
-            let last = first + rows.len() / n;
-            let picks: Vec<u32> = (first as u32..last as u32).collect();
-            let block = self.select(&picks);
-            let mut values = vec![T::default(); picks.len() * LONG];
-            for from in (0..last).step_by(LONG) {
-                let to = (from + LONG).min(last);
-                let mut parts: Vec<&mut [T]> =
-                    values.chunks_exact_mut(LONG).map(|part| &mut part[..to - from]).collect();
-                block.tile(self, from, &mut parts);
-                for (row, part) in rows.chunks_exact_mut(n).zip(parts) {
-                    let cells = row[from..to].iter_mut().zip(part);
-                    cells.for_each(|(cell, v)| *cell = U::narrow((*v).into()));
-                }
-            }
+            self.fill_lower(first..first + rows.len() / n, rows, n);
         });
         out
+    }
+
+    /// The same without what has no meaning.
+    pub fn half_gram(&self) -> HalfMatrix {
+        HalfMatrix::new(self.n_rows, |rows, cells| {
+            let end = rows.end;
+            self.fill_lower(rows, cells, end);
+        })
+    }
+
+    /// Writes the values of some rows, of a length, with all up to the last of them.
+    fn fill_lower<U: Float>(&self, rows: Range<usize>, cells: &mut [U], length: usize) {
+        let picks: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
+        let block = self.select(&picks);
+        let mut values = vec![T::default(); picks.len() * LONG];
+        for from in (0..rows.end).step_by(LONG) {
+            let to = (from + LONG).min(rows.end);
+            let mut parts: Vec<&mut [T]> =
+                values.chunks_exact_mut(LONG).map(|part| &mut part[..to - from]).collect();
+            block.tile(self, from, &mut parts);
+            for (row, part) in cells.chunks_exact_mut(length).zip(parts) {
+                let cells = row[from..to].iter_mut().zip(part);
+                cells.for_each(|(cell, v)| *cell = U::narrow((*v).into()));
+            }
+        }
     }
 
     /// The same with both halves.

@@ -8,9 +8,8 @@ use super::Ground;
 use crate::kernel::{Gamma, Kernel, Machine, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
-use mercer_num::linalg::{SymmetricEigen, TopEigen, multiply};
-use ndarray::{Array1, ArrayView2, Axis};
-use rayon::prelude::*;
+use mercer_num::linalg::{HalfMatrix, SymmetricEigen, TopEigen, multiply};
+use ndarray::{Array1, Axis};
 use std::time::Instant;
 
 /// Eigenvalues below this share of the largest are rounding.
@@ -60,13 +59,15 @@ impl Fit for KernelPca {
         let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
-        let whole = n <= SMALL || 4 * (wanted + 8) > n;
-        ground.reserve(if whole { 32 } else { 8 }, monitor)?;
-        let mut gram = ground.ready().whole_gram();
+        let whole = n <= SMALL || 4 * TopEigen::least_rows(wanted) > n;
+        ground.reserve(if whole { 32 } else { 5 }, monitor)?;
+        let mut gram = ground.ready().half_gram();
         let means = center(&mut gram, &ground.weights);
-        let matrix = ArrayView2::from_shape((n, n), &gram).expect("a square of the rows");
-        let total: f64 = matrix.diag().sum();
-        let found = if whole { taken_apart(matrix, wanted) } else { top(matrix, wanted, monitor) };
+        let total: f64 = gram.diagonal().iter().sum();
+        let found = match whole {
+            true => taken_apart(&gram.whole(), wanted),
+            false => top(&gram, n, wanted, monitor),
+        };
         let stopped = monitor.stop();
         let Some(mut found) = found else {
             return Err(match stopped {
@@ -106,18 +107,15 @@ impl Fit for KernelPca {
 
 /// Takes the means off both sides and puts the roots of the weights on; gives the mean of every row, and of
 /// all, as they were.
-fn center(gram: &mut [f64], weights: &[f64]) -> (Vec<f64>, f64) {
-    let n = weights.len();
+fn center(gram: &mut HalfMatrix, weights: &[f64]) -> (Vec<f64>, f64) {
     let total: f64 = weights.iter().sum();
-    let shares: Vec<f64> = weights.iter().map(|w| w / total).collect();
-    let mean = |row: &[f64]| row.iter().zip(&shares).map(|(v, p)| v * p).sum::<f64>();
-    let means: Vec<f64> = gram.par_chunks_exact(n).map(mean).collect();
-    let all = mean(&means);
+    let shares = Matrix::from_shape_fn((weights.len(), 1), |(i, _)| weights[i] / total);
+    let means = gram.multiply(&shares).into_raw_vec_and_offset().0;
+    let all: f64 = means.iter().zip(&shares).map(|(m, p)| m * p).sum();
     let roots: Vec<f64> = weights.iter().map(|w| w.sqrt()).collect();
-    gram.par_chunks_exact_mut(n).enumerate().for_each(|(i, row)| {
-        for (j, value) in row.iter_mut().enumerate() {
-            *value = roots[i] * roots[j] * (((*value - means[i]) - means[j]) + all);
-        }
+    gram.map(|i, j, value| {
+        let (i, j) = (i.max(j), i.min(j));
+        roots[i] * roots[j] * (((value - means[i]) - means[j]) + all)
     });
     (means, all)
 }
@@ -144,24 +142,23 @@ impl Found {
     }
 }
 
-fn taken_apart(matrix: ArrayView2<'_, f64>, wanted: usize) -> Option<Found> {
+fn taken_apart(matrix: &Matrix, wanted: usize) -> Option<Found> {
     let n = matrix.nrows();
-    let eigen = SymmetricEigen::of(matrix)?;
+    let eigen = SymmetricEigen::of(matrix.view())?;
     let order: Vec<usize> = (0..wanted).map(|k| n - 1 - k).collect();
     let values: Vec<f64> = order.iter().map(|k| eigen.values[*k]).collect();
     let vectors = eigen.vectors.select(Axis(1), &order);
-    let off = multiply(matrix, vectors.view()) - &vectors * &Array1::from(values.clone());
+    let off = multiply(matrix.view(), vectors.view()) - &vectors * &Array1::from(values.clone());
     let residuals = off.columns().into_iter().map(|c| c.dot(&c).sqrt()).collect();
     Some(Found { values, vectors, residuals })
 }
 
-fn top(matrix: ArrayView2<'_, f64>, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
-    let n = matrix.nrows();
+fn top(matrix: &HalfMatrix, n: usize, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
     let go_on = || {
         monitor.report(0, None);
         monitor.stop().is_none()
     };
-    let found = TopEigen::of(n, wanted, |v| multiply(matrix, v.view()), FOUND, go_on)?;
+    let found = TopEigen::of(n, wanted, |v| matrix.multiply(v), FOUND, go_on)?;
     Some(Found { values: found.values, vectors: found.vectors, residuals: found.residuals })
 }
 
@@ -273,9 +270,9 @@ mod tests {
             &Monitor::quiet(),
         );
         let ground = ground.unwrap();
-        let mut cells = ground.ready().whole_gram();
-        center(&mut cells, &ground.weights);
-        let whole = taken_apart(ArrayView2::from_shape((500, 500), &cells).unwrap(), 5).unwrap();
+        let mut gram = ground.ready().half_gram();
+        center(&mut gram, &ground.weights);
+        let whole = taken_apart(&gram.whole(), 5).unwrap();
         for (found, expected) in few.eigenvalues.iter().zip(&whole.values) {
             assert!((found / expected - 1.0).abs() < 1e-10, "{found} and {expected}");
         }
