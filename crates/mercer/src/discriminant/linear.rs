@@ -8,7 +8,7 @@
 //! Fitting needs each class's weight and mean and one scatter matrix within classes, so twenty
 //! thousand classes need no more than one square.
 
-use super::panels::{by_panels, tame};
+use super::panels::{PANEL, by_panels, tame};
 use super::root::{Root, Thin};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
 use super::summary::{
@@ -24,8 +24,8 @@ use mercer_num::random::Random;
 use ndarray::{ArrayView2, Axis, Slice};
 use std::f64::consts::TAU;
 
-/// Rows that are centered and multiplied while they are in cache.
-const STRIP: usize = 32;
+/// Cells that are looked at together.
+const CELLS: usize = 1 << 15;
 
 choice! {
     /// Scikit-learn's names for ways to the same rule.
@@ -282,16 +282,15 @@ impl LinearDiscriminantAnalysisModel {
         let (width, n_outputs) = weights.dim();
         let weights = weights.as_standard_layout();
         let weights = weights.as_slice().unwrap_or_default();
-        by_panels(x, n_outputs, |panel, answers| {
-            let mut centered = Vec::with_capacity(STRIP * width);
-            let strips = answers.chunks_mut(STRIP * n_outputs.max(1));
-            for (rows, answers) in panel.chunks(STRIP * width).zip(strips) {
-                centered.clear();
-                for row in rows.chunks_exact(width) {
-                    centered.extend(row.iter().zip(center).map(|(v, m)| v - m));
-                }
-                add_times(&centered, width, weights, n_outputs, answers);
+        // Looked at three times while they are in cache: for cells that are no numbers, for the center, and for
+        // the product.
+        let rows = (CELLS / width.max(1)).clamp(32, 1024);
+        by_panels(x, rows, n_outputs, |panel, answers| {
+            let mut centered = Vec::with_capacity(panel.len());
+            for row in panel.chunks_exact(width) {
+                centered.extend(row.iter().zip(center).map(|(v, m)| v - m));
             }
+            add_times(&centered, width, weights, n_outputs, answers);
         })
     }
 
@@ -299,7 +298,7 @@ impl LinearDiscriminantAnalysisModel {
     fn common(&self, x: &Rows<'_>) -> Result<Matrix> {
         let rule = self.rule();
         let peak = -0.5 * (rule.root.log_determinant + rule.root.dimension as f64 * TAU.ln());
-        by_panels(x, 1, |panel, answers| {
+        by_panels(x, PANEL, 1, |panel, answers| {
             let distances = rule.root.distances(panel, &rule.center);
             answers.iter_mut().zip(distances).for_each(|(a, d)| *a = peak - 0.5 * d);
         })
@@ -394,7 +393,7 @@ impl Discriminant for LinearDiscriminantAnalysisModel {
     fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let root = &self.rule().root;
-        by_panels(x, self.classes.len(), |panel, answers| {
+        by_panels(x, PANEL, self.classes.len(), |panel, answers| {
             for (c, mean) in self.means.outer_iter().enumerate() {
                 let distances =
                     root.distances(panel, mean.to_slice().expect("means are row-major"));

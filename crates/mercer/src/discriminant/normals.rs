@@ -5,9 +5,9 @@
 //! units of the columns' own spread. This is what adding ever less of an identity would lead to,
 //! without its arbitrary unit; the rank says how many directions were really seen.
 
-use super::panels::{by_panels, tame};
+use super::panels::{PANEL, by_panels, tame};
 use super::root::{BLOCK, Root, Thin};
-use super::winner::Race;
+use super::winner::{self, Race};
 use crate::model::{Cached, winners};
 use crate::prelude::*;
 use mercer_num::parallel;
@@ -56,7 +56,9 @@ impl Ready {
             return panel.into();
         }
         let width = self.order.len();
-        panel.chunks_exact(width).flat_map(|row| self.order.iter().map(|j| row[*j])).collect()
+        let mut out = Vec::with_capacity(panel.len());
+        panel.chunks_exact(width).for_each(|row| out.extend(self.order.iter().map(|j| row[*j])));
+        out.into()
     }
 
     fn centers(&self) -> impl Iterator<Item = (&Root, &[f64])> {
@@ -148,7 +150,7 @@ impl Normals {
 
     pub(super) fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
         let (ready, n_classes) = (self.ready(), self.classes.len());
-        by_panels(x, n_classes, |panel, answers| {
+        by_panels(x, PANEL, n_classes, |panel, answers| {
             let panel = ready.ordered(panel);
             for (c, (root, mean)) in ready.centers().enumerate() {
                 let distances = root.distances(&panel, mean);
@@ -179,7 +181,9 @@ impl Normals {
         }
         let peaks = self.peaks();
         let race = Race { classes: ready.centers().collect(), peaks: &peaks };
-        let codes = by_panels(x, 1, |panel, codes| race.run(&ready.ordered(panel), codes))?;
+        let codes = by_panels(x, winner::PANEL, 1, |panel, codes| {
+            race.run(&ready.ordered(panel), codes);
+        })?;
         Ok(codes.iter().map(|code| *code as u32).collect())
     }
 

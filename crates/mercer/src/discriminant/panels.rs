@@ -2,18 +2,20 @@
 
 use crate::prelude::*;
 use mercer_num::rows::Missing;
+use mercer_num::simd::sum;
 use rayon::prelude::*;
 
-/// Rows written out at a time.
-const PANEL: usize = 256;
+/// Rows that are usually looked at together.
+pub(super) const PANEL: usize = 256;
 
-/// Fills `width` numbers a row: `fill` gets the cells of a few rows, row-major, and their answers.
+/// Fills `width` numbers a row: `fill` gets the cells of up to `panel` rows, row-major, and their answers.
 /// Sparse rows are written out panel by panel, so they get the bits of dense ones.
 ///
 /// # Errors
 /// The first cell that is missing or infinite.
 pub(super) fn by_panels(
     x: &Rows<'_>,
+    panel: usize,
     width: usize,
     fill: impl Fn(&[f64], &mut [f64]) + Sync,
 ) -> Result<Matrix> {
@@ -21,11 +23,11 @@ pub(super) fn by_panels(
     let mut out = Matrix::zeros((n_rows, width));
     let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
     let filled: Vec<Result<()>> = cells
-        .par_chunks_mut(PANEL * width.max(1))
+        .par_chunks_mut(panel * width.max(1))
         .enumerate()
         .map(|(k, answers)| {
-            let first = k * PANEL;
-            let rows = x.slice(first..(first + PANEL).min(n_rows));
+            let first = k * panel;
+            let rows = x.slice(first..(first + panel).min(n_rows));
             let panel = match &rows {
                 Rows::Sparse(sparse) => {
                     let mut panel = vec![0.0; rows.n_rows() * n_columns];
@@ -38,8 +40,8 @@ pub(super) fn by_panels(
                 }
                 _ => rows.block(0..rows.n_rows()).unwrap_or_default(),
             };
-            // Zero times a cell that is not finite is not zero.
-            if panel.iter().map(|v| v * 0.0).sum::<f64>() != 0.0 {
+            // A sum of finite cells may leave the range; one with another cell is never finite.
+            if !sum(&panel).is_finite() {
                 crate::data::check_cells(&rows, Missing::Refused)
                     .map_err(|e| e.after_rows(first))?;
             }

@@ -7,7 +7,8 @@
 //! units, is above it.
 
 use mercer_num::Matrix;
-use mercer_num::linalg::{Cholesky, SymmetricEigen, add_product, solve_lower};
+use mercer_num::linalg::{Cholesky, SymmetricEigen, add_product, add_times, solve_lower};
+use mercer_num::sweep::dot_double;
 use ndarray::ArrayView2;
 
 /// A standard deviation below this share of the mean is what rounding leaves of a constant.
@@ -225,9 +226,14 @@ impl Root {
         let width = mean.len();
         let n = panel.len() / width;
         let mut out = vec![0.0; n];
-        let differences = differences(panel, mean);
-        (0..self.n_blocks()).for_each(|k| self.add_block(k, &differences, &mut out));
+        let apart = apart(panel, mean, 0..n, width);
+        (0..self.n_blocks()).for_each(|k| self.add_block(k, &apart, &mut out));
         out
+    }
+
+    /// How many columns a block reads, the first of them.
+    pub fn columns(&self, block: usize) -> usize {
+        self.blocks[block].0.nrows()
     }
 
     /// In how many parts a distance is summed up.
@@ -235,19 +241,19 @@ impl Root {
         self.blocks.len()
     }
 
-    /// Adds the squares along the directions of one block to what the blocks before it summed up, for
-    /// differences from a mean, one row a column of the data.
-    pub fn add_block(&self, block: usize, differences: &[f64], sums: &mut [f64]) {
+    /// Adds the squares along the directions of one block to what the blocks before it summed up, for rows
+    /// seen from a mean, in the columns that the block reads or more.
+    pub fn add_block(&self, block: usize, apart: &[f64], sums: &mut [f64]) {
         let n = sums.len();
         if n == 0 {
             return;
         }
         let block = &self.blocks[block];
-        let (end, size) = block.0.dim();
+        let size = block.0.ncols();
         let mut whitened = vec![0.0; size * n];
-        add_product(block.cells(), size, &differences[..end * n], n, &mut whitened);
-        for row in whitened.chunks_exact(n) {
-            sums.iter_mut().zip(row).for_each(|(d, v)| *d += v * v);
+        add_times(apart, apart.len() / n, block.cells(), size, &mut whitened);
+        for (sum, row) in sums.iter_mut().zip(whitened.chunks_exact(size)) {
+            *sum += dot_double(row, row);
         }
     }
 
@@ -268,18 +274,18 @@ impl Root {
     }
 }
 
-/// `x − mean` of a row-major panel, turned: one row a column of the data.
-pub(super) fn differences(panel: &[f64], mean: &[f64]) -> Vec<f64> {
-    /// Rows walked together, so that what is read and what is written stay in cache.
-    const STRIP: usize = 16;
+/// `x − mean` of some rows of a row-major panel, in their first columns.
+pub(super) fn apart(
+    panel: &[f64],
+    mean: &[f64],
+    rows: impl ExactSizeIterator<Item = usize>,
+    columns: usize,
+) -> Vec<f64> {
     let width = mean.len();
-    let n = panel.len() / width;
-    let mut out = vec![0.0; panel.len()];
-    for (k, rows) in panel.chunks(STRIP * width).enumerate() {
-        for (j, m) in mean.iter().enumerate() {
-            let to = &mut out[j * n + k * STRIP..];
-            to.iter_mut().zip(rows.iter().skip(j).step_by(width)).for_each(|(to, x)| *to = x - m);
-        }
+    let mut out = Vec::with_capacity(rows.len() * columns);
+    for i in rows {
+        let row = &panel[i * width..i * width + columns];
+        out.extend(row.iter().zip(mean).map(|(x, m)| x - m));
     }
     out
 }

@@ -4,8 +4,10 @@
 //! from above. Every class is measured along the first directions; the one that is ahead is measured to the
 //! end; the others go on, block by block, only for the rows in which they could still be ahead of it.
 
-use super::root::{Root, differences};
+use super::root::{Root, apart};
 
+/// Rows that run together: enough of them that each class has many to itself.
+pub(super) const PANEL: usize = 1024;
 /// Blocks of directions that every class is measured along.
 const FIRST: usize = 2;
 /// Scores nearer than this, relative to their size, are not told apart by sums in parts.
@@ -33,10 +35,11 @@ impl Race<'_> {
         let n = codes.len();
         let sums: Vec<Vec<f64>> = (self.classes.iter())
             .map(|(root, mean)| {
-                let differences = differences(panel, mean);
+                let first = FIRST.min(root.n_blocks());
+                let columns = (0..first).map(|k| root.columns(k)).max().unwrap_or(0);
+                let apart = apart(panel, mean, 0..n, columns);
                 let mut sums = vec![0.0; n];
-                (0..FIRST.min(root.n_blocks()))
-                    .for_each(|k| root.add_block(k, &differences, &mut sums));
+                (0..first).for_each(|k| root.add_block(k, &apart, &mut sums));
                 sums
             })
             .collect();
@@ -77,25 +80,22 @@ impl Race<'_> {
         standing: &mut Standing,
     ) {
         let (root, mean) = self.classes[class];
-        let width = mean.len();
-        let written = |rows: &[usize]| {
-            let some: Vec<f64> =
-                rows.iter().flat_map(|i| &panel[i * width..(i + 1) * width]).copied().collect();
-            differences(&some, mean)
-        };
         let mut sums: Vec<f64> = rows.iter().map(|i| sums[*i]).collect();
-        let mut apart = written(&rows);
+        let width = mean.len();
+        let mut apart = apart(panel, mean, rows.iter().copied(), width);
         for block in FIRST..root.n_blocks() {
             root.add_block(block, &apart, &mut sums);
-            let scores = sums.iter().map(|s| self.peaks[class] - 0.5 * s);
-            let open: Vec<bool> =
-                rows.iter().zip(scores).map(|(i, s)| standing.may_win(*i, s)).collect();
-            if open.contains(&false) {
-                let mut left = open.iter();
-                rows.retain(|_| *left.next().unwrap_or(&false));
-                let mut left = open.iter();
-                sums.retain(|_| *left.next().unwrap_or(&false));
-                apart = written(&rows);
+            let n = rows.len();
+            let open = |k: &usize| standing.may_win(rows[*k], self.peaks[class] - 0.5 * sums[*k]);
+            let left: Vec<usize> = (0..n).filter(open).collect();
+            // A few that have lost cost less to take along than to leave behind.
+            if 4 * left.len() < 3 * n {
+                for (to, from) in left.iter().enumerate() {
+                    apart.copy_within(from * width..(from + 1) * width, to * width);
+                }
+                apart.truncate(left.len() * width);
+                rows = left.iter().map(|k| rows[*k]).collect();
+                sums = left.iter().map(|k| sums[*k]).collect();
             }
         }
         for (i, sum) in rows.iter().zip(&sums) {

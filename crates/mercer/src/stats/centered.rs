@@ -8,7 +8,9 @@ use mercer_num::{Matrix, Rows, SparseView};
 use std::borrow::Cow;
 
 /// Rows written out at a time: enough for products at full speed, few enough to stay in cache.
-const PANEL: usize = 256;
+const PANEL: usize = 512;
+/// Rows after which a panel ends with its group: fewer columns move in one group than in two.
+const ENOUGH: usize = 128;
 
 /// Columns are left out where at most this share of them moves, seven of eight.
 const WORTH_LEAVING_OUT: (usize, usize) = (7, 8);
@@ -112,11 +114,16 @@ impl<'a, 's> Centered<'a, 's> {
     ) {
         let mut panel = vec![0.0; PANEL * self.width];
         let mut roots = Vec::with_capacity(PANEL);
+        let mut group = None;
         for i in places {
             let w = self.weights.get(i).copied().unwrap_or(1.0);
             // A row that weighs nothing says nothing, even where its square is infinite.
             if w == 0.0 {
                 continue;
+            }
+            if group.replace(self.slots[i]) != Some(self.slots[i]) && roots.len() >= ENOUGH {
+                visit(&panel[..roots.len() * self.width], &roots);
+                roots.clear();
             }
             let start = roots.len() * self.width;
             let row = &mut panel[start..start + self.width];
