@@ -9,6 +9,8 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 DATA = BENCH / "data"
+# Real data, where it is there; cells make up their own where it is not.
+SHARED = BENCH.parent.parent / "shared/data"
 
 
 @dataclass

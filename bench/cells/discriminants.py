@@ -1,13 +1,10 @@
-"""Linear and quadratic discriminants: fit and predict, against scikit-learn's best solver."""
+"""Linear and quadratic discriminants: fit and predict, against scikit-learn's best solver.
 
-import os
-from pathlib import Path
+Letters and digits where their files are there; rows of the same shape are made where they are not.
+"""
 
 import contest
-from contest import Cell, Contestant, python
-
-#: Where the files of `mnist` and `letter` are; without them, rows of the same shape are made.
-FILES = os.environ.get("MERCER_BENCH_FILES")
+from contest import SHARED, Cell, Contestant, python
 
 PEER = """
 import json, sys, time, numpy as np
@@ -40,14 +37,14 @@ def made(n, d, n_classes):
 def letter():
     import numpy as np
 
-    rows = np.loadtxt(Path(FILES, "letter", "train.csv"), delimiter=",", skiprows=1, dtype=str)
+    rows = np.loadtxt(SHARED / "letter" / "train.csv", delimiter=",", skiprows=1, dtype=str)
     return rows[:, 1:].astype(float), np.unique(rows[:, 0], return_inverse=True)[1]
 
 
 def mnist():
     import numpy as np
 
-    with np.load(Path(FILES, "mnist", "mnist.npz")) as file:
+    with np.load(SHARED / "mnist" / "mnist.npz") as file:
         return file["X_train"].reshape(-1, 784) / 255, file["y_train"].astype(int)
 
 
@@ -55,7 +52,7 @@ def make(path, n, d, n_classes, read):
     if path.with_suffix(".x").exists():
         return
     contest.DATA.mkdir(exist_ok=True)
-    x, y = read() if FILES and read else made(n, d, n_classes)
+    x, y = read() if SHARED.exists() and read else made(n, d, n_classes)
     x[:n].astype(float).tofile(path.with_suffix(".x"))
     y[:n].astype(int).tofile(path.with_suffix(".y"))
 
@@ -77,7 +74,7 @@ def cells(quick):
     for name, n, d, n_classes, read in sets:
         path = contest.DATA / f"discriminants-{name}"
         for rule, class_name, ours, theirs in rules:
-            repeat = 1 if d > 100 else 3
+            repeat = 2 if d > 100 else 3
 
             def run(module, params, class_name=class_name, repeat=repeat, n=n, d=d, path=path):
                 code = PEER.format(module=module, name=class_name, params=params, repeat=repeat)

@@ -8,9 +8,7 @@ that are not installed are left out.
 import importlib.util
 
 import contest
-from contest import Cell, Contestant, python
-
-SHARED = contest.BENCH.parent.parent / "shared/data"
+from contest import SHARED, Cell, Contestant, python
 
 PEER = """
 import json, sys, time, numpy as np

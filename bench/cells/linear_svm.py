@@ -6,9 +6,9 @@ objective in its answer shows. scikit-learn runs LIBLINEAR, in the dual or the p
 """
 
 import contest
-from contest import Cell, Contestant, python
+from contest import SHARED, Cell, Contestant, python
 
-from cells.logistic import SHARED, digits, news
+from cells.logistic import digits, news
 
 CONTEST = """
 import json, sys, time, warnings, numpy as np, scipy.sparse as sp

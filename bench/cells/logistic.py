@@ -6,7 +6,7 @@ objective in its answer shows. scikit-learn runs L-BFGS, its fastest solver for 
 """
 
 import contest
-from contest import Cell, Contestant, python
+from contest import SHARED, Cell, Contestant, python
 
 CONTEST = """
 import json, sys, time, warnings, numpy as np, scipy.sparse as sp
@@ -31,7 +31,6 @@ for options in {options}:
 print(json.dumps(best))
 """
 
-SHARED = contest.BENCH.parent.parent / "shared/data"
 TOLERANCES = [{"tol": t} for t in (1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)]
 STEPS = [{"max_iter": n, "tol": 1e-9} for n in (30, 60, 100, 200, 400, 800)]
 

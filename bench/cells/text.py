@@ -5,9 +5,8 @@ same length are drawn as Zipf's law has it.
 """
 
 import contest
-from contest import Cell, Contestant, python
+from contest import SHARED, Cell, Contestant, python
 
-SHARED = contest.BENCH.parent.parent / "shared/data"
 MERCER = contest.BENCH.parent / "target/release/mercer"
 
 VECTORIZE = """
