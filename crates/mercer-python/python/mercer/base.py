@@ -38,7 +38,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _mercer, labels, rows
-from .exceptions import CutShortWarning
+from .exceptions import CutShortWarning, ErrorNotReachedWarning
 from .explanation import Explanation, ScoreExplanation, TermExplanation
 from .limits import seconds_left
 from .summary import Summary
@@ -174,12 +174,15 @@ OF_KERNELIZED = {
     "nystroem": {
         "component_indices_": _of_machine(lambda machine: machine["support"].astype(np.int64)),
         "components_": _of_machine(_support_vectors),
+        "error_": lambda fitted: fitted.field("left_out"),
+        "n_components_": lambda fitted: fitted.n_outputs,
         "normalization_": _of_machine(lambda machine: machine["coefficients"]),
     },
     "polynomial-features": {
         "n_output_features_": lambda fitted: fitted.n_outputs,
         "powers_": lambda fitted: _powers(fitted),
     },
+    "rbf-sampler": {"n_components_": lambda fitted: fitted.n_outputs},
 }
 
 #: Rows that a kernel in Python is asked about at once.
@@ -882,7 +885,11 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
         """
-        return self._fit_rows(X, sample_weight)
+        self._fit_rows(X, sample_weight)
+        asked = getattr(self, "error", None)
+        if asked is not None and self.error_ > asked:
+            warnings.warn(self.certificate_["text"], ErrorNotReachedWarning, stacklevel=2)
+        return self
 
     def transform(self, X: Any) -> Any:
         """The new rows, in single precision where the rows are; sparse where new rows of sparse rows are."""

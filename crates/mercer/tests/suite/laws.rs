@@ -1050,6 +1050,7 @@ fn breaking(rule: Rule) -> Vec<Value> {
         Rule::AtLeast(low) => vec![json!(low - 1.0), json!(low - 1e-3)],
         Rule::Above(low) => vec![json!(low), json!(low - 1.0)],
         Rule::Between(low, high) => vec![json!(low - 1.0), json!(high + 1.0)],
+        Rule::Inside(low, high) => vec![json!(low), json!(low - 1.0), json!(high)],
         Rule::Simplex => vec![json!([0.5, 0.6]), json!([-0.5, 1.5]), json!([0.0])],
         Rule::OneOf(_) | Rule::Formula(_) => vec![json!("no such word"), json!(1)],
     }
