@@ -158,7 +158,8 @@ def _of_machine(derive: Any) -> Any:
     return lambda fitted: derive(fitted.field("machine"))
 
 
-#: The same where the machine is a part of something else, by id.
+#: What scikit-learn calls the parts of a model, by id, where the tables above do not tell: the machine is a
+#: part of something else, or there is none.
 OF_KERNELIZED = {
     "kernel-pca": {
         "eigenvectors_": lambda fitted: (
@@ -170,6 +171,18 @@ OF_KERNELIZED = {
     "kernel-ridge": {
         "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("machine")["coefficients"]),
         "X_fit_": _of_machine(_support_vectors),
+    },
+    "mlp": {
+        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
+        "n_outputs_": lambda fitted: len(fitted.field("intercepts")[-1]),
+        "out_activation_": lambda fitted: (
+            "logistic" if len(fitted.field("intercepts")[-1]) == 1 else "softmax"
+        ),
+    },
+    "mlp-regressor": {
+        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
+        "n_outputs_": lambda fitted: fitted.n_targets,
+        "out_activation_": lambda fitted: "identity",
     },
     "nystroem": {
         "component_indices_": _of_machine(lambda machine: machine["support"].astype(np.int64)),
