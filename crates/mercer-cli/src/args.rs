@@ -147,7 +147,8 @@ pub struct Train {
     pub prepare: Vec<String>,
     /// Send the prepared columns through a kernel map, kept in the model: rff:N (random Fourier
     /// features), nystroem:N, sketch:N:DEGREE, chi2 or poly:DEGREE; behind commas, parameters of the map
-    /// (nystroem:500,kernel=laplacian). Numbers are standardized before, unless --prepare scales them
+    /// (nystroem:500,kernel=laplacian); rff:error=0.05 or nystroem:error=0.01 for as many columns as such an
+    /// error takes. Numbers are standardized before, unless --prepare scales them
     #[arg(long, value_name = "MAP")]
     pub features: Option<String>,
     /// Leave a column out (may repeat)

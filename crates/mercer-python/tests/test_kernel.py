@@ -8,12 +8,14 @@ from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.decomposition import KernelPCA as TheirPCA
 from sklearn.kernel_ridge import KernelRidge as TheirRidge
+from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
 from mercer.decomposition import KernelPCA
+from mercer.exceptions import ErrorNotReachedWarning
 from mercer.kernel_approximation import (
     AdditiveChi2Sampler,
     Nystroem,
@@ -31,6 +33,8 @@ X = np.random.default_rng(2).uniform(0.1, 2, (60, 4))
         RBFSampler(),
         Nystroem(),
         Nystroem(centers="pivots"),
+        Nystroem(error=0.1),
+        RBFSampler(error=0.2),
         PolynomialCountSketch(),
         AdditiveChi2Sampler(),
         KernelRidge(),
@@ -153,3 +157,32 @@ def test_a_seed_fixes_what_is_drawn(kind):
     assert not np.array_equal(new(3), new(4))
     np.testing.assert_array_equal(new(np.random.RandomState(1)), new(np.random.RandomState(1)))
     assert np.isfinite(new(None)).all()
+
+
+@pytest.mark.parametrize("make", [RBFSampler, Nystroem, lambda **how: Nystroem(centers="pivots", **how)])
+def test_columns_are_added_until_the_error_is_small_enough(make):
+    rows = np.random.default_rng(4).normal(size=(300, 4))
+    exact = rbf_kernel(rows, gamma=0.1)
+    last = 0
+    for asked in [0.3, 0.1, 0.03]:
+        model = make(gamma=0.1, error=asked, n_components=5000).fit(rows)
+
+        assert model.error_ <= asked
+        assert model.n_components_ == model.transform(rows).shape[1] >= last
+        assert f"for an error of at most {asked}" in model.certificate_["text"]
+        new = model.transform(rows)
+        assert np.sqrt(np.mean((new @ new.T - exact) ** 2)) < 1.5 * asked
+        last = model.n_components_
+
+
+def test_an_error_that_is_not_reached_is_warned_about():
+    rows = np.random.default_rng(4).normal(size=(300, 4))
+
+    with pytest.warns(ErrorNotReachedWarning, match="n_components"):
+        model = RBFSampler(error=0.01, n_components=50).fit(rows)
+
+    assert model.n_components_ == 50
+    assert model.error_ > 0.01
+    for bad in [0, 1, -0.5, "small"]:
+        with pytest.raises(ValueError, match="error"):
+            RBFSampler(error=bad).fit(rows)

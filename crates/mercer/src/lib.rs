@@ -15,6 +15,7 @@
 //! - [`kernel`]: inner products in spaces nobody writes down
 //! - [`svm`]: support vector machines
 //! - [`kernelized`]: ridge regression and principal components in the space of a kernel
+//! - [`neural`]: layers of weighted sums
 //! - [`solver`]: what can be minimized
 //! - [`text`]: from texts to counts of words
 //! - [`evaluate`]: how good a model is
@@ -51,6 +52,7 @@ pub mod kernel;
 pub mod kernelized;
 pub mod linear;
 pub mod model;
+pub mod neural;
 pub mod prelude;
 pub mod prepare;
 pub mod probability;

@@ -211,6 +211,9 @@ fn kind(spec: &Spec) -> (String, String) {
         (_, "whole number or nothing") => ("int or None", "int | None"),
         (_, "number or nothing") => ("float or None", "float | None"),
         (_, "true, false or a whole number") => ("bool or int", "bool | int"),
+        (_, "whole number or list of whole numbers") => {
+            ("int or array of int", "int | Sequence[int]")
+        }
         (_, "whole number or list of numbers") => {
             ("int or array of float", "int | Sequence[float]")
         }
@@ -312,15 +315,18 @@ fn attributes(card: &Card) -> String {
 fn example(card: &Card) -> String {
     let (module, name) = place(card);
     if card.can("regressor") {
+        // Where a minimum is one of many, digits behind the point are the processor's own.
+        let digits = if card.can("local") { "" } else { ", 6" };
+        let number = between(card);
+        let said = if card.can("local") { format!("{number:.0}") } else { float(number) };
         return format!(
             "\n    Examples\n    --------\n\
              \x20   >>> from mercer.{module} import {name}\n\
              \x20   >>> X = [[1], [2], [3], [4]]\n\
              \x20   >>> y = [20, 30, 40, 50]\n\
              \x20   >>> model = {name}().fit(X, y)\n\
-             \x20   >>> print(round(model.predict([[2.5]])[0], 6))\n\
-             \x20   {}\n",
-            float(between(card))
+             \x20   >>> print(round(model.predict([[2.5]])[0]{digits}))\n\
+             \x20   {said}\n"
         );
     }
     if !card.can("classifier") {

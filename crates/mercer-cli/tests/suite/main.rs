@@ -9,6 +9,7 @@ mod errors;
 mod journey;
 mod maps;
 mod networks;
+mod neural;
 mod shell;
 mod strangers;
 mod text;

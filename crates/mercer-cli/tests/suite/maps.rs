@@ -41,6 +41,32 @@ fn a_map_and_its_estimator_are_one_model() {
 }
 
 #[test]
+fn a_map_may_be_asked_for_by_its_error() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    let train = |map: &str| {
+        let start = ["train", &iris, "--target", "species", "--model", "logistic", "--folds", "0"];
+        folder.output(&[&start[..], &["--features", map, "--out", "m.mercer"]].concat())
+    };
+
+    for (map, asked) in [("rff:error=0.05", "0.05"), ("nystroem:error=0.02,centers=pivots", "0.02")]
+    {
+        let report = train(map);
+
+        let told = format!("columns for an error of at most {asked}");
+        assert!(report.contains(&format!("map: {map}: 4 columns become")), "{report}");
+        assert!(report.contains(&told), "{report}");
+        assert!(folder.output(&["inspect", "m.mercer"]).contains(&told));
+        assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
+    }
+    let report = train("rff:40,error=0.01");
+    assert!(report.contains("NOT the error of 0.01 that was asked for"), "{report}");
+    let start = ["train", &iris, "--target", "species", "--features", "rff:error=2"];
+    let error = folder.failure(&start, 2);
+    assert!(error.contains("above 0 and below 1"), "{error}");
+}
+
+#[test]
 fn the_reason_is_told_where_a_map_cannot_be() {
     let folder = Folder::new();
     let iris = example("iris.csv");

@@ -38,7 +38,7 @@ from sklearn.utils.validation import (
 )
 
 from . import _mercer, labels, rows
-from .exceptions import CutShortWarning
+from .exceptions import CutShortWarning, ErrorNotReachedWarning
 from .explanation import Explanation, ScoreExplanation, TermExplanation
 from .limits import seconds_left
 from .summary import Summary
@@ -158,7 +158,8 @@ def _of_machine(derive: Any) -> Any:
     return lambda fitted: derive(fitted.field("machine"))
 
 
-#: The same where the machine is a part of something else, by id.
+#: What scikit-learn calls the parts of a model, by id, where the tables above do not tell: the machine is a
+#: part of something else, or there is none.
 OF_KERNELIZED = {
     "kernel-pca": {
         "eigenvectors_": lambda fitted: (
@@ -171,15 +172,30 @@ OF_KERNELIZED = {
         "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("machine")["coefficients"]),
         "X_fit_": _of_machine(_support_vectors),
     },
+    "mlp": {
+        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
+        "n_outputs_": lambda fitted: len(fitted.field("intercepts")[-1]),
+        "out_activation_": lambda fitted: (
+            "logistic" if len(fitted.field("intercepts")[-1]) == 1 else "softmax"
+        ),
+    },
+    "mlp-regressor": {
+        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
+        "n_outputs_": lambda fitted: fitted.n_targets,
+        "out_activation_": lambda fitted: "identity",
+    },
     "nystroem": {
         "component_indices_": _of_machine(lambda machine: machine["support"].astype(np.int64)),
         "components_": _of_machine(_support_vectors),
+        "error_": lambda fitted: fitted.field("left_out"),
+        "n_components_": lambda fitted: fitted.n_outputs,
         "normalization_": _of_machine(lambda machine: machine["coefficients"]),
     },
     "polynomial-features": {
         "n_output_features_": lambda fitted: fitted.n_outputs,
         "powers_": lambda fitted: _powers(fitted),
     },
+    "rbf-sampler": {"n_components_": lambda fitted: fitted.n_outputs},
 }
 
 #: Rows that a kernel in Python is asked about at once.
@@ -882,7 +898,11 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
         """
-        return self._fit_rows(X, sample_weight)
+        self._fit_rows(X, sample_weight)
+        asked = getattr(self, "error", None)
+        if asked is not None and self.error_ > asked:
+            warnings.warn(self.certificate_["text"], ErrorNotReachedWarning, stacklevel=2)
+        return self
 
     def transform(self, X: Any) -> Any:
         """The new rows, in single precision where the rows are; sparse where new rows of sparse rows are."""

@@ -18,8 +18,14 @@ class RBFSampler(Transformer):
         variance)``, or ``auto`` for ``1 / columns``.
         It must be a number of at least 0.
     n_components : int, default=100
-        How many waves. The error falls with the square root of their number.
+        How many waves; where an ``error`` is asked for, at most so many. The error falls with the
+        square root of their number.
         It must be a number from 1 to 1000000000.
+    error : float or None, default=None
+        How far kernel values of rows may be off, as a root mean square over sampled pairs: waves
+        are added until they are that near, or ``n_components`` are drawn. Nothing draws
+        ``n_components`` at once.
+        It must be a number above 0 and below 1.
     directions : {"plain", "orthogonal", "structured"}, default="plain"
         How directions are drawn: each for itself (``plain``), at right angles to each other
         (``orthogonal``), which has smaller errors for as many waves, or so by sums and differences
@@ -45,9 +51,18 @@ class RBFSampler(Transformer):
     _id = "rbf-sampler"
     _takes = ("sparse",)
 
-    def __init__(self, *, gamma=1.0, n_components=100, directions="plain", random_state=0):
+    def __init__(
+        self,
+        *,
+        gamma=1.0,
+        n_components=100,
+        error=None,
+        directions="plain",
+        random_state=0,
+    ):
         self.gamma = gamma
         self.n_components = n_components
+        self.error = error
         self.directions = directions
         self.random_state = random_state
 
@@ -71,8 +86,14 @@ class Nystroem(Transformer):
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
     n_components : int, default=100
-        How many centers, and columns of the new rows. More are closer to the kernel.
+        How many centers, and columns of the new rows; where an ``error`` is asked for, at most so
+        many. More are closer to the kernel.
         It must be a number from 1 to 1000000.
+    error : float or None, default=None
+        The share of the kernel's trace that the map may leave out: centers are added until no more
+        is left (twice as many in turn, or one by one where they are pivots), or there are
+        ``n_components``. Nothing takes ``n_components`` at once.
+        It must be a number above 0 and below 1.
     centers : {"uniform", "k-means", "pivots"}, default="uniform"
         Where centers come from: rows drawn by weight (``uniform``), means of rows that lie together
         (``k-means``), or rows drawn by what the ones before do not tell (``pivots``), which leaves
@@ -106,6 +127,7 @@ class Nystroem(Transformer):
         coef0=1.0,
         degree=3,
         n_components=100,
+        error=None,
         centers="uniform",
         random_state=0,
     ):
@@ -114,6 +136,7 @@ class Nystroem(Transformer):
         self.coef0 = coef0
         self.degree = degree
         self.n_components = n_components
+        self.error = error
         self.centers = centers
         self.random_state = random_state
 

@@ -8,6 +8,7 @@ __all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampl
 class RBFSampler(Transformer):
     gamma: Any
     n_components: int
+    error: float | None
     directions: Literal["plain", "orthogonal", "structured"]
     random_state: int
     def __init__(
@@ -15,6 +16,7 @@ class RBFSampler(Transformer):
         *,
         gamma: Any = 1.0,
         n_components: int = 100,
+        error: float | None = None,
         directions: Literal["plain", "orthogonal", "structured"] = "plain",
         random_state: int = 0,
     ) -> None: ...
@@ -25,6 +27,7 @@ class Nystroem(Transformer):
     coef0: float
     degree: int
     n_components: int
+    error: float | None
     centers: Literal["uniform", "k-means", "pivots"]
     random_state: int
     def __init__(
@@ -35,6 +38,7 @@ class Nystroem(Transformer):
         coef0: float = 1.0,
         degree: int = 3,
         n_components: int = 100,
+        error: float | None = None,
         centers: Literal["uniform", "k-means", "pivots"] = "uniform",
         random_state: int = 0,
     ) -> None: ...

@@ -350,6 +350,7 @@ macro_rules! catalog {
     (@can online) => {};
     (@can warm) => {};
     (@can ordered) => {};
+    (@can local) => {};
     (@can selected) => { fn selected(&self) -> Option<&dyn crate::model::Selected> { Some(self) } };
     (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
 

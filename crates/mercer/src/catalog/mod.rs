@@ -47,6 +47,7 @@ use crate::model::{
     Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape,
     Spec, Statistics,
 };
+use crate::neural::{MlpClassifier, MlpClassifierModel, MlpRegressor, MlpRegressorModel};
 use crate::prepare::Reads;
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};
 use crate::svm::{
@@ -95,6 +96,8 @@ expand::catalog! {
         KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : classifier decides ordered, sparse;
         KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : clusterer, sparse;
         KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer, sparse;
+        MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : classifier probabilistic warm local, sparse asked_texts;
+        MlpRegressor   "mlp-regressor"   "neural_network.MLPRegressor" => MlpRegressorModel : regressor warm local, sparse targets asked_texts;
         RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : transformer, sparse;
         Nystroem       "nystroem"        "kernel_approximation.Nystroem"   => NystroemModel   : transformer, sparse;
         PolynomialCountSketch "polynomial-sketch" "kernel_approximation.PolynomialCountSketch" => PolynomialCountSketchModel : transformer, sparse;
@@ -117,8 +120,9 @@ pub struct Card {
     /// How it learns.
     pub learns: Learns,
     /// What its model can do, and how it learns: `online` estimators learn row after row and may learn more
-    /// at any time, `warm` ones can begin at an earlier model, and to those that are `ordered` the same rows
-    /// in another order are other rows.
+    /// at any time, `warm` ones can begin at an earlier model, to those that are `ordered` the same rows
+    /// in another order are other rows, and `local` ones go down from weights that are drawn to the next of many
+    /// minima, so that columns or classes in another order are another start.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage, `texts` as counts of
     /// words (`asked_texts` only those that somebody names), several `targets`; or are read as: `counts`,

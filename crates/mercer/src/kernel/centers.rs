@@ -20,6 +20,8 @@ const PROPOSED: usize = 128;
 const ROWS: usize = 256;
 /// What is left of the trace that rounding may be all of.
 const NOTHING: f64 = 1e-13;
+/// What takes the most memory.
+const FACTOR: &str = "a factor of the kernel as wide as there are centers";
 
 /// The places (of a list without repetition) of `m` rows drawn by weight.
 pub(crate) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
@@ -61,8 +63,21 @@ pub(crate) fn pivoted(
     seed: u64,
     monitor: &Monitor<'_>,
 ) -> Result<Pivots> {
+    let needed = 8 * (ready.n_rows() * m) as u64;
+    monitor.reserve(FACTOR, needed)?;
+    pivoted_until(0.0, ready, weights, m, seed, monitor)
+}
+
+/// The same, and no more of them than leave at most such a share of the trace.
+pub(crate) fn pivoted_until(
+    enough: f64,
+    ready: &KernelRows<f64>,
+    weights: &[f64],
+    m: usize,
+    seed: u64,
+    monitor: &Monitor<'_>,
+) -> Result<Pivots> {
     let n = ready.n_rows();
-    monitor.reserve("a factor of the kernel as wide as there are centers", 8 * (n * m) as u64)?;
     let mut random = Random::new(seed);
     // What is no kernel may have a diagonal below zero.
     let mut residuals: Vec<f64> = ready.diagonal().iter().map(|d| d.max(0.0)).collect();
@@ -71,7 +86,7 @@ pub(crate) fn pivoted(
     let mut places: Vec<u32> = Vec::with_capacity(m);
     let mut panels: Vec<Panel> = Vec::new();
     let mut stopped = None;
-    while places.len() < m && total(&residuals) > NOTHING * trace {
+    while places.len() < m && total(&residuals) > enough.max(NOTHING) * trace {
         stopped = monitor.stop();
         if stopped.is_some() && !places.is_empty() {
             break;
@@ -79,7 +94,19 @@ pub(crate) fn pivoted(
         let proposed = propose(&residuals, weights, PROPOSED.min(m), &mut random);
         let mut taken = take(ready, &panels, &proposed, &residuals, &mut random);
         taken.truncate(m - places.len());
-        let Some(panel) = Panel::of(ready, &panels, &taken, &mut residuals) else { break };
+        monitor.reserve(FACTOR, 8 * (n * (places.len() + taken.len())) as u64)?;
+        let before = (enough > 0.0).then(|| residuals.clone());
+        let Some(mut panel) = Panel::of(ready, &panels, &taken, &mut residuals) else { break };
+        if let Some(before) = before {
+            let first = panel.enough(weights, total(&before) - enough * trace);
+            if first < taken.len() {
+                // Fewer of them leave little enough: the same columns, and the others not.
+                residuals = before;
+                taken.truncate(first);
+                let Some(some) = Panel::of(ready, &panels, &taken, &mut residuals) else { break };
+                panel = some;
+            }
+        }
         taken.iter().for_each(|i| residuals[*i as usize] = 0.0);
         places.extend(&taken);
         panels.push(panel);
@@ -198,6 +225,20 @@ impl Panel {
         Some(Panel { width, cells })
     }
 
+    /// How many of its columns, from the first, take so much off the trace; all where none do.
+    fn enough(&self, weights: &[f64], wanted: f64) -> usize {
+        let mut told = vec![0.0; self.width];
+        for (row, w) in self.cells.chunks_exact(self.width).zip(weights) {
+            told.iter_mut().zip(row).for_each(|(sum, v)| *sum += w * v * v);
+        }
+        let mut sum = 0.0;
+        let first = told.iter().position(|t| {
+            sum += t;
+            sum >= wanted
+        });
+        first.map_or(self.width, |k| k + 1)
+    }
+
     fn rows(&self, picks: &[u32]) -> Vec<f64> {
         let row = |i: &u32| &self.cells[*i as usize * self.width..(*i as usize + 1) * self.width];
         picks.iter().flat_map(|i| row(i).iter().copied()).collect()
@@ -220,6 +261,31 @@ mod tests {
 
         assert_eq!(found.places.len(), 4);
         assert!(found.left < 1e-12);
+    }
+
+    #[test]
+    fn no_more_are_taken_than_leave_little_enough() {
+        let mut random = Random::new(3);
+        let x = Matrix::from_shape_simple_fn((500, 3), || random.normal());
+        let ready: KernelRows<f64> =
+            KernelRows::all(Function::rbf(0.2), Storage::Whole, &Rows::from(&x), &[], &[]);
+        let ones = vec![1.0; 500];
+        let found = |enough: f64, m: usize| {
+            pivoted_until(enough, &ready, &ones, m, 4, &Monitor::quiet()).unwrap()
+        };
+
+        for enough in [0.3, 0.1, 0.03, 0.001] {
+            let some = found(enough, 400);
+
+            // The first of those that are drawn anyway, and one fewer leave too much.
+            let all = found(0.0, 400);
+            let n = some.places.len();
+            assert_eq!(some.places, all.places[..n]);
+            assert!(some.left <= enough);
+            let mut residuals = ready.diagonal();
+            Panel::of(&ready, &[], &some.places[..n - 1], &mut residuals);
+            assert!(residuals.iter().sum::<f64>() / 500.0 > enough, "{n} for {enough}");
+        }
     }
 
     #[test]

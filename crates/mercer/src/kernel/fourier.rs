@@ -24,6 +24,8 @@ use std::time::Instant;
 const ROWS: usize = 128;
 /// Rows whose kernel values are compared with what they stand for.
 const COMPARED: usize = 64;
+/// The fewest waves that are tried where an error is asked for.
+const FEWEST: usize = 16;
 
 choice! {
     /// How the directions of waves are drawn.
@@ -43,8 +45,12 @@ params! {
         /// How fast the kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
         /// `auto` for `1 / columns`.
         gamma: Gamma = Gamma::Number(1.0), AtLeast(0.0);
-        /// How many waves. The error falls with the square root of their number.
+        /// How many waves; where an `error` is asked for, at most so many. The error falls with the square
+        /// root of their number.
         n_components: usize = 100, Between(1.0, 1e9);
+        /// How far kernel values of rows may be off, as a root mean square over sampled pairs: waves are added until
+        /// they are that near, or `n_components` are drawn. Nothing draws `n_components` at once.
+        error: Option<f64> = None, Inside(0.0, 1.0);
         /// How directions are drawn: each for itself (`plain`), at right angles to each other
         /// (`orthogonal`), which has smaller errors for as many waves, or so by sums and differences alone
         /// (`structured`), which is many times faster where columns are many.
@@ -67,6 +73,9 @@ pub struct RbfSamplerModel {
     /// How rows are turned where directions are structured.
     #[serde(default)]
     pub turns: Option<Turns>,
+    /// The root mean square error of kernel values of sampled pairs of rows, where it was measured.
+    #[serde(default)]
+    pub error: Option<f64>,
     #[serde(skip)]
     ready: Cached<Waves<f64>>,
     #[serde(skip)]
@@ -97,14 +106,53 @@ struct Waves<T> {
 impl Fit for RbfSampler {
     type Model = RbfSamplerModel;
 
-    /// Draws the waves; of the rows only the width is looked at, and the variance where `gamma` asks for it.
+    /// Draws the waves; of the rows only the width is looked at, the variance where `gamma` asks for it, and
+    /// the kernel values of some pairs.
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<RbfSamplerModel>> {
         let start = Instant::now();
         self.check()?;
         check_usable(data, monitor)?;
-        let (d, m) = (data.n_columns(), self.n_components);
-        monitor.reserve("the directions of random waves", 16 * (d * m) as u64)?;
+        let (d, most) = (data.n_columns(), self.n_components);
         let gamma = self.gamma.of(data);
+        let kernel = super::Function::rbf(gamma);
+        let mut m = self.fewest();
+        loop {
+            monitor.reserve("the directions of random waves", 16 * (d * m) as u64)?;
+            let model = self.waves(gamma, d, m);
+            let error =
+                sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;
+            let near = self.error.is_none_or(|asked| error <= asked);
+            let stopped = if near || m == most { None } else { monitor.stop() };
+            if near || m == most || stopped.is_some() {
+                monitor.report(m as u64, Some(m as u64));
+                let mut certificate = Certificate { stopped, ..drawn(data, error, None, start) };
+                certificate.proof.how = self.error.map(|asked| met(asked, error, m, most));
+                return Ok(Fitted {
+                    model: RbfSamplerModel { error: Some(error), ..model },
+                    certificate,
+                });
+            }
+            monitor.report(m as u64, Some(most as u64));
+            m = more(m).min(most);
+        }
+    }
+}
+
+impl RbfSampler {
+    /// How many waves are tried first: all, or where an error is asked for, about half of what the law of its
+    /// fall says. Fewer would be near by luck alone.
+    fn fewest(&self) -> usize {
+        let Some(asked) = self.error else { return self.n_components };
+        let least = 1.0 / (8.0 * asked * asked);
+        let mut m = FEWEST;
+        while (m as f64) < least && m < self.n_components {
+            m = more(m);
+        }
+        m.min(self.n_components)
+    }
+
+    /// So many waves, drawn.
+    fn waves(&self, gamma: f64, d: usize, m: usize) -> RbfSamplerModel {
         let mut random = Random::new(self.random_state as u64);
         let mut weights = match self.directions {
             Directions::Plain => Matrix::from_shape_simple_fn((d, m), || random.normal()),
@@ -120,14 +168,26 @@ impl Fit for RbfSampler {
         if let Some(turns) = &turns {
             weights = turns.directions(d);
         }
-        let model = RbfSamplerModel { turns, ..RbfSamplerModel::new(gamma, weights, offsets) };
-        let error = sampled_error(
-            data.rows(),
-            |x| model.transform(x),
-            |x, z| super::Function::rbf(gamma).value(x, z),
-        )?;
-        monitor.report(m as u64, Some(m as u64));
-        Ok(Fitted { certificate: drawn(data, error, None, start), model })
+        RbfSamplerModel { turns, ..RbfSamplerModel::new(gamma, weights, offsets) }
+    }
+}
+
+/// The next number of waves that is tried: a quarter more. The numbers are the same for every error, so
+/// that a smaller one never takes fewer.
+fn more(m: usize) -> usize {
+    (m + m / 4).next_multiple_of(8)
+}
+
+/// How an error that was asked for was met.
+pub(super) fn met(asked: f64, error: f64, n: usize, most: usize) -> String {
+    let columns = if n == 1 { "column" } else { "columns" };
+    match () {
+        () if error <= asked => format!("{n} {columns} for an error of at most {asked}"),
+        () if n == most => format!(
+            "NOT the error of {asked} that was asked for: {error:.3} with {n} {columns}, as many as \
+             n_components allows"
+        ),
+        () => format!("NOT the error of {asked} that was asked for: {error:.3} with {n} {columns}"),
     }
 }
 
@@ -299,6 +359,7 @@ impl RbfSamplerModel {
             random_weights,
             random_offset,
             turns: None,
+            error: None,
             ready: Cached::default(),
             single: Cached::default(),
         }
@@ -396,6 +457,7 @@ impl Check for RbfSamplerModel {
             && self.random_offset.len() == self.random_weights.ncols()
             && self.gamma >= 0.0
             && self.turns.as_ref().is_none_or(|turns| turns.fits(self.random_weights.dim()))
+            && self.error.is_none_or(|error| error.is_finite() && error >= 0.0)
             && numbers.chain([&self.gamma]).all(|v| v.is_finite());
         if fits { Ok(()) } else { Err(Error::File("waves that nobody drew".into())) }
     }
@@ -450,6 +512,69 @@ mod tests {
         let product: f64 = (0..64).map(|j| all[[j, 2]] * all[[j, 7]]).sum();
         assert!(product.abs() < 1e-12);
         model.check().unwrap();
+    }
+
+    #[test]
+    fn waves_are_added_until_they_are_as_near_as_was_asked() {
+        let x = rows(300, 4);
+        for directions in [Directions::Plain, Directions::Orthogonal, Directions::Structured] {
+            let params = RbfSampler::new().gamma(0.3.into()).directions(directions);
+            let params = params.n_components(100_000);
+            let mut last = 0;
+            for asked in [0.3, 0.1, 0.05, 0.02] {
+                let some = params.clone().error(Some(asked));
+
+                let fitted = some.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+                let (n, error) = (fitted.n_outputs(), fitted.error.unwrap());
+                assert!(error <= asked && n >= last, "{directions:?}: {error} with {n}");
+                assert_eq!(fitted.certificate.proof.violation.as_ref().unwrap().1, error);
+                // About 1/M is the square of the error, and a quarter more waves were tried in turn.
+                assert!((n as f64) < 2.0 / (asked * asked), "{directions:?}: {n} for {asked}");
+                assert_eq!(fitted.model, fit(&params.clone().n_components(n), &x));
+                last = n;
+            }
+        }
+    }
+
+    #[test]
+    fn waves_that_do_not_suffice_are_told() {
+        let x = rows(100, 4);
+        let params = RbfSampler::new().error(Some(0.01));
+
+        let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+        assert_eq!(fitted.n_outputs(), 100);
+        assert!(fitted.error.unwrap() > 0.01);
+        let told = fitted.certificate.to_string();
+        assert!(told.contains("NOT the error of 0.01") && told.contains("n_components"), "{told}");
+    }
+
+    #[test]
+    fn time_that_is_up_ends_the_search_with_the_waves_there_are() {
+        let x = rows(100, 4);
+        let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let raise = |_| flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        let monitor = Monitor::quiet().on_progress(raise).cancelled_by(flag.clone());
+        // A first try is half of what it takes, and after it nobody waits for more.
+        let params = RbfSampler::new().n_components(1 << 20).error(Some(0.01));
+
+        let fitted = params.fit(&Dataset::unlabeled(&x), &monitor).unwrap();
+
+        assert_eq!(fitted.certificate.stopped, Some(crate::model::Stop::Cancelled));
+        assert!(fitted.n_outputs() < 3000);
+    }
+
+    #[test]
+    fn errors_that_are_none_are_refused() {
+        let x = rows(10, 2);
+        for bad in [0.0, 1.0, -0.1, f64::NAN] {
+            let params = RbfSampler::new().error(Some(bad));
+
+            let refused = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap_err();
+
+            assert!(matches!(refused, Error::Parameter { name, .. } if name == "error"));
+        }
     }
 
     #[test]

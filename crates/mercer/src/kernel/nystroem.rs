@@ -4,13 +4,13 @@
 //! left out (Williams & Seeger 2001). Then `φ(x)·φ(x')` is `K(x, z) K(z, z)⁺ K(z, x')`: the kernel itself
 //! where either is a center, and never too large on the diagonal elsewhere.
 
-use super::centers::{drawn_by_weight, pivoted};
+use super::centers::{drawn_by_weight, pivoted, pivoted_until};
 use super::distinct::Distinct;
-use super::fourier::{check_usable, drawn};
+use super::fourier::{check_usable, drawn, met};
 use super::{
     Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, check_square, k_means,
 };
-use crate::model::Cached;
+use crate::model::{Cached, Stop};
 use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::{SymmetricEigen, multiply_transposed};
@@ -24,6 +24,10 @@ const NOTHING: f64 = 1e-12;
 const ROWS: usize = 256;
 /// Rows at which the map is compared with the kernel.
 const COMPARED: usize = 512;
+/// What takes memory beside the rows.
+const SQUARE: &str = "a kernel matrix of the centers";
+/// The fewest centers that are tried where an error is asked for.
+const FEWEST: usize = 16;
 /// Cells of rows that means are made of where they are sparse: they are written out.
 const WIDEST: usize = 4096;
 
@@ -52,8 +56,13 @@ params! {
         coef0: f64 = 1.0, Any;
         /// The power of the kernel `poly`.
         degree: usize = 3, Between(0.0, 1000.0);
-        /// How many centers, and columns of the new rows. More are closer to the kernel.
+        /// How many centers, and columns of the new rows; where an `error` is asked for, at most so many. More
+        /// are closer to the kernel.
         n_components: usize = 100, Between(1.0, 1e6);
+        /// The share of the kernel's trace that the map may leave out: centers are added until no more is
+        /// left (twice as many in turn, or one by one where they are pivots), or there are `n_components`. Nothing
+        /// takes `n_components` at once.
+        error: Option<f64> = None, Inside(0.0, 1.0);
         /// Where centers come from: rows drawn by weight (`uniform`), means of rows that lie together
         /// (`k-means`), or rows drawn by what the ones before do not tell (`pivots`), which leaves the
         /// least and takes longest.
@@ -98,19 +107,61 @@ impl Fit for Nystroem {
         self.check()?;
         check_usable(data, monitor)?;
         let rows = data.rows();
-        let m = self.n_components;
         let function = self.kernel.with(self.gamma, self.coef0, self.degree, data);
         function.check_rows(rows)?;
         if self.kernel == Kernel::Precomputed {
             check_square(rows)?;
         }
-        let seed = self.random_state as u64;
-        let list = Distinct::of(rows, data.weights(), seed);
-        let m = m.min(list.picks.len());
-        monitor.reserve("a kernel matrix of the centers", 40 * (m * m) as u64)?;
+        let list = Distinct::of(rows, data.weights(), self.random_state as u64);
+        let most = self.n_components.min(list.picks.len());
+        // Pivots know by themselves when they are enough; others are tried.
+        let tried = self.error.is_some() && self.centers != Centers::Pivots;
+        let mut m = if tried { FEWEST.min(most) } else { most };
+        loop {
+            let (model, error, mut stopped) =
+                self.with(m, function.clone(), data, &list, monitor)?;
+            let near = self.error.is_none_or(|asked| model.left_out <= asked);
+            let last = near || m == most;
+            stopped = stopped.or_else(|| if last { None } else { monitor.stop() });
+            if last || stopped.is_some() {
+                let (n, left) = (model.n_outputs(), model.left_out);
+                monitor.report(n as u64, Some(n as u64));
+                let mut certificate =
+                    Certificate { stopped, ..drawn(data, error, Some(left), start) };
+                certificate.proof.how =
+                    self.error.map(|asked| met(asked, left, n, self.n_components));
+                return Ok(Fitted { model, certificate });
+            }
+            m = (2 * m).min(most);
+        }
+    }
+}
+
+enum Found {
+    /// Places in the list of rows.
+    Rows(Vec<u32>),
+    Means(Matrix),
+}
+
+impl Nystroem {
+    /// The map of so many centers (of pivots, as few as suffice), its error, and what cut its making short.
+    fn with(
+        &self,
+        m: usize,
+        function: Function,
+        data: &Dataset<'_>,
+        list: &Distinct,
+        monitor: &Monitor<'_>,
+    ) -> Result<(NystroemModel, f64, Option<Stop>)> {
+        let (rows, seed) = (data.rows(), self.random_state as u64);
         let (mut stopped, mut left) = (None, None);
+        let square = |m: usize| 40 * (m * m) as u64;
+        let until = self.error.filter(|_| self.centers == Centers::Pivots);
+        if until.is_none() {
+            monitor.reserve(SQUARE, square(m))?;
+        }
         let found = match self.centers {
-            Centers::Uniform => Found::Rows(drawn_by_weight(&list, m)),
+            Centers::Uniform => Found::Rows(drawn_by_weight(list, m)),
             Centers::Pivots => {
                 let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
                 monitor.reserve("rows made ready", cells)?;
@@ -122,7 +173,11 @@ impl Fit for Nystroem {
                     &[],
                     &list.picks,
                 );
-                let pivots = pivoted(&ready, &list.weights, m, seed, monitor)?;
+                let pivots = match until {
+                    Some(enough) => pivoted_until(enough, &ready, &list.weights, m, seed, monitor)?,
+                    None => pivoted(&ready, &list.weights, m, seed, monitor)?,
+                };
+                monitor.reserve(SQUARE, square(pivots.places.len()))?;
                 stopped = pivots.stopped;
                 left = Some(pivots.left);
                 Found::Rows(pivots.places)
@@ -131,7 +186,7 @@ impl Fit for Nystroem {
                 self.check_means(rows)?;
                 let cells = 8 * (list.picks.len() * (rows.n_columns() + 4)) as u64;
                 monitor.reserve("rows written out", cells)?;
-                let means = k_means::means(rows, &list, m, seed, monitor);
+                let means = k_means::means(rows, list, m, seed, monitor);
                 stopped = monitor.stop();
                 Found::Means(means)
             }
@@ -146,23 +201,11 @@ impl Fit for Nystroem {
                 NystroemModel::of(function, &Rows::from(means), picks)?
             }
         };
-        let (sampled, error) = model.compared(rows, &list)?;
+        let (sampled, error) = model.compared(rows, list)?;
         let left_out = left.unwrap_or(sampled);
-        let model = NystroemModel { left_out, ..model };
-        let n = model.n_outputs() as u64;
-        monitor.report(n, Some(n));
-        let certificate = Certificate { stopped, ..drawn(data, error, Some(left_out), start) };
-        Ok(Fitted { model, certificate })
+        Ok((NystroemModel { left_out, ..model }, error, stopped))
     }
-}
 
-enum Found {
-    /// Places in the list of rows.
-    Rows(Vec<u32>),
-    Means(Matrix),
-}
-
-impl Nystroem {
     /// Refuses means of what has none, or of what is too wide to write out.
     fn check_means(&self, rows: &Rows<'_>) -> Result<()> {
         let refuse = |expected: &str| {
@@ -386,6 +429,49 @@ mod tests {
         assert_eq!(fitted.n_outputs(), 40);
         assert!(fitted.left_out < 1e-9);
         assert!(fitted.certificate.proof.violation.as_ref().unwrap().1 < 1e-8);
+    }
+
+    #[test]
+    fn centers_are_added_until_as_little_is_left_as_was_asked() {
+        let x = rows(600, 3);
+        for centers in [Centers::Uniform, Centers::KMeans, Centers::Pivots] {
+            let params = Nystroem::new().gamma(Some(2.0.into())).centers(centers);
+            let params = params.n_components(600);
+            let mut last = 0;
+            for asked in [0.5, 0.1, 0.01, 0.001] {
+                let some = params.clone().error(Some(asked));
+
+                let fitted = some.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+                let (n, left) = (fitted.n_outputs(), fitted.left_out);
+                assert!(left <= asked && n >= last, "{centers:?}: {left} with {n}");
+                // What inner products lack of the trace of all rows, where pivots were measured at all.
+                let new = fitted.transform(&Rows::from(&x)).unwrap();
+                let lacking = 1.0 - new.iter().map(|v| v * v).sum::<f64>() / 600.0;
+                assert!(centers != Centers::Pivots || (lacking - left).abs() < 1e-6, "{lacking}");
+                let told = fitted.certificate.to_string();
+                assert!(told.contains(&format!("for an error of at most {asked}")), "{told}");
+                last = n;
+            }
+            assert!(last < 600, "{centers:?}: {last}");
+        }
+    }
+
+    #[test]
+    fn centers_that_do_not_suffice_are_told() {
+        let x = rows(300, 6);
+        for centers in [Centers::Uniform, Centers::KMeans, Centers::Pivots] {
+            let params = Nystroem::new().gamma(Some(3.0.into())).centers(centers).n_components(20);
+
+            let fitted = params.clone().error(Some(1e-3));
+            let fitted = fitted.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+            let plain = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+            assert_eq!(fitted.model, plain.model, "{centers:?}");
+            let told = fitted.certificate.to_string();
+            assert!(fitted.left_out > 1e-3 && told.contains("NOT the error of 0.001"), "{told}");
+            assert!(told.contains("20 columns, as many as n_components allows"), "{told}");
+        }
     }
 
     #[test]

@@ -52,6 +52,8 @@ pub enum Rule {
     Above(f64),
     /// From the first to the second.
     Between(f64, f64),
+    /// More than the first and less than the second.
+    Inside(f64, f64),
     /// Probabilities that add up to one, or nothing.
     Simplex,
     /// One of these words.
@@ -67,6 +69,7 @@ impl fmt::Display for Rule {
             Rule::AtLeast(low) => write!(f, "a number of at least {low}"),
             Rule::Above(low) => write!(f, "a number above {low}"),
             Rule::Between(low, high) => write!(f, "a number from {low} to {high}"),
+            Rule::Inside(low, high) => write!(f, "a number above {low} and below {high}"),
             Rule::Simplex => write!(f, "numbers of at least 0 that add up to 1"),
             Rule::OneOf(words) => write!(f, "one of {}", words.join(", ")),
             Rule::Formula(words) => {
@@ -94,6 +97,7 @@ impl ParamValue for f64 {
                 Rule::AtLeast(low) => *self >= low,
                 Rule::Above(low) => *self > low,
                 Rule::Between(low, high) => (low..=high).contains(self),
+                Rule::Inside(low, high) => low < *self && *self < high,
                 Rule::Any | Rule::Simplex | Rule::OneOf(_) | Rule::Formula(_) => true,
             }
     }

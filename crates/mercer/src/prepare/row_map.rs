@@ -1,5 +1,5 @@
-//! A kernel map between prepared columns and an estimator: `rff:1000`, `nystroem:500`, `sketch:500:2`,
-//! `chi2`, `poly:2`.
+//! A kernel map between prepared columns and an estimator: `rff:1000`, `rff:error=0.05`, `nystroem:500`,
+//! `sketch:500:2`, `chi2`, `poly:2`.
 //!
 //! The map is fitted once, to a sample of the rows that any way of reading them gives alike, and kept in
 //! the model. After that it knows nothing of the rows before: they go through it block by block.
@@ -25,9 +25,14 @@ const LOOK: usize = 4096;
 const SAMPLE: usize = 4096;
 const SAMPLE_BY_CENTER: usize = 16;
 
+/// At most so many columns where an error is asked for and no number.
+const MOST_WAVES: usize = 16384;
+const MOST_CENTERS: usize = 2000;
+
 /// The words for maps.
 const KNOWN: &str = "rff:N, nystroem:N, sketch:N:DEGREE, chi2, chi2:STEPS or poly:DEGREE, and behind commas \
-                     parameters of the map as in `nystroem:500,kernel=laplacian,gamma=0.1`";
+                     parameters of the map as in `nystroem:500,kernel=laplacian,gamma=0.1`; rff:error=E and \
+                     nystroem:error=E for as many columns as such an error takes";
 
 /// A map as it is asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -92,8 +97,18 @@ impl MapRecipe {
         let head = parts.next().unwrap_or_default();
         let mut words = head.split(':');
         let name = words.next().unwrap_or_default();
+        // What a map is asked for may stand in the place of its number.
+        let (named, numbers): (Vec<&str>, Vec<&str>) = words.partition(|word| word.contains('='));
+        let numbers = numbers.into_iter().map(str::parse);
         let numbers: Vec<usize> =
-            words.map(str::parse).collect::<std::result::Result<_, _>>().map_err(|_| refuse())?;
+            numbers.collect::<std::result::Result<_, _>>().map_err(|_| refuse())?;
+        let settings: Vec<&str> = named.into_iter().chain(parts).collect();
+        let by_error = settings.iter().any(|setting| setting.trim_start().starts_with("error="));
+        let numbers = match name {
+            "rff" if by_error && numbers.is_empty() => vec![MOST_WAVES],
+            "nystroem" if by_error && numbers.is_empty() => vec![MOST_CENTERS],
+            _ => numbers,
+        };
         let scale = Gamma::Rule(GammaRule::Scale);
         let params = match (name, numbers[..].first(), numbers.get(1), numbers.len()) {
             ("rff", Some(n), None, _) => {
@@ -120,7 +135,7 @@ impl MapRecipe {
             _ => return Err(refuse()),
         };
         let mut recipe = MapRecipe { asked: asked.to_owned(), params, open_gamma: true };
-        for setting in parts {
+        for setting in settings {
             let (name, word) = setting.split_once('=').ok_or_else(refuse)?;
             recipe.set(name.trim(), word.trim())?;
         }
@@ -262,7 +277,10 @@ impl MapRecipe {
         let mut map = self.fit(&rows.rows(), monitor)?;
         let n = rows.rows().n_rows() as u64;
         if n < seen {
-            map.certificate.proof.how = Some(format!("fitted to {n} of {seen} rows"));
+            let fitted = format!("fitted to {n} of {seen} rows");
+            let how = map.certificate.proof.how.take();
+            map.certificate.proof.how =
+                Some(how.map_or(fitted.clone(), |how| format!("{fitted}; {how}")));
         }
         Ok(map)
     }
@@ -408,6 +426,14 @@ mod tests {
             let error = MapRecipe::parse(word).unwrap_err().to_string();
             assert!(error.contains("nystroem:N"), "{word}: {error}");
         }
+        for word in ["rff:error=0.05", "nystroem:error=0.01,centers=pivots", "rff:500,error=0.1"] {
+            assert!(MapRecipe::parse(word).is_ok(), "{word}");
+        }
+        for word in ["rff:error=0", "nystroem:error=1", "rff:error=few"] {
+            let error = MapRecipe::parse(word).unwrap_err().to_string();
+            assert!(error.contains("above 0 and below 1"), "{word}: {error}");
+        }
+        assert!(MapRecipe::parse("sketch:error=0.1").is_err());
         assert!(MapRecipe::parse("rff:0").unwrap_err().to_string().contains("n_components"));
         assert!(MapRecipe::parse("rff:5,width=2").unwrap_err().to_string().contains("`width`"));
     }

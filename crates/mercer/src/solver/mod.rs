@@ -8,6 +8,7 @@ mod by_blocks;
 mod by_columns;
 mod cache;
 mod conjugate_gradients;
+pub(crate) mod lbfgs;
 pub(crate) mod newton;
 mod row_pulls;
 mod slack;

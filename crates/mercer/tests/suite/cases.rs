@@ -224,7 +224,8 @@ pub fn cells(card: &Card) -> Cells {
 /// The estimator of a card with its defaults; a solver comes so near to its optimum that laws can be
 /// seen to hold. One that learns row by row has steps and no optimum to be near to. Its constant term steps
 /// alike in any storage, and little: a step as long as a short row needs overshoots by the constant, which
-/// makes much of the last digit.
+/// makes much of the last digit. One of many minima is far from where it began, and the last digit may decide
+/// for another: a few steps on the way are the same.
 pub fn estimator(card: &Card) -> Estimator {
     let estimator = Estimator::from_id(card.id).unwrap();
     let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
@@ -232,6 +233,7 @@ pub fn estimator(card: &Card) -> Estimator {
         Learns::Solver if card.can("online") && has("intercept_decay") => {
             estimator.set_word("intercept_decay", "0.001").unwrap()
         }
+        Learns::Solver if card.can("local") => estimator.set_word("max_iter", "5").unwrap(),
         Learns::Solver if has("tol") => estimator.set_word("tol", "1e-10").unwrap(),
         _ => estimator,
     }

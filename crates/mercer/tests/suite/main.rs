@@ -14,6 +14,7 @@ mod maps;
 mod mixed;
 mod network_learning;
 mod networks;
+mod neural;
 mod nist;
 mod numerics;
 mod online;

@@ -1,0 +1,71 @@
+//! Networks from the table to the prediction.
+
+use super::{Folder, example};
+
+#[test]
+fn a_network_learns_predicts_and_says_how_flat_its_loss_is() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    for map in [&[][..], &["--features", "rff:50"]] {
+        let train = [
+            "train",
+            &iris,
+            "--target",
+            "species",
+            "--model",
+            "mlp",
+            "--set",
+            "hidden_layer_sizes=[20,10]",
+            "--set",
+            "alpha=0.1",
+            "--prepare",
+            "scale=standard",
+            "--folds",
+            "3",
+            "--out",
+            "m.mercer",
+        ];
+
+        let report = folder.output(&[&train[..], map].concat());
+
+        assert!(report.contains("mlp learned"), "{report}");
+        assert!(report.contains("not convex: no claim"), "{report}");
+        let judged = folder.json(&["evaluate", "m.mercer", &iris, "--json"]);
+        assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.95);
+        let said = folder.output(&["predict", "m.mercer", &iris, "--proba"]);
+        assert_eq!(said.lines().count(), 151);
+        assert!(folder.output(&["inspect", "m.mercer"]).contains("gradient"));
+    }
+    let error = folder.failure(&["explain", "m.mercer", &iris], 2);
+    assert!(!error.contains("panicked"), "{error}");
+}
+
+#[test]
+fn a_network_learns_numbers() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    let report = folder.output(&[
+        "train",
+        &iris,
+        "--target",
+        "petal_width",
+        "--ignore",
+        "species",
+        "--model",
+        "mlp-regressor",
+        "--set",
+        "hidden_layer_sizes=10",
+        "--prepare",
+        "scale=standard",
+        "--out",
+        "m.mercer",
+    ]);
+
+    assert!(report.contains("mlp-regressor learned"), "{report}");
+    assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
+    let error = folder.failure(
+        &["train", &iris, "--target", "species", "--model", "mlp", "--set", "solver=adam"],
+        2,
+    );
+    assert!(error.contains("lbfgs"), "{error}");
+}

@@ -1,0 +1,13 @@
+//! Layers of weighted sums, each bent before the next: columns that are learned instead of drawn.
+//!
+//! A kernel map writes down columns in which a plane is enough. A network looks for such columns itself, by the
+//! loss of the plane that stands behind them: [`MlpClassifier`] for classes, [`MlpRegressor`] for numbers.
+//! What it finds is a point where the loss is flat; the loss has many, and its certificate says no more.
+
+mod classifier;
+mod network;
+mod regressor;
+
+pub use classifier::{MlpClassifier, MlpClassifierModel};
+pub use network::{Activation, MlpSolver, Sizes};
+pub use regressor::{MlpRegressor, MlpRegressorModel};
