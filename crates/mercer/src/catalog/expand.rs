@@ -362,6 +362,7 @@ macro_rules! catalog {
             learns: Learns::$learns,
             capabilities: &[$(stringify!($can)),*],
             takes: &[$(stringify!($takes)),*],
+    (@can planned) => {};
         }
     };
 }

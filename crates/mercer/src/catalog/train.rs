@@ -339,6 +339,7 @@ impl Training<'_> {
             let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
             let batch = self.deal(&mut folds, rows, Labels::All);
             let models: Vec<_> = (0..batch.places.len())
+            let monitor = &monitor.planned();
                 .map(|fold| {
                     let others = batch.rows.select(&batch.labeled(Some(fold)));
                     // Too few rows to leave any out: that fold cannot be judged.

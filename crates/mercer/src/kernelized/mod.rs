@@ -20,7 +20,7 @@ pub use ridge::{KernelRidge, KernelRidgeModel, RidgeSolver};
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
 use crate::kernel::{Function, Gamma, Kernel, KernelRows, Storage, center_of, check_square};
-use crate::model::Monitor;
+use crate::model::{Monitor, Plan};
 use mercer_num::Rows;
 
 /// What a kernel matrix may take where nobody set a budget.
@@ -74,17 +74,39 @@ impl<'a> Ground<'a> {
         Ok(Ground { rows, function, storage, center, picks, weights })
     }
 
+    /// What the rows made ready take.
+    fn row_bytes(&self) -> u64 {
+        8 * self.picks.len() as u64 * self.rows.n_columns() as u64
+    }
+
+    /// What so many bytes a pair of rows are, with the rows.
+    fn matrix_bytes(&self, bytes: u64) -> u64 {
+        let n = self.picks.len() as u64;
+        bytes * n * n + self.row_bytes()
+    }
+
     /// Asks for the memory of so many bytes a pair of rows.
     fn reserve(&self, bytes: u64, monitor: &Monitor<'_>) -> Result<()> {
-        let n = self.picks.len() as u64;
-        let cells = n * self.rows.n_columns() as u64;
-        let needed = bytes * n * n + 8 * cells;
-        monitor.reserve_within("a kernel matrix of all rows", needed, USUAL_BYTES)
+        let instead = "raise the memory budget, learn from fewer rows, or put a map such as nystroem in \
+                       front of the same method without a kernel";
+        self.reserve_or(bytes, monitor, instead)
+    }
+
+    /// The same, with what to do where it is refused.
+    fn reserve_or(&self, bytes: u64, monitor: &Monitor<'_>, instead: &'static str) -> Result<()> {
+        let what = format!("a kernel matrix of {} rows", self.picks.len());
+        monitor.reserve_or(&what, self.matrix_bytes(bytes), USUAL_BYTES, instead)
     }
 
     /// Whether there is that memory.
     fn fits(&self, bytes: u64, monitor: &Monitor<'_>) -> bool {
         self.reserve(bytes, monitor).is_ok()
+    }
+
+    /// Tells the way and the bytes it takes; `size` is what a kernel value takes.
+    fn plan(&self, way: String, bytes: u64, size: u64, monitor: &Monitor<'_>) -> Option<Plan> {
+        let n = self.picks.len() as u64;
+        monitor.plan(Plan { way, bytes, whole: size * n * n })
     }
 
     /// The weight of every row, those that do not count included.

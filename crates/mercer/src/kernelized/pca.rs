@@ -61,7 +61,13 @@ impl Fit for KernelPca {
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
         let whole = n <= SMALL || 4 * (wanted + 8) > n;
-        ground.reserve(if whole { 32 } else { 8 }, monitor)?;
+        let bytes = if whole { 32 } else { 8 };
+        ground.reserve(bytes, monitor)?;
+        let way = match whole {
+            true => "the whole kernel matrix, taken apart".to_owned(),
+            false => format!("the whole kernel matrix, its first {wanted} components"),
+        };
+        let plan = ground.plan(way, ground.matrix_bytes(bytes), 8, monitor);
         let mut gram = ground.ready().whole_gram();
         let means = center(&mut gram, &ground.weights);
         let matrix = ArrayView2::from_shape((n, n), &gram).expect("a square of the rows");
@@ -89,6 +95,7 @@ impl Fit for KernelPca {
             objective: (total > 0.0)
                 .then(|| ("share of the variance kept".into(), (kept / total).min(1.0))),
             violation: Some(("largest |Kv − λv|, relative".into(), residual / scale)),
+            plan,
             ..Proof::closed_form()
         };
         let certificate = Certificate {

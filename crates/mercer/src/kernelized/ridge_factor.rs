@@ -7,7 +7,7 @@
 //! double precision, and the certificate says so.
 
 use super::Ground;
-use super::ridge::{Answer, KernelRidge};
+use super::ridge::{Answer, INSTEAD, KernelRidge};
 use crate::kernel::KernelRows;
 use crate::model::Stop;
 use crate::prelude::*;
@@ -41,13 +41,15 @@ pub(super) fn by_factor(
     let n = ground.picks.len();
     let ready = ground.ready();
     let system = System { ready: &ready, ridge, targets };
-    let mut how = None;
+    let (mut how, mut plan) = (None, None);
     if params.in_single(n) {
         if let Some(answer) = system.by_single(&ground.weights, monitor)? {
             return Ok(answer);
         }
         how = Some("too near to singular for a factor in single precision".into());
-        ground.reserve(8, monitor)?;
+        ground.reserve_or(8, monitor, INSTEAD)?;
+        let way = "a factor of the kernel matrix in double precision, single being too little".into();
+        plan = ground.plan(way, ground.matrix_bytes(8), 8, monitor);
     }
     let Solved { coefficients, factor, stopped } = system.by_double(params, monitor)?;
     let m = coefficients.first().map_or(0, Vec::len);
@@ -70,6 +72,7 @@ pub(super) fn by_factor(
         objective: left_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
         condition: l.map(condition),
         how,
+        plan,
         ..system.proof(&coefficients)
     };
     let kept = match l {

@@ -15,6 +15,7 @@ use crate::kernel::{
     Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square, pivoted,
 };
 use crate::linear::{InterceptPrice, LinearSvc};
+use crate::model::Plan;
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower_transposed;
 use ndarray::Axis;
@@ -44,9 +45,9 @@ impl Svc {
         }
         let weights: Vec<f64> = picks.iter().map(|i| weight(*i as usize)).collect();
         let storage = Storage::of(&function, rows);
-        monitor.reserve("rows made ready", 8 * (picks.len() * data.n_columns()) as u64)?;
-        let ready = KernelRows::new(function.clone(), storage, rows, &picks, &[], &picks);
         let m = self.approx.min(picks.len());
+        let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
+        let ready = KernelRows::new(function.clone(), storage, rows, &picks, &[], &picks);
         let pivots = pivoted(&ready, &weights, m, 0, monitor)?;
         let mapped = pivots.factor(picks.len());
         let own: Vec<u32> = picks.iter().map(|i| codes[*i as usize]).collect();
@@ -124,9 +125,26 @@ impl Svc {
             picks.len(),
             pivots.left,
         );
-        let proof = Proof { how: Some(how), ..certificate.proof };
+        let proof = Proof { how: Some(how), plan, ..certificate.proof };
         let seconds = start.elapsed().as_secs_f64();
         Ok(Fitted { model, certificate: Certificate { proof, seconds, ..certificate } })
+    }
+
+    /// What `m` rows that stand for `n` take, asked for and told.
+    fn plan_approximate(
+        &self,
+        n: usize,
+        m: usize,
+        n_columns: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Plan>> {
+        let (n, m) = (n as u64, m as u64);
+        // The rows made ready, and the factor as it is found and as it is learned from.
+        let bytes = 8 * n * n_columns as u64 + 16 * n * m;
+        let what = format!("a factor of the kernel of {n} rows and {m} that stand for them");
+        monitor.reserve_or(&what, bytes, u64::MAX, "raise the memory budget, or lower `approx`")?;
+        let way = format!("{m} rows stand for all, planes in a space of {m} columns");
+        Ok(monitor.plan(Plan { way, bytes, whole: 8 * n * n }))
     }
 }
 

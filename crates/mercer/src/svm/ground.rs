@@ -11,10 +11,14 @@ use crate::kernel::{
 };
 use crate::model::{Monitor, Stop};
 use crate::solver::{
-    BoxQp, SolverOptions, Together, TogetherOptions, TogetherSolution, solve, solve_together,
+    BoxQp, FEWEST_COLUMNS, SolverOptions, Together, TogetherOptions, TogetherSolution, solve,
+    solve_together,
 };
 use mercer_num::{Matrix, Rows};
 
+/// What to do where the memory budget does not allow a machine of all rows.
+const INSTEAD: &str = "raise the memory budget, or let a few rows stand for all: `approx` of svc, or a \
+                       linear machine on the columns of a map such as nystroem";
 /// Single precision is taken where its rounding stays this far below the tolerance.
 const SAFETY: f64 = 16.0;
 /// What a solver aims at, of the tolerance.
@@ -57,6 +61,8 @@ pub(super) struct Ground<'a> {
     pub weights: Vec<f64>,
     ready: Ready,
     exact: KernelRows<f64>,
+    /// What the rows made ready take.
+    row_bytes: u64,
     options: SolverOptions,
     gap: Option<f64>,
 }
@@ -117,10 +123,13 @@ impl<'a> Ground<'a> {
         let storage = Storage::of(&function, &rows);
         let center = center_of(&function, storage, &rows);
         let precision = precision(params, &function, &rows, &center, largest);
-        let size = if precision == Precision::Single { 4 } else { 8 };
-        // Rows ready in both precisions, a column cache that holds at least a small working set.
-        let fixed = (picks.len() * data.n_columns() * 12 + picks.len() * 64 * size) as u64;
-        monitor.reserve("rows made ready and a few columns of kernel values", fixed)?;
+        let size = bytes_of(precision);
+        let n = picks.len() as u64;
+        // Rows ready for solving and for the proof, a column cache that holds at least a small working set.
+        let row_bytes = n * data.n_columns() as u64 * (size + 8);
+        let fixed = row_bytes + n * FEWEST_COLUMNS as u64 * size;
+        let what = "rows made ready and a few columns of kernel values";
+        monitor.reserve_or(what, fixed, u64::MAX, INSTEAD)?;
         let room = monitor.memory().map_or(u64::MAX, |budget| budget - fixed);
         let options = SolverOptions {
             tol: params.tol,
@@ -139,7 +148,34 @@ impl<'a> Ground<'a> {
         };
         let exact = KernelRows::new(of(), storage, &rows, &picks, &[], &picks);
         let gap = params.gap;
-        Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options, gap })
+        Ok(Ground {
+            rows,
+            function,
+            precision,
+            center,
+            picks,
+            weights,
+            ready,
+            exact,
+            row_bytes,
+            options,
+            gap,
+        })
+    }
+
+    /// What a kernel value takes.
+    pub fn value_bytes(&self) -> u64 {
+        bytes_of(self.precision)
+    }
+
+    /// What the rows made ready take.
+    pub fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
+    /// What columns may take, of all problems at once.
+    pub fn cache_bytes(&self) -> u64 {
+        self.options.cache_bytes
     }
 
     /// Solves a problem over the rows at some places (of [`Ground::picks`]), `sharing` others at once.
@@ -278,6 +314,13 @@ impl<'a> Ground<'a> {
             coefficients,
             intercepts,
         )
+    }
+}
+
+fn bytes_of(precision: Precision) -> u64 {
+    match precision {
+        Precision::Single => 4,
+        Precision::Double => 8,
     }
 }
 

@@ -4,7 +4,7 @@ use super::calibrate::{Calibration, CalibrationMap};
 use super::ground::{Ground, Solved};
 use crate::choice;
 use crate::kernel::{Machine, Segment};
-use crate::model::{Certificate, Method, Monitor, Proof};
+use crate::model::{Certificate, Method, Monitor, Plan, Proof};
 use crate::solver::{BoxQp, Slack};
 use mercer_num::Matrix;
 use rayon::prelude::*;
@@ -115,6 +115,7 @@ pub(super) fn each_task<R: Send>(
 /// The certificate of some problems: their objectives added up, their largest violation.
 pub(super) fn certificate(
     ground: &Ground<'_>,
+    plan: Option<Plan>,
     solved: &[Solved],
     n_vectors: usize,
     start: Instant,
@@ -150,6 +151,7 @@ pub(super) fn certificate(
             violation: Some(("largest KKT violation".into(), violation)),
             how: Some(how),
             condition: None,
+            plan,
         },
         rows: ground.picks.len() as u64,
         rounds: 1,

@@ -1312,3 +1312,19 @@ fn training_obeys_a_memory_budget() {
         assert!(matches!(run(100).err(), Some(Error::Memory { budget: 100, .. })), "{}", card.id);
     }
 }
+
+#[test]
+fn those_that_plan_say_so_once_and_keep_what_they_said() {
+    for card in CATALOG {
+        let case = Case::new(card, ordinary());
+        let plans = Mutex::new(Vec::new());
+        let monitor = Monitor::quiet().on_plan(|plan| plans.lock().unwrap().push(plan.clone()));
+
+        let fitted = estimator(card).fit(&case.data(card), &monitor).unwrap();
+
+        let told = plans.lock().unwrap().clone();
+        assert_eq!(told.len(), usize::from(card.can("planned")), "{}", card.id);
+        assert_eq!(told.first(), fitted.certificate.proof.plan.as_ref(), "{}", card.id);
+        assert!(told.iter().all(|plan| !plan.way.is_empty() && plan.bytes > 0), "{}", card.id);
+    }
+}
