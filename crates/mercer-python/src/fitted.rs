@@ -4,6 +4,7 @@
 use crate::array::{self, Batch, Table, Target};
 use crate::decision;
 use crate::error::raised;
+use crate::limits::{Bounds, Limits};
 use crate::table;
 use crate::work;
 use mercer::catalog::{AnyStats, Estimator, Trained, Tree, Unlabeled, file};
@@ -28,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Dense cells predicted between two looks at the cancel flag: tens of milliseconds.
 const CELLS_AT_ONCE: usize = 1 << 24;
@@ -43,7 +44,7 @@ pub struct Fitted {
 /// `labels`. With `wait`, rows too few for a model are kept until more are observed. `levels` has the
 /// words of the columns that hold codes. The fit begins at the model of `start`, if any.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, seconds=None, wait=false, start=None))]
+#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, bounds=None, wait=false, start=None))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit<'py>(
     py: Python<'py>,
@@ -55,7 +56,7 @@ pub fn fit<'py>(
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
     levels: Option<Vec<Option<Vec<String>>>>,
-    seconds: Option<f64>,
+    bounds: Option<Bounds>,
     wait: bool,
     start: Option<Bound<'py, Fitted>>,
 ) -> PyResult<Fitted> {
@@ -65,10 +66,10 @@ pub fn fit<'py>(
     let columns = described(&estimator, &features);
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
-    let limit = limit(seconds)?;
+    let limits = Limits::new(bounds)?;
     let state = work::run(py, |cancel| {
         let began = Instant::now();
-        let monitor = monitor(limit, cancel);
+        let monitor = limits.monitor(cancel);
         if estimator.no_rows().is_none() {
             let fitted = match start {
                 Some(start) => estimator.fit_from(&start.fitted.model, &data, &monitor)?,
@@ -88,7 +89,7 @@ pub fn fit<'py>(
 
 /// Goes on from a model, or from nothing, with one pass over more rows; the rest is as in `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, before, x, target, labels, weights=None, names=None, seconds=None))]
+#[pyo3(signature = (id, params, before, x, target, labels, weights=None, names=None, bounds=None))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn learn_on<'py>(
     py: Python<'py>,
@@ -100,7 +101,7 @@ pub fn learn_on<'py>(
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
-    seconds: Option<f64>,
+    bounds: Option<Bounds>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let before = before.as_ref().map(|before| before.get().ready()).transpose()?;
@@ -111,10 +112,10 @@ pub fn learn_on<'py>(
     let columns = Arc::default();
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
-    let limit = limit(seconds)?;
+    let limits = Limits::new(bounds)?;
     let trained = work::run(py, |cancel| {
         let fitted = before.map(|before| &before.fitted);
-        let fitted = estimator.learn_on(fitted, &data, &monitor(limit, cancel))?;
+        let fitted = estimator.learn_on(fitted, &data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
     })?;
     Ok(Fitted { state: State::ready(trained) })
@@ -122,7 +123,7 @@ pub fn learn_on<'py>(
 
 /// Learns several numbers a row at once; the rest is as in `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, targets, weights=None, names=None, seconds=None))]
+#[pyo3(signature = (id, params, x, targets, weights=None, names=None, bounds=None))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit_many<'py>(
     py: Python<'py>,
@@ -132,21 +133,21 @@ pub fn fit_many<'py>(
     targets: PyReadonlyArray2<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
-    seconds: Option<f64>,
+    bounds: Option<Bounds>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, None, x.n_columns()?, x.is_sparse())?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let rows = x.rows()?;
     let targets = targets.as_array();
-    let limit = limit(seconds)?;
+    let limits = Limits::new(bounds)?;
     let trained = work::run(py, |cancel| {
         let data = Dataset::table(rows, targets)?;
         let data = match weights {
             Some(weights) => data.weighted(weights)?,
             None => data,
         };
-        let fitted = estimator.fit(&data, &monitor(limit, cancel))?;
+        let fitted = estimator.fit(&data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
     })?;
     Ok(Fitted { state: State::ready(trained) })
@@ -154,7 +155,7 @@ pub fn fit_many<'py>(
 
 /// Learns from a table with texts in it, whose words become columns; the rest is as in `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, columns, target, labels, weights=None, seconds=None, wait=false))]
+#[pyo3(signature = (id, params, columns, target, labels, weights=None, bounds=None, wait=false))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit_table<'py>(
     py: Python<'py>,
@@ -164,7 +165,7 @@ pub fn fit_table<'py>(
     target: PyReadonlyArray1<'py, u32>,
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    seconds: Option<f64>,
+    bounds: Option<Bounds>,
     wait: bool,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
@@ -172,10 +173,10 @@ pub fn fit_table<'py>(
     let classes = array::classes(labels)?;
     let codes = target.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let limit = limit(seconds)?;
+    let limits = Limits::new(bounds)?;
     let state = work::run(py, |cancel| {
         let start = Instant::now();
-        let monitor = monitor(limit, cancel);
+        let monitor = limits.monitor(cancel);
         let schema = table::schema(&table);
         let reads = estimator.card().reads();
         let (features, _) = Features::plan_for(&schema, None, Words::Auto, reads)?;
@@ -199,7 +200,7 @@ pub fn fit_table<'py>(
 /// Learns from rows with classes and rows without, by rounds of expectation maximization; the rest is
 /// as in `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, more, how, weights=None, more_weights=None, names=None, levels=None, seconds=None))]
+#[pyo3(signature = (id, params, x, target, labels, more, how, weights=None, more_weights=None, names=None, levels=None, bounds=None))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
 pub fn fit_partly<'py>(
     py: Python<'py>,
@@ -214,7 +215,7 @@ pub fn fit_partly<'py>(
     more_weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
     levels: Option<Vec<Option<Vec<String>>>>,
-    seconds: Option<f64>,
+    bounds: Option<Bounds>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
@@ -231,9 +232,9 @@ pub fn fit_partly<'py>(
     }
     let (weight, tolerance, max_rounds) = how;
     let how = Unlabeled { weight, tolerance, max_rounds };
-    let limit = limit(seconds)?;
+    let limits = Limits::new(bounds)?;
     let trained = work::run(py, |cancel| {
-        let (fitted, stats) = how.fit(&estimator, &data, &open, &monitor(limit, cancel))?;
+        let (fitted, stats) = how.fit(&estimator, &data, &open, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, Some(stats)))
     })?;
     Ok(Fitted { state: State::ready(trained) })
@@ -477,7 +478,7 @@ impl Fitted {
     }
 
     /// The model of these rows and those before, with the parameters as they are now.
-    #[pyo3(signature = (params, x, target, labels, weights=None, seconds=None))]
+    #[pyo3(signature = (params, x, target, labels, weights=None, bounds=None))]
     #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
     fn observe<'py>(
         &self,
@@ -487,17 +488,18 @@ impl Fitted {
         target: Target<'py>,
         labels: &Bound<'py, PyList>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
-        seconds: Option<f64>,
+        bounds: Option<Bounds>,
     ) -> PyResult<Fitted> {
         let estimator = with_params(self.estimator().clone(), params)?;
         let columns = described(&estimator, self.features());
         let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
-        let limit = limit(seconds)?;
+        let limits = Limits::new(bounds)?;
         let state = work::run(py, |cancel| {
             let start = Instant::now();
             let mut learned = Learned { estimator, ..self.learned()? };
-            let part = learned.estimator.gather(&data, &monitor(limit, cancel))?;
+            let monitor = limits.monitor(cancel);
+            let part = learned.estimator.gather(&data, &monitor)?;
             learned.stats.merge(&part.stats)?;
             learned.rows += part.rows;
             learned.finish(part.stopped, start)
@@ -530,7 +532,7 @@ impl Fitted {
         let data = batch.dataset()?;
         let trained = self.ready()?;
         let trained = work::run(py, |cancel| {
-            let part = trained.estimator.gather(&data, &monitor(None, cancel))?;
+            let part = trained.estimator.gather(&data, &Limits::default().monitor(cancel))?;
             trained.forget(&part.stats, part.rows)
         })?;
         Ok(Fitted { state: State::ready(trained) })
@@ -1011,21 +1013,6 @@ fn by_slices<T: Copy + Default + Send + Sync>(
         });
     }
     Ok(out)
-}
-
-fn monitor(limit: Option<Duration>, cancel: &Arc<AtomicBool>) -> Monitor<'static> {
-    let monitor = Monitor::quiet().cancelled_by(Arc::clone(cancel));
-    match limit {
-        Some(limit) => monitor.time_limit(limit),
-        None => monitor,
-    }
-}
-
-fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
-    seconds
-        .map(Duration::try_from_secs_f64)
-        .transpose()
-        .map_err(|_| PyValueError::new_err("a time limit is a number of seconds of at least zero"))
 }
 
 fn with_params(estimator: Estimator, params: &str) -> PyResult<Estimator> {

@@ -7,6 +7,7 @@ mod array;
 mod decision;
 mod error;
 mod fitted;
+mod limits;
 mod network;
 mod probability;
 mod table;

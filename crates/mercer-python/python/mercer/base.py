@@ -40,7 +40,7 @@ from sklearn.utils.validation import (
 from . import _mercer, labels, rows
 from .exceptions import CutShortWarning
 from .explanation import Explanation, ScoreExplanation, TermExplanation
-from .limits import seconds_left
+from .limits import bounds
 from .summary import Summary
 
 __all__ = [
@@ -290,8 +290,9 @@ class Estimator(BaseEstimator):
         params = self.get_params(deep=False)
         if "random_state" in params:
             params["random_state"] = _seed(params["random_state"])
-        # The core is handed the model to begin at; scikit-learn's word for no price is None.
+        # The core is handed the model to begin at, and whom to tell; scikit-learn's word for no price is None.
         params.pop("warm_start", None)
+        params.pop("verbose", None)
         if "penalty" in params and params["penalty"] is None:
             params["penalty"] = "none"
         if "scoring" in params and params["scoring"] is None:
@@ -427,6 +428,10 @@ class Estimator(BaseEstimator):
         """The model a fit begins at, where it was asked to begin at one."""
         return self.__dict__.get("_fitted") if getattr(self, "warm_start", False) else None
 
+    def _bounds(self) -> tuple[Any, ...]:
+        """What a fit may use, and who is told its plan."""
+        return bounds(_say_plan if getattr(self, "verbose", False) else None)
+
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         """Learns from rows that have no target."""
         matrix = self._rows(X, reset=True)
@@ -441,7 +446,7 @@ class Estimator(BaseEstimator):
             weights,
             self._names(),
             self._levels,
-            seconds_left(),
+            self._bounds(),
         )
         return self._keep(fitted, n_rows)
 
@@ -511,7 +516,7 @@ class Classifier(ClassifierMixin, Estimator):
         *,
         wait: bool,
     ) -> _mercer.Fitted:
-        names, params, limit = labels.natives(classes), self._params(), seconds_left()
+        names, params, limit = labels.natives(classes), self._params(), self._bounds()
         if table is not None:
             return _mercer.fit_table(self._id, params, table, codes, names, weights, limit, wait)
         columns, start = self._names(), self._start()
@@ -567,7 +572,7 @@ class Mergeable(Classifier):
             fitted = self._learned(table, matrix, codes, known, weights, wait=True)
             self._classes_grow = classes is None
         else:
-            names, params, limit = labels.natives(known), self._params(), seconds_left()
+            names, params, limit = labels.natives(known), self._params(), self._bounds()
             fitted = self._fitted.observe(params, matrix, codes, names, weights, limit)
         self.classes_ = known
         return self._keep(fitted, len(codes))
@@ -649,7 +654,7 @@ class Online(Classifier):
             labels.natives(known),
             weights,
             self._names(),
-            seconds_left(),
+            self._bounds(),
         )
         self.classes_ = known
         self._classes_grow = False
@@ -961,7 +966,7 @@ class Regressor(RegressorMixin, Estimator):
             weights,
             self._names(),
             self._levels,
-            seconds_left(),
+            self._bounds(),
             start=self._start(),
         )
         return self._keep(fitted, len(numbers))
@@ -971,7 +976,7 @@ class Regressor(RegressorMixin, Estimator):
         _check_lengths(matrix, targets)
         weights = _weights(sample_weight, targets[:, 0])
         fitted = _mercer.fit_many(
-            self._id, self._params(), matrix, targets, weights, self._names(), seconds_left()
+            self._id, self._params(), matrix, targets, weights, self._names(), self._bounds()
         )
         return self._keep(fitted, len(targets))
 
@@ -1020,7 +1025,7 @@ class MergeableRegressor(Regressor):
         first = not self.__sklearn_is_fitted__()
         matrix = self._rows(X, reset=first)
         numbers, weights = self._target(matrix, y, sample_weight)
-        params, limit = self._params(), seconds_left()
+        params, limit = self._params(), self._bounds()
         if first:
             columns = self._names()
             fitted = _mercer.fit(
@@ -1083,7 +1088,7 @@ class OnlineRegressor(Regressor):
             [],
             weights,
             self._names(),
-            seconds_left(),
+            self._bounds(),
         )
         return self._keep(fitted, len(numbers))
 
@@ -1194,6 +1199,11 @@ def _weights(sample_weight: Any, y: np.ndarray) -> np.ndarray | None:
         return None
     weights = _check_sample_weight(sample_weight, y, dtype=np.float64)
     return np.ascontiguousarray(weights)
+
+
+def _say_plan(plan: str) -> None:
+    """Prints what a fit is about to do; at once, as what follows may take long."""
+    print(f"plan: {plan}", flush=True)
 
 
 def _seed(random_state: Any) -> int:

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _mercer, labels, rows
 from .base import Mergeable, _check_lengths, _weights
-from .limits import seconds_left
+from .limits import bounds
 
 __all__ = ["ExpectationMaximization"]
 
@@ -123,7 +123,7 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             None if weights is None else np.ascontiguousarray(weights[~known]),
             model._names(),
             model._levels,
-            seconds_left(),
+            bounds(),
         )
         model.classes_ = classes
         model._classes_grow = False
