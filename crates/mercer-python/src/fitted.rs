@@ -79,7 +79,7 @@ pub fn fit<'py>(
         }
         let part = estimator.gather(&data, &monitor)?;
         let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, began)? {
+        match learned.finish(part.stopped, began, &monitor)? {
             State::Waiting(_, why) if !wait => Err(why),
             state => Ok(state),
         }
@@ -189,7 +189,7 @@ pub fn fit_table<'py>(
         }
         let part = estimator.gather(&data, &monitor)?;
         let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, start)? {
+        match learned.finish(part.stopped, start, &monitor)? {
             State::Waiting(_, why) if !wait => Err(why),
             state => Ok(state),
         }
@@ -502,7 +502,7 @@ impl Fitted {
             let part = learned.estimator.gather(&data, &monitor)?;
             learned.stats.merge(&part.stats)?;
             learned.rows += part.rows;
-            learned.finish(part.stopped, start)
+            learned.finish(part.stopped, start, &monitor)
         })?;
         Ok(Fitted { state })
     }
@@ -861,10 +861,15 @@ struct Learned {
 
 impl Learned {
     /// Makes the model, or waits for rows that allow one.
-    fn finish(self, stopped: Option<Stop>, start: Instant) -> Result<State> {
-        match self.estimator.finish(&self.stats, self.rows) {
+    fn finish(
+        self,
+        stopped: Option<Stop>,
+        start: Instant,
+        monitor: &Monitor<'_>,
+    ) -> Result<State> {
+        match self.estimator.finish_within(&self.stats, self.rows, monitor) {
             Ok(mut fitted) => {
-                fitted.certificate.stopped = stopped;
+                fitted.certificate.stopped = stopped.or(fitted.certificate.stopped);
                 fitted.certificate.seconds = start.elapsed().as_secs_f64();
                 let Learned { estimator, features, stats, .. } = self;
                 Ok(State::ready(Trained::new(estimator, features, fitted, Some(stats))))
@@ -882,7 +887,7 @@ impl Learned {
         }
         self.stats.merge(&other.stats)?;
         self.rows += other.rows;
-        self.finish(None, Instant::now())
+        self.finish(None, Instant::now(), &Monitor::quiet())
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
@@ -897,7 +902,7 @@ impl Learned {
             .check()
             .and_then(|()| learned.features.check())
             .and_then(|()| learned.stats.check());
-        Some(checked.and_then(|()| learned.finish(None, Instant::now())))
+        Some(checked.and_then(|()| learned.finish(None, Instant::now(), &Monitor::quiet())))
     }
 }
 

@@ -43,6 +43,11 @@ fn mergeable() -> impl Iterator<Item = &'static Card> {
     CATALOG.iter().filter(|card| card.learns == Learns::Statistics)
 }
 
+/// Whether the model is looked for, step by step, once the rows are summed up.
+fn searches(card: &Card) -> bool {
+    estimator(card).no_rows().is_some_and(|stats| stats.holds_rows())
+}
+
 /// Those to whom the order of the rows, and a row twice instead of one of twice the weight, is the same.
 fn orderless() -> impl Iterator<Item = &'static Card> {
     CATALOG.iter().filter(|card| !card.can("ordered"))
@@ -1217,7 +1222,9 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
         assert_eq!(fitted.certificate.stopped, Some(Stop::Cancelled), "{}", card.id);
         assert!(0 < rows && rows < data.n_rows());
         assert!(fitted.certificate.to_string().contains("CUT SHORT"));
-        assert_eq!(fitted.model, fit_data(card, &data.slice(0..rows)).unwrap().model);
+        // Who searches has no time for it either.
+        let same = fitted.model == fit_data(card, &data.slice(0..rows)).unwrap().model;
+        assert!(same || searches(card), "{}", card.id);
     }
 }
 
@@ -1272,6 +1279,11 @@ fn progress_rises_to_its_total() {
         let seen = seen.lock().unwrap();
         let last = seen.last().unwrap();
         assert_eq!(Some(last.done), last.total, "{}", card.id);
+        if searches(card) {
+            // Rows, then steps.
+            assert!(seen.iter().all(|at| at.total.is_some_and(|total| at.done <= total)));
+            continue;
+        }
         assert!(seen.iter().all(|at| at.done <= last.done));
         if card.learns == Learns::Statistics {
             assert!(seen.is_sorted_by_key(|at| at.done));
@@ -1292,6 +1304,8 @@ fn the_progress_of_training_rises_to_its_total() {
 
             let seen = seen.lock().unwrap();
             let total = passes * case.x.nrows() as u64;
+            let of_rows = |at: &&Progress| !searches(card) || at.total == Some(total);
+            let seen: Vec<&Progress> = seen.iter().filter(of_rows).collect();
             assert!(seen.is_sorted_by_key(|at| at.done));
             assert!(seen.iter().all(|at| at.total == Some(total)));
             assert_eq!(seen.last().unwrap().done, total);
