@@ -2,7 +2,7 @@
 //!
 //! A class is its card in Python's words: the signature from the defaults, the docstring from the
 //! doc comments and rules, the base classes from what the model can do. What it does stands in the
-//! hand-written `base.py`.
+//! hand-written package `base`.
 
 use mercer::catalog::{CATALOG, Card, Estimator, Learns};
 use mercer::data::Dataset;
@@ -92,7 +92,7 @@ fn heading(card: &Card) -> String {
     listed(&format!("class {}(", place(card).1), &bases, "):")
 }
 
-/// The parts of `base.py` that a card's model can do, the most particular first.
+/// The parts of the package `base` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
     const PARTS: [(&str, &str); 13] = [
         // Its decision function goes before the difference of the scores.
