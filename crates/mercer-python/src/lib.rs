@@ -71,7 +71,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<probability::NormalInverseGamma>()?;
     m.add_class::<probability::Gamma>()?;
     m.add_class::<probability::MultivariateNormal>()?;
-    m.add_function(wrap_pyfunction!(probability::bayes_rule, m)?)?;
+    m.add_function(wrap_pyfunction!(probability::bayes_rule::bayes_rule, m)?)?;
     m.add_function(wrap_pyfunction!(decision::decide, m)?)?;
     m.add_function(wrap_pyfunction!(decision::new_priors, m)?)?;
     m.add_function(wrap_pyfunction!(decision::neyman_pearson, m)?)?;
