@@ -17,63 +17,14 @@ pub use pca::{KernelPca, KernelPcaModel};
 pub use perceptron::{KernelPerceptron, KernelPerceptronModel};
 pub use ridge::{KernelRidge, KernelRidgeModel, RidgeSolver};
 
-use crate::data::{Dataset, check_storage};
-use crate::error::{Error, Result};
-use crate::kernel::{Function, Gamma, Kernel, KernelRows, Storage, center_of, check_square};
+use crate::error::Result;
+use crate::kernel::Ground;
 use crate::model::{Monitor, Plan};
-use mercer_num::Rows;
 
 /// What a kernel matrix may take where nobody set a budget.
 const USUAL_BYTES: u64 = 16 << 30;
 
-/// The rows that count, with a kernel.
-struct Ground<'a> {
-    rows: Rows<'a>,
-    function: Function,
-    storage: Storage,
-    /// What is taken off rows before distances are worked out.
-    center: Vec<f64>,
-    picks: Vec<u32>,
-    weights: Vec<f64>,
-}
-
-impl<'a> Ground<'a> {
-    fn new(
-        data: &Dataset<'a>,
-        kernel: &Kernel,
-        gamma: Option<Gamma>,
-        coef0: f64,
-        degree: usize,
-        monitor: &Monitor<'_>,
-    ) -> Result<Ground<'a>> {
-        if data.n_rows() == 0 {
-            return Err(Error::NoRows);
-        }
-        if data.n_columns() == 0 {
-            return Err(Error::NoFeatures);
-        }
-        if monitor.stop().is_some() {
-            return Err(Error::Stopped);
-        }
-        let rows = *data.rows();
-        check_storage(&rows)?;
-        Function { kernel: kernel.clone(), ..Function::linear() }.check_rows(&rows)?;
-        if *kernel == Kernel::Precomputed {
-            check_square(&rows)?;
-        }
-        let function = kernel.with(gamma, coef0, degree, data);
-        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        let picks: Vec<u32> =
-            (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
-        if picks.is_empty() {
-            return Err(Error::NoRows);
-        }
-        let weights = picks.iter().map(|i| weight(*i as usize)).collect();
-        let storage = Storage::of(&function, &rows);
-        let center = center_of(&function, storage, &rows);
-        Ok(Ground { rows, function, storage, center, picks, weights })
-    }
-
+impl Ground<'_> {
     /// What the rows made ready take.
     fn row_bytes(&self) -> u64 {
         8 * self.picks.len() as u64 * self.rows.n_columns() as u64
@@ -114,16 +65,5 @@ impl<'a> Ground<'a> {
         let mut out = vec![0.0; self.rows.n_rows()];
         self.picks.iter().zip(&self.weights).for_each(|(i, w)| out[*i as usize] = *w);
         out
-    }
-
-    fn ready(&self) -> KernelRows<f64> {
-        KernelRows::new(
-            self.function.clone(),
-            self.storage,
-            &self.rows,
-            &self.picks,
-            &self.center,
-            &self.picks,
-        )
     }
 }

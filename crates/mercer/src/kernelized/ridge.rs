@@ -135,16 +135,10 @@ impl Fit for KernelRidge {
         let support = answer.support.unwrap_or_else(|| ground.picks[..m].to_vec());
         let whole = solver == RidgeSolver::Centers || m == n;
         let n_targets = targets.len();
-        let machine = Machine::of_rows(
-            ground.function.clone(),
-            Precision::Double,
-            &ground.rows,
-            support,
-            ground.center.clone(),
-            Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
-                .expect("a row of values a target"),
-            vec![0.0; n_targets],
-        );
+        let coefficients = Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
+            .expect("a row of values a target");
+        let constants = vec![0.0; n_targets];
+        let machine = ground.machine(Precision::Double, support, coefficients, constants);
         let model = KernelRidgeModel {
             machine,
             alpha,
@@ -193,7 +187,9 @@ impl KernelRidge {
         let (way, bytes, size) = match solver {
             RidgeSolver::Centers => {
                 let m = self.n_centers.min(n);
-                let way = format!("at most {m} rows stand for all, conjugate gradients by blocks of rows");
+                let way = format!(
+                    "at most {m} rows stand for all, conjugate gradients by blocks of rows"
+                );
                 (way, rows + center_bytes(m, ground.rows.n_columns(), 1), 8)
             }
             RidgeSolver::Gradients => {
@@ -504,9 +500,8 @@ mod tests {
         let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
 
         assert!(single.certificate.to_string().contains("single precision"));
-        let way = |fitted: &Fitted<KernelRidgeModel>| {
-            fitted.certificate.proof.plan.clone().unwrap().way
-        };
+        let way =
+            |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.proof.plan.clone().unwrap().way;
         assert_eq!(way(&single), "a factor of the kernel matrix in single precision");
         assert_eq!(way(&double), "a factor of the kernel matrix in double precision");
         assert!(single.certificate.proof.violation.clone().unwrap().1 < 1e-11);
