@@ -15,8 +15,8 @@ from .. import rows
 from .estimator import Estimator
 
 
-class Detector(OutlierMixin, Estimator):
-    """Knows the rows that are like those it learned from."""
+class Alone(Estimator):
+    """Learns from rows that have no target."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learns from rows alone.
@@ -31,6 +31,10 @@ class Detector(OutlierMixin, Estimator):
             How often each row counts.
         """
         return self._fit_rows(X, sample_weight)
+
+
+class Detector(OutlierMixin, Alone):
+    """Knows the rows that are like those it learned from."""
 
     def predict(self, X: Any) -> np.ndarray:
         """1 for each row that is inside, -1 for a stranger."""
@@ -41,24 +45,10 @@ class Detector(OutlierMixin, Estimator):
         return self.decision_function(X) + self.offset_
 
 
-class Clusterer(ClusterMixin, Estimator):
+class Clusterer(ClusterMixin, Alone):
     """Knows which rows lie together."""
 
     labels_: np.ndarray
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from rows alone.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-            There for scikit-learn's pipelines.
-        sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
-        """
-        return self._fit_rows(X, sample_weight)
 
     def predict(self, X: Any) -> np.ndarray:
         """The nearest cluster of each row."""
@@ -71,27 +61,13 @@ class Clusterer(ClusterMixin, Estimator):
         return self._fitted.cluster_distances(matrix)
 
 
-class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Alone):
     """Maps rows to other rows."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from rows alone.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-            There for scikit-learn's pipelines.
-        sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
-        """
-        return self._fit_rows(X, sample_weight)
 
     def transform(self, X: Any) -> Any:
         """The new rows, in single precision where the rows are; sparse where new rows of sparse rows are."""
