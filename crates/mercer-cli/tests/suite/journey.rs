@@ -429,6 +429,33 @@ fn a_model_without_probabilities_is_judged_by_its_classes() {
 }
 
 #[test]
+fn two_runs_that_save_to_one_path_leave_the_model_of_one_of_them() {
+    let folder = Folder::new();
+    let (iris, penguins) = (example("iris.csv"), example("penguins.csv"));
+    let run = |data: &str, out: &str| {
+        let mut mercer = std::process::Command::new(assert_cmd::cargo::cargo_bin!("mercer"));
+        mercer.current_dir(folder.path("."));
+        mercer.args(["train", data, "--target", "species", "--no-report", "--quiet"]);
+        mercer.args(["--out", out]).stdout(std::process::Stdio::null());
+        mercer.spawn().unwrap()
+    };
+    for (data, out) in [(&iris, "a.mercer"), (&penguins, "b.mercer")] {
+        assert!(run(data, out).wait().unwrap().success());
+    }
+    let alone = ["a.mercer", "b.mercer"].map(|name| std::fs::read(folder.path(name)).unwrap());
+
+    let at_once: Vec<_> =
+        [&iris, &penguins, &iris, &penguins].map(|data| run(data, "same.mercer")).into();
+    for mut one in at_once {
+        assert!(one.wait().unwrap().success());
+    }
+
+    let left = std::fs::read(folder.path("same.mercer")).unwrap();
+    assert!(alone.contains(&left), "{} bytes of neither run", left.len());
+    assert_eq!(folder.names(), ["a.mercer", "b.mercer", "same.mercer"]);
+}
+
+#[test]
 fn a_kernel_machine_says_its_plan_once_and_keeps_it() {
     let folder = Folder::new();
     let train = ["train", &example("iris.csv"), "--target", "species", "--model", "svc"];
