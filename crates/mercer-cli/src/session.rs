@@ -108,6 +108,12 @@ impl Session {
                 }
                 bar.set_position(p.done);
             });
+        if !self.quiet {
+            monitor = monitor.on_plan(|plan| {
+                // The bar makes way for the line; nobody to read it is no reason to fail.
+                bar.suspend(|| writeln!(stderr(), "plan: {plan}").ok());
+            });
+        }
         if let Some(limit) = self.time_limit {
             monitor = monitor.time_limit(limit);
         }

@@ -1,6 +1,31 @@
 //! Large memory on large pages.
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::fmt;
+
+/// An amount of memory, for people: `14.4 GB`, `256 MB`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bytes(pub u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const UNITS: [&str; 6] = ["KB", "MB", "GB", "TB", "PB", "EB"];
+        if self.0 < 1000 {
+            return write!(f, "{} bytes", self.0);
+        }
+        let mut value = self.0 as f64 / 1e3;
+        let mut unit = 0;
+        // What would be rounded up to a thousand is one of the next unit.
+        while value >= 999.5 && unit + 1 < UNITS.len() {
+            value /= 1e3;
+            unit += 1;
+        }
+        match value {
+            v if v >= 99.95 => write!(f, "{v:.0} {}", UNITS[unit]),
+            v => write!(f, "{:.1} {}", v, UNITS[unit]),
+        }
+    }
+}
 
 /// `n` zeros.
 ///
@@ -103,6 +128,23 @@ fn ask_for_large_pages(_: *mut u8, _: usize) {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn amounts_of_memory_read_as_people_say_them() {
+        let said = [
+            (999, "999 bytes"),
+            (590_000, "590 KB"),
+            (999_499, "999 KB"),
+            (999_500, "1.0 MB"),
+            (256_000_000, "256 MB"),
+            (14_400_000_000, "14.4 GB"),
+            (u64::MAX, "18.4 EB"),
+        ];
+
+        for (bytes, words) in said {
+            assert_eq!(Bytes(bytes).to_string(), words);
+        }
+    }
 
     #[test]
     fn large_and_small_tables_are_zeros() {

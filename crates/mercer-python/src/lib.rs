@@ -1,12 +1,13 @@
 //! Mercer for Python: one class over the catalog, wrapped by the package `mercer`.
 //!
 //! The classes users see are Python, generated from the same catalog; they check and convert, and
-//! hand arrays to [`fitted::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
+//! hand arrays to [`fitted::learn::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
 
 mod array;
 mod decision;
 mod error;
 mod fitted;
+mod limits;
 mod network;
 mod probability;
 mod table;
@@ -45,13 +46,13 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(array::are_codes, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn_on, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit_many, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit_partly, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit_table, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::from_bytes, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::load, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::learn_on, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::fit_many, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::fit_partly, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::fit_table, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::learn::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
     m.add_class::<text::PyAnalyzer>()?;
@@ -70,7 +71,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<probability::NormalInverseGamma>()?;
     m.add_class::<probability::Gamma>()?;
     m.add_class::<probability::MultivariateNormal>()?;
-    m.add_function(wrap_pyfunction!(probability::bayes_rule, m)?)?;
+    m.add_function(wrap_pyfunction!(probability::bayes_rule::bayes_rule, m)?)?;
     m.add_function(wrap_pyfunction!(decision::decide, m)?)?;
     m.add_function(wrap_pyfunction!(decision::new_priors, m)?)?;
     m.add_function(wrap_pyfunction!(decision::neyman_pearson, m)?)?;

@@ -12,6 +12,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import mercer
+from mercer.decomposition import KernelPCA
+from mercer.kernel_ridge import KernelRidge
 from mercer.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
 
 
@@ -264,3 +266,32 @@ def test_a_gap_is_where_the_fit_ends(machine):
 
     objective, bound = model.certificate_["objective"][1], model.certificate_["bound"]
     assert objective - bound <= 1e-2 * max(abs(objective), abs(bound))
+
+
+def test_a_verbose_fit_prints_its_plan_which_the_certificate_keeps(capsys):
+    X, y = load_iris(return_X_y=True)
+
+    quiet = SVC().fit(X, y)
+    assert capsys.readouterr().out == ""
+    said = SVC(verbose=1).fit(X, y)
+
+    plan = said.certificate_["plan"]
+    assert plan == quiet.certificate_["plan"]
+    assert plan["way"] == "3 machines of two classes, the whole matrix of each"
+    assert plan["whole"] == 4 * 150 * 150
+    assert capsys.readouterr().out.startswith(f"plan: {plan['way']}; about ")
+    for model in [SVR(verbose=True), NuSVR(verbose=True), KernelRidge(verbose=True)]:
+        model.fit(X, X[:, 0])
+        assert capsys.readouterr().out.startswith("plan: ")
+    for model in [OneClassSVM(verbose=True), KernelPCA(n_components=2, verbose=True)]:
+        model.fit(X)
+        assert capsys.readouterr().out.count("plan: ") == 1
+
+
+def test_past_a_memory_limit_the_numbers_are_named_and_what_to_do():
+    X, y = load_iris(return_X_y=True)
+
+    with mercer.memory_limit(20_000), pytest.raises(MemoryError, match=r"45.6 KB.*`approx`"):
+        SVC().fit(X, y)
+    with mercer.memory_limit(1e6):
+        SVC().fit(X, y)

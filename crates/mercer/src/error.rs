@@ -1,5 +1,6 @@
 //! What can go wrong, with the facts a caller could act on.
 
+use mercer_num::memory::Bytes;
 use thiserror::Error;
 
 /// The result of anything in this crate that can fail.
@@ -286,7 +287,10 @@ pub enum Error {
         why: String,
     },
     /// The memory budget does not allow it.
-    #[error("{what} needs about {needed} bytes, more than the budget of {budget}")]
+    #[error(
+        "{what} needs about {}, more than the budget of {}{}",
+        Bytes(*needed), Bytes(*budget), after(instead)
+    )]
     Memory {
         /// For what.
         what: String,
@@ -294,6 +298,8 @@ pub enum Error {
         needed: u64,
         /// What is allowed.
         budget: u64,
+        /// What could be done; empty where there is nothing to advise.
+        instead: &'static str,
     },
     /// Stopped before anything was learned.
     #[error("stopped before a single row was learned from")]
@@ -363,6 +369,11 @@ impl Error {
         }
         self
     }
+}
+
+/// Advice, where there is any.
+fn after(instead: &str) -> String {
+    if instead.is_empty() { String::new() } else { format!("; {instead}") }
 }
 
 /// Rows, counted from one, and their shares; of many the largest.

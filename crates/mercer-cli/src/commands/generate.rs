@@ -2,7 +2,7 @@
 //!
 //! A class is its card in Python's words: the signature from the defaults, the docstring from the
 //! doc comments and rules, the base classes from what the model can do. What it does stands in the
-//! hand-written `base.py`.
+//! hand-written package `base`.
 
 use mercer::catalog::{CATALOG, Card, Estimator, Learns};
 use mercer::data::Dataset;
@@ -92,7 +92,7 @@ fn heading(card: &Card) -> String {
     listed(&format!("class {}(", place(card).1), &bases, "):")
 }
 
-/// The parts of `base.py` that a card's model can do, the most particular first.
+/// The parts of the package `base` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
     const PARTS: [(&str, &str); 13] = [
         // Its decision function goes before the difference of the scores.
@@ -151,6 +151,14 @@ const WARM_START: Spec = Spec {
     rule: Rule::Any,
 };
 
+/// What Python has where an estimator plans.
+const VERBOSE: Spec = Spec {
+    name: "verbose",
+    doc: "Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.",
+    kind: "true or false",
+    rule: Rule::Any,
+};
+
 /// The head of `__init__`, on one line where it fits.
 fn init(arguments: &[String], returns: &str) -> String {
     if arguments.is_empty() {
@@ -176,13 +184,14 @@ struct Param<'a> {
 
 fn params(card: &Card) -> Vec<Param<'static>> {
     let mut defaults = card.defaults();
-    let warm = card.can("warm").then_some(&WARM_START);
-    if let Some(spec) = warm {
+    let own = [("warm", &WARM_START), ("planned", &VERBOSE)];
+    let own: Vec<&Spec> = own.iter().filter(|(can, _)| card.can(can)).map(|(_, s)| *s).collect();
+    for spec in &own {
         defaults[spec.name] = Value::Bool(false);
     }
     card.specs
         .iter()
-        .chain(warm)
+        .chain(own)
         .map(|spec| {
             let value = &defaults[spec.name];
             let (mut words, mut hint) = kind(spec);

@@ -123,6 +123,9 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         writeln!(out, "outliers: 1 % of the rows have log p(row) below {}", short(threshold))?;
     }
     writeln!(out, "certificate: {certificate}")?;
+    if let Some(plan) = &certificate.proof.plan {
+        writeln!(out, "plan: {plan}")?;
+    }
     let keeps = if model.stats.is_some() {
         "summaries: it can be merged and can forget"
     } else {

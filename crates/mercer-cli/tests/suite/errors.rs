@@ -156,7 +156,7 @@ fn a_memory_budget_that_cannot_hold_is_refused_before_it_is_taken() {
     let words = folder
         .failure(&["train", &example("iris.csv"), "--target", "species", "--memory", "1k"], 5);
 
-    says(&words, &["budget of 1024"]);
+    says(&words, &["budget of 1.0 KB"]);
 }
 
 #[test]

@@ -429,6 +429,71 @@ fn a_model_without_probabilities_is_judged_by_its_classes() {
 }
 
 #[test]
+fn two_runs_that_save_to_one_path_leave_the_model_of_one_of_them() {
+    let folder = Folder::new();
+    let (iris, penguins) = (example("iris.csv"), example("penguins.csv"));
+    let run = |data: &str, out: &str| {
+        let mut mercer = std::process::Command::new(assert_cmd::cargo::cargo_bin!("mercer"));
+        mercer.current_dir(folder.path("."));
+        mercer.args(["train", data, "--target", "species", "--no-report", "--quiet"]);
+        mercer.args(["--out", out]).stdout(std::process::Stdio::null());
+        mercer.spawn().unwrap()
+    };
+    for (data, out) in [(&iris, "a.mercer"), (&penguins, "b.mercer")] {
+        assert!(run(data, out).wait().unwrap().success());
+    }
+    let alone = ["a.mercer", "b.mercer"].map(|name| std::fs::read(folder.path(name)).unwrap());
+
+    let at_once: Vec<_> =
+        [&iris, &penguins, &iris, &penguins].map(|data| run(data, "same.mercer")).into();
+    for mut one in at_once {
+        assert!(one.wait().unwrap().success());
+    }
+
+    let left = std::fs::read(folder.path("same.mercer")).unwrap();
+    assert!(alone.contains(&left), "{} bytes of neither run", left.len());
+    assert_eq!(folder.names(), ["a.mercer", "b.mercer", "same.mercer"]);
+}
+
+#[test]
+fn a_kernel_machine_says_its_plan_once_and_keeps_it() {
+    let folder = Folder::new();
+    let train = ["train", &example("iris.csv"), "--target", "species", "--model", "svc"];
+
+    let done = folder.mercer(&train).assert().success();
+    let report = folder.json(&[&train[..], &["--json"]].concat());
+    let told = folder.output(&["inspect", "iris.mercer"]);
+    let quiet = folder.mercer(&[&train[..], &["--quiet"]].concat()).assert().success();
+
+    let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    let way = "3 machines of two classes, the whole matrix of each";
+    assert_eq!(words.matches("plan: ").count(), 1, "the folds have a plan of their own in {words}");
+    assert!(words.contains(&format!("plan: {way}; about ")), "{words}");
+    let plan = &report["certificate"]["proof"]["plan"];
+    assert_eq!((&plan["way"], &plan["whole"]), (&way.into(), &(4 * 150 * 150).into()), "{report}");
+    assert!(told.contains(&format!("plan: {way}; about ")), "{told}");
+    assert!(quiet.get_output().stderr.is_empty());
+}
+
+#[test]
+fn a_kernel_machine_past_the_memory_budget_names_the_numbers_and_what_to_do() {
+    let folder = Folder::new();
+    for (model, target, set, says) in [
+        ("svc", "species", "C=1", ["needs about 45.6 KB", "`approx`"]),
+        ("kernel-ridge", "petal_length", "solver=cholesky", ["of 150 rows needs about", "`cg`"]),
+    ] {
+        let (data, train) = (example("iris.csv"), ["--memory", "20000", "--model", model]);
+        let args = [&["train", &data, "--target", target, "--set", set][..], &train].concat();
+
+        let words = folder.failure(&args, 5);
+
+        for said in says.iter().chain(&["budget of 20.0 KB", "raise the memory budget"]) {
+            assert!(words.contains(said), "`{said}` is not in {words}");
+        }
+    }
+}
+
+#[test]
 fn new_rows_come_out_as_a_table_with_the_words_of_the_old_one() {
     let folder = Folder::new();
     folder.output(&["train", &example("penguins.csv"), "--target", "species", "--ignore", "year"]);

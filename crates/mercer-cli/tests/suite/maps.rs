@@ -84,7 +84,7 @@ fn the_reason_is_told_where_a_map_cannot_be() {
     let error = folder.failure(&["train", &gaps, "--target", "species", "--features", "rff:9"], 3);
     assert!(error.contains("row 4, column `bill_length_mm`"), "{error}");
     let error = folder.failure(&train(&["--features", "rff:1000000", "--memory", "1M"]), 5);
-    assert!(error.contains("bytes"), "{error}");
+    assert!(error.contains("the budget of 1.0 MB"), "{error}");
 }
 
 #[test]

@@ -14,9 +14,17 @@ from types import ModuleType
 
 from ._mercer import __version__, catalog, get_threads, set_threads
 from .base import load
-from .limits import time_limit
+from .limits import memory_limit, time_limit
 
-__all__ = ["__version__", "catalog", "get_threads", "load", "set_threads", "time_limit"]
+__all__ = [
+    "__version__",
+    "catalog",
+    "get_threads",
+    "load",
+    "memory_limit",
+    "set_threads",
+    "time_limit",
+]
 
 _MODULES = sorted(
     {card["python"].partition(".")[0] for card in catalog()}

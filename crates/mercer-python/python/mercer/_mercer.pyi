@@ -1,3 +1,4 @@
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -23,6 +24,9 @@ Table = (
     | NDArray[np.float32]
     | tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64], int]
 )
+
+# What a fit may use: seconds and bytes; and what is told its plan.
+Bounds = tuple[float | None, int | None, Callable[[str], None] | None]
 
 # Codes of classes, or numbers.
 Target = NDArray[np.uint32] | NDArray[np.float64] | None
@@ -89,7 +93,7 @@ class Fitted:
         target: Target,
         labels: list[Any],
         weights: NDArray[np.float64] | None = None,
-        seconds: float | None = None,
+        bounds: Bounds | None = None,
     ) -> Fitted: ...
     def merge(self, other: Fitted) -> Fitted: ...
     def forget(
@@ -172,7 +176,7 @@ def fit(
     weights: NDArray[np.float64] | None = None,
     names: list[str] | None = None,
     levels: list[list[str] | None] | None = None,
-    seconds: float | None = None,
+    bounds: Bounds | None = None,
     wait: bool = False,
     start: Fitted | None = None,
 ) -> Fitted: ...
@@ -185,7 +189,7 @@ def learn_on(
     labels: list[Any],
     weights: NDArray[np.float64] | None = None,
     names: list[str] | None = None,
-    seconds: float | None = None,
+    bounds: Bounds | None = None,
 ) -> Fitted: ...
 def fit_many(
     id: str,
@@ -194,7 +198,7 @@ def fit_many(
     targets: NDArray[np.float64],
     weights: NDArray[np.float64] | None = None,
     names: list[str] | None = None,
-    seconds: float | None = None,
+    bounds: Bounds | None = None,
 ) -> Fitted: ...
 def fit_table(
     id: str,
@@ -203,7 +207,7 @@ def fit_table(
     target: NDArray[np.uint32],
     labels: list[Any],
     weights: NDArray[np.float64] | None = None,
-    seconds: float | None = None,
+    bounds: Bounds | None = None,
     wait: bool = False,
 ) -> Fitted: ...
 def fit_partly(
@@ -218,7 +222,7 @@ def fit_partly(
     more_weights: NDArray[np.float64] | None = None,
     names: list[str] | None = None,
     levels: list[list[str] | None] | None = None,
-    seconds: float | None = None,
+    bounds: Bounds | None = None,
 ) -> Fitted: ...
 def from_bytes(bytes: bytes) -> Fitted: ...
 def load(path: Path) -> Fitted: ...

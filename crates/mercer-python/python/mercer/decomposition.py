@@ -29,6 +29,8 @@ class KernelPCA(Transformer):
         It must be a number from 0 to 1000.
     coef0 : float, default=1.0
         The constant in the kernels ``poly`` and ``sigmoid``.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -48,9 +50,19 @@ class KernelPCA(Transformer):
     _id = "kernel-pca"
     _takes = ("sparse",)
 
-    def __init__(self, *, n_components=None, kernel="linear", gamma=None, degree=3, coef0=1.0):
+    def __init__(
+        self,
+        *,
+        n_components=None,
+        kernel="linear",
+        gamma=None,
+        degree=3,
+        coef0=1.0,
+        verbose=False,
+    ):
         self.n_components = n_components
         self.kernel = kernel
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.verbose = verbose

@@ -11,6 +11,7 @@ class KernelPCA(Transformer):
     gamma: Any
     degree: int
     coef0: float
+    verbose: bool
     def __init__(
         self,
         *,
@@ -19,4 +20,5 @@ class KernelPCA(Transformer):
         gamma: Any = None,
         degree: int = 3,
         coef0: float = 1.0,
+        verbose: bool = False,
     ) -> None: ...

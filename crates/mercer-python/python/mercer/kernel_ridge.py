@@ -49,6 +49,8 @@ class KernelRidge(Regressor):
     max_iter : int, default=500
         Rounds of ``cg`` and ``approx`` at most.
         It must be a number from 1 to 1000000000.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -91,6 +93,7 @@ class KernelRidge(Regressor):
         n_centers=1000,
         tol=1e-08,
         max_iter=500,
+        verbose=False,
     ):
         self.alpha = alpha
         self.kernel = kernel
@@ -103,3 +106,4 @@ class KernelRidge(Regressor):
         self.n_centers = n_centers
         self.tol = tol
         self.max_iter = max_iter
+        self.verbose = verbose

@@ -17,6 +17,7 @@ class KernelRidge(Regressor):
     n_centers: int
     tol: float
     max_iter: int
+    verbose: bool
     def __init__(
         self,
         *,
@@ -31,4 +32,5 @@ class KernelRidge(Regressor):
         n_centers: int = 1000,
         tol: float = 1e-08,
         max_iter: int = 500,
+        verbose: bool = False,
     ) -> None: ...

@@ -9,8 +9,9 @@ from sklearn.utils import Tags, get_tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _mercer, labels, rows
-from .base import Mergeable, _check_lengths, _weights
-from .limits import seconds_left
+from .base import Mergeable
+from .base.inputs import check_lengths, row_weights
+from .limits import bounds
 
 __all__ = ["ExpectationMaximization"]
 
@@ -100,7 +101,7 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         matrix = model._rows(X, reset=True)
         y = column_or_1d(labels._column(y), warn=True)
         known = ~self._is_open(y)
-        _check_lengths(matrix, known)
+        check_lengths(matrix, known)
         if not known.any():
             raise ValueError("no row has a class; at least one of each class is needed")
         shown = y[known]
@@ -110,7 +111,7 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         elif shown.dtype.kind == "O":
             shown = np.array(shown.tolist())
         codes, classes = labels.encode(shown)
-        weights = _weights(sample_weight, known)
+        weights = row_weights(sample_weight, known)
         fitted = _mercer.fit_partly(
             model._id,
             model._params(),
@@ -123,7 +124,7 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             None if weights is None else np.ascontiguousarray(weights[~known]),
             model._names(),
             model._levels,
-            seconds_left(),
+            bounds(),
         )
         model.classes_ = classes
         model._classes_grow = False

@@ -94,6 +94,8 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         one finds behind the margin.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -148,6 +150,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         approx=0,
         polish=False,
         warm_start=False,
+        verbose=False,
     ):
         self.C = C
         self.margin = margin
@@ -170,6 +173,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         self.approx = approx
         self.polish = polish
         self.warm_start = warm_start
+        self.verbose = verbose
 
 
 class LinearSVC(Decides, Summed, Calibrated, Classifier):
@@ -435,6 +439,8 @@ class NuSVC(Decides, Calibrated, Classifier):
         How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
         by the best function that rises (``isotonic``), or by two of those, one for either answer
         (``venn-abers``). The last two want more rows and take any shape.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -483,6 +489,7 @@ class NuSVC(Decides, Calibrated, Classifier):
         break_ties=False,
         probability=False,
         calibration="sigmoid",
+        verbose=False,
     ):
         self.nu = nu
         self.kernel = kernel
@@ -499,6 +506,7 @@ class NuSVC(Decides, Calibrated, Classifier):
         self.break_ties = break_ties
         self.probability = probability
         self.calibration = calibration
+        self.verbose = verbose
 
 
 class SVR(Regressor):
@@ -541,6 +549,8 @@ class SVR(Regressor):
     max_iter : int, default=-1
         Most steps; -1 sets no limit.
         It must be a number of at least -1.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -583,6 +593,7 @@ class SVR(Regressor):
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        verbose=False,
     ):
         self.kernel = kernel
         self.degree = degree
@@ -595,6 +606,7 @@ class SVR(Regressor):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.verbose = verbose
 
 
 class NuSVR(Regressor):
@@ -638,6 +650,8 @@ class NuSVR(Regressor):
     max_iter : int, default=-1
         Most steps; -1 sets no limit.
         It must be a number of at least -1.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -680,6 +694,7 @@ class NuSVR(Regressor):
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        verbose=False,
     ):
         self.nu = nu
         self.C = C
@@ -692,6 +707,7 @@ class NuSVR(Regressor):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.verbose = verbose
 
 
 class OneClassSVM(Decides, Detector):
@@ -731,6 +747,8 @@ class OneClassSVM(Decides, Detector):
     max_iter : int, default=-1
         Most steps; -1 sets no limit.
         It must be a number of at least -1.
+    verbose : bool, default=False
+        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
     Attributes
     ----------
@@ -763,6 +781,7 @@ class OneClassSVM(Decides, Detector):
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        verbose=False,
     ):
         self.kernel = kernel
         self.degree = degree
@@ -774,6 +793,7 @@ class OneClassSVM(Decides, Detector):
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.verbose = verbose
 
 
 class KernelPerceptron(Decides, Classifier):

@@ -36,6 +36,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
     approx: int
     polish: bool
     warm_start: bool
+    verbose: bool
     def __init__(
         self,
         *,
@@ -60,6 +61,7 @@ class SVC(Warm, Decides, Calibrated, Classifier):
         approx: int = 0,
         polish: bool = False,
         warm_start: bool = False,
+        verbose: bool = False,
     ) -> None: ...
 
 class LinearSVC(Decides, Summed, Calibrated, Classifier):
@@ -138,6 +140,7 @@ class NuSVC(Decides, Calibrated, Classifier):
     break_ties: bool
     probability: bool
     calibration: Literal["sigmoid", "isotonic", "venn-abers"]
+    verbose: bool
     def __init__(
         self,
         *,
@@ -156,6 +159,7 @@ class NuSVC(Decides, Calibrated, Classifier):
         break_ties: bool = False,
         probability: bool = False,
         calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
+        verbose: bool = False,
     ) -> None: ...
 
 class SVR(Regressor):
@@ -170,6 +174,7 @@ class SVR(Regressor):
     shrinking: bool
     cache_size: float
     max_iter: int
+    verbose: bool
     def __init__(
         self,
         *,
@@ -184,6 +189,7 @@ class SVR(Regressor):
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        verbose: bool = False,
     ) -> None: ...
 
 class NuSVR(Regressor):
@@ -198,6 +204,7 @@ class NuSVR(Regressor):
     shrinking: bool
     cache_size: float
     max_iter: int
+    verbose: bool
     def __init__(
         self,
         *,
@@ -212,6 +219,7 @@ class NuSVR(Regressor):
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        verbose: bool = False,
     ) -> None: ...
 
 class OneClassSVM(Decides, Detector):
@@ -225,6 +233,7 @@ class OneClassSVM(Decides, Detector):
     shrinking: bool
     cache_size: float
     max_iter: int
+    verbose: bool
     def __init__(
         self,
         *,
@@ -238,6 +247,7 @@ class OneClassSVM(Decides, Detector):
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        verbose: bool = False,
     ) -> None: ...
 
 class KernelPerceptron(Decides, Classifier):

@@ -138,13 +138,26 @@ macro_rules! catalog {
             /// # Errors
             /// If the summary is of too little or another estimator's.
             pub fn finish(&self, stats: &AnyStats, rows: u64) -> Result<Fitted<AnyModel>> {
+                self.finish_within(stats, rows, &Monitor::quiet())
+            }
+
+            /// The same where it takes a search: the best so far, marked, if the monitor ends it.
+            ///
+            /// # Errors
+            /// If the summary is of too little or another estimator's.
+            pub fn finish_within(
+                &self,
+                stats: &AnyStats,
+                rows: u64,
+                monitor: &Monitor<'_>,
+            ) -> Result<Fitted<AnyModel>> {
                 match (self, stats) {
                     $((Estimator::$S(params), AnyStats::$S(stats)) => {
                         params.check()?;
-                        let model = params.finish(stats)?;
+                        let (model, stopped) = params.finish_within(stats, monitor)?;
                         let proof = params.proof(stats, &model);
                         let certificate =
-                            Certificate { proof, rows, rounds: 1, stopped: None, seconds: 0.0 };
+                            Certificate { proof, rows, rounds: 1, stopped, seconds: 0.0 };
                         Ok(Fitted { model: AnyModel::$S(model), certificate })
                     })*
                     _ => Err(self.unable("learn from this summary")),
@@ -349,6 +362,7 @@ macro_rules! catalog {
     // How it learns, not what its model does: methods of `Fit`.
     (@can online) => {};
     (@can warm) => {};
+    (@can planned) => {};
     (@can ordered) => {};
     (@can local) => {};
     (@can selected) => { fn selected(&self) -> Option<&dyn crate::model::Selected> { Some(self) } };

@@ -22,6 +22,8 @@ use std::path::Path;
 /// The version of the format this build writes; it reads all up to it.
 pub const VERSION: u32 = 1;
 const MAX_HEADER: usize = 16 << 20;
+/// Characters of a hash.
+const HASH: usize = 64;
 /// The one name inside a description that stands for a tensor.
 const TENSOR: &str = "$tensor";
 
@@ -32,43 +34,64 @@ type Tensors = BTreeMap<String, Array>;
 ///
 /// # Errors
 /// If the header would be too large.
-pub fn to_bytes(tree: &Tree) -> Result<Vec<u8>> {
+pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
     let mut tensors = Tensors::new();
     let mut description = String::new();
     describe(tree, "", &mut description, &mut tensors);
-    let mut body = Vec::new();
+    let mut end = 0;
     let mut infos = String::new();
     for (name, array) in &tensors {
-        let start = body.len();
-        match &array.numbers {
-            Numbers::F64(v) => v.iter().for_each(|x| body.extend(x.to_le_bytes())),
-            Numbers::I64(v) => v.iter().for_each(|x| body.extend(x.to_le_bytes())),
-            Numbers::U8(v) => body.extend(v),
-        }
+        let (start, size) = (end, size(&array.numbers));
+        end += size;
         infos += &format!(
-            ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{}]}}",
+            ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{end}]}}",
             quoted(name),
             dtype(array),
             array.shape,
-            body.len()
         );
     }
-    let mut header = format!(
-        "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\"{}\",\
-         \"description\":{}}}{infos}}}",
-        hash(&description, &tensors, &body),
-        quoted(&description)
-    )
-    .into_bytes();
+    let before = format!(
+        "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\""
+    );
+    let after = format!("\",\"description\":{}}}{infos}}}", quoted(&description));
     // Tensors start on a multiple of eight, as the format asks.
-    header.resize(header.len().next_multiple_of(8), b' ');
-    if header.len() > MAX_HEADER {
+    let length = (before.len() + HASH + after.len()).next_multiple_of(8);
+    if length > MAX_HEADER {
         return Err(Error::File("the description is larger than 16 MB".into()));
     }
-    let mut bytes = (header.len() as u64).to_le_bytes().to_vec();
-    bytes.extend(header);
-    bytes.extend(body);
+    // A large model is written once: the hash, whose length is known, comes last into its place.
+    let mut bytes = Vec::with_capacity(8 + length + end);
+    bytes.extend((length as u64).to_le_bytes());
+    bytes.extend(before.bytes());
+    let place = bytes.len();
+    bytes.resize(place + HASH, b'0');
+    bytes.extend(after.bytes());
+    bytes.resize(8 + length, b' ');
+    for array in tensors.values() {
+        match &array.numbers {
+            Numbers::F64(v) => put_words(v, |x| x.to_le_bytes(), &mut bytes),
+            Numbers::I64(v) => put_words(v, |x| x.to_le_bytes(), &mut bytes),
+            Numbers::U8(v) => bytes.extend(v),
+        }
+    }
+    let hash = hash(&description, &tensors, &bytes[8 + length..]);
+    bytes[place..place + HASH].copy_from_slice(hash.as_bytes());
     Ok(bytes)
+}
+
+fn put_words<T: Copy>(numbers: &[T], to_bytes: impl Fn(T) -> [u8; 8], bytes: &mut Vec<u8>) {
+    let start = bytes.len();
+    bytes.resize(start + 8 * numbers.len(), 0);
+    let (words, _) = bytes[start..].as_chunks_mut::<8>();
+    words.iter_mut().zip(numbers).for_each(|(word, x)| *word = to_bytes(*x));
+}
+
+/// How many bytes numbers take.
+fn size(numbers: &Numbers) -> usize {
+    match numbers {
+        Numbers::F64(_) | Numbers::I64(_) => 8 * numbers.len(),
+        Numbers::U8(_) => numbers.len(),
+    }
 }
 
 /// The tree inside a file's bytes.
@@ -169,7 +192,7 @@ fn share(_: &std::fs::File) -> std::io::Result<()> {
 }
 
 /// Writes the tree as JSON, its arrays moved out under their paths.
-fn describe(tree: &Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
+fn describe(tree: Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
     match tree {
         Tree::Null => out.push_str("null"),
         Tree::Bool(v) => *out += &v.to_string(),
@@ -177,28 +200,30 @@ fn describe(tree: &Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
         Tree::Float(v) if v.is_finite() => *out += &json!(v).to_string(),
         // JSON has no such numbers: they travel as a tensor of one.
         Tree::Float(v) => {
-            let array = Array { shape: Vec::new(), numbers: Numbers::F64(vec![*v]) };
-            describe(&Tree::Array(array), path, out, tensors);
+            let array = Array { shape: Vec::new(), numbers: Numbers::F64(vec![v]) };
+            describe(Tree::Array(array), path, out, tensors);
         }
-        Tree::Text(v) => *out += &quoted(v),
+        Tree::Text(v) => *out += &quoted(&v),
         Tree::List(items) => {
-            for (i, item) in items.iter().enumerate() {
+            let none = items.is_empty();
+            for (i, item) in items.into_iter().enumerate() {
                 out.push(if i == 0 { '[' } else { ',' });
                 describe(item, &join(path, &i.to_string()), out, tensors);
             }
-            out.push_str(if items.is_empty() { "[]" } else { "]" });
+            out.push_str(if none { "[]" } else { "]" });
         }
         Tree::Map(fields) => {
-            for (i, (name, value)) in fields.iter().enumerate() {
+            let none = fields.is_empty();
+            for (i, (name, value)) in fields.into_iter().enumerate() {
                 out.push(if i == 0 { '{' } else { ',' });
-                *out += &quoted(name);
+                *out += &quoted(&name);
                 out.push(':');
-                describe(value, &join(path, name), out, tensors);
+                describe(value, &join(path, &name), out, tensors);
             }
-            out.push_str(if fields.is_empty() { "{}" } else { "}" });
+            out.push_str(if none { "{}" } else { "}" });
         }
         Tree::Array(array) => {
-            tensors.insert(path.to_owned(), array.clone());
+            tensors.insert(path.to_owned(), array);
             *out += &format!("{{\"{TENSOR}\":{}}}", quoted(path));
         }
     }

@@ -78,7 +78,7 @@ expand::catalog! {
     by_rounds {}
     by_solver {
         RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive selected, sparse asked_texts;
-        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm, sparse asked_texts;
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm planned, sparse asked_texts;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
         LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier calibrated summed decides, sparse texts;
@@ -88,14 +88,14 @@ expand::catalog! {
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : regressor additive online ordered warm, sparse texts;
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : classifier summed decides online ordered warm, sparse texts;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : regressor additive online ordered warm, sparse texts;
-        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier calibrated decides, sparse asked_texts;
-        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor, sparse asked_texts;
-        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor, sparse asked_texts;
-        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides, sparse;
-        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor, sparse targets asked_texts;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier calibrated decides planned, sparse asked_texts;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor planned, sparse asked_texts;
+        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor planned, sparse asked_texts;
+        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides planned, sparse;
+        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor planned, sparse targets asked_texts;
         KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : classifier decides ordered, sparse;
         KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : clusterer, sparse;
-        KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer, sparse;
+        KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer planned, sparse;
         MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : classifier probabilistic warm local, sparse asked_texts;
         MlpRegressor   "mlp-regressor"   "neural_network.MLPRegressor" => MlpRegressorModel : regressor warm local, sparse targets asked_texts;
         RbfSampler     "rbf-sampler"     "kernel_approximation.RBFSampler" => RbfSamplerModel : transformer, sparse;
@@ -120,9 +120,10 @@ pub struct Card {
     /// How it learns.
     pub learns: Learns,
     /// What its model can do, and how it learns: `online` estimators learn row after row and may learn more
-    /// at any time, `warm` ones can begin at an earlier model, to those that are `ordered` the same rows
-    /// in another order are other rows, and `local` ones go down from weights that are drawn to the next of many
-    /// minima, so that columns or classes in another order are another start.
+    /// at any time, `warm` ones can begin at an earlier model, `planned` ones tell their [`Plan`](crate::model::Plan)
+    /// before they begin, to those that are `ordered` the same rows in another order are other rows, and `local`
+    /// ones go down from weights that are drawn to the next of many minima, so that columns or classes in another
+    /// order are another start.
     pub capabilities: &'static [&'static str],
     /// What its rows may have: `missing` values, `sparse` storage, `texts` as counts of
     /// words (`asked_texts` only those that somebody names), several `targets`; or are read as: `counts`,

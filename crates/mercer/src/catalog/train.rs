@@ -136,20 +136,21 @@ fn run<S: Stream>(
     let Some(mut stats) = sums.total.finish()? else {
         return Err(if sums.stopped.is_some() { Error::Stopped } else { Error::NoRows }.into());
     };
-    let mut fitted = training.estimator.finish(&stats, sums.rows)?;
-    fitted.certificate.stopped = sums.stopped;
+    let mut fitted = training.estimator.finish_within(&stats, sums.rows, monitor)?;
+    fitted.certificate.stopped = sums.stopped.or(fitted.certificate.stopped);
     let folds = sums.folds.into_iter().map(Leaves::finish).collect::<Result<Vec<_>>>()?;
     let others = training.sums_without_each(&folds)?;
     let models = match how {
-        Some(how) if sums.stopped.is_none() => {
-            let all = Climb::new(&training.estimator, stats, sums.rows)?;
+        _ if fitted.certificate.stopped.is_some() => Vec::new(),
+        Some(how) => {
+            let all = Climb::at(fitted, stats, sums.rows);
             let climbs = training.climb(how, all, others, stream, more, monitor)?;
             let mut climbs = climbs.into_iter();
             let Some(Some(all)) = climbs.next() else { return Err(Error::NoRows.into()) };
             (fitted, stats) = all.finish();
             climbs.map(|climb| climb.map(|c| c.finish().0)).collect()
         }
-        _ => training.models(&others),
+        None => training.models(&others, &monitor.silent()),
     };
     fitted.certificate.seconds = start.elapsed().as_secs_f64();
     let judged = if fitted.certificate.stopped.is_none() && training.n_folds > 1 {
@@ -338,6 +339,7 @@ impl Training<'_> {
         if self.n_folds > 1 && fitted.certificate.stopped.is_none() {
             let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
             let batch = self.deal(&mut folds, rows, Labels::All);
+            let monitor = &monitor.planned();
             let models: Vec<_> = (0..batch.places.len())
                 .map(|fold| {
                     let others = batch.rows.select(&batch.labeled(Some(fold)));
@@ -394,8 +396,16 @@ impl Training<'_> {
     }
 
     /// The model of each summary. Too few rows to leave any out: that fold cannot be judged.
-    fn models(&self, others: &[Option<AnyStats>]) -> Vec<Option<Fitted<AnyModel>>> {
-        let model = |stats: &Option<AnyStats>| self.estimator.finish(stats.as_ref()?, 0).ok();
+    /// Nor can one whose model was cut short.
+    fn models(
+        &self,
+        others: &[Option<AnyStats>],
+        monitor: &Monitor<'_>,
+    ) -> Vec<Option<Fitted<AnyModel>>> {
+        let model = |stats: &Option<AnyStats>| {
+            let fitted = self.estimator.finish_within(stats.as_ref()?, 0, monitor).ok()?;
+            fitted.certificate.stopped.is_none().then_some(fitted)
+        };
         others.iter().map(model).collect()
     }
 
@@ -441,7 +451,8 @@ impl Training<'_> {
         let Goal::Classes(classes) = self.goal else {
             return Err(self.estimator.unable("learn numbers from rows without one").into());
         };
-        let begin = |stats: AnyStats| Climb::new(&self.estimator, stats, 0).ok();
+        let quiet = monitor.silent();
+        let begin = |stats: AnyStats| Climb::new(&self.estimator, stats, 0, &quiet).ok();
         let mut climbs = vec![Some(all)];
         climbs.extend(others.into_iter().map(|stats| stats.and_then(begin)));
         let piece = self.piece();
@@ -469,7 +480,7 @@ impl Training<'_> {
                     continue;
                 };
                 match (stopped, tree.finish(Part::merge)?) {
-                    (None, Some(part)) => climb.step(how, &self.estimator, part)?,
+                    (None, Some(part)) => climb.step(how, &self.estimator, part, &quiet)?,
                     (stop, _) => climb.stopped = stop.or(Some(Stop::Cancelled)),
                 }
             }

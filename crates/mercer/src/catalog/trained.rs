@@ -109,7 +109,7 @@ impl Trained {
     /// # Errors
     /// If the description would be too large.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::to_bytes(&Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
+        file::to_bytes(Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
     }
 
     /// The model in a file's bytes.

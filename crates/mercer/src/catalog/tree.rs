@@ -124,6 +124,8 @@ struct Grow;
 /// A list, tuple, map or struct under way.
 struct Growing {
     tag: Option<&'static str>,
+    /// How many items are expected.
+    room: usize,
     key: String,
     items: Vec<Tree>,
     fields: Vec<(String, Tree)>,
@@ -131,8 +133,9 @@ struct Growing {
 }
 
 impl Growing {
-    fn new(tag: Option<&'static str>) -> Growing {
-        Growing { tag, key: String::new(), items: Vec::new(), fields: Vec::new(), numbers: None }
+    fn new(tag: Option<&'static str>, room: usize) -> Growing {
+        let (key, items, fields) = (String::new(), Vec::new(), Vec::new());
+        Growing { tag, room, key, items, fields, numbers: None }
     }
 
     /// Numbers of one type gather in an array; anything else turns what came before into a list.
@@ -141,10 +144,10 @@ impl Growing {
             (Some(Numbers::F64(v)), Tree::Float(x)) => v.push(x),
             (Some(Numbers::I64(v)), Tree::Int(x)) => v.push(x),
             (None, Tree::Float(x)) if self.items.is_empty() => {
-                self.numbers = Some(Numbers::F64(vec![x]));
+                self.numbers = Some(Numbers::F64(first(x, self.room)));
             }
             (None, Tree::Int(x)) if self.items.is_empty() => {
-                self.numbers = Some(Numbers::I64(vec![x]));
+                self.numbers = Some(Numbers::I64(first(x, self.room)));
             }
             (_, item) => {
                 match self.numbers.take() {
@@ -166,24 +169,37 @@ impl Growing {
     }
 
     fn map(self) -> Tree {
-        tagged(self.tag, matrix(&self.fields).unwrap_or(Tree::Map(self.fields)))
+        tagged(self.tag, matrix(self.fields).unwrap_or_else(Tree::Map))
     }
 }
 
-/// Recognizes how ndarray writes itself: `v`, `dim`, `data`.
-fn matrix(fields: &[(String, Tree)]) -> Option<Tree> {
-    let [(v, _), (dim, shape), (data, numbers)] = fields else { return None };
-    if (v.as_str(), dim.as_str(), data.as_str()) != ("v", "dim", "data") {
-        return None;
-    }
-    let Tree::Array(Array { numbers: Numbers::I64(shape), .. }) = shape else { return None };
-    let shape = shape.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<Vec<_>>>()?;
-    let numbers = match numbers {
-        Tree::Array(array) => array.numbers.clone(),
-        Tree::List(empty) if empty.is_empty() => Numbers::F64(Vec::new()),
-        _ => return None,
+/// A list of one, with room for as many as are expected.
+fn first<T>(item: T, room: usize) -> Vec<T> {
+    let mut list = Vec::with_capacity(room.max(1));
+    list.push(item);
+    list
+}
+
+/// Recognizes how ndarray writes itself: `v`, `dim`, `data`; other fields are given back.
+fn matrix(mut fields: Vec<(String, Tree)>) -> std::result::Result<Tree, Vec<(String, Tree)>> {
+    let shape = match &fields[..] {
+        [(v, _), (dim, Tree::Array(Array { numbers: Numbers::I64(shape), .. })), (data, _)]
+            if (v.as_str(), dim.as_str(), data.as_str()) == ("v", "dim", "data") =>
+        {
+            shape.iter().map(|n| usize::try_from(*n).ok()).collect::<Option<Vec<_>>>()
+        }
+        _ => None,
     };
-    Some(Tree::Array(Array { shape, numbers }))
+    let Some(shape) = shape else { return Err(fields) };
+    let numbers = match fields.pop() {
+        Some((_, Tree::Array(array))) => array.numbers,
+        Some((_, Tree::List(empty))) if empty.is_empty() => Numbers::F64(Vec::new()),
+        other => {
+            fields.extend(other);
+            return Err(fields);
+        }
+    };
+    Ok(Tree::Array(Array { shape, numbers }))
 }
 
 fn tagged(tag: Option<&'static str>, value: Tree) -> Tree {
@@ -259,14 +275,14 @@ impl ser::Serializer for Grow {
     ) -> Done<Tree> {
         Ok(tagged(Some(variant), value.serialize(self)?))
     }
-    fn serialize_seq(self, _: Option<usize>) -> Done<Growing> {
-        Ok(Growing::new(None))
+    fn serialize_seq(self, room: Option<usize>) -> Done<Growing> {
+        Ok(Growing::new(None, room.unwrap_or(0)))
     }
     fn serialize_tuple(self, _: usize) -> Done<Growing> {
-        Ok(Growing::new(None))
+        Ok(Growing::new(None, 0))
     }
     fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Done<Growing> {
-        Ok(Growing::new(None))
+        Ok(Growing::new(None, 0))
     }
     fn serialize_tuple_variant(
         self,
@@ -275,13 +291,13 @@ impl ser::Serializer for Grow {
         variant: &'static str,
         _: usize,
     ) -> Done<Growing> {
-        Ok(Growing::new(Some(variant)))
+        Ok(Growing::new(Some(variant), 0))
     }
     fn serialize_map(self, _: Option<usize>) -> Done<Growing> {
-        Ok(Growing::new(None))
+        Ok(Growing::new(None, 0))
     }
     fn serialize_struct(self, _: &'static str, _: usize) -> Done<Growing> {
-        Ok(Growing::new(None))
+        Ok(Growing::new(None, 0))
     }
     fn serialize_struct_variant(
         self,
@@ -290,7 +306,7 @@ impl ser::Serializer for Grow {
         variant: &'static str,
         _: usize,
     ) -> Done<Growing> {
-        Ok(Growing::new(Some(variant)))
+        Ok(Growing::new(Some(variant), 0))
     }
 }
 

@@ -71,8 +71,8 @@ impl Unlabeled {
         }
         let (_, classes) = labeled.class_target()?;
         let gathered = estimator.gather(labeled, monitor)?;
-        let mut climb = Climb::new(estimator, gathered.stats, gathered.rows)?;
-        climb.stopped = gathered.stopped;
+        let mut climb = Climb::new(estimator, gathered.stats, gathered.rows, monitor)?;
+        climb.stopped = gathered.stopped.or(climb.stopped);
         let chunk = estimator.chunk_rows(labeled.n_columns(), labeled.layout());
         while climb.goes_on(self) {
             let model = &climb.fitted.model;
@@ -90,7 +90,7 @@ impl Unlabeled {
             // A round that was cut short is of no use.
             match monitor.stop() {
                 Some(stop) => climb.stopped = Some(stop),
-                None => climb.step(self, estimator, part)?,
+                None => climb.step(self, estimator, part, &monitor.silent())?,
             }
             monitor.report(climb.rounds, Some(self.max_rounds));
         }
@@ -256,19 +256,29 @@ impl Climb {
     ///
     /// # Errors
     /// If they are too few for a model.
-    pub(super) fn new(estimator: &Estimator, labeled: AnyStats, rows: u64) -> Result<Climb> {
-        let fitted = estimator.finish(&labeled, rows)?;
-        Ok(Climb {
+    pub(super) fn new(
+        estimator: &Estimator,
+        labeled: AnyStats,
+        rows: u64,
+        monitor: &Monitor<'_>,
+    ) -> Result<Climb> {
+        let fitted = estimator.finish_within(&labeled, rows, monitor)?;
+        Ok(Climb::at(fitted, labeled, rows))
+    }
+
+    /// The same where that model is there already.
+    pub(super) fn at(fitted: Fitted<AnyModel>, labeled: AnyStats, rows: u64) -> Climb {
+        Climb {
             stats: labeled.clone(),
             labeled,
             rows,
+            stopped: fitted.certificate.stopped,
             fitted,
             rounds: 0,
             mean: None,
             change: f64::INFINITY,
             done: false,
-            stopped: None,
-        })
+        }
     }
 
     pub(super) fn goes_on(&self, how: &Unlabeled) -> bool {
@@ -284,6 +294,7 @@ impl Climb {
         how: &Unlabeled,
         estimator: &Estimator,
         part: Part,
+        monitor: &Monitor<'_>,
     ) -> Result<()> {
         self.rounds += 1;
         let mean = part.log_likelihood / part.weight;
@@ -305,8 +316,11 @@ impl Climb {
         if let Some(more) = &part.stats {
             stats.merge(more)?;
         }
-        self.fitted = estimator.finish(&stats, self.rows + part.rows)?;
-        self.stats = stats;
+        let fitted = estimator.finish_within(&stats, self.rows + part.rows, monitor)?;
+        self.stopped = fitted.certificate.stopped;
+        if self.stopped.is_none() {
+            (self.fitted, self.stats) = (fitted, stats);
+        }
         Ok(())
     }
 

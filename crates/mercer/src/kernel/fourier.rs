@@ -117,7 +117,7 @@ impl Fit for RbfSampler {
         let kernel = super::Function::rbf(gamma);
         let mut m = self.fewest();
         loop {
-            monitor.reserve("the directions of random waves", 16 * (d * m) as u64)?;
+            monitor.reserve("keeping the directions of random waves", 16 * (d * m) as u64)?;
             let model = self.waves(gamma, d, m);
             let error =
                 sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;

@@ -330,15 +330,9 @@ impl Clusters {
             support.extend(members[*c].iter().map(|i| list.picks[*i]));
             shares.extend(members[*c].iter().map(|i| list.weights[*i] / total));
         }
-        let machine = Machine::of_rows(
-            ground.function.clone(),
-            Precision::Double,
-            &ground.rows,
-            support,
-            ground.center.clone(),
-            Matrix::from_shape_vec((1, shares.len()), shares).expect("a row of shares"),
-            kept.iter().map(|c| -0.5 * self.squares[*c]).collect(),
-        );
+        let shares = Matrix::from_shape_vec((1, shares.len()), shares).expect("a row of shares");
+        let constants = kept.iter().map(|c| -0.5 * self.squares[*c]).collect();
+        let machine = ground.machine(Precision::Double, support, shares, constants);
         let mut model = KernelKMeansModel {
             machine,
             n_members: kept.iter().map(|c| members[*c].len() as u32).collect(),

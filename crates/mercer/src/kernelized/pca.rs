@@ -60,7 +60,13 @@ impl Fit for KernelPca {
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
         let whole = n <= SMALL || 4 * TopEigen::least_rows(wanted) > n;
-        ground.reserve(if whole { 32 } else { 5 }, monitor)?;
+        let bytes = if whole { 32 } else { 5 };
+        ground.reserve(bytes, monitor)?;
+        let way = match whole {
+            true => "the whole kernel matrix, taken apart".to_owned(),
+            false => format!("half of the kernel matrix, its first {wanted} components"),
+        };
+        let plan = ground.plan(way, ground.matrix_bytes(bytes), 8, monitor);
         let mut gram = ground.ready().half_gram();
         let means = center(&mut gram, &ground.weights);
         let total: f64 = gram.diagonal().iter().sum();
@@ -90,6 +96,7 @@ impl Fit for KernelPca {
             objective: (total > 0.0)
                 .then(|| ("share of the variance kept".into(), (kept / total).min(1.0))),
             violation: Some(("largest |Kv − λv|, relative".into(), residual / scale)),
+            plan,
             ..Proof::closed_form()
         };
         let certificate = Certificate {

@@ -297,15 +297,8 @@ impl Run {
         let coefficients = Matrix::from_shape_fn((self.alpha.len(), places.len()), |(k, p)| {
             self.alpha[k][places[p]]
         });
-        Machine::of_rows(
-            ground.function.clone(),
-            Precision::Double,
-            &ground.rows,
-            places.iter().map(|i| ground.picks[*i]).collect(),
-            ground.center.clone(),
-            coefficients,
-            self.constants,
-        )
+        let support = places.iter().map(|i| ground.picks[*i]).collect();
+        ground.machine(Precision::Double, support, coefficients, self.constants)
     }
 }
 

@@ -6,11 +6,11 @@
 //! inverse; of a row of weight two, one of two is left out.
 
 use super::Ground;
-use super::ridge_centers::by_centers;
+use super::ridge_centers::{by_centers, center_bytes};
 use super::ridge_factor::by_factor;
-use super::ridge_gradients::by_gradients;
+use super::ridge_gradients::{by_gradients, n_pivots};
 use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
-use crate::model::{Cached, Stop};
+use crate::model::{Cached, Plan, Stop};
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower;
 use mercer_num::special::{Tails, normal_quantile};
@@ -21,6 +21,9 @@ use std::time::Instant;
 const MOST_DOUBLE: usize = 3000;
 /// Rows up to which a function of all rows is looked for without its matrix.
 const MOST_ITERATED: u64 = 100_000;
+/// What to do where there is no room for a factor.
+pub(super) const INSTEAD: &str = "raise the memory budget, or set `solver` to `cg` or to `approx`, which do \
+                                  without the matrix";
 /// Rows whose variances one thread works out at a time.
 const ROWS: usize = 64;
 
@@ -108,6 +111,7 @@ impl Fit for KernelRidge {
         let pick = |y: &Vec<f64>| ground.picks.iter().map(|i| y[*i as usize]).collect();
         let targets: Vec<Vec<f64>> = targets.iter().map(pick).collect();
         let (solver, why) = self.way(&ground, monitor)?;
+        let plan = self.plan(solver, &ground, monitor);
         let ridge: Vec<f64> = ground.weights.iter().map(|w| alpha / w).collect();
         let stop = (self.tol, self.max_iter);
         let mut answer = match solver {
@@ -124,21 +128,17 @@ impl Fit for KernelRidge {
             let told = answer.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
             answer.proof.how = Some(format!("{why}{told}"));
         }
+        // A factor that was not good enough has told another.
+        answer.proof.plan = answer.proof.plan.or(plan);
         // Where time was up, the first rows are all there is.
         let m = answer.coefficients.first().map_or(0, Vec::len);
         let support = answer.support.unwrap_or_else(|| ground.picks[..m].to_vec());
         let whole = solver == RidgeSolver::Centers || m == n;
         let n_targets = targets.len();
-        let machine = Machine::of_rows(
-            ground.function.clone(),
-            Precision::Double,
-            &ground.rows,
-            support,
-            ground.center.clone(),
-            Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
-                .expect("a row of values a target"),
-            vec![0.0; n_targets],
-        );
+        let coefficients = Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
+            .expect("a row of values a target");
+        let constants = vec![0.0; n_targets];
+        let machine = ground.machine(Precision::Double, support, coefficients, constants);
         let model = KernelRidgeModel {
             machine,
             alpha,
@@ -166,14 +166,54 @@ impl KernelRidge {
         !self.variance && n > MOST_DOUBLE.max(self.leave_one_out_rows)
     }
 
-    /// The way to take, and why.
-    fn way(&self, ground: &Ground<'_>, monitor: &Monitor<'_>) -> Result<(RidgeSolver, String)> {
-        let n = ground.picks.len() as u64;
-        let bytes = match (self.variance, self.in_single(n as usize)) {
+    /// What a factor of so many rows takes, in bytes a pair of rows.
+    fn factor_bytes(&self, n: usize) -> u64 {
+        match (self.variance, self.in_single(n)) {
             (true, _) => 16,
             (false, true) => 4,
             (false, false) => 8,
+        }
+    }
+
+    /// What is about to be done, told.
+    fn plan(
+        &self,
+        solver: RidgeSolver,
+        ground: &Ground<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Option<Plan> {
+        let n = ground.picks.len();
+        let rows = ground.row_bytes();
+        let (way, bytes, size) = match solver {
+            RidgeSolver::Centers => {
+                let m = self.n_centers.min(n);
+                let way = format!(
+                    "at most {m} rows stand for all, conjugate gradients by blocks of rows"
+                );
+                (way, rows + center_bytes(m, ground.rows.n_columns(), 1), 8)
+            }
+            RidgeSolver::Gradients => {
+                let rank = n_pivots(n, monitor);
+                let way = format!(
+                    "conjugate gradients without the matrix, {rank} of its columns in front"
+                );
+                // The columns as they are found and as a factor.
+                (way, rows + 16 * (n * rank) as u64, 8)
+            }
+            _ => {
+                let bytes = self.factor_bytes(n);
+                let words = if self.in_single(n) { "single" } else { "double" };
+                let way = format!("a factor of the kernel matrix in {words} precision");
+                (way, ground.matrix_bytes(bytes), bytes.min(8))
+            }
         };
+        ground.plan(way, bytes, size, monitor)
+    }
+
+    /// The way to take, and why.
+    fn way(&self, ground: &Ground<'_>, monitor: &Monitor<'_>) -> Result<(RidgeSolver, String)> {
+        let n = ground.picks.len() as u64;
+        let bytes = self.factor_bytes(n as usize);
         let refuse = |name: &str, found: String, expected: &str| {
             Err(Error::Parameter { name: name.into(), found, expected: expected.into() })
         };
@@ -187,7 +227,7 @@ impl KernelRidge {
             asked => asked,
         };
         if solver == RidgeSolver::Cholesky {
-            ground.reserve(bytes, monitor)?;
+            ground.reserve_or(bytes, monitor, INSTEAD)?;
             return Ok((solver, "cholesky as asked".into()));
         }
         if self.variance {
@@ -460,6 +500,10 @@ mod tests {
         let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
 
         assert!(single.certificate.to_string().contains("single precision"));
+        let way =
+            |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.proof.plan.clone().unwrap().way;
+        assert_eq!(way(&single), "a factor of the kernel matrix in single precision");
+        assert_eq!(way(&double), "a factor of the kernel matrix in double precision");
         assert!(single.certificate.proof.violation.clone().unwrap().1 < 1e-11);
         assert!(single.left_out_error.is_none() && double.left_out_error.is_some());
         let (a, b) = (&single.machine.coefficients, &double.machine.coefficients);
@@ -494,8 +538,16 @@ mod tests {
 
         let told = fitted.certificate.to_string();
         assert!(told.contains("cg because a kernel matrix of 400 rows is too large"), "{told}");
-        let refused = params.variance(true).fit(&data, &tight);
-        assert!(matches!(refused, Err(Error::Memory { .. })));
+        let plan = fitted.certificate.proof.plan.clone().unwrap();
+        // A quarter of the budget is room for 54 columns of 400 rows.
+        assert!(plan.way.contains("without the matrix, 54 of its columns in front"), "{plan}");
+        assert!(plan.bytes < 700_000 && plan.whole == 8 * 400 * 400, "{plan}");
+        let refused = params.variance(true).fit(&data, &tight).unwrap_err();
+        assert!(matches!(refused, Error::Memory { .. }));
+        let said = refused.to_string();
+        // Sixteen bytes a pair of rows, and the rows.
+        assert!(said.contains("a kernel matrix of 400 rows needs about 2.6 MB"), "{said}");
+        assert!(said.contains("budget of 700 KB") && said.contains("`solver`"), "{said}");
     }
 
     #[test]

@@ -19,6 +19,11 @@ use ndarray::{Array1, ArrayView2};
 /// Rows of a block.
 const ROWS: usize = 512;
 
+/// What `m` centers and a block of rows for each thread take.
+pub(super) fn center_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 {
+    8 * (4 * (m * m) as u64 + (n_threads * ROWS * (m + n_columns)) as u64)
+}
+
 /// Solves for every list of targets, in the order of the ground's picks.
 pub(super) fn by_centers(
     ground: &Ground<'_>,
@@ -30,8 +35,9 @@ pub(super) fn by_centers(
 ) -> Result<Answer> {
     let list = Distinct::of(&ground.rows, &ground.row_weights(), 0);
     let m = n_centers.min(list.picks.len());
-    let block = (rayon::current_num_threads() * ROWS * (m + ground.rows.n_columns())) as u64;
-    monitor.reserve("the kernel of the centers, and a block", 8 * (4 * (m * m) as u64 + block))?;
+    let needed = center_bytes(m, ground.rows.n_columns(), rayon::current_num_threads());
+    let what = format!("the kernel of {m} rows that stand for all, and blocks of the others");
+    monitor.reserve_or(&what, needed, u64::MAX, "raise the memory budget, or lower `n_centers`")?;
     let centers: Vec<u32> =
         drawn_by_weight(&list, m).into_iter().map(|k| list.picks[k as usize]).collect();
     let ready = KernelRows::new(

@@ -7,7 +7,7 @@
 //! double precision, and the certificate says so.
 
 use super::Ground;
-use super::ridge::{Answer, KernelRidge};
+use super::ridge::{Answer, INSTEAD, KernelRidge};
 use crate::kernel::KernelRows;
 use crate::model::Stop;
 use crate::prelude::*;
@@ -41,13 +41,16 @@ pub(super) fn by_factor(
     let n = ground.picks.len();
     let ready = ground.ready();
     let system = System { ready: &ready, ridge, targets };
-    let mut how = None;
+    let (mut how, mut plan) = (None, None);
     if params.in_single(n) {
         if let Some(answer) = system.by_single(&ground.weights, monitor)? {
             return Ok(answer);
         }
         how = Some("too near to singular for a factor in single precision".into());
-        ground.reserve(8, monitor)?;
+        ground.reserve_or(8, monitor, INSTEAD)?;
+        let way =
+            "a factor of the kernel matrix in double precision, single being too little".into();
+        plan = ground.plan(way, ground.matrix_bytes(8), 8, monitor);
     }
     let Solved { coefficients, factor, stopped } = system.by_double(params, monitor)?;
     let m = coefficients.first().map_or(0, Vec::len);
@@ -70,6 +73,7 @@ pub(super) fn by_factor(
         objective: left_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
         condition: l.map(condition),
         how,
+        plan,
         ..system.proof(&coefficients)
     };
     let kept = match l {
@@ -114,12 +118,7 @@ impl System<'_> {
         let mut cells: Vec<f32> = self.matrix();
         let mut stopped = None;
         let how = cholesky_in_place(&mut cells, n, |done| told(done, n, &mut stopped, monitor));
-        let m = match how {
-            Factored::All => n,
-            Factored::First(0) => return Err(Error::Stopped),
-            Factored::First(m) => m,
-            Factored::Indefinite => return Ok(None),
-        };
+        let Some(m) = n_factored(how, n)? else { return Ok(None) };
         let l = part(&cells, n, m);
         let solve = |r: &[f64]| -> Vec<f64> {
             // A size of one keeps small residuals within the range of single precision.
@@ -162,12 +161,7 @@ impl System<'_> {
         let mut factor: Vec<f64> = self.matrix();
         let mut stopped = None;
         let how = cholesky_in_place(&mut factor, n, |done| told(done, n, &mut stopped, monitor));
-        let m = match how {
-            Factored::All => n,
-            Factored::First(0) => return Err(Error::Stopped),
-            Factored::First(m) => m,
-            Factored::Indefinite => return self.apart(params),
-        };
+        let Some(m) = n_factored(how, n)? else { return self.apart(params) };
         let l = part(&factor, n, m);
         let solve = |b: &[f64]| -> Vec<f64> {
             let mut x = b.to_vec();
@@ -257,6 +251,16 @@ impl System<'_> {
             |(y, c): (&Vec<f64>, &Vec<f64>)| y.iter().zip(c).map(|(y, c)| y * c).sum::<f64>();
         let sum: f64 = self.targets.iter().zip(coefficients).map(told).sum();
         sum / weights.iter().sum::<f64>() / self.targets.len() as f64
+    }
+}
+
+/// How many of `n` rows a factor came to; `None` where there is none.
+fn n_factored(how: Factored, n: usize) -> Result<Option<usize>> {
+    match how {
+        Factored::All => Ok(Some(n)),
+        Factored::First(0) => Err(Error::Stopped),
+        Factored::First(m) => Ok(Some(m)),
+        Factored::Indefinite => Ok(None),
     }
 }
 

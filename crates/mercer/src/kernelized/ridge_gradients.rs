@@ -15,6 +15,12 @@ use ndarray::{Array1, ArrayView1};
 /// Columns of the factor: as many as the memory has room for, up to this.
 const MOST_PIVOTS: usize = 512;
 
+/// Columns of the factor in front of the matrix of `n` rows.
+pub(super) fn n_pivots(n: usize, monitor: &Monitor<'_>) -> usize {
+    let room = monitor.memory().map_or(MOST_PIVOTS, |m| (m / 4 / (8 * n.max(1) as u64)) as usize);
+    MOST_PIVOTS.min(n.div_ceil(4)).min(room.max(1))
+}
+
 /// Solves for every list of targets; `ridge` is the diagonal `D`, above zero.
 pub(super) fn by_gradients(
     ready: &KernelRows<f64>,
@@ -25,9 +31,7 @@ pub(super) fn by_gradients(
     monitor: &Monitor<'_>,
 ) -> Result<Answer> {
     let n = ready.n_rows();
-    let room = monitor.memory().map_or(MOST_PIVOTS, |m| (m / 4 / (8 * n.max(1) as u64)) as usize);
-    let rank = MOST_PIVOTS.min(n.div_ceil(4)).min(room.max(1));
-    let pivots = pivoted(ready, weights, rank, 0, monitor)?;
+    let pivots = pivoted(ready, weights, n_pivots(n, monitor), 0, monitor)?;
     if pivots.stopped.is_some() {
         return Err(Error::Stopped);
     }

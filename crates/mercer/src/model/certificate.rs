@@ -1,6 +1,6 @@
 //! The proof that comes with a fit: how it ended and how far from the best it can be.
 
-use crate::model::Stop;
+use crate::model::{Plan, Stop};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Deref;
@@ -75,6 +75,9 @@ pub struct Proof {
     /// Which of several ways was taken, and what was measured to choose it.
     #[serde(default)]
     pub how: Option<String>,
+    /// What was said before the fit began, by those that plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<Plan>,
 }
 
 /// How a solution was found.
@@ -99,6 +102,7 @@ impl Proof {
             violation: None,
             condition: None,
             how: None,
+            plan: None,
         }
     }
 

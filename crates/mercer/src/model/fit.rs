@@ -153,6 +153,18 @@ pub trait Accumulate: Params {
     /// If the summary is of too little.
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model>;
 
+    /// Makes the model where that takes a search: the best so far, and why, if the monitor ends it.
+    ///
+    /// # Errors
+    /// If the summary is of too little.
+    fn finish_within(
+        &self,
+        stats: &Self::Stats,
+        _monitor: &Monitor<'_>,
+    ) -> Result<(Self::Model, Option<Stop>)> {
+        Ok((self.finish(stats)?, None))
+    }
+
     /// What can be said about the solution from the summary.
     fn proof(&self, _stats: &Self::Stats, _model: &Self::Model) -> Proof {
         Proof::closed_form()
@@ -189,13 +201,23 @@ pub trait Rounds: Params {
     ///
     /// # Errors
     /// If the summary is of too little.
-    fn step(&self, at: Self::State, stats: &Self::Stats) -> Result<Step<Self::State, Self::Model>>;
+    fn step(
+        &self,
+        at: Self::State,
+        stats: &Self::Stats,
+        monitor: &Monitor<'_>,
+    ) -> Result<Step<Self::State, Self::Model>>;
 
     /// The best model when a round was cut short, from what it had gathered.
     ///
     /// # Errors
     /// If nothing usable is there yet.
-    fn interrupt(&self, at: Self::State, partial: &Self::Stats) -> Result<(Self::Model, Proof)>;
+    fn interrupt(
+        &self,
+        at: Self::State,
+        partial: &Self::Stats,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self::Model, Proof)>;
 }
 
 /// What a round leads to.
@@ -204,6 +226,8 @@ pub enum Step<S, M> {
     Again(S),
     /// The end.
     Done(M, Proof),
+    /// The end before its time, with the best so far.
+    Cut(M, Proof, Stop),
 }
 
 impl<A: Accumulate> Rounds for A {
@@ -219,13 +243,27 @@ impl<A: Accumulate> Rounds for A {
         self.observe(stats, batch)
     }
 
-    fn step(&self, _: (), stats: &Self::Stats) -> Result<Step<(), Self::Model>> {
-        let (model, proof) = self.interrupt((), stats)?;
-        Ok(Step::Done(model, proof))
+    fn step(
+        &self,
+        _: (),
+        stats: &Self::Stats,
+        monitor: &Monitor<'_>,
+    ) -> Result<Step<(), Self::Model>> {
+        let (model, stopped) = self.finish_within(stats, monitor)?;
+        let proof = self.proof(stats, &model);
+        Ok(match stopped {
+            None => Step::Done(model, proof),
+            Some(why) => Step::Cut(model, proof, why),
+        })
     }
 
-    fn interrupt(&self, _: (), stats: &Self::Stats) -> Result<(Self::Model, Proof)> {
-        let model = self.finish(stats)?;
+    fn interrupt(
+        &self,
+        _: (),
+        stats: &Self::Stats,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self::Model, Proof)> {
+        let (model, _) = self.finish_within(stats, monitor)?;
         let proof = self.proof(stats, &model);
         Ok((model, proof))
     }
@@ -259,12 +297,13 @@ impl<R: Rounds> Fit for R {
             let Gathered { stats, rows, stopped } = gathered;
             rounds += 1;
             if stopped.is_some() {
-                let (model, proof) = self.interrupt(at, &stats)?;
+                let (model, proof) = self.interrupt(at, &stats, monitor)?;
                 break (model, proof, rows, stopped);
             }
-            match self.step(at, &stats)? {
+            match self.step(at, &stats, monitor)? {
                 Step::Again(next) => at = next,
                 Step::Done(model, proof) => break (model, proof, rows, None),
+                Step::Cut(model, proof, why) => break (model, proof, rows, Some(why)),
             }
         };
         let seconds = start.elapsed().as_secs_f64();

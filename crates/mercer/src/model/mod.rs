@@ -6,6 +6,7 @@ mod certificate;
 mod fit;
 mod monitor;
 mod params;
+mod plan;
 
 pub use cached::Cached;
 pub use capability::{
@@ -18,6 +19,7 @@ pub use fit::{
 };
 pub use monitor::{Monitor, Progress, Stop};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};
+pub use plan::Plan;
 
 /// How many rows a leaf takes, for those who cut the rows themselves.
 pub use mercer_num::parallel::chunk_rows;

@@ -1,19 +1,27 @@
-//! What a fit may use and whom it tells: progress, a deadline, a memory budget, a cancel flag.
+//! What a fit may use and whom it tells: its plan, progress, a deadline, a memory budget, a cancel flag.
 
 use crate::error::{Error, Result};
+use crate::model::Plan;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// What to do where a budget does not allow something.
+const RAISE: &str = "raise the memory budget";
+
 /// Handed to everything that can take long. The default allows everything and tells nobody.
 #[derive(Default)]
 pub struct Monitor<'a> {
     progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
+    plan: Option<TellPlan<'a>>,
     deadline: Option<Instant>,
     memory: Option<u64>,
     cancel: Arc<AtomicBool>,
 }
+
+/// Who is told a plan.
+type TellPlan<'a> = Box<dyn Fn(&Plan) + Sync + 'a>;
 
 /// How far a fit has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -43,12 +51,23 @@ impl<'a> Monitor<'a> {
     /// The same limits, telling nobody: for the parts of a work that tells as a whole.
     pub fn silent(&self) -> Monitor<'static> {
         let cancel = Arc::clone(&self.cancel);
-        Monitor { progress: None, deadline: self.deadline, memory: self.memory, cancel }
+        let Monitor { deadline, memory, .. } = *self;
+        Monitor { progress: None, plan: None, deadline, memory, cancel }
+    }
+
+    /// The same limits, telling progress but no plan: for fits like one whose plan was told.
+    pub fn planned(&self) -> Monitor<'_> {
+        self.silent().on_progress(|p| self.report(p.done, p.total))
     }
 
     /// Tells `report` about progress, from any thread.
     pub fn on_progress(self, report: impl Fn(Progress) + Sync + 'a) -> Monitor<'a> {
         Monitor { progress: Some(Box::new(report)), ..self }
+    }
+
+    /// Tells `tell` what a fit is about to do.
+    pub fn on_plan(self, tell: impl Fn(&Plan) + Sync + 'a) -> Monitor<'a> {
+        Monitor { plan: Some(Box::new(tell)), ..self }
     }
 
     /// Ends the fit after this long.
@@ -81,6 +100,14 @@ impl<'a> Monitor<'a> {
         }
     }
 
+    /// Tells what is about to be done, and hands it on to be kept beside the proof.
+    pub fn plan(&self, plan: Plan) -> Option<Plan> {
+        if let Some(tell) = &self.plan {
+            tell(&plan);
+        }
+        Some(plan)
+    }
+
     /// The memory budget in bytes, if there is one.
     pub fn memory(&self) -> Option<u64> {
         self.memory
@@ -100,9 +127,23 @@ impl<'a> Monitor<'a> {
     /// # Errors
     /// [`Error::Memory`] if the budget does not allow it.
     pub fn reserve_within(&self, what: &str, needed: u64, usual: u64) -> Result<()> {
+        self.reserve_or(what, needed, usual, RAISE)
+    }
+
+    /// The same, telling whoever is refused what to do `instead`.
+    ///
+    /// # Errors
+    /// [`Error::Memory`] if the budget does not allow it.
+    pub fn reserve_or(
+        &self,
+        what: &str,
+        needed: u64,
+        usual: u64,
+        instead: &'static str,
+    ) -> Result<()> {
         let budget = self.memory.unwrap_or(usual);
         if needed > budget {
-            return Err(Error::Memory { what: what.to_owned(), needed, budget });
+            return Err(Error::Memory { what: what.to_owned(), needed, budget, instead });
         }
         Ok(())
     }

@@ -86,7 +86,7 @@ impl MlpClassifier {
         }
         classes.check_several()?;
         check_usable(data, monitor)?;
-        check_present(data, codes, classes)?;
+        let shown = shown(data, codes, classes)?;
         let m = outputs(classes.len());
         let plan =
             Plan::new(data, &self.hidden_layer_sizes, m, self.activation, self.alpha, monitor)?;
@@ -101,7 +101,12 @@ impl MlpClassifier {
             return Err(Error::Stopped);
         }
         monitor.report(ended.steps, Some(ended.steps));
-        let (coefs, intercepts) = plan.split(&numbers);
+        let (coefs, mut intercepts) = plan.split(&numbers);
+        if let Some(last) = intercepts.last_mut().filter(|last| last.len() > 1) {
+            // A class nobody showed is never the likeliest.
+            let unseen = last.iter_mut().zip(&shown).filter(|(_, shown)| !**shown);
+            unseen.for_each(|(constant, _)| *constant = f64::NEG_INFINITY);
+        }
         let certificate = Certificate {
             proof: problem.proof("priced log-loss", &ended, self.tol),
             rows: data.n_rows() as u64,
@@ -121,15 +126,18 @@ impl MlpClassifier {
     }
 }
 
-/// Refuses rows of fewer than two classes.
-fn check_present(data: &Dataset<'_>, codes: &[u32], classes: &Classes) -> Result<()> {
-    let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-    let mut seen = (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| codes[i]);
-    let first = seen.next().ok_or(Error::NoRows)?;
-    if seen.any(|code| code != first) {
-        return Ok(());
+/// Which classes have rows that count; refuses fewer than two.
+fn shown(data: &Dataset<'_>, codes: &[u32], classes: &Classes) -> Result<Vec<bool>> {
+    let mut shown = vec![false; classes.len()];
+    for (i, code) in codes.iter().enumerate() {
+        shown[*code as usize] |= data.weights().get(i).is_none_or(|w| *w > 0.0);
     }
-    Err(Error::OneClass { class: classes.label(first).to_string() })
+    let mut those = (0..classes.len() as u32).filter(|c| shown[*c as usize]);
+    match (those.next(), those.next()) {
+        (None, _) => Err(Error::NoRows),
+        (Some(only), None) => Err(Error::OneClass { class: classes.label(only).to_string() }),
+        _ => Ok(shown),
+    }
 }
 
 /// Outputs for so many classes.

@@ -324,7 +324,8 @@ impl Plan {
                 return None;
             }
             out.extend(coefs);
-            out.extend(constants);
+            // Of a class that nobody had shown, nothing is known.
+            out.extend(constants.iter().map(|b| if b.is_finite() { *b } else { 0.0 }));
         }
         Some(out)
     }
@@ -594,7 +595,9 @@ pub(super) fn check_layers(
         !weights.is_empty()
             && weights.ncols() == constants.len()
             && weights.is_standard_layout()
-            && weights.iter().chain(constants).all(|v| v.is_finite())
+            && weights.iter().all(|v| v.is_finite())
+            && constants.iter().all(|v| *v < f64::INFINITY)
+            && constants.iter().any(|v| v.is_finite())
     });
     let fits = coefs.len() == intercepts.len()
         && coefs.last().is_some_and(|last| last.ncols() == n_outputs)

@@ -19,7 +19,9 @@ use mercer_num::sweep::Scan;
 use std::ops::Range;
 
 /// Up to so many variables the whole matrix is made at once.
-const WHOLE: usize = 384;
+pub(crate) const WHOLE: usize = 384;
+/// Columns there is room for in any case.
+pub(crate) const FEWEST_COLUMNS: usize = 64;
 /// Columns computed at a time: one for so many at hand, within bounds. An easy problem needs few columns
 /// in all and must not pay for others; a hard one needs most, and many at a time are computed faster.
 const FRESH_SHARE: usize = 16;
@@ -437,7 +439,7 @@ pub(super) enum Side {
 /// How many columns fit; a few always do.
 fn capacity<T>(n: usize, bytes: u64) -> usize {
     let column = (n.max(1) * size_of::<T>()) as u64;
-    usize::try_from(bytes / column).unwrap_or(usize::MAX).clamp(64.min(n), n.max(1))
+    usize::try_from(bytes / column).unwrap_or(usize::MAX).clamp(FEWEST_COLUMNS.min(n), n.max(1))
 }
 
 #[cfg(test)]

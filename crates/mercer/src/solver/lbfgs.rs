@@ -20,6 +20,9 @@ const TRIES: usize = 30;
 /// Steps without any gain after which rounding is all that is left.
 const STALE: usize = 5;
 
+/// Writes the gradient at a point and gives the value, or `None` where it was told to stop.
+pub(crate) type Smooth<'a> = dyn FnMut(&[f64], &mut [f64]) -> Option<f64> + 'a;
+
 /// How it ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
@@ -36,13 +39,8 @@ pub(crate) struct Ended {
     pub stopped: Option<Stop>,
 }
 
-/// Goes down from a point. `f` writes the gradient and gives the value, or `None` where it was told to stop; so
-/// does this where not even the first value came.
-pub(crate) fn lbfgs(
-    x: &mut [f64],
-    f: &mut dyn FnMut(&[f64], &mut [f64]) -> Option<f64>,
-    until: &Until<'_>,
-) -> Option<Ended> {
+/// Goes down from a point; `None` where not even the first value came.
+pub(crate) fn lbfgs(x: &mut [f64], f: &mut Smooth<'_>, until: &Until<'_>) -> Option<Ended> {
     let mut g = vec![0.0; x.len()];
     let value = f(x, &mut g)?;
     let (norm, violation) = (dot(&g, &g).sqrt(), largest(&g));
@@ -161,7 +159,7 @@ fn search(
     direction: &[f64],
     start: At,
     first: f64,
-    f: &mut dyn FnMut(&[f64], &mut [f64]) -> Option<f64>,
+    f: &mut Smooth<'_>,
     evaluations: &mut u64,
 ) -> Search {
     let mut low = Found { at: start, gradient: Vec::new() };

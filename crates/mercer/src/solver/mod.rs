@@ -16,6 +16,7 @@ mod smo;
 mod together;
 
 pub use by_columns::{BoxQp, Solution, SolverOptions, solve};
+pub(crate) use by_columns::{FEWEST_COLUMNS, WHOLE};
 pub(crate) use conjugate_gradients::{Gradients, conjugate_gradients};
 pub(crate) use row_pulls::RowPulls;
 pub use slack::Slack;

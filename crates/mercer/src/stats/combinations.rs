@@ -149,6 +149,7 @@ impl Grouped for Combinations {
                 what: "keeping every combination of codes".into(),
                 needed: 4 * needed as u64,
                 budget: 4 * MOST_CELLS as u64,
+                instead: "",
             });
         }
         Ok(())

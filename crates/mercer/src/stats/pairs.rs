@@ -129,7 +129,8 @@ impl PairCounts {
                 levels.len(),
                 levels.iter().max().unwrap_or(&0)
             );
-            return Err(Error::Memory { what, needed: needed as u64, budget: LARGEST });
+            let needed = needed as u64;
+            return Err(Error::Memory { what, needed, budget: LARGEST, instead: "" });
         }
         Ok(PairCounts {
             n_groups,

@@ -105,7 +105,7 @@ impl Scatter {
         if sums > MOST_SUMS {
             let (needed, budget) = (16 * sums, 16 * MOST_SUMS);
             let what = format!("the cross-products of {width} columns");
-            return Err(Error::Memory { what, needed, budget });
+            return Err(Error::Memory { what, needed, budget, instead: "" });
         }
         let leaf = Leaf { rows: *batch.rows(), targets, n_targets, weights: batch.weights() };
         let other = Scatter { n_columns: width, n_targets, sums: leaf.sums()? };

@@ -10,11 +10,9 @@
 use super::pairwise::{Multiclass, Task, pairs};
 use super::svc::Svc;
 use super::svc_model::SvcModel;
-use crate::data::check_storage;
-use crate::kernel::{
-    Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square, pivoted,
-};
+use crate::kernel::{Ground, Precision, pivoted};
 use crate::linear::{InterceptPrice, LinearSvc};
+use crate::model::Plan;
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower_transposed;
 use ndarray::Axis;
@@ -29,28 +27,15 @@ impl Svc {
     ) -> Result<Fitted<SvcModel>> {
         let start = Instant::now();
         let (codes, classes) = data.class_target()?;
-        let rows = data.rows();
-        let function = self.kernel.with(Some(self.gamma), self.coef0, self.degree, data);
-        function.check_rows(rows)?;
-        check_storage(rows)?;
-        if self.kernel == Kernel::Precomputed {
-            check_square(rows)?;
-        }
-        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        let picks: Vec<u32> =
-            (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
-        if picks.is_empty() || data.n_columns() == 0 {
-            return Err(if picks.is_empty() { Error::NoRows } else { Error::NoFeatures });
-        }
-        let weights: Vec<f64> = picks.iter().map(|i| weight(*i as usize)).collect();
-        let storage = Storage::of(&function, rows);
-        monitor.reserve("rows made ready", 8 * (picks.len() * data.n_columns()) as u64)?;
-        let ready = KernelRows::new(function.clone(), storage, rows, &picks, &[], &picks);
+        let Svc { kernel, gamma, coef0, degree, .. } = self;
+        let ground = Ground::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
+        let (picks, weights) = (&ground.picks, &ground.weights);
         let m = self.approx.min(picks.len());
-        let pivots = pivoted(&ready, &weights, m, 0, monitor)?;
+        let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
+        let pivots = pivoted(&ground.exact(), weights, m, 0, monitor)?;
         let mapped = pivots.factor(picks.len());
         let own: Vec<u32> = picks.iter().map(|i| codes[*i as usize]).collect();
-        let machine = LinearSvc::new()
+        let linear = LinearSvc::new()
             .C(self.C)
             .tol(self.tol)
             .gap(self.gap)
@@ -58,8 +43,8 @@ impl Svc {
             .intercept(InterceptPrice::Free)
             .probability(self.probability)
             .calibration(self.calibration);
-        let inner = Dataset::classes(&mapped, &own, classes)?.weighted(&weights)?;
-        let Fitted { model: planes, certificate } = machine.fit(&inner, monitor)?;
+        let inner = Dataset::classes(&mapped, &own, classes)?.weighted(weights)?;
+        let Fitted { model: planes, certificate } = linear.fit(&inner, monitor)?;
         let lengths = planes.coefficients.outer_iter().map(|w| w.dot(&w).sqrt());
         let margins = lengths.map(|w| 1.0 / w.max(f64::MIN_POSITIVE)).collect();
         // The factor F = K(rows, centers) L⁻ᵀ, with L its rows of the centers: F w = K(rows, centers) L⁻ᵀ w.
@@ -86,24 +71,15 @@ impl Svc {
         // A class nobody showed is never the highest.
         let intercepts = planes.intercepts.iter().map(|b| b.max(-1e300)).collect();
         let support: Vec<u32> = centers.iter().map(|(k, _)| picks[*k as usize]).collect();
-        let center = center_of(&function, storage, rows);
-        let kernel = Machine::of_rows(
-            function,
-            Precision::Double,
-            rows,
-            support,
-            center,
-            coefficients,
-            intercepts,
-        );
+        let machine = ground.machine(Precision::Double, support, coefficients, intercepts);
         let n = classes.len();
         let mut by_class = vec![0.0; n];
-        codes.iter().enumerate().for_each(|(i, c)| by_class[*c as usize] += weight(i));
+        own.iter().zip(weights).for_each(|(c, w)| by_class[*c as usize] += w);
         let class_weights =
             super::ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
         let model = SvcModel {
             classes: classes.clone(),
-            machine: kernel,
+            machine,
             n_support,
             n_iter: vec![planes.n_iter],
             converged: planes.converged,
@@ -124,9 +100,26 @@ impl Svc {
             picks.len(),
             pivots.left,
         );
-        let proof = Proof { how: Some(how), ..certificate.proof };
+        let proof = Proof { how: Some(how), plan, ..certificate.proof };
         let seconds = start.elapsed().as_secs_f64();
         Ok(Fitted { model, certificate: Certificate { proof, seconds, ..certificate } })
+    }
+
+    /// What `m` rows that stand for `n` take, asked for and told.
+    fn plan_approximate(
+        &self,
+        n: usize,
+        m: usize,
+        n_columns: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Option<Plan>> {
+        let (n, m) = (n as u64, m as u64);
+        // The rows made ready, and the factor as it is found and as it is learned from.
+        let bytes = 8 * n * n_columns as u64 + 16 * n * m;
+        let what = format!("a factor of the kernel of {n} rows and {m} that stand for them");
+        monitor.reserve_or(&what, bytes, u64::MAX, "raise the memory budget, or lower `approx`")?;
+        let way = format!("{m} rows stand for all, planes in a space of {m} columns");
+        Ok(monitor.plan(Plan { way, bytes, whole: 8 * n * n }))
     }
 }
 

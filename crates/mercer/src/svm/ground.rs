@@ -5,16 +5,22 @@ use super::leave_one_out::{Solution, leave_one_out};
 use super::pairwise::Task;
 use super::proof::{self, Measured};
 use crate::data::Dataset;
-use crate::error::{Error, Result};
-use crate::kernel::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
-};
+use crate::error::Result;
+use crate::kernel::{Function, Gamma, Kernel, KernelRows, Machine, Precision};
 use crate::model::{Monitor, Stop};
 use crate::solver::{
-    BoxQp, SolverOptions, Together, TogetherOptions, TogetherSolution, solve, solve_together,
+    BoxQp, FEWEST_COLUMNS, SolverOptions, Together, TogetherOptions, TogetherSolution, solve,
+    solve_together,
 };
 use mercer_num::{Matrix, Rows};
+use std::ops::Deref;
 
+/// Problems that are solved at the same time, at most: each has a share of the cache to itself, which must not
+/// depend on how many threads there are.
+pub(super) const AT_ONCE: usize = 8;
+/// What to do where the memory budget does not allow a machine of all rows.
+const INSTEAD: &str = "raise the memory budget, or let a few rows stand for all: `approx` of svc, or a \
+                       linear machine on the columns of a map such as nystroem";
 /// Single precision is taken where its rounding stays this far below the tolerance.
 const SAFETY: f64 = 16.0;
 /// What a solver aims at, of the tolerance.
@@ -47,18 +53,23 @@ pub(super) struct Kernelized {
 
 /// Rows that count, made ready.
 pub(super) struct Ground<'a> {
-    rows: Rows<'a>,
-    pub function: Function,
+    /// The rows in the order of the problem, with the kernel.
+    on: crate::kernel::Ground<'a>,
     pub precision: Precision,
-    center: Vec<f64>,
-    /// The rows that count, in the order of the problem.
-    pub picks: Vec<u32>,
-    /// How often each counts.
-    pub weights: Vec<f64>,
     ready: Ready,
     exact: KernelRows<f64>,
+    /// What the rows made ready take.
+    row_bytes: u64,
     options: SolverOptions,
     gap: Option<f64>,
+}
+
+impl<'a> Deref for Ground<'a> {
+    type Target = crate::kernel::Ground<'a>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.on
+    }
 }
 
 enum Ready {
@@ -89,38 +100,17 @@ impl<'a> Ground<'a> {
         largest: f64,
         monitor: &Monitor<'_>,
     ) -> Result<Ground<'a>> {
-        if data.n_rows() == 0 {
-            return Err(Error::NoRows);
-        }
-        if data.n_columns() == 0 {
-            return Err(Error::NoFeatures);
-        }
-        if monitor.stop().is_some() {
-            return Err(Error::Stopped);
-        }
-        let rows = *data.rows();
-        // A width is only looked for in rows that have one.
-        Function { kernel: params.kernel.clone(), ..Function::linear() }.check_rows(&rows)?;
         let Kernelized { kernel, gamma, coef0, degree, .. } = params;
-        let function = kernel.with(Some(*gamma), *coef0, *degree, data);
-        if *kernel == Kernel::Precomputed {
-            check_square(&rows)?;
-        }
-        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        let mut picks: Vec<u32> =
-            (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
-        if picks.is_empty() {
-            return Err(Error::NoRows);
-        }
-        picks.sort_by_key(|i| group(*i as usize));
-        let weights: Vec<f64> = picks.iter().map(|i| weight(*i as usize)).collect();
-        let storage = Storage::of(&function, &rows);
-        let center = center_of(&function, storage, &rows);
-        let precision = precision(params, &function, &rows, &center, largest);
-        let size = if precision == Precision::Single { 4 } else { 8 };
-        // Rows ready in both precisions, a column cache that holds at least a small working set.
-        let fixed = (picks.len() * data.n_columns() * 12 + picks.len() * 64 * size) as u64;
-        monitor.reserve("rows made ready and a few columns of kernel values", fixed)?;
+        let on = crate::kernel::Ground::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
+        let on = on.sorted_by(group);
+        let precision = precision(params, &on.function, &on.rows, &on.center, largest);
+        let size = bytes_of(precision);
+        let n = on.picks.len() as u64;
+        // Rows ready for solving and for the proof, a column cache that holds at least a small working set.
+        let row_bytes = n * data.n_columns() as u64 * (size + 8);
+        let fixed = row_bytes + n * FEWEST_COLUMNS as u64 * size;
+        let what = "rows made ready and a few columns of kernel values";
+        monitor.reserve_or(what, fixed, u64::MAX, INSTEAD)?;
         let room = monitor.memory().map_or(u64::MAX, |budget| budget - fixed);
         let options = SolverOptions {
             tol: params.tol,
@@ -128,18 +118,27 @@ impl<'a> Ground<'a> {
             cache_bytes: ((params.cache_size * 1e6) as u64).min(room),
             shrinking: params.shrinking,
         };
-        let of = || function.clone();
         let ready = match precision {
-            Precision::Single => {
-                Ready::Single(KernelRows::new(of(), storage, &rows, &picks, &center, &picks))
-            }
-            Precision::Double => {
-                Ready::Double(KernelRows::new(of(), storage, &rows, &picks, &center, &picks))
-            }
+            Precision::Single => Ready::Single(on.ready_in()),
+            Precision::Double => Ready::Double(on.ready()),
         };
-        let exact = KernelRows::new(of(), storage, &rows, &picks, &[], &picks);
-        let gap = params.gap;
-        Ok(Ground { rows, function, precision, center, picks, weights, ready, exact, options, gap })
+        let (exact, gap) = (on.exact(), params.gap);
+        Ok(Ground { on, precision, ready, exact, row_bytes, options, gap })
+    }
+
+    /// What a kernel value takes.
+    pub fn value_bytes(&self) -> u64 {
+        bytes_of(self.precision)
+    }
+
+    /// What the rows made ready take.
+    pub fn row_bytes(&self) -> u64 {
+        self.row_bytes
+    }
+
+    /// What columns may take, of all problems at once.
+    pub fn cache_bytes(&self) -> u64 {
+        self.options.cache_bytes
     }
 
     /// Solves a problem over the rows at some places (of [`Ground::picks`]), `sharing` others at once.
@@ -190,7 +189,7 @@ impl<'a> Ground<'a> {
         progress: &(dyn Fn(f64) + Sync),
     ) -> Solved {
         let mut options = self.options;
-        options.cache_bytes /= sharing.clamp(1, rayon::current_num_threads()) as u64;
+        options.cache_bytes /= sharing.clamp(1, AT_ONCE) as u64;
         // A bound that no honest problem comes near: every loop ends.
         options.max_steps = options.max_steps.min(10_000_000.max(1000 * places.len() as u64));
         options.max_steps = options.max_steps.saturating_sub(taken);
@@ -269,15 +268,14 @@ impl<'a> Ground<'a> {
     /// The machine of some of the rows.
     pub fn machine(&self, places: &[u32], coefficients: Matrix, intercepts: Vec<f64>) -> Machine {
         let support: Vec<u32> = places.iter().map(|k| self.picks[*k as usize]).collect();
-        Machine::of_rows(
-            self.function.clone(),
-            self.precision,
-            &self.rows,
-            support,
-            self.center.clone(),
-            coefficients,
-            intercepts,
-        )
+        self.on.machine(self.precision, support, coefficients, intercepts)
+    }
+}
+
+fn bytes_of(precision: Precision) -> u64 {
+    match precision {
+        Precision::Single => 4,
+        Precision::Double => 8,
     }
 }
 

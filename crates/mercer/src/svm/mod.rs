@@ -15,6 +15,7 @@ mod nu_svc;
 mod nu_svr;
 mod one_class;
 mod pairwise;
+mod plan;
 mod platt;
 mod proof;
 mod svc;

@@ -11,6 +11,7 @@ use super::pairwise::{
     DecisionShape, Task, certificate, join_pairs, pair_maps, pair_segments, ranges, scores,
     shown_pairs, solve_all, votes,
 };
+use super::plan::{Problems, plan};
 use super::svc::check_shown;
 use super::weight::ClassWeight;
 use crate::kernel::{Gamma, GammaRule, Kernel};
@@ -126,6 +127,7 @@ impl Fit for NuSvc {
         let tasks = shown_pairs(&ranges)
             .map(|(a, b)| self.task([ranges[a].clone(), ranges[b].clone()], bound))
             .collect::<Result<Vec<Task>>>()?;
+        let plan = plan(&ground, Problems::Pairs, &tasks, monitor);
         let solved = solve_all(&ground, &tasks, monitor);
         let mut prices = Vec::new();
         let answers: Vec<(Vec<f64>, f64)> = solved
@@ -146,7 +148,7 @@ impl Fit for NuSvc {
             let said: Vec<Vec<f64>> = (0..tasks.len()).into_par_iter().map(said).collect();
             pair_maps(self.calibration, &ground, &ranges, &tasks, &said)
         });
-        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
         let model = NuSvcModel {
             classes: classes.clone(),
             machine,

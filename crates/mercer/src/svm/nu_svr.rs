@@ -7,6 +7,7 @@
 use super::ground::{Ground, Kernelized};
 use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
+use super::plan::{Problems, plan};
 use super::svr::single_machine;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};
@@ -98,11 +99,13 @@ impl Fit for NuSvr {
             split: n,
             slack: None,
         };
-        let solved = solve_all(&ground, &[task], monitor);
+        let tasks = [task];
+        let plan = plan(&ground, Problems::One, &tasks, monitor);
+        let solved = solve_all(&ground, &tasks, monitor);
         let [above, below] = solved[0].level;
         let beta: Vec<f64> = (0..n).map(|i| solved[0].beta[i] + solved[0].beta[n + i]).collect();
         let machine = single_machine(&ground, &beta, 0.5 * (above + below));
-        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
         let model = NuSvrModel {
             machine,
             n_iter: solved[0].steps,

@@ -6,6 +6,7 @@
 use super::ground::{Ground, Kernelized};
 use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
+use super::plan::{Problems, plan};
 use super::svr::single_machine;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};
@@ -86,9 +87,11 @@ impl Fit for OneClassSvm {
             split: n,
             slack: None,
         };
-        let solved = solve_all(&ground, &[task], monitor);
+        let tasks = [task];
+        let plan = plan(&ground, Problems::One, &tasks, monitor);
+        let solved = solve_all(&ground, &tasks, monitor);
         let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);
-        let certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
         let model =
             OneClassSvmModel { machine, n_iter: solved[0].steps, converged: solved[0].converged };
         Ok(Fitted { model, certificate })

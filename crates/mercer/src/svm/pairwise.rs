@@ -1,10 +1,10 @@
 //! Many classes from machines that tell two apart: one against one, or one against the rest.
 
 use super::calibrate::{Calibration, CalibrationMap};
-use super::ground::{Ground, Solved};
+use super::ground::{AT_ONCE, Ground, Solved};
 use crate::choice;
 use crate::kernel::{Machine, Segment};
-use crate::model::{Certificate, Method, Monitor, Proof};
+use crate::model::{Certificate, Method, Monitor, Plan, Proof};
 use crate::solver::{BoxQp, Slack};
 use mercer_num::Matrix;
 use rayon::prelude::*;
@@ -90,9 +90,12 @@ pub(super) fn each_task<R: Send>(
     const WHOLE: u64 = 1000;
     let total = WHOLE * tasks.len() as u64;
     let done = AtomicU64::new(0);
+    let each =
+        if rayon::current_num_threads() > AT_ONCE { tasks.len().div_ceil(AT_ONCE) } else { 1 };
     let solved = tasks
         .par_iter()
-        .with_max_len(1)
+        .with_min_len(each)
+        .with_max_len(each)
         .map(|task| {
             let alone = tasks.len() == 1;
             let progress = |share: f64| {
@@ -115,6 +118,7 @@ pub(super) fn each_task<R: Send>(
 /// The certificate of some problems: their objectives added up, their largest violation.
 pub(super) fn certificate(
     ground: &Ground<'_>,
+    plan: Option<Plan>,
     solved: &[Solved],
     n_vectors: usize,
     start: Instant,
@@ -150,6 +154,7 @@ pub(super) fn certificate(
             violation: Some(("largest KKT violation".into(), violation)),
             how: Some(how),
             condition: None,
+            plan,
         },
         rows: ground.picks.len() as u64,
         rounds: 1,

@@ -12,6 +12,7 @@ use super::pairwise::{
     DecisionShape, Multiclass, Task, certificate, each_task, join_pairs, pair_maps, pair_table,
     ranges, shown_pairs, solve_all,
 };
+use super::plan::{Problems, plan};
 use super::svc_model::SvcModel;
 use super::weight::ClassWeight;
 use crate::kernel::Machine;
@@ -191,6 +192,8 @@ impl Svc {
             }
             _ => {}
         }
+        let problems = if one_vs_one { Problems::Pairs } else { Problems::Rest };
+        let plan = plan(&ground, problems, &tasks, monitor);
         let solved = match self.margin {
             Margin::Soft => solve_all(&ground, &tasks, monitor),
             Margin::Hard => self.solve_hard(&ground, &tasks, classes, &sorted, monitor)?,
@@ -220,7 +223,7 @@ impl Svc {
             };
             ranges.iter().map(of).collect()
         });
-        let mut certificate = certificate(&ground, &solved, machine.n_vectors(), start);
+        let mut certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
         let behind: Vec<Vec<f64>> =
             tasks.iter().zip(&solved).map(|(task, solved)| slacks(task, solved)).collect();
         let table = match one_vs_one {

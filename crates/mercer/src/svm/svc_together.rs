@@ -2,6 +2,7 @@
 
 use super::ground::{Ground, Solved};
 use super::pairwise::{Multiclass, certificate};
+use super::plan::plan_together;
 use super::proof::Measured;
 use super::svc::{Margin, Svc};
 use super::svc_model::SvcModel;
@@ -45,6 +46,7 @@ impl Svc {
                 costs[k] = self.C * ground.weights[k] * factors[*class];
             }
         }
+        let plan = plan_together(ground, shown.len(), monitor);
         let found = ground.solve_together(&places, shown.len(), &costs, monitor);
         // Of two classes one function says it all: how much higher the second is than the first.
         let m = shown.len();
@@ -82,7 +84,7 @@ impl Svc {
             outputs: Vec::new(),
         };
         monitor.report(1, Some(1));
-        let certificate = certificate(ground, &[solved], machine.n_vectors(), start);
+        let certificate = certificate(ground, plan, &[solved], machine.n_vectors(), start);
         let model = SvcModel {
             margins: Vec::new(),
             slacks: Matrix::default((0, 0)),

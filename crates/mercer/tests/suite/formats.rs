@@ -14,6 +14,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Remembers the largest piece of memory the current thread asked for.
 struct Watched;
@@ -684,6 +685,38 @@ fn a_saved_model_replaces_the_old_one_and_leaves_no_litter() {
     trained.save(&path).unwrap();
 
     assert_eq!(Trained::load(&path).unwrap(), trained);
+    assert_eq!(files(folder.path()), ["model.mercer"]);
+}
+
+#[test]
+fn writers_of_one_path_never_leave_or_show_a_torn_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model.mercer");
+    // Of different lengths, and longer than a page that could be written at once.
+    let whole = [vec![1u8; 300_000], vec![2u8; 1_100_000], vec![3u8; 700_000]];
+    file::save(&path, &whole[0]).unwrap();
+    let writing = AtomicBool::new(true);
+
+    let n_seen = std::thread::scope(|scope| {
+        let writers: Vec<_> = whole
+            .iter()
+            .map(|bytes| scope.spawn(|| (0..20).for_each(|_| file::save(&path, bytes).unwrap())))
+            .collect();
+        let reader = scope.spawn(|| {
+            let mut n = 0;
+            while writing.load(Ordering::Relaxed) || n == 0 {
+                let seen = std::fs::read(&path).unwrap();
+                assert!(whole.contains(&seen), "{} bytes of nobody's", seen.len());
+                n += 1;
+            }
+            n
+        });
+        writers.into_iter().for_each(|writer| writer.join().unwrap());
+        writing.store(false, Ordering::Relaxed);
+        reader.join().unwrap()
+    });
+
+    assert!(n_seen > 0);
     assert_eq!(files(folder.path()), ["model.mercer"]);
 }
 

@@ -1,22 +1,28 @@
 //! Networks learned from rows: what is drawn from a network leads back to it.
 
-use crate::cases::repository_file;
+use crate::cases::{names, repository_file};
 use mercer::Error;
+use mercer::catalog::{Estimator, Trained};
 use mercer::data::{Column, Levels, Table, Values};
-use mercer::model::{Method, Monitor, Stop};
+use mercer::model::{Method, Monitor, Progress, Stop};
 use mercer::prelude::*;
+use mercer::prepare::Features;
 use mercer::probability::network::bif::from_bif;
 use mercer::probability::network::inference::{log_evidence, query};
 use mercer::probability::network::learn::{
     Arrows, FamilyCounts, HillClimb, Learner, Observations, Score, Tables, chow_liu, fit_tables,
     naive, tree_augmented,
 };
-use mercer::probability::network::{Evidence, Network, RandomNetwork, TanNb, Variable};
+use mercer::probability::network::{
+    BayesNetwork, Evidence, Network, RandomNetwork, TanNb, Variable,
+};
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
 use proptest::prelude::*;
 use proptest::test_runner::Config;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// No round lowers the objective, and the last is where it stays.
 fn rises_to_where_it_stays(seed: u64, alpha: f64) {
@@ -353,6 +359,120 @@ fn a_search_around_a_class_keeps_its_arrows() {
     assert!(learned.search.is_some());
     assert!((1..6).all(|v| learned.fitted.parents(v).contains(&0)));
     assert!(learned.fitted.parents(0).is_empty());
+}
+
+/// Cancels a search after so many steps, and keeps what it was told.
+struct AfterSteps {
+    steps: u64,
+    flag: Arc<AtomicBool>,
+    seen: Mutex<Vec<Progress>>,
+}
+
+impl AfterSteps {
+    fn new(steps: u64) -> AfterSteps {
+        AfterSteps { steps, flag: Arc::default(), seen: Mutex::default() }
+    }
+
+    /// Progress over rows has their number for a total.
+    fn monitor(&self, n_rows: u64) -> Monitor<'_> {
+        let told = move |at: Progress| {
+            if at.total != Some(n_rows) {
+                self.seen.lock().unwrap().push(at);
+                self.flag.store(at.done >= self.steps, Ordering::Relaxed);
+            }
+        };
+        Monitor::quiet().on_progress(told).cancelled_by(Arc::clone(&self.flag))
+    }
+}
+
+fn n_arrows(parents: &[Vec<usize>]) -> usize {
+    parents.iter().map(Vec::len).sum()
+}
+
+#[test]
+fn a_classifier_whose_search_is_cut_short_has_the_best_arrows_so_far() {
+    let (x, codes, classes, _) = classes_and_rows();
+    let rows = Dataset::classes(&x, &codes, &classes).unwrap();
+    let never = AfterSteps::new(u64::MAX);
+
+    let whole = BayesNetwork::new().fit(&rows, &never.monitor(400)).unwrap();
+
+    let seen = never.seen.into_inner().unwrap();
+    let last = seen.last().unwrap();
+    assert!(seen.is_sorted_by_key(|at| at.done));
+    assert!(seen.iter().all(|at| at.total.is_some_and(|total| at.done <= total)));
+    assert_eq!(Some(last.done), last.total);
+    assert_eq!(whole.certificate.stopped, None);
+    let n_steps = last.done;
+    assert!(n_steps >= 3, "{n_steps} steps are too few to be cut short");
+    let mut before = f64::NEG_INFINITY;
+    for steps in 1..n_steps {
+        let after = AfterSteps::new(steps);
+
+        let cut = BayesNetwork::new().fit(&rows, &after.monitor(400)).unwrap();
+
+        // Every step of a climb without a tabu list rises, and the first two add an arrow each.
+        assert!(before < cut.score && cut.score < whole.score, "{steps}: {}", cut.score);
+        assert!(steps > 2 || n_arrows(&cut.parents) == steps as usize, "{:?}", cut.parents);
+        assert_eq!(cut.certificate.stopped, Some(Stop::Cancelled));
+        assert_eq!(cut.certificate.rows, 400);
+        assert!(cut.certificate.to_string().ends_with("CUT SHORT on request"));
+        assert!(cut.predict(&Rows::from(&x)).is_ok());
+        before = cut.score;
+    }
+}
+
+#[test]
+fn a_search_whose_time_is_up_ends_within_a_step() {
+    let (x, codes, classes, _) = classes_and_rows();
+    let rows = Dataset::classes(&x, &codes, &classes).unwrap();
+    let limit = Duration::from_millis(300);
+    // The first step is told late.
+    let wait = |at: Progress| {
+        if at.total != Some(400) {
+            std::thread::sleep(limit);
+        }
+    };
+    let monitor = Monitor::quiet().time_limit(limit).on_progress(wait);
+
+    let fitted = BayesNetwork::new().fit(&rows, &monitor).unwrap();
+
+    assert_eq!(n_arrows(&fitted.parents), 1);
+    assert_eq!(fitted.certificate.stopped, Some(Stop::Deadline));
+    assert!(fitted.certificate.to_string().contains("CUT SHORT by the time limit"));
+}
+
+#[test]
+fn a_summary_whose_search_is_cut_short_is_a_model_that_can_be_saved() {
+    let (x, codes, classes, _) = classes_and_rows();
+    let rows = Dataset::classes(&x, &codes, &classes).unwrap();
+    let estimator = Estimator::from(BayesNetwork::new());
+    let stats = estimator.gather(&rows, &Monitor::quiet()).unwrap().stats;
+    let after = AfterSteps::new(1);
+
+    let cut = estimator.finish_within(&stats, 400, &after.monitor(400)).unwrap();
+    let whole = estimator.finish(&stats, 400).unwrap();
+
+    assert_eq!(cut.certificate.stopped, Some(Stop::Cancelled));
+    assert_eq!(whole.certificate.stopped, None);
+    assert_ne!(cut.model, whole.model);
+    let trained = Trained::new(estimator, Features::plain(names(5)), cut, Some(stats));
+    let loaded = Trained::from_bytes(&trained.to_bytes().unwrap()).unwrap();
+    assert_eq!(loaded.fitted.certificate.stopped, Some(Stop::Cancelled));
+}
+
+#[test]
+fn a_network_whose_search_is_cut_short_has_tables_for_the_arrows_so_far() {
+    let (_, _, _, data) = classes_and_rows();
+    let arrows = Arrows::Search(HillClimb::default());
+    let learner = Learner { arrows, tables: Tables::default() };
+    let after = AfterSteps::new(2);
+
+    let learned = learner.learn(&data, &after.monitor(0)).unwrap();
+
+    assert_eq!(learned.search.unwrap().stopped, Some(Stop::Cancelled));
+    assert_eq!(learned.fitted.certificate.stopped, Some(Stop::Cancelled));
+    assert_eq!(n_arrows(&parents_of(&learned.fitted)), 2);
 }
 
 #[test]

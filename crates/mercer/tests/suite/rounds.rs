@@ -67,12 +67,22 @@ impl Rounds for LineMeans {
         stats.merge(&part)
     }
 
-    fn step(&self, at: Vec<f64>, stats: &Nearest) -> Result<Step<Vec<f64>, Vec<f64>>> {
+    fn step(
+        &self,
+        at: Vec<f64>,
+        stats: &Nearest,
+        _: &Monitor<'_>,
+    ) -> Result<Step<Vec<f64>, Vec<f64>>> {
         let next = moved(&at, stats);
         Ok(if next == at { Step::Done(at, proof(0.0)) } else { Step::Again(next) })
     }
 
-    fn interrupt(&self, at: Vec<f64>, partial: &Nearest) -> Result<(Vec<f64>, Proof)> {
+    fn interrupt(
+        &self,
+        at: Vec<f64>,
+        partial: &Nearest,
+        _: &Monitor<'_>,
+    ) -> Result<(Vec<f64>, Proof)> {
         let next = moved(&at, partial);
         let shift = at.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
         Ok((at, proof(shift)))

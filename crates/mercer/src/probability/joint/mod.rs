@@ -376,6 +376,7 @@ fn n_cells(variables: &[Variable]) -> Result<usize> {
             what: format!("a joint table of {} variables", variables.len()),
             needed: (variables.iter().map(|v| v.values.len() as f64).product::<f64>() * 8.0) as u64,
             budget: 8 * MOST_CELLS as u64,
+            instead: "",
         })
 }
 

@@ -12,7 +12,7 @@
 use super::inference::query;
 use super::learn::{HillClimb, Observations, Score, naive};
 use super::{Evidence, Network, Variable};
-use crate::model::Method;
+use crate::model::{Method, Stop};
 use crate::prelude::*;
 use crate::stats::{ByClass, Combinations, category, not_a_category};
 use mercer_num::random::Random;
@@ -82,6 +82,14 @@ impl Accumulate for BayesNetwork {
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        Ok(self.finish_within(stats, &Monitor::quiet())?.0)
+    }
+
+    fn finish_within(
+        &self,
+        stats: &Self::Stats,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self::Model, Option<Stop>)> {
         stats.classes().check_several()?;
         let weights = stats.weights();
         if weights.iter().sum::<f64>() <= 0.0 {
@@ -92,7 +100,7 @@ impl Accumulate for BayesNetwork {
         let levels: Vec<usize> = seen.iter().map(|n| (*n).max(1)).collect();
         let data = observations(stats, &seen, &levels)?;
         let class = levels.len();
-        let (parents, score) = self.arrows(&data, class)?;
+        let Found { parents, score, stopped } = self.arrows(&data, class, monitor)?;
         let tables = (0..=class)
             .map(|v| {
                 let mut counts = vec![0.0; cells(&levels, weights.len(), &parents[v], v)];
@@ -104,7 +112,8 @@ impl Accumulate for BayesNetwork {
                 counts.chunks_exact(k).flat_map(|row| shares(row, alpha, seen)).collect()
             })
             .collect();
-        Ok(BayesNetworkModel { classes: stats.classes().clone(), levels, parents, tables, score })
+        let classes = stats.classes().clone();
+        Ok((BayesNetworkModel { classes, levels, parents, tables, score }, stopped))
     }
 
     fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
@@ -125,11 +134,10 @@ impl BayesNetwork {
         }
     }
 
-    /// The parents of every variable and the score they have.
-    fn arrows(&self, data: &Observations, class: usize) -> Result<(Vec<Vec<usize>>, f64)> {
+    fn arrows(&self, data: &Observations, class: usize, monitor: &Monitor<'_>) -> Result<Found> {
         if data.complete().total().is_err() {
             // No row shows everything: nothing but the class is known to matter.
-            return Ok((naive(data, class)?, 0.0));
+            return Ok(Found { parents: naive(data, class)?, score: 0.0, stopped: None });
         }
         let climb = HillClimb {
             score: self.rule(),
@@ -138,10 +146,17 @@ impl BayesNetwork {
             class: self.augment.then_some(class),
             ..HillClimb::default()
         };
-        let found = climb.run(data, &Monitor::quiet())?;
-        let score = found.certificate.proof.objective.map_or(0.0, |(_, score)| score);
-        Ok((found.model, score))
+        let Fitted { model: parents, certificate } = climb.climb(data, monitor)?;
+        let score = certificate.proof.objective.map_or(0.0, |(_, score)| score);
+        Ok(Found { parents, score, stopped: certificate.stopped })
     }
+}
+
+/// Arrows: the parents of every variable, the score they have, and why there was no time for better ones.
+struct Found {
+    parents: Vec<Vec<usize>>,
+    score: f64,
+    stopped: Option<Stop>,
 }
 
 /// The rows as a network sees them, the class as the last variable. A column that never had a value

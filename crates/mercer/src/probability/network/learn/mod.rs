@@ -72,7 +72,7 @@ pub struct Learner {
 }
 
 impl Learner {
-    /// Learns a network.
+    /// Learns a network. A search for arrows that is cut short gives the best found so far, marked.
     ///
     /// # Errors
     /// If there are no rows, or the parts do not fit together.
@@ -89,8 +89,27 @@ impl Learner {
                 found.model
             }
         };
-        let mut learned = fit_tables(&parents, data, &self.tables, monitor)?;
+        let stopped = search.as_ref().and_then(|search| search.stopped);
+        let mut learned = match stopped {
+            None => fit_tables(&parents, data, &self.tables, monitor)?,
+            Some(_) => self.first_tables(&parents, data, monitor)?,
+        };
+        learned.fitted.certificate.stopped = learned.fitted.certificate.stopped.or(stopped);
         learned.search = search;
         Ok(learned)
+    }
+
+    /// The tables of arrows whose search was cut short: counts, and where rows have gaps, one round.
+    fn first_tables(
+        &self,
+        parents: &[Vec<usize>],
+        data: &Observations,
+        monitor: &Monitor<'_>,
+    ) -> Result<Learned> {
+        let mut patient = Monitor::quiet();
+        if let Some(budget) = monitor.memory() {
+            patient = patient.memory_limit(budget);
+        }
+        fit_tables(parents, data, &Tables { max_rounds: 0, ..self.tables }, &patient)
     }
 }

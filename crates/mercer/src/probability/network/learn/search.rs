@@ -8,7 +8,7 @@
 use super::score::Cache;
 use super::{Observations, Score};
 use crate::error::{Error, Result};
-use crate::model::{Certificate, Fitted, Method, Monitor, Proof};
+use crate::model::{Certificate, Fitted, Method, Monitor, Proof, Stop};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -66,11 +66,20 @@ impl HillClimb {
         data: &Observations,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Vec<Vec<usize>>>> {
-        let start = Instant::now();
         self.check(data)?;
         if monitor.stop().is_some() {
             return Err(Error::Stopped);
         }
+        self.climb(data, monitor)
+    }
+
+    /// The same with checked parameters; when stopped at once, the arrows to begin with.
+    pub(crate) fn climb(
+        &self,
+        data: &Observations,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<Vec<Vec<usize>>>> {
+        let start = Instant::now();
         let complete = data.complete();
         let mut climb = Climb::new(self, &complete)?;
         let mut best = (climb.total(), climb.parents.clone());
@@ -78,11 +87,14 @@ impl HillClimb {
         let mut tabu: VecDeque<Step> = VecDeque::new();
         let (mut stopped, mut left) = (None, 0.0);
         loop {
-            stopped = stopped.or(monitor.stop());
-            if stopped.is_some() {
-                break;
-            }
-            let Some((gain, step)) = climb.best_step(&tabu) else { break };
+            let found = match climb.best_step(&tabu, monitor) {
+                Ok(found) => found,
+                Err(stop) => {
+                    stopped = Some(stop);
+                    break;
+                }
+            };
+            let Some((gain, step)) = found else { break };
             let rounding = ROUNDING * best.0.abs().max(1.0);
             if self.tabu == 0 && gain <= rounding {
                 left = gain.max(0.0);
@@ -94,7 +106,7 @@ impl HillClimb {
                 tabu.pop_front();
             }
             steps += 1;
-            monitor.report(steps, None);
+            monitor.report(steps, Some(self.guess(climb.parents.len()).max(steps + 1)));
             let now = climb.total();
             if now > best.0 + rounding {
                 (best, since) = ((now, climb.parents.clone()), 0);
@@ -105,16 +117,26 @@ impl HillClimb {
                 }
             }
         }
+        if stopped.is_none() {
+            monitor.report(steps, Some(steps));
+        }
         let proof = Proof {
             method: Method::Iterative,
             objective: Some((self.score.name().to_owned(), best.0)),
-            violation: Some(("gain of the best step left".to_owned(), left)),
+            // What a step that was not looked at would have gained nobody knows.
+            violation: stopped.is_none().then(|| ("gain of the best step left".to_owned(), left)),
             ..Proof::closed_form()
         };
         let rows = complete.n_rows() as u64;
         let seconds = start.elapsed().as_secs_f64();
         let certificate = Certificate { proof, rows, rounds: steps, stopped, seconds };
         Ok(Fitted { model: best.1, certificate })
+    }
+
+    /// About how many steps it takes: two arrows a variable, and with a tabu list the patience at the end.
+    fn guess(&self, n_variables: usize) -> u64 {
+        let after = if self.tabu == 0 { 0 } else { self.patience };
+        (n_variables * self.max_parents.min(2) + after) as u64
     }
 
     fn check(&self, data: &Observations) -> Result<()> {
@@ -156,7 +178,9 @@ impl<'a> Climb<'a> {
         let parents: Vec<Vec<usize>> = (0..n).map(first).collect();
         let mut climb =
             Climb { how, data, total, parents, terms: vec![0.0; n], cache: Cache::new() };
-        climb.fill((0..n).map(|v| (v, climb.parents[v].clone())).collect());
+        let first = (0..n).map(|v| (v, climb.parents[v].clone())).collect();
+        // A look at every variable, which even those get who have no time.
+        climb.fill(first, &Monitor::quiet()).ok();
         for v in 0..n {
             climb.terms[v] = climb.term(v, &climb.parents[v]);
         }
@@ -167,19 +191,27 @@ impl<'a> Climb<'a> {
         self.terms.iter().sum()
     }
 
-    /// Works out the terms that are not known yet, on all threads.
-    fn fill(&mut self, mut families: Vec<(usize, Vec<usize>)>) {
+    /// Works out the terms that are not known yet, on all threads; fewer where the monitor says to end.
+    fn fill(
+        &mut self,
+        mut families: Vec<(usize, Vec<usize>)>,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<(), Stop> {
         families.retain(|(v, parents)| self.cache.get(*v, parents).is_none());
         families.sort();
         families.dedup();
         let (how, data, total) = (self.how, self.data, self.total);
-        let terms: Vec<f64> = families
+        let terms: std::result::Result<Vec<f64>, Stop> = families
             .par_iter()
-            .map(|(v, parents)| how.score.family(data, total, *v, parents))
+            .map(|(v, parents)| match monitor.stop() {
+                None => Ok(how.score.family(data, total, *v, parents)),
+                Some(stop) => Err(stop),
+            })
             .collect();
-        for ((v, parents), term) in families.into_iter().zip(terms) {
+        for ((v, parents), term) in families.into_iter().zip(terms?) {
             self.cache.put(v, parents, term);
         }
+        Ok(())
     }
 
     fn term(&self, v: usize, parents: &[usize]) -> f64 {
@@ -248,10 +280,17 @@ impl<'a> Climb<'a> {
     }
 
     /// The step that gains the most; of equal ones the first.
-    fn best_step(&mut self, tabu: &VecDeque<Step>) -> Option<(f64, Step)> {
+    fn best_step(
+        &mut self,
+        tabu: &VecDeque<Step>,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Option<(f64, Step)>, Stop> {
+        if let Some(stop) = monitor.stop() {
+            return Err(stop);
+        }
         let mut steps = self.steps();
         steps.retain(|step| !tabu.contains(step));
-        self.fill(steps.iter().flat_map(|step| self.changed(*step)).collect());
+        self.fill(steps.iter().flat_map(|step| self.changed(*step)).collect(), monitor)?;
         let rounding = ROUNDING * self.total().abs().max(1.0);
         let mut best: Option<(f64, Step)> = None;
         for step in steps {
@@ -264,7 +303,7 @@ impl<'a> Climb<'a> {
                 best = Some((gain, step));
             }
         }
-        best
+        Ok(best)
     }
 
     fn take(&mut self, step: Step) {

@@ -1,259 +1,46 @@
 //! Any fitted model of the catalog. It never changes: learning more rows gives another one, so
 //! threads may share it and an interrupted call leaves nothing half done.
+//!
+//! Python asks one class for everything, so what it can be asked stands here in one list; how models are
+//! learned, kept and told about stands beside it.
 
+mod columns;
+pub mod learn;
+mod slices;
+mod state;
+mod told;
+
+use self::columns::described;
+use self::learn::with_params;
+use self::slices::by_slices;
+use self::state::{Learned, State};
+use self::told::tree;
 use crate::array::{self, Batch, Table, Target};
 use crate::decision;
 use crate::error::raised;
+use crate::limits::{Bounds, Limits};
 use crate::table;
 use crate::work;
-use mercer::catalog::{AnyStats, Estimator, Trained, Tree, Unlabeled, file};
-use mercer::data::{Dataset, Described, Kind, Levels};
+use mercer::catalog::{Estimator, Trained};
 use mercer::decision::Densities;
 use mercer::explain::{explain, explain_scores, explain_terms};
-use mercer::model::{
-    Classifier, Clusterer, Model, Monitor, Regressor, Stop, Transformer, chunk_rows,
-};
-use mercer::prepare::{Features, Field, NumberStep, Reads, Recipe, Schema, Step, Words};
+use mercer::model::{Classifier, Clusterer, Model, Regressor, Transformer};
+use mercer::prepare::Features;
 use mercer::{Error, Result};
-use mercer_num::parallel::Layout;
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use ndarray::{Array2, ShapeError};
 use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyReadonlyArray1, PyReadonlyArray2};
-use pyo3::exceptions::{PyKeyError, PyMemoryError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
-use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
-
-/// Dense cells predicted between two looks at the cancel flag: tens of milliseconds.
-const CELLS_AT_ONCE: usize = 1 << 24;
+use std::time::Instant;
 
 /// A fitted model with all it needs to predict, learn on, and be saved.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct Fitted {
     state: State,
-}
-
-/// Learns from rows. `params` is a JSON object; `target` holds numbers, or codes of the classes in
-/// `labels`. With `wait`, rows too few for a model are kept until more are observed. `levels` has the
-/// words of the columns that hold codes. The fit begins at the model of `start`, if any.
-#[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, seconds=None, wait=false, start=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn fit<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    x: Table<'py>,
-    target: Target<'py>,
-    labels: &Bound<'py, PyList>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    levels: Option<Vec<Option<Vec<String>>>>,
-    seconds: Option<f64>,
-    wait: bool,
-    start: Option<Bound<'py, Fitted>>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
-    let start = start.as_ref().map(|start| start.get().ready()).transpose()?;
-    let columns = described(&estimator, &features);
-    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
-    let data = batch.dataset()?;
-    let limit = limit(seconds)?;
-    let state = work::run(py, |cancel| {
-        let began = Instant::now();
-        let monitor = monitor(limit, cancel);
-        if estimator.no_rows().is_none() {
-            let fitted = match start {
-                Some(start) => estimator.fit_from(&start.fitted.model, &data, &monitor)?,
-                None => estimator.fit(&data, &monitor)?,
-            };
-            return Ok(State::ready(Trained::new(estimator, features, fitted, None)));
-        }
-        let part = estimator.gather(&data, &monitor)?;
-        let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, began)? {
-            State::Waiting(_, why) if !wait => Err(why),
-            state => Ok(state),
-        }
-    })?;
-    Ok(Fitted { state })
-}
-
-/// Goes on from a model, or from nothing, with one pass over more rows; the rest is as in `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, before, x, target, labels, weights=None, names=None, seconds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn learn_on<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    before: Option<Bound<'py, Fitted>>,
-    x: Table<'py>,
-    target: Target<'py>,
-    labels: &Bound<'py, PyList>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    seconds: Option<f64>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let before = before.as_ref().map(|before| before.get().ready()).transpose()?;
-    let features = match before {
-        Some(before) => before.features.clone(),
-        None => features(names, None, x.n_columns()?, x.is_sparse())?,
-    };
-    let columns = Arc::default();
-    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
-    let data = batch.dataset()?;
-    let limit = limit(seconds)?;
-    let trained = work::run(py, |cancel| {
-        let fitted = before.map(|before| &before.fitted);
-        let fitted = estimator.learn_on(fitted, &data, &monitor(limit, cancel))?;
-        Ok(Trained::new(estimator, features, fitted, None))
-    })?;
-    Ok(Fitted { state: State::ready(trained) })
-}
-
-/// Learns several numbers a row at once; the rest is as in `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, x, targets, weights=None, names=None, seconds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn fit_many<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    x: Table<'py>,
-    targets: PyReadonlyArray2<'py, f64>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    seconds: Option<f64>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let features = features(names, None, x.n_columns()?, x.is_sparse())?;
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let rows = x.rows()?;
-    let targets = targets.as_array();
-    let limit = limit(seconds)?;
-    let trained = work::run(py, |cancel| {
-        let data = Dataset::table(rows, targets)?;
-        let data = match weights {
-            Some(weights) => data.weighted(weights)?,
-            None => data,
-        };
-        let fitted = estimator.fit(&data, &monitor(limit, cancel))?;
-        Ok(Trained::new(estimator, features, fitted, None))
-    })?;
-    Ok(Fitted { state: State::ready(trained) })
-}
-
-/// Learns from a table with texts in it, whose words become columns; the rest is as in `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, columns, target, labels, weights=None, seconds=None, wait=false))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn fit_table<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    columns: Vec<table::Column<'py>>,
-    target: PyReadonlyArray1<'py, u32>,
-    labels: &Bound<'py, PyList>,
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    seconds: Option<f64>,
-    wait: bool,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let table = table::read(columns)?;
-    let classes = array::classes(labels)?;
-    let codes = target.as_slice()?;
-    let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let limit = limit(seconds)?;
-    let state = work::run(py, |cancel| {
-        let start = Instant::now();
-        let monitor = monitor(limit, cancel);
-        let schema = table::schema(&table);
-        let reads = estimator.card().reads();
-        let (features, _) = Features::plan_for(&schema, None, Words::Auto, reads)?;
-        let features = features.look(&Recipe::default(), &table, &monitor)?;
-        let encoded = features.encode(&table, None)?;
-        let columns = features.described();
-        let mut data = Dataset::classes(encoded.rows(), codes, &classes)?.described(&columns)?;
-        if let Some(weights) = weights {
-            data = data.weighted(weights)?;
-        }
-        let part = estimator.gather(&data, &monitor)?;
-        let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, start)? {
-            State::Waiting(_, why) if !wait => Err(why),
-            state => Ok(state),
-        }
-    })?;
-    Ok(Fitted { state })
-}
-
-/// Learns from rows with classes and rows without, by rounds of expectation maximization; the rest is
-/// as in `fit`.
-#[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, more, how, weights=None, more_weights=None, names=None, levels=None, seconds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn fit_partly<'py>(
-    py: Python<'py>,
-    id: &str,
-    params: &str,
-    x: Table<'py>,
-    target: Target<'py>,
-    labels: &Bound<'py, PyList>,
-    more: Table<'py>,
-    how: (f64, f64, u64),
-    weights: Option<PyReadonlyArray1<'py, f64>>,
-    more_weights: Option<PyReadonlyArray1<'py, f64>>,
-    names: Option<Vec<String>>,
-    levels: Option<Vec<Option<Vec<String>>>>,
-    seconds: Option<f64>,
-) -> PyResult<Fitted> {
-    let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
-    let columns = described(&estimator, &features);
-    let of_more = Arc::clone(&columns);
-    let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
-    let data = batch.dataset()?;
-    let mut open = Dataset::unlabeled(more.rows()?);
-    if !of_more.is_empty() {
-        open = open.described(&of_more).map_err(raised)?;
-    }
-    if let Some(weights) = &more_weights {
-        open = open.weighted(weights.as_slice()?).map_err(raised)?;
-    }
-    let (weight, tolerance, max_rounds) = how;
-    let how = Unlabeled { weight, tolerance, max_rounds };
-    let limit = limit(seconds)?;
-    let trained = work::run(py, |cancel| {
-        let (fitted, stats) = how.fit(&estimator, &data, &open, &monitor(limit, cancel))?;
-        Ok(Trained::new(estimator, features, fitted, Some(stats)))
-    })?;
-    Ok(Fitted { state: State::ready(trained) })
-}
-
-/// The model in the bytes of a model file.
-#[pyfunction]
-pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
-    let state = work::run(py, |_| match Trained::from_bytes(bytes) {
-        Ok(trained) => Ok(State::ready(trained)),
-        Err(why) => Learned::from_bytes(bytes).unwrap_or(Err(why)),
-    })?;
-    Ok(Fitted { state })
-}
-
-/// The model in a file.
-#[pyfunction]
-pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
-    let trained = work::run(py, |_| Trained::load(&path))?;
-    Ok(Fitted { state: State::ready(trained) })
 }
 
 #[pymethods]
@@ -293,34 +80,19 @@ impl Fitted {
     /// The names of the columns, or `None` where they had none.
     #[getter]
     fn names(&self) -> Option<Vec<String>> {
-        let features = self.features();
-        let names = features.names();
-        let bundle = features.steps.contains(&Step::Bundle);
-        let invented = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
-        (!bundle && !invented).then_some(names)
+        columns::names(self.features())
     }
 
     /// The words of each column that holds codes, `None` for the others.
     #[getter]
     fn levels(&self) -> Vec<Option<Vec<String>>> {
-        let features = self.features();
-        (features.schema.fields.iter().zip(&features.steps))
-            .map(|(field, step)| match step {
-                Step::Code if field.kind == Kind::Boolean => {
-                    Some(vec!["false".to_owned(), "true".to_owned()])
-                }
-                Step::Code => Some(field.levels.words().to_vec()),
-                _ => None,
-            })
-            .collect()
+        columns::levels(self.features())
     }
 
     /// The names of the columns of a table where some of them are texts; `None` where none is.
     #[getter]
     fn table_names(&self) -> Option<Vec<String>> {
-        let fields = &self.features().schema.fields;
-        let texts = fields.iter().any(|field| field.kind == Kind::Text);
-        texts.then(|| fields.iter().map(|field| field.name.clone()).collect())
+        columns::table_names(self.features())
     }
 
     /// What the columns of a table hold, in the order of `table_names`.
@@ -361,66 +133,25 @@ impl Fitted {
     /// The columns that the model prepares before use, which a plain matrix does not do.
     #[getter]
     fn prepared(&self) -> Vec<&str> {
-        let features = self.features();
-        let plain = Step::Number(NumberStep::default());
-        (features.schema.fields.iter().zip(&features.steps))
-            .filter(|(field, step)| {
-                ![&plain, &Step::Bundle, &Step::Code].contains(step) && field.kind != Kind::Text
-            })
-            .map(|(field, _)| field.name.as_str())
-            .collect()
+        columns::prepared(self.features())
     }
 
     /// How the fit ended: method, rows, objective, violation, seconds, and what cut it short.
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let certificate = &self.ready()?.fitted.certificate;
-        let out = PyDict::new(py);
-        let told = array::tree_object(py, tree(certificate)?)?.cast_into::<PyDict>()?;
-        for (name, value) in told.iter() {
-            match value.cast_into::<PyDict>() {
-                Ok(proof) => out.update(proof.as_mapping())?,
-                Err(e) => out.set_item(name, e.into_inner())?,
-            }
-        }
-        out.set_item("seconds", certificate.seconds)?;
-        out.set_item("text", certificate.to_string())?;
-        Ok(out)
+        told::certificate(py, self.ready()?)
     }
 
     /// The names of the model's fields, of those of its parts, and of what follows from them.
     fn fields(&self) -> Vec<String> {
-        let Ok(trained) = self.ready() else { return Vec::new() };
-        let mut names = Vec::new();
-        let Tree::Map(fields) = trained.fitted.model.fields() else { return names };
-        for (name, field) in fields {
-            names.push(name);
-            if let Tree::Map(parts) = field {
-                names.extend(parts.into_iter().map(|(name, _)| name));
-            }
-        }
-        let derived = trained.fitted.model.as_model().discriminant();
-        let derived = derived.map(|model| model.derived_names()).unwrap_or_default();
-        names.extend(derived.iter().map(|name| (*name).to_owned()));
-        names
+        self.ready().map(told::fields).unwrap_or_default()
     }
 
     /// A field of the model or of one of its parts, or a number that follows from them, as an
     /// array where it is one.
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let unknown = || PyKeyError::new_err(name.to_owned());
-        let model = &self.ready().map_err(|_| unknown())?.fitted.model;
-        let derived = model.as_model().discriminant().and_then(|model| model.derived(name));
-        if let Some(numbers) = derived {
-            return Ok(numbers.into_pyarray(py).into_any());
-        }
-        let fields = model.fields();
-        let parts = match &fields {
-            Tree::Map(parts) => parts.iter().map(|(_, part)| part).collect(),
-            _ => Vec::new(),
-        };
-        let field = fields.get(name).or_else(|| parts.iter().find_map(|part| part.get(name)));
-        array::tree_object(py, field.cloned().ok_or_else(unknown)?)
+        let trained = self.ready().map_err(|_| told::unknown(name))?;
+        told::field(py, trained, name)
     }
 
     /// The rule answers are given by: costs, the cost of no answer, what is added to log-posteriors.
@@ -477,7 +208,7 @@ impl Fitted {
     }
 
     /// The model of these rows and those before, with the parameters as they are now.
-    #[pyo3(signature = (params, x, target, labels, weights=None, seconds=None))]
+    #[pyo3(signature = (params, x, target, labels, weights=None, bounds=None))]
     #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
     fn observe<'py>(
         &self,
@@ -487,20 +218,21 @@ impl Fitted {
         target: Target<'py>,
         labels: &Bound<'py, PyList>,
         weights: Option<PyReadonlyArray1<'py, f64>>,
-        seconds: Option<f64>,
+        bounds: Option<Bounds>,
     ) -> PyResult<Fitted> {
         let estimator = with_params(self.estimator().clone(), params)?;
         let columns = described(&estimator, self.features());
         let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
-        let limit = limit(seconds)?;
+        let limits = Limits::new(bounds)?;
         let state = work::run(py, |cancel| {
             let start = Instant::now();
             let mut learned = Learned { estimator, ..self.learned()? };
-            let part = learned.estimator.gather(&data, &monitor(limit, cancel))?;
+            let monitor = limits.monitor(cancel);
+            let part = learned.estimator.gather(&data, &monitor)?;
             learned.stats.merge(&part.stats)?;
             learned.rows += part.rows;
-            learned.finish(part.stopped, start)
+            learned.finish(part.stopped, start, &monitor)
         })?;
         Ok(Fitted { state })
     }
@@ -530,7 +262,7 @@ impl Fitted {
         let data = batch.dataset()?;
         let trained = self.ready()?;
         let trained = work::run(py, |cancel| {
-            let part = trained.estimator.gather(&data, &monitor(None, cancel))?;
+            let part = trained.estimator.gather(&data, &Limits::default().monitor(cancel))?;
             trained.forget(&part.stats, part.rows)
         })?;
         Ok(Fitted { state: State::ready(trained) })
@@ -833,72 +565,6 @@ impl Fitted {
     }
 }
 
-/// What there is after some rows.
-enum State {
-    /// A model.
-    Ready(Box<Trained>),
-    /// Rows that are too few for one yet, and what is missing.
-    Waiting(Box<Learned>, Error),
-}
-
-impl State {
-    fn ready(trained: Trained) -> State {
-        State::Ready(Box::new(trained))
-    }
-}
-
-/// What was learned from rows, before a model is made of it.
-#[derive(Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Learned {
-    estimator: Estimator,
-    features: Features,
-    stats: AnyStats,
-    rows: u64,
-}
-
-impl Learned {
-    /// Makes the model, or waits for rows that allow one.
-    fn finish(self, stopped: Option<Stop>, start: Instant) -> Result<State> {
-        match self.estimator.finish(&self.stats, self.rows) {
-            Ok(mut fitted) => {
-                fitted.certificate.stopped = stopped;
-                fitted.certificate.seconds = start.elapsed().as_secs_f64();
-                let Learned { estimator, features, stats, .. } = self;
-                Ok(State::ready(Trained::new(estimator, features, fitted, Some(stats))))
-            }
-            Err(why @ (Error::OneClass { .. } | Error::ZeroVariance { .. } | Error::NoRows)) => {
-                Ok(State::Waiting(Box::new(self), why))
-            }
-            Err(why) => Err(why),
-        }
-    }
-
-    fn merge(mut self, other: &Learned) -> Result<State> {
-        if self.estimator != other.estimator || self.features != other.features {
-            return Err(Error::Merge { why: "the parameters or columns differ".into() });
-        }
-        self.stats.merge(&other.stats)?;
-        self.rows += other.rows;
-        self.finish(None, Instant::now())
-    }
-
-    fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::to_bytes(&Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
-    }
-
-    /// `None` if the bytes hold something else.
-    fn from_bytes(bytes: &[u8]) -> Option<Result<State>> {
-        let learned: Learned = file::from_bytes(bytes).ok()?.into_value().ok()?;
-        let checked = learned
-            .estimator
-            .check()
-            .and_then(|()| learned.features.check())
-            .and_then(|()| learned.stats.check());
-        Some(checked.and_then(|()| learned.finish(None, Instant::now())))
-    }
-}
-
 impl Fitted {
     /// The model, or what it is still waiting for.
     fn ready(&self) -> PyResult<&Trained> {
@@ -978,112 +644,4 @@ impl Fitted {
         let refuse = |e: ShapeError| PyRuntimeError::new_err(e.to_string());
         Ok(Array2::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
     }
-}
-
-/// `width` answers for each of the rows, some rows at a time, so that the work can be given up between.
-fn by_slices<T: Copy + Default + Send + Sync>(
-    rows: &Rows<'_>,
-    width: usize,
-    cancel: &AtomicBool,
-    answer: impl Fn(&Rows<'_>) -> Result<Vec<T>>,
-) -> Result<Vec<T>> {
-    /// Answers at a time that one thread copies.
-    const COPIED: usize = 1 << 16;
-    let n_rows = rows.n_rows();
-    let size = match rows {
-        // Preparing a sparse slice costs as much as the data is wide.
-        Rows::Sparse(_) => rows.n_columns().max(65_536),
-        _ => (CELLS_AT_ONCE / rows.n_columns().max(8 * width).max(1))
-            .next_multiple_of(chunk_rows(rows.n_columns(), Layout::Dense)),
-    };
-    if n_rows <= size {
-        return answer(rows);
-    }
-    let mut out = vec![T::default(); n_rows * width];
-    for (first, out) in (0..n_rows).step_by(size).zip(out.chunks_mut(size * width)) {
-        if cancel.load(Ordering::Relaxed) {
-            return Err(Error::Stopped);
-        }
-        let slice = rows.slice(first..(first + size).min(n_rows));
-        let part = answer(&slice).map_err(|e| e.after_rows(first))?;
-        out.par_chunks_mut(COPIED).zip(part.par_chunks(COPIED)).for_each(|(to, from)| {
-            to.copy_from_slice(from);
-        });
-    }
-    Ok(out)
-}
-
-fn monitor(limit: Option<Duration>, cancel: &Arc<AtomicBool>) -> Monitor<'static> {
-    let monitor = Monitor::quiet().cancelled_by(Arc::clone(cancel));
-    match limit {
-        Some(limit) => monitor.time_limit(limit),
-        None => monitor,
-    }
-}
-
-fn limit(seconds: Option<f64>) -> PyResult<Option<Duration>> {
-    seconds
-        .map(Duration::try_from_secs_f64)
-        .transpose()
-        .map_err(|_| PyValueError::new_err("a time limit is a number of seconds of at least zero"))
-}
-
-fn with_params(estimator: Estimator, params: &str) -> PyResult<Estimator> {
-    let params: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(params).map_err(|e| PyValueError::new_err(e.to_string()))?;
-    params
-        .into_iter()
-        .try_fold(estimator, |estimator, (name, value)| estimator.set(&name, value))
-        .map_err(raised)
-}
-
-/// How columns are called in a model file. A sparse matrix without names stays one bundle: a name
-/// for each of a million columns would outweigh the model.
-fn features(
-    names: Option<Vec<String>>,
-    levels: Option<Vec<Option<Vec<String>>>>,
-    n_columns: usize,
-    sparse: bool,
-) -> PyResult<Features> {
-    match names {
-        Some(names) if names.len() == n_columns => {
-            let mut features = Features::plain(names);
-            for (k, words) in levels.into_iter().flatten().enumerate().take(n_columns) {
-                if let Some(words) = words {
-                    let levels = Levels::try_from(words).map_err(PyValueError::new_err)?;
-                    let name = std::mem::take(&mut features.schema.fields[k].name);
-                    features.schema.fields[k] = Field::categorical(name, Arc::new(levels));
-                    features.steps[k] = Step::Code;
-                }
-            }
-            Ok(features)
-        }
-        Some(names) => Err(raised(Error::Length {
-            what: "the names".into(),
-            found: names.len(),
-            expected: n_columns,
-        })),
-        None if sparse => {
-            let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
-            let schema = Schema { fields: vec![field] };
-            Ok(Features { schema, steps: vec![Step::Bundle], target: None, map: None })
-        }
-        None => Ok(Features::plain((0..n_columns).map(default_name))),
-    }
-}
-
-/// What the columns hold, for an estimator that asks.
-fn described(estimator: &Estimator, features: &Features) -> Arc<[Described]> {
-    match estimator.card().reads() {
-        Reads::Mixed => features.described(),
-        _ => Arc::default(),
-    }
-}
-
-fn default_name(j: usize) -> String {
-    format!("x{j}")
-}
-
-fn tree<T: Serialize>(value: &T) -> PyResult<Tree> {
-    Tree::of(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

@@ -1,0 +1,44 @@
+"""Scikit-learn's manners around the one compiled class.
+
+The classes users see are generated from the catalog; each puts together the parts of this package that
+its model can do. What is learned lives in ``_fitted``, a compiled object that never changes.
+"""
+
+from .capabilities import (
+    Calibrated,
+    Decides,
+    Discriminant,
+    Factored,
+    Generative,
+    Probabilistic,
+    Summed,
+    Warm,
+)
+from .classifier import Classifier, Mergeable, Online
+from .estimator import Estimator
+from .files import load
+from .regressor import Additive, MergeableRegressor, OnlineRegressor, Regressor
+from .unsupervised import Clusterer, Detector, Transformer
+
+__all__ = [
+    "Additive",
+    "Calibrated",
+    "Classifier",
+    "Clusterer",
+    "Decides",
+    "Detector",
+    "Discriminant",
+    "Estimator",
+    "Factored",
+    "Generative",
+    "Mergeable",
+    "MergeableRegressor",
+    "Online",
+    "OnlineRegressor",
+    "Probabilistic",
+    "Regressor",
+    "Summed",
+    "Transformer",
+    "Warm",
+    "load",
+]

@@ -1,0 +1,149 @@
+"""What scikit-learn calls the parts of a model, and how its numbers follow from ours."""
+
+import importlib
+from itertools import chain, combinations, combinations_with_replacement
+from typing import Any
+
+import numpy as np
+
+from .. import _mercer
+
+#: What scikit-learn calls the fields of a model, and how its numbers follow from ours.
+ALIASES = {
+    "bitHash_": ("bit_hash", None),
+    "class_count_": ("class_weights", None),
+    "class_log_prior_": ("log_priors", None),
+    "class_prior_": ("log_priors", np.exp),
+    "class_weight_": ("class_weights", None),
+    "coef_": ("coefficients", lambda c: np.diff(c, axis=0) if c.ndim == 2 and len(c) == 2 else c),
+    "covariance_": ("covariances", list),
+    "epsilon_": ("smoothing", None),
+    "explained_variance_ratio_": ("explained_variance_ratio", np.ravel),
+    "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
+    "feature_count_": ("counts", None),
+    "feature_log_prob_": ("log_shares", None),
+    "fit_status_": ("converged", lambda converged: 0 if converged else 1),
+    "indexHash_": ("index_hash", np.array),
+    "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
+    "labels_": ("labels", lambda labels: labels.astype(np.int32)),
+    "log_determinants_": ("log_determinants", np.ravel),
+    "n_categories_": ("columns", lambda columns: np.array([c["counts"].shape[1] for c in columns])),
+    "priors_": ("log_priors", np.exp),
+    "rank_": ("rank", lambda rank: int(np.ravel(rank)[0])),
+    "ranks_": ("ranks", lambda row: row[0].astype(int)),
+    "scalings_": ("axes", None),
+    "theta_": ("means", None),
+    "var_": ("variances", None),
+    "xbar_": ("center", np.ravel),
+}
+
+#: What scikit-learn calls the parts of a model that has an entry a column.
+BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_shares"}
+
+
+def _support_vectors(machine: dict[str, Any]) -> Any:
+    thin = machine["thin"]
+    if thin is None:
+        return machine["vectors"]
+    shape = (len(thin["offsets"]) - 1, machine["n_columns"])
+    parts = (thin["values"], thin["columns"], thin["offsets"])
+    return importlib.import_module("scipy.sparse").csr_matrix(parts, shape=shape)
+
+
+def _pair_weights(machine: dict[str, Any], n_support: np.ndarray | None) -> np.ndarray:
+    """The weights of the columns in every decision, where the kernel is linear."""
+    if machine["function"]["kernel"] != "linear":
+        raise AttributeError("coef_ is only available when using a linear kernel")
+    vectors, table = _support_vectors(machine), machine["coefficients"]
+    if n_support is None or len(machine["intercepts"]) == len(table):
+        return np.asarray(table @ vectors)
+    ends = np.concatenate([[0], np.cumsum(n_support)])
+    of = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    return np.array(
+        [
+            table[b - 1, of[a]] @ vectors[of[a]] + table[a, of[b]] @ vectors[of[b]]
+            for a in range(len(of))
+            for b in range(a + 1, len(of))
+        ]
+    )
+
+
+#: What scikit-learn calls the parts of a machine with support vectors, and how they are made of ours.
+OF_MACHINE = {
+    "coef_": _pair_weights,
+    "dual_coef_": lambda machine, _: machine["coefficients"],
+    "intercept_": lambda machine, _: machine["intercepts"],
+    "n_support_": lambda machine, _: np.array([len(machine["support"])], dtype=np.int32),
+    "offset_": lambda machine, _: -machine["intercepts"],
+    "support_": lambda machine, _: machine["support"].astype(np.int32),
+    "support_vectors_": lambda machine, _: _support_vectors(machine),
+}
+
+
+def _by_target(fitted: _mercer.Fitted, table: np.ndarray) -> np.ndarray:
+    """A row a target as scikit-learn has it: a column a target, or a list for one."""
+    return table[0] if fitted.n_targets == 1 else table.T
+
+
+def _powers(fitted: _mercer.Fitted) -> np.ndarray:
+    """How often each column occurs in each product."""
+    n = fitted.field("n_columns")
+    choose = combinations if fitted.field("interaction_only") else combinations_with_replacement
+    degrees = range(fitted.field("min_degree"), fitted.field("max_degree") + 1)
+    products = chain.from_iterable(choose(range(n), degree) for degree in degrees)
+    products = chain([()] if fitted.field("include_bias") else [], products)
+    return np.vstack([np.bincount(np.array(p, dtype=int), minlength=n) for p in products])
+
+
+def _of_machine(derive: Any) -> Any:
+    return lambda fitted: derive(fitted.field("machine"))
+
+
+#: What scikit-learn calls the parts of a model, by id, where the tables above do not tell: the machine is a
+#: part of something else, or there is none.
+OF_KERNELIZED = {
+    "kernel-pca": {
+        "eigenvectors_": lambda fitted: (
+            fitted.field("machine")["coefficients"].T * np.sqrt(fitted.field("eigenvalues"))
+        ),
+        "gamma_": _of_machine(lambda machine: machine["function"]["gamma"]),
+        "X_fit_": _of_machine(_support_vectors),
+    },
+    "kernel-ridge": {
+        "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("machine")["coefficients"]),
+        "X_fit_": _of_machine(_support_vectors),
+    },
+    "mlp": {
+        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
+        "n_outputs_": lambda fitted: len(fitted.field("intercepts")[-1]),
+        "out_activation_": lambda fitted: (
+            "logistic" if len(fitted.field("intercepts")[-1]) == 1 else "softmax"
+        ),
+    },
+    "mlp-regressor": {
+        "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
+        "n_outputs_": lambda fitted: fitted.n_targets,
+        "out_activation_": lambda fitted: "identity",
+    },
+    "nystroem": {
+        "component_indices_": _of_machine(lambda machine: machine["support"].astype(np.int64)),
+        "components_": _of_machine(_support_vectors),
+        "error_": lambda fitted: fitted.field("left_out"),
+        "n_components_": lambda fitted: fitted.n_outputs,
+        "normalization_": _of_machine(lambda machine: machine["coefficients"]),
+    },
+    "polynomial-features": {
+        "n_output_features_": lambda fitted: fitted.n_outputs,
+        "powers_": lambda fitted: _powers(fitted),
+    },
+    "rbf-sampler": {"n_components_": lambda fitted: fitted.n_outputs},
+}
+
+#: What a kernel in Python takes the rows of.
+OF_KERNEL_ROWS = frozenset({"X_fit_", "components_", "support_vectors_"})
+
+#: What has an entry a number where several are learned at once, and what it is called in a model.
+OF_TARGETS = {"coef_": "coefficients", "dual_coef_": "", "intercept_": "intercept"}
+
+#: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
+NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})

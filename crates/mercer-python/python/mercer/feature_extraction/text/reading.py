@@ -1,0 +1,260 @@
+"""How documents are read: from bytes to terms, in compiled code where that can do it."""
+
+import json
+import re
+import unicodedata
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+from sklearn.utils._param_validation import StrOptions
+
+from ... import _mercer
+
+#: Scikit-learn's token pattern: words of at least two letters, digits or underscores.
+TOKEN_PATTERN = r"(?u)\b\w\w+\b"
+
+#: Patterns that say no more than how long a run of word characters is.
+_RUNS = re.compile(r"(?:\(\?u\))?(?:\\b)?(?P<more>(?:\\w)*)\\w\+(?:\\b)?")
+
+READING = {
+    "input": [StrOptions({"filename", "file", "content"})],
+    "encoding": [str],
+    "decode_error": [StrOptions({"strict", "ignore", "replace"})],
+    "strip_accents": [StrOptions({"ascii", "unicode"}), None, callable],
+    "lowercase": ["boolean"],
+    "preprocessor": [callable, None],
+    "tokenizer": [callable, StrOptions({"unicode"}), None],
+    "stop_words": [StrOptions({"english"}), list, None],
+    "token_pattern": [str, None],
+    "ngram_range": [tuple],
+    "analyzer": [StrOptions({"word", "char", "char_wb"}), callable],
+    "stem": [str, None],
+}
+
+
+def _strip_accents_unicode(text: str) -> str:
+    if text.isascii():
+        return text
+    return "".join(c for c in unicodedata.normalize("NFKD", text) if not unicodedata.combining(c))
+
+
+def _strip_accents_ascii(text: str) -> str:
+    return unicodedata.normalize("NFKD", text).encode("ASCII", "ignore").decode("ASCII")
+
+
+class _Preprocess:
+    """Lower case, then accents; a class so that it can be pickled."""
+
+    def __init__(self, lowercase: bool, strip: Callable[[str], str] | None) -> None:
+        self.lowercase = lowercase
+        self.strip = strip
+
+    def __call__(self, text: str) -> str:
+        if self.lowercase:
+            text = text.lower()
+        return text if self.strip is None else self.strip(text)
+
+
+class _Analyze:
+    """From a document to its terms, step by step in Python."""
+
+    def __init__(self, *steps: Callable[[Any], Any]) -> None:
+        self.steps = steps
+
+    def __call__(self, document: Any) -> Any:
+        for step in self.steps:
+            document = step(document)
+        return document
+
+
+class Texts(TransformerMixin, BaseEstimator):
+    """How documents are read; what the vectorizers have in common."""
+
+    def decode(self, doc: Any) -> str:
+        """The text of a document: read from its file and decoded, as ``input`` says."""
+        if self.input == "filename":
+            with open(doc, "rb") as file:
+                doc = file.read()
+        elif self.input == "file":
+            doc = doc.read()
+        if isinstance(doc, bytes):
+            doc = doc.decode(self.encoding, self.decode_error)
+        if doc is np.nan:
+            raise ValueError("np.nan is an invalid document, expected byte or unicode string.")
+        return doc
+
+    def build_preprocessor(self) -> Callable[[str], str]:
+        """What makes letters alike before words are looked for."""
+        if self.preprocessor is not None:
+            return self.preprocessor
+        known = {"ascii": _strip_accents_ascii, "unicode": _strip_accents_unicode}
+        strip = self.strip_accents
+        if not strip:
+            return _Preprocess(self.lowercase, None)
+        if not callable(strip) and strip not in known:
+            raise ValueError(f'Invalid value for "strip_accents": {strip}')
+        return _Preprocess(self.lowercase, strip if callable(strip) else known[strip])
+
+    def build_tokenizer(self) -> Callable[[str], list[str]]:
+        """What splits a string into words."""
+        if self.tokenizer == "unicode":
+            reading = {"unit": "unicode-words", "case": "keep"}
+            return _mercer.Analyzer(json.dumps(_reading(**reading)))
+        if self.tokenizer is not None:
+            return self.tokenizer
+        pattern = re.compile(self.token_pattern)
+        if pattern.groups > 1:
+            raise ValueError(
+                "More than 1 capturing group in token pattern. Only a single group should be captured."
+            )
+        return pattern.findall
+
+    def get_stop_words(self) -> frozenset[str] | None:
+        """The words that are left out."""
+        if self.stop_words == "english":
+            return ENGLISH_STOP_WORDS
+        if isinstance(self.stop_words, str):
+            raise ValueError(f"not a built-in stop list: {self.stop_words}")
+        return None if self.stop_words is None else frozenset(self.stop_words)
+
+    def build_analyzer(self) -> Callable[[Any], list[Any]]:
+        """What makes the terms of a document: decoding, preprocessing, words, n-grams."""
+        native = self._native()
+        if native is not None:
+            reading, before = native
+            steps = [self.decode] if before is None else [self.decode, before]
+            return _Analyze(*steps, _mercer.Analyzer(reading))
+        if callable(self.analyzer):
+            return _Analyze(self.decode, self.analyzer)
+        preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
+        self._check_stop_words(preprocess, tokenize)
+        return _Analyze(self.decode, preprocess, tokenize, self._word_ngrams)
+
+    def _word_ngrams(self, tokens: Iterable[Any]) -> list[Any]:
+        """Words in a row, after those left out are gone."""
+        stop_words = self.get_stop_words()
+        words = list(tokens) if stop_words is None else [w for w in tokens if w not in stop_words]
+        low, high = self.ngram_range
+        if (low, high) == (1, 1):
+            return words
+        terms = list(words) if low == 1 else []
+        for n in range(max(low, 2), min(high, len(words)) + 1):
+            terms.extend(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
+        return terms
+
+    def _native(self) -> tuple[str, Callable[[str], str] | None] | None:
+        """How compiled code can read the texts, and what Python must do before; None if it cannot."""
+        own = callable(self.analyzer) or (self.analyzer == "word" and callable(self.tokenizer))
+        unit: Any = {"char": "characters", "char_wb": "characters-in-words"}.get(
+            self.analyzer if isinstance(self.analyzer, str) else ""
+        )
+        if not own and self.analyzer == "word":
+            runs = _RUNS.fullmatch(self.token_pattern or "")
+            if self.tokenizer == "unicode":
+                unit = "unicode-words"
+            elif runs:
+                unit = {"words": len(runs["more"]) // 2 + 1}
+        if unit is None:
+            if self.stem is not None:
+                raise ValueError(
+                    "stem works on words that mercer finds itself; with an analyzer, tokenizer or "
+                    "token pattern of your own, take endings off in your tokenizer"
+                )
+            return None
+        before = None
+        case, accents = "lower" if self.lowercase else "keep", self.strip_accents or "keep"
+        if self.preprocessor is not None or callable(self.strip_accents):
+            before, case, accents = self.build_preprocessor(), "keep", "keep"
+        stop_words: Any = "keep"
+        if self.analyzer == "word" and self.stop_words is not None:
+            words = self.get_stop_words()
+            stop_words = "english" if self.stop_words == "english" else {"own": sorted(words)}
+            if self.stop_words != "english" or before is not None or accents != "keep":
+                self._check_stop_words(self.build_preprocessor(), self.build_tokenizer())
+        stem = self.stem if self.analyzer == "word" else None
+        reading = _reading(
+            case=case,
+            accents=accents,
+            unit=unit,
+            ngrams=[int(n) for n in self.ngram_range],
+            stop_words=stop_words,
+            stem=stem,
+        )
+        return json.dumps(reading), before
+
+    def _check_stop_words(self, preprocess: Callable, tokenize: Callable) -> None:
+        """Warns of words that are to be left out and never found as such."""
+        if id(self.stop_words) == getattr(self, "_stop_words_id", None):
+            return
+        self._stop_words_id = id(self.stop_words)
+        stop_words = self.get_stop_words() or ()
+        try:
+            found = {token for word in stop_words for token in tokenize(preprocess(word))}
+        except Exception:
+            return  # A preprocessor of the user's may not take a bare word.
+        inconsistent = sorted(found - set(stop_words))
+        if inconsistent:
+            warnings.warn(
+                "Your stop_words may be inconsistent with your preprocessing. Tokenizing the stop "
+                f"words generated tokens {inconsistent!r} not in stop_words.",
+                stacklevel=2,
+            )
+
+    def _check_reading(self, raw_documents: Any) -> None:
+        if isinstance(raw_documents, str):
+            raise ValueError("Iterable over raw text documents expected, string object received.")
+        low, high = self.ngram_range
+        if low > high:
+            raise ValueError(
+                f"Invalid value for ngram_range={self.ngram_range} "
+                "lower boundary larger than the upper boundary."
+            )
+
+    def _warn_of_unused(self) -> None:
+        unused = []
+        if callable(self.tokenizer) and self.token_pattern is not None:
+            unused.append(("token_pattern", "'tokenizer' is not None'"))
+        if callable(self.analyzer):
+            if self.preprocessor is not None:
+                unused.append(("preprocessor", "'analyzer' is callable'"))
+            if self.ngram_range not in ((1, 1), None):
+                unused.append(("ngram_range", "'analyzer' is callable'"))
+        if self.analyzer != "word":
+            for name, usual in (("stop_words", None), ("token_pattern", TOKEN_PATTERN)):
+                if getattr(self, name) not in (None, usual):
+                    unused.append((name, "'analyzer' != 'word'"))
+            if self.tokenizer is not None:
+                unused.append(("tokenizer", "'analyzer' != 'word'"))
+            if self.stem is not None and not callable(self.analyzer):
+                unused.append(("stem", "'analyzer' != 'word'"))
+        for name, why in unused:
+            warnings.warn(f"The parameter '{name}' will not be used since {why}", stacklevel=3)
+
+    def _documents(self, raw: Iterable[Any], before: Callable[[str], str] | None) -> list[str]:
+        """The documents as a list of strings."""
+        documents = raw if type(raw) is list else list(raw)
+        if self.input != "content" or not all(type(d) is str for d in documents):
+            documents = [self.decode(d) for d in documents]
+        return documents if before is None else [before(d) for d in documents]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+def _reading(**given: Any) -> dict[str, Any]:
+    plain = {
+        "case": "lower",
+        "accents": "keep",
+        "unit": {"words": 2},
+        "ngrams": [1, 1],
+        "stop_words": "keep",
+        "stem": None,
+    }
+    return plain | given

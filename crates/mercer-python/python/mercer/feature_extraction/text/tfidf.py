@@ -1,0 +1,305 @@
+"""Counts weighed by how few texts a term occurs in."""
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
+
+from .count import CountVectorizer
+from .matrix import hands_out_arrays, weigh
+from .reading import TOKEN_PATTERN
+
+WEIGHING = {
+    "norm": [StrOptions({"l1", "l2"}), None],
+    "use_idf": ["boolean"],
+    "smooth_idf": ["boolean"],
+    "sublinear_tf": ["boolean"],
+}
+
+
+class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
+    """Turns counts into tf-idf weights.
+
+    A term that occurs in ``m`` of ``M`` texts weighs ``log((1 + M) / (1 + m)) + 1``, or
+    ``log(M / m) + 1`` without smoothing.
+
+    Parameters
+    ----------
+    norm : {'l1', 'l2'} or None, default='l2'
+        What is one for every row in the end.
+    use_idf : bool, default=True
+        Whether rare terms weigh more.
+    smooth_idf : bool, default=True
+        Counts one more text that has every term.
+    sublinear_tf : bool, default=False
+        Replaces a count by one and its logarithm.
+
+    Attributes
+    ----------
+    idf_ : array of shape (n_terms,)
+        The weight of every term; there if ``use_idf``.
+
+    Examples
+    --------
+    >>> from mercer.feature_extraction.text import TfidfTransformer
+    >>> TfidfTransformer().fit([[3, 0], [2, 1]]).idf_
+    array([1.        , 1.40546511])
+    """
+
+    _parameter_constraints: dict = WEIGHING
+
+    def __init__(
+        self,
+        *,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+    ) -> None:
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learns the weight of every term.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_documents, n_terms)
+            Counts.
+        y : None
+            Not used.
+        """
+        X = validate_data(self, X, accept_sparse=("csr", "csc"))
+        X = X if sp.issparse(X) and X.format == "csr" else sp.csr_array(X)
+        return self._learn(X)
+
+    def _learn(self, X: Any) -> Self:
+        if self.use_idf:
+            dtype = X.dtype if X.dtype in (np.float64, np.float32) else np.float64
+            n_texts = X.shape[0] + int(self.smooth_idf)
+            documents = np.bincount(X.indices, minlength=X.shape[1]).astype(dtype)
+            documents += float(self.smooth_idf)
+            self.idf_ = np.full_like(documents, fill_value=n_texts)
+            self.idf_ /= documents
+            np.log(self.idf_, out=self.idf_)
+            self.idf_ += 1.0
+        return self
+
+    def transform(self, X: Any, copy: bool = True) -> Any:
+        """Weighs counts.
+
+        Parameters
+        ----------
+        X : {array, sparse matrix} of shape (n_documents, n_terms)
+            Counts.
+        copy : bool, default=True
+            Whether to leave X as it is.
+        """
+        check_is_fitted(self)
+        X = validate_data(
+            self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=copy, reset=False
+        )
+        if not sp.issparse(X):
+            kind = sp.csr_array if hands_out_arrays() else sp.csr_matrix
+            X = kind(X)
+        return self._transform(X)
+
+    def _transform(self, X: Any) -> Any:
+        if self.sublinear_tf:
+            np.log(X.data, X.data)
+            X.data += 1.0
+        return weigh(X, getattr(self, "idf_", None), self.norm)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "idf_") or (not self.use_idf and hasattr(self, "n_features_in_"))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class TfidfVectorizer(CountVectorizer):
+    r"""Weighs how often every term occurs in every text: counts, then tf-idf.
+
+    Parameters
+    ----------
+    input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer, \
+stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, stem
+        As those of :class:`CountVectorizer`.
+    dtype : dtype, default=np.float64
+        What the weights are.
+    norm, use_idf, smooth_idf, sublinear_tf
+        As those of :class:`TfidfTransformer`.
+
+    Attributes
+    ----------
+    vocabulary_ : dict
+        The terms and their columns.
+    idf_ : array of shape (n_terms,)
+        The weight of every term; there if ``use_idf``.
+
+    Examples
+    --------
+    >>> from mercer.feature_extraction.text import TfidfVectorizer
+    >>> weights = TfidfVectorizer().fit_transform(["the cat sat", "the dog sat"])
+    >>> weights.toarray().round(3)
+    array([[0.705, 0.   , 0.502, 0.502],
+           [0.   , 0.705, 0.502, 0.502]])
+    """
+
+    _parameter_constraints: dict = {**CountVectorizer._parameter_constraints, **WEIGHING}
+
+    _tfidf: TfidfTransformer
+
+    def __init__(
+        self,
+        *,
+        input: str = "content",
+        encoding: str = "utf-8",
+        decode_error: str = "strict",
+        strip_accents: Any = None,
+        lowercase: bool = True,
+        preprocessor: Callable | None = None,
+        tokenizer: Any = None,
+        analyzer: Any = "word",
+        stop_words: Any = None,
+        token_pattern: str | None = TOKEN_PATTERN,
+        ngram_range: tuple[int, int] = (1, 1),
+        max_df: float | int = 1.0,
+        min_df: float | int = 1,
+        max_features: int | None = None,
+        vocabulary: Any = None,
+        binary: bool = False,
+        dtype: Any = np.float64,
+        norm: str | None = "l2",
+        use_idf: bool = True,
+        smooth_idf: bool = True,
+        sublinear_tf: bool = False,
+        stem: str | None = None,
+    ) -> None:
+        super().__init__(
+            input=input,
+            encoding=encoding,
+            decode_error=decode_error,
+            strip_accents=strip_accents,
+            lowercase=lowercase,
+            preprocessor=preprocessor,
+            tokenizer=tokenizer,
+            stop_words=stop_words,
+            token_pattern=token_pattern,
+            ngram_range=ngram_range,
+            analyzer=analyzer,
+            max_df=max_df,
+            min_df=min_df,
+            max_features=max_features,
+            vocabulary=vocabulary,
+            binary=binary,
+            dtype=dtype,
+            stem=stem,
+        )
+        self.norm = norm
+        self.use_idf = use_idf
+        self.smooth_idf = smooth_idf
+        self.sublinear_tf = sublinear_tf
+
+    @property
+    def idf_(self) -> np.ndarray:
+        """The weight of every term."""
+        if not hasattr(self, "_tfidf"):
+            raise NotFittedError(
+                f"{type(self).__name__} is not fitted yet. Call 'fit' with "
+                "appropriate arguments before using this attribute."
+            )
+        return self._tfidf.idf_
+
+    @idf_.setter
+    def idf_(self, value: np.ndarray) -> None:
+        if not self.use_idf:
+            raise ValueError("`idf_` cannot be set when `use_idf=False`.")
+        if not hasattr(self, "_tfidf"):
+            self._tfidf = self._transformer()
+        self._check_vocabulary()
+        if len(self.vocabulary_) != len(value):
+            raise ValueError(
+                f"idf length = {len(value)} must be equal to vocabulary size = {len(self.vocabulary_)}"
+            )
+        self._tfidf.idf_ = np.asarray(value, dtype=np.float64)
+
+    def _transformer(self) -> TfidfTransformer:
+        return TfidfTransformer(
+            norm=self.norm,
+            use_idf=self.use_idf,
+            smooth_idf=self.smooth_idf,
+            sublinear_tf=self.sublinear_tf,
+        )
+
+    def _check_dtype(self) -> None:
+        if self.dtype not in FLOAT_DTYPES:
+            warnings.warn(
+                f"Only {FLOAT_DTYPES} 'dtype' should be used. {self.dtype} 'dtype' will "
+                "be converted to np.float64.",
+                UserWarning,
+                stacklevel=3,
+            )
+
+    def fit(self, raw_documents: Iterable[Any], y: Any = None) -> Self:
+        """Learns the vocabulary and the weights.
+
+        Parameters
+        ----------
+        raw_documents : iterable
+            The documents.
+        y : None
+            Not used.
+        """
+        self._learn(raw_documents)
+        return self
+
+    def fit_transform(self, raw_documents: Iterable[Any], y: Any = None) -> Any:
+        """Learns the vocabulary and the weights, and weighs the documents.
+
+        Parameters
+        ----------
+        raw_documents : iterable
+            The documents.
+        y : None
+            Not used.
+        """
+        return self._weighed(self._learn(raw_documents))
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _learn(self, raw_documents: Iterable[Any]) -> Any:
+        self._check_dtype()
+        X = self._fit_transform(raw_documents)
+        self._tfidf = self._transformer()._learn(X)
+        return X
+
+    def transform(self, raw_documents: Iterable[Any]) -> Any:
+        """Weighs the terms of the vocabulary.
+
+        Parameters
+        ----------
+        raw_documents : iterable
+            The documents.
+        """
+        check_is_fitted(self, msg="The TF-IDF vectorizer is not fitted")
+        return self._weighed(super().transform(raw_documents))
+
+    def _weighed(self, X: Any) -> Any:
+        if X.dtype not in (np.float64, np.float32):
+            X = X.astype(np.float64)
+        return self._tfidf._transform(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_tfidf")

@@ -1,0 +1,96 @@
+//! The columns of a model: what they are called, what they hold, and what is done to them first.
+
+use crate::error::raised;
+use mercer::Error;
+use mercer::catalog::Estimator;
+use mercer::data::{Described, Kind, Levels};
+use mercer::prepare::{Features, Field, NumberStep, Reads, Schema, Step};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+
+/// How columns are called in a model file. A sparse matrix without names stays one bundle: a name
+/// for each of a million columns would outweigh the model.
+pub(super) fn features(
+    names: Option<Vec<String>>,
+    levels: Option<Vec<Option<Vec<String>>>>,
+    n_columns: usize,
+    sparse: bool,
+) -> PyResult<Features> {
+    match names {
+        Some(names) if names.len() == n_columns => {
+            let mut features = Features::plain(names);
+            for (k, words) in levels.into_iter().flatten().enumerate().take(n_columns) {
+                if let Some(words) = words {
+                    let levels = Levels::try_from(words).map_err(PyValueError::new_err)?;
+                    let name = std::mem::take(&mut features.schema.fields[k].name);
+                    features.schema.fields[k] = Field::categorical(name, Arc::new(levels));
+                    features.steps[k] = Step::Code;
+                }
+            }
+            Ok(features)
+        }
+        Some(names) => Err(raised(Error::Length {
+            what: "the names".into(),
+            found: names.len(),
+            expected: n_columns,
+        })),
+        None if sparse => {
+            let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
+            let schema = Schema { fields: vec![field] };
+            Ok(Features { schema, steps: vec![Step::Bundle], target: None, map: None })
+        }
+        None => Ok(Features::plain((0..n_columns).map(default_name))),
+    }
+}
+
+/// What the columns hold, for an estimator that asks.
+pub(super) fn described(estimator: &Estimator, features: &Features) -> Arc<[Described]> {
+    match estimator.card().reads() {
+        Reads::Mixed => features.described(),
+        _ => Arc::default(),
+    }
+}
+
+fn default_name(j: usize) -> String {
+    format!("x{j}")
+}
+
+/// The names of the columns, or `None` where they had none.
+pub(super) fn names(features: &Features) -> Option<Vec<String>> {
+    let names = features.names();
+    let bundle = features.steps.contains(&Step::Bundle);
+    let invented = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
+    (!bundle && !invented).then_some(names)
+}
+
+/// The words of each column that holds codes, `None` for the others.
+pub(super) fn levels(features: &Features) -> Vec<Option<Vec<String>>> {
+    (features.schema.fields.iter().zip(&features.steps))
+        .map(|(field, step)| match step {
+            Step::Code if field.kind == Kind::Boolean => {
+                Some(vec!["false".to_owned(), "true".to_owned()])
+            }
+            Step::Code => Some(field.levels.words().to_vec()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// The names of the columns of a table where some of them are texts; `None` where none is.
+pub(super) fn table_names(features: &Features) -> Option<Vec<String>> {
+    let fields = &features.schema.fields;
+    let texts = fields.iter().any(|field| field.kind == Kind::Text);
+    texts.then(|| fields.iter().map(|field| field.name.clone()).collect())
+}
+
+/// The columns that the model prepares before use, which a plain matrix does not do.
+pub(super) fn prepared(features: &Features) -> Vec<&str> {
+    let plain = Step::Number(NumberStep::default());
+    (features.schema.fields.iter().zip(&features.steps))
+        .filter(|(field, step)| {
+            ![&plain, &Step::Bundle, &Step::Code].contains(step) && field.kind != Kind::Text
+        })
+        .map(|(field, _)| field.name.as_str())
+        .collect()
+}

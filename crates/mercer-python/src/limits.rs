@@ -1,0 +1,57 @@
+//! What a fit may use, and whom it tells.
+
+use mercer::model::Monitor;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+/// Limits as Python hands them in: seconds, bytes, and a function that is told the plan in words.
+#[derive(FromPyObject)]
+pub struct Bounds(Option<f64>, Option<u64>, Option<Py<PyAny>>);
+
+/// Limits that were looked at.
+#[derive(Default)]
+pub struct Limits {
+    time: Option<Duration>,
+    memory: Option<u64>,
+    tell: Option<Py<PyAny>>,
+}
+
+impl Limits {
+    /// Refuses a time that is none.
+    pub fn new(bounds: Option<Bounds>) -> PyResult<Limits> {
+        let Some(Bounds(seconds, memory, tell)) = bounds else { return Ok(Limits::default()) };
+        Ok(Limits { time: duration(seconds)?, memory, tell })
+    }
+
+    /// The monitor of a fit that begins now.
+    pub fn monitor(&self, cancel: &Arc<AtomicBool>) -> Monitor<'_> {
+        let mut monitor = Monitor::default().cancelled_by(Arc::clone(cancel));
+        if let Some(limit) = self.time {
+            monitor = monitor.time_limit(limit);
+        }
+        if let Some(bytes) = self.memory {
+            monitor = monitor.memory_limit(bytes);
+        }
+        if let Some(tell) = &self.tell {
+            monitor = monitor.on_plan(|plan| {
+                Python::attach(|py| {
+                    if let Err(why) = tell.call1(py, (plan.to_string(),)) {
+                        why.write_unraisable(py, None);
+                    }
+                });
+            });
+        }
+        monitor
+    }
+}
+
+/// A number of seconds.
+pub fn duration(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    seconds
+        .map(Duration::try_from_secs_f64)
+        .transpose()
+        .map_err(|_| PyValueError::new_err("a time limit is a number of seconds of at least zero"))
+}

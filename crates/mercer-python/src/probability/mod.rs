@@ -1,0 +1,29 @@
+//! Tables, Bayes' rule, belief, conjugate pairs and the bell curve. Each class holds the core's own
+//! value; answers go out as floats, arrays and dictionaries.
+
+pub mod bayes_rule;
+mod belief;
+mod conjugate;
+mod joint;
+mod normal;
+
+pub use belief::Belief;
+pub use conjugate::{Beta, Dirichlet, Gamma, NormalInverseGamma, NormalMean};
+pub use joint::JointTable;
+pub use normal::MultivariateNormal;
+
+use crate::array::tree_object;
+use mercer::catalog::Tree;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde::Serialize;
+
+/// A result as a dictionary.
+fn told<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let tree = Tree::of(value).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    tree_object(py, tree)
+}
+
+fn word(value: &Bound<'_, PyAny>) -> PyResult<String> {
+    value.str()?.extract()
+}

@@ -1,0 +1,216 @@
+//! What answers have in common: terms add up, probabilities to one, and a promised width is kept.
+
+use super::{LONG_WAY, ROUNDING, few, ordinary, those_that_can};
+use crate::cases::*;
+use mercer::catalog::CATALOG;
+use mercer::explain::{explain, explain_scores, explain_terms};
+use mercer::prelude::*;
+use mercer_num::random::Random;
+use proptest::prelude::*;
+
+proptest! {
+    #![proptest_config(few())]
+
+    #[test]
+    fn terms_add_up_to_the_number(shape in shapes()) {
+        for card in those_that_can("additive").filter(|card| tried(card, shape)) {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().additive().unwrap();
+            let predicted = model.predict(&Rows::from(&case.x)).unwrap();
+            for (row, predicted) in case.x.outer_iter().zip(predicted) {
+                let told = explain_terms(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+
+                let sum = told.intercept + told.terms.iter().map(|t| t.term).sum::<f64>();
+                let pushed = told.average + told.terms.iter().map(|t| t.push).sum::<f64>();
+                prop_assert!(near(told.prediction, predicted, LONG_WAY));
+                prop_assert!(near(sum, predicted, LONG_WAY));
+                prop_assert!(near(pushed, predicted, LONG_WAY));
+            }
+        }
+    }
+
+    #[test]
+    fn intervals_hold_the_number_and_grow_with_the_level(shape in shapes()) {
+        for card in those_that_can("regressor").filter(|card| tried(card, shape)) {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().regressor().unwrap();
+            let rows = Rows::from(&case.x);
+            let predicted = model.predict(&rows).unwrap();
+            let (narrow, wide) =
+                (model.intervals(&rows, 0.5).unwrap(), model.intervals(&rows, 0.99).unwrap());
+            let (Some(narrow), Some(wide)) = (narrow, wide) else { continue };
+            for ((y, inner), outer) in predicted.iter().zip(narrow).zip(wide) {
+                prop_assert!(outer.0 <= inner.0 && inner.0 <= *y);
+                prop_assert!(*y <= inner.1 && inner.1 <= outer.1);
+            }
+        }
+    }
+
+    // ------------------------------------------------------------------------ probabilities
+
+    #[test]
+    fn probabilities_sum_to_one_and_agree_with_predict(shape in shapes(), far in 0.0..1e6f64) {
+        for card in those_that_can("probabilistic").filter(|card| tried(card, shape)) {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().probabilistic().unwrap();
+            let whole = |v: f64| if card.takes("categories") { v.floor() } else { v };
+            for x in [case.x.clone(), &case.x * far, case.x.mapv(|v| v.abs() + far)] {
+                let x = x.mapv(whole);
+                let rows = Rows::from(&x);
+                let log_proba = model.log_proba(&rows).unwrap();
+                let predicted = model.predict(&rows).unwrap();
+                for (row, winner) in log_proba.outer_iter().zip(predicted) {
+                    let p: Vec<f64> = row.iter().map(|p| p.exp()).collect();
+                    prop_assert!(p.iter().all(|p| (0.0..=1.0).contains(p)), "{:?}", p);
+                    prop_assert!((p.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{:?}", p);
+                    let best = row.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                    prop_assert_eq!(row[winner as usize], best);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn prior_and_factors_multiply_to_the_score(shape in shapes()) {
+        for card in those_that_can("factored") {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model().factored().unwrap();
+            let scores = model.scores(&Rows::from(&case.x)).unwrap();
+            let predicted = model.predict(&Rows::from(&case.x)).unwrap();
+            for (i, row) in case.x.outer_iter().enumerate() {
+                let told = explain(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+
+                for (joint, score) in told.log_joint.iter().zip(scores.row(i)) {
+                    prop_assert!(near(*joint, *score, LONG_WAY), "{} and {}", joint, score);
+                }
+                prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                let (winner, predicted) = (told.winner, predicted[i] as usize);
+                let tie = near(scores[[i, winner]], scores[[i, predicted]], LONG_WAY);
+                prop_assert!(winner == predicted || tie);
+                prop_assert_eq!(told.ladder().len(), row.iter().filter(|v| !v.is_nan()).count());
+            }
+        }
+    }
+
+    #[test]
+    fn starts_and_terms_add_up_to_the_score(shape in shapes()) {
+        for card in those_that_can("summed").filter(|card| tried(card, shape)) {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let tolerance = LONG_WAY * slack(&fitted);
+            let model = fitted.as_model();
+            let rows = Rows::from(&case.x);
+            let scores = model.classifier().unwrap().scores(&rows).unwrap();
+            let distances = model.discriminant().map(|model| model.distances(&rows).unwrap());
+            for (i, row) in case.x.outer_iter().enumerate() {
+                let told = explain_scores(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+
+                for (sum, score) in told.scores.iter().zip(scores.row(i)) {
+                    prop_assert!(near(*sum, *score, tolerance), "{} and {}", sum, score);
+                }
+                if let Some(distances) = &distances {
+                    for (told, distance) in told.distances.iter().zip(distances.row(i)) {
+                        prop_assert!(*told >= 0.0 && near(*told, *distance, tolerance));
+                    }
+                }
+                if card.can("probabilistic") {
+                    prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                }
+                prop_assert_eq!(told.ladder().len(), row.len());
+            }
+            let Some(model) = model.discriminant() else { continue };
+            for name in model.derived_names() {
+                prop_assert!(model.derived(name).is_some(), "{}", name);
+            }
+        }
+    }
+}
+
+#[test]
+fn sampled_rows_are_likely_and_repeatable() {
+    for card in those_that_can("generative") {
+        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+        let model = fitted.as_model().generative().unwrap();
+
+        let (x, codes) = model.sample(200, &mut Random::new(4));
+
+        assert_eq!(x.dim(), (200, model.n_columns()));
+        assert!(codes.iter().all(|c| (*c as usize) < model.classes().len()));
+        assert!(model.log_density(&Rows::from(&x)).unwrap().iter().all(|p| p.is_finite()));
+        let again = model.sample(200, &mut Random::new(4));
+        assert_eq!((x, codes), again);
+    }
+}
+
+#[test]
+fn a_row_with_a_gap_is_the_product_without_that_factor() {
+    for card in CATALOG.iter().filter(|card| card.can("factored") && card.takes("missing")) {
+        let case = Case::new(card, ordinary());
+        let fitted = fit(card, &case).unwrap();
+        let model = fitted.as_model().factored().unwrap();
+        let mut row = case.x.row(0).to_vec();
+        let whole = model.log_factors(&row).unwrap();
+        row[1] = f64::NAN;
+
+        let factors = model.log_factors(&row).unwrap();
+
+        assert!(factors.row(1).iter().all(|f| *f == 0.0));
+        for j in (0..row.len()).filter(|j| *j != 1 && model.given(*j) != Some(1)) {
+            assert_eq!(factors.row(j), whole.row(j));
+        }
+        let scores = model.scores(&Rows::from(ndarray::ArrayView1::from(&row))).unwrap();
+        for c in 0..model.classes().len() {
+            let product: f64 = model.log_priors()[c] + factors.column(c).sum();
+            assert!(near(scores[[0, c]], product, ROUNDING));
+        }
+    }
+}
+
+#[test]
+fn a_class_nobody_showed_is_never_predicted() {
+    for card in those_that_can("probabilistic") {
+        let mut case = Case::new(card, ordinary());
+        case.classes = Classes::from_names(["class 0", "class 1", "class 2", "class 3"]);
+
+        let Ok(fitted) = fit(card, &case) else { continue };
+
+        let log_proba = answers(&fitted, &case.x);
+        assert!(log_proba.column(3).iter().all(|p| p.exp() == 0.0), "{}", card.id);
+    }
+}
+
+#[test]
+fn new_rows_are_as_wide_as_promised_in_any_storage() {
+    for card in those_that_can("transformer") {
+        let case = Case::new(card, ordinary()).thinned();
+        let fitted = fit(card, &case).unwrap();
+        let model = fitted.as_model().transformer().unwrap();
+
+        let new = model.transform(&Rows::from(&case.x)).unwrap();
+
+        assert_eq!(new.dim(), (40, model.n_outputs()), "{}", card.id);
+        assert!(new.iter().all(|v| v.is_finite()));
+        if card.takes("sparse") {
+            let thin = sparse(&case.x);
+            assert_near(&model.transform(&Rows::from(&thin)).unwrap(), &new, LONG_WAY);
+            if let Some(new_thin) = model.transform_sparse(&Rows::from(&thin)).unwrap() {
+                let written = |i: usize, j: usize| Rows::from(&new_thin).get(i, j);
+                let written = Matrix::from_shape_fn(new.dim(), |(i, j)| written(i, j));
+                assert_near(&written, &new, LONG_WAY);
+            }
+        }
+    }
+}
+
+#[test]
+fn no_rows_get_no_answers() {
+    for card in CATALOG {
+        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+
+        assert_eq!(answers(&fitted, &Matrix::zeros((0, 4))).nrows(), 0);
+    }
+}

@@ -1,0 +1,166 @@
+//! A fit obeys its monitor, and tells it the truth.
+
+use super::{Waves, mergeable, ordinary, searches, training};
+use crate::cases::*;
+use mercer::catalog::{CATALOG, Learns, Trained, train};
+use mercer::model::{Progress, Stop};
+use mercer::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[test]
+fn a_fit_that_may_not_begin_says_so() {
+    for card in CATALOG {
+        let case = Case::new(card, ordinary());
+        let cancelled = Monitor::quiet().cancelled_by(Arc::new(AtomicBool::new(true)));
+        let late = Monitor::quiet().time_limit(Duration::ZERO);
+        for (monitor, why) in [(cancelled, Stop::Cancelled), (late, Stop::Deadline)] {
+            match estimator(card).fit(&case.data(card), &monitor) {
+                Err(error) => assert_eq!(error, Error::Stopped, "{}", card.id),
+                Ok(fitted) => assert_eq!(fitted.certificate.stopped, Some(why), "{}", card.id),
+            }
+            if card.learns == Learns::Statistics {
+                let outcome = train(training(card, &case, 3), &case.table(card), &monitor);
+                assert_eq!(outcome.err(), Some(Error::Stopped), "{}", card.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
+    for card in mergeable() {
+        // More chunks than one look at the clock apart.
+        let case = Case::new(card, many_chunks(card, 40, 3));
+        let data = case.data(card);
+        let flag = Arc::new(AtomicBool::new(false));
+        let raise = |at: Progress| flag.store(at.done > 0, Ordering::Relaxed);
+        let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
+
+        let fitted = estimator(card).fit(&data, &monitor).unwrap();
+
+        let rows = fitted.certificate.rows as usize;
+        assert_eq!(fitted.certificate.stopped, Some(Stop::Cancelled), "{}", card.id);
+        assert!(0 < rows && rows < data.n_rows());
+        assert!(fitted.certificate.to_string().contains("CUT SHORT"));
+        // Who searches has no time for it either.
+        let same = fitted.model == fit_data(card, &data.slice(0..rows)).unwrap().model;
+        assert!(same || searches(card), "{}", card.id);
+    }
+}
+
+#[test]
+fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
+    for card in mergeable() {
+        let case = Case::new(card, many_chunks(card, 6, 3));
+        let flag = Arc::new(AtomicBool::new(false));
+        let raise = |at: Progress| flag.store(at.done >= 2 * chunk(card) as u64, Ordering::Relaxed);
+        let monitor = Monitor::quiet().on_progress(raise).cancelled_by(Arc::clone(&flag));
+
+        let outcome = train(training(card, &case, 3), &case.table(card), &monitor).unwrap();
+
+        let certificate = &outcome.trained.fitted.certificate;
+        assert_eq!(certificate.stopped, Some(Stop::Cancelled));
+        assert_eq!(certificate.rows, 2 * chunk(card) as u64);
+        assert!(outcome.evaluation.is_none() && outcome.regression.is_none());
+        let loaded = Trained::from_bytes(&outcome.trained.to_bytes().unwrap()).unwrap();
+        assert_eq!(loaded.fitted.certificate.stopped, Some(Stop::Cancelled));
+    }
+}
+
+#[test]
+fn a_part_cut_short_marks_the_whole() {
+    for card in mergeable() {
+        let case = Case::new(card, ordinary());
+        let part = |range| trained(card, &case.data(card).slice(range)).unwrap();
+        let (whole, mut cut) = (part(0..20), part(20..40));
+        cut.fitted.certificate.stopped = Some(Stop::Deadline);
+        let added = cut.stats.clone().unwrap();
+
+        let merged = [whole.merge(&cut).unwrap(), cut.merge(&whole).unwrap()];
+
+        for merged in merged {
+            assert_eq!(merged.fitted.certificate.stopped, Some(Stop::Deadline), "{}", card.id);
+            let left = merged.forget(&added, 20).unwrap();
+            assert_eq!(left.fitted.certificate.stopped, Some(Stop::Deadline), "{}", card.id);
+        }
+        assert_eq!(whole.merge(&whole).unwrap().fitted.certificate.stopped, None);
+    }
+}
+
+#[test]
+fn progress_rises_to_its_total() {
+    for card in CATALOG {
+        let case = Case::new(card, many_chunks(card, 40, 3));
+        let seen = Mutex::new(Vec::new());
+        let monitor = Monitor::quiet().on_progress(|at| seen.lock().unwrap().push(at));
+
+        estimator(card).fit(&case.data(card), &monitor).unwrap();
+
+        let seen = seen.lock().unwrap();
+        let last = seen.last().unwrap();
+        assert_eq!(Some(last.done), last.total, "{}", card.id);
+        if searches(card) {
+            // Rows, then steps.
+            assert!(seen.iter().all(|at| at.total.is_some_and(|total| at.done <= total)));
+            continue;
+        }
+        assert!(seen.iter().all(|at| at.done <= last.done));
+        if card.learns == Learns::Statistics {
+            assert!(seen.is_sorted_by_key(|at| at.done));
+            assert_eq!(last.done, case.x.nrows() as u64);
+        }
+    }
+}
+
+#[test]
+fn the_progress_of_training_rises_to_its_total() {
+    for card in mergeable() {
+        let case = Case::new(card, many_chunks(card, 6, 3));
+        for (n_folds, passes) in [(0, 1), (3, 2)] {
+            let seen = Mutex::new(Vec::new());
+            let monitor = Monitor::quiet().on_progress(|at| seen.lock().unwrap().push(at));
+
+            train(training(card, &case, n_folds), &Waves(&case.table(card), 2), &monitor).unwrap();
+
+            let seen = seen.lock().unwrap();
+            let total = passes * case.x.nrows() as u64;
+            let of_rows = |at: &&Progress| !searches(card) || at.total == Some(total);
+            let seen: Vec<&Progress> = seen.iter().filter(of_rows).collect();
+            assert!(seen.is_sorted_by_key(|at| at.done));
+            assert!(seen.iter().all(|at| at.total == Some(total)));
+            assert_eq!(seen.last().unwrap().done, total);
+        }
+    }
+}
+
+#[test]
+fn training_obeys_a_memory_budget() {
+    for card in mergeable() {
+        let case = Case::new(card, ordinary());
+        let run = |bytes| {
+            let monitor = Monitor::quiet().memory_limit(bytes);
+            train(training(card, &case, 3), &case.table(card), &monitor)
+        };
+
+        assert!(run(1 << 20).is_ok());
+        assert!(matches!(run(100).err(), Some(Error::Memory { budget: 100, .. })), "{}", card.id);
+    }
+}
+
+#[test]
+fn those_that_plan_say_so_once_and_keep_what_they_said() {
+    for card in CATALOG {
+        let case = Case::new(card, ordinary());
+        let plans = Mutex::new(Vec::new());
+        let monitor = Monitor::quiet().on_plan(|plan| plans.lock().unwrap().push(plan.clone()));
+
+        let fitted = estimator(card).fit(&case.data(card), &monitor).unwrap();
+
+        let told = plans.lock().unwrap().clone();
+        assert_eq!(told.len(), usize::from(card.can("planned")), "{}", card.id);
+        assert_eq!(told.first(), fitted.certificate.proof.plan.as_ref(), "{}", card.id);
+        assert!(told.iter().all(|plan| !plan.way.is_empty() && plan.bytes > 0), "{}", card.id);
+    }
+}
