@@ -38,6 +38,17 @@ impl Distinct {
     }
 }
 
+/// For each of some rows, bits that only the same rows share; nothing where hardly any row is there twice.
+pub(crate) fn keys_of_twins(rows: &Rows<'_>, picks: &[u32]) -> Vec<u128> {
+    /// One row in so many must be there again.
+    const WORTH: usize = 50;
+    let keys: Vec<u128> = picks.par_iter().map(|i| key(rows, *i as usize, 0)).collect();
+    let mut sorted = keys.clone();
+    sorted.par_sort_unstable();
+    let again = sorted.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    if WORTH * again < picks.len() { Vec::new() } else { keys }
+}
+
 /// Bits that follow from the cells that are not zero, their columns and the seed.
 fn key(rows: &Rows<'_>, i: usize, seed: u64) -> u128 {
     let mut halves = [mix(seed ^ 0x243f_6a88_85a3_08d3), mix(seed ^ 0x1319_8a2e_0370_7344)];

@@ -22,7 +22,7 @@ pub use additive_chi2::{AdditiveChi2Sampler, AdditiveChi2SamplerModel};
 pub(crate) use centers::{drawn_by_weight, pivoted};
 pub(crate) use check::check_square;
 pub use check::{KernelReport, check_kernel};
-pub(crate) use distinct::Distinct;
+pub(crate) use distinct::{Distinct, keys_of_twins};
 pub use expression::{Expression, Leaf, Product};
 pub use fourier::{Directions, RbfSampler, RbfSamplerModel};
 pub use function::{Function, Gamma, GammaRule, Kernel, OwnKernel};

@@ -4,9 +4,10 @@
 use super::leave_one_out::{Solution, leave_one_out};
 use super::pairwise::Task;
 use super::proof::{self, Measured};
+use super::twins::Twins;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::kernel::{Function, Gamma, Kernel, KernelRows, Machine, Precision};
+use crate::kernel::{Function, Gamma, Kernel, KernelRows, Machine, Precision, keys_of_twins};
 use crate::model::{Monitor, Stop};
 use crate::solver::{
     BoxQp, FEWEST_COLUMNS, SolverOptions, Together, TogetherOptions, TogetherSolution, solve,
@@ -58,6 +59,8 @@ pub(super) struct Ground<'a> {
     pub precision: Precision,
     ready: Ready,
     exact: KernelRows<f64>,
+    /// What tells rows apart, where some are there more than once.
+    keys: Vec<u128>,
     /// What the rows made ready take.
     row_bytes: u64,
     options: SolverOptions,
@@ -122,8 +125,13 @@ impl<'a> Ground<'a> {
             Precision::Single => Ready::Single(on.ready_in()),
             Precision::Double => Ready::Double(on.ready()),
         };
+        let keys = match kernel {
+            // Values of another's making need not be the same for the same rows.
+            Kernel::Precomputed | Kernel::Own(_) => Vec::new(),
+            _ => keys_of_twins(&on.rows, &on.picks),
+        };
         let (exact, gap) = (on.exact(), params.gap);
-        Ok(Ground { on, precision, ready, exact, row_bytes, options, gap })
+        Ok(Ground { on, precision, ready, exact, keys, row_bytes, options, gap })
     }
 
     /// What a kernel value takes.
@@ -178,8 +186,26 @@ impl<'a> Ground<'a> {
         }
     }
 
-    /// The same to a tolerance, after so many steps.
+    /// The same to a tolerance, after so many steps; rows that are there more than once are solved as one.
     pub fn solve_to(
+        &self,
+        to: (f64, u64),
+        places: &[u32],
+        problem: &BoxQp<'_>,
+        sharing: usize,
+        monitor: &Monitor<'_>,
+        progress: &(dyn Fn(f64) + Sync),
+    ) -> Solved {
+        let Some(twins) = Twins::of(&self.keys, places, problem) else {
+            return self.solve_each(to, places, problem, sharing, monitor, progress);
+        };
+        let (fewer, those) = (twins.problem(problem), twins.places(places));
+        let solved = self.solve_each(to, &those, &fewer, sharing, monitor, progress);
+        let (beta, outputs) = (twins.deal(&solved.beta, problem), twins.each(&solved.outputs));
+        Solved { beta, outputs, ..solved }
+    }
+
+    fn solve_each(
         &self,
         (tol, taken): (f64, u64),
         places: &[u32],

@@ -24,6 +24,7 @@ mod svc_together;
 mod svr;
 #[cfg(test)]
 mod tests;
+mod twins;
 mod venn_abers;
 mod weight;
 

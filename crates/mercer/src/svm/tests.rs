@@ -42,6 +42,40 @@ fn two_points_have_the_plane_between_them() {
 }
 
 #[test]
+fn rows_that_are_there_again_keep_their_own_bounds() {
+    let mut random = Random::new(8);
+    let x = Matrix::from_shape_fn((60, 2), |(i, _)| random.normal() + f64::from(i as u8 % 2));
+    let codes: Vec<u32> = (0..60).map(|i| i % 2).collect();
+    let again: Vec<usize> = (0..180).map(|i| i % 60).collect();
+    let thrice = x.select(ndarray::Axis(0), &again);
+    let all: Vec<u32> = again.iter().map(|i| codes[*i]).collect();
+    let classes = two();
+    let fit = |x: &Matrix, codes: &[u32], price: f64| {
+        let data = Dataset::classes(x, codes, &classes).unwrap();
+        let svc = Svc::new().gamma(0.5.into()).C(price).tol(1e-9);
+        svc.fit(&data, &Monitor::quiet()).unwrap()
+    };
+
+    let found = fit(&thrice, &all, 0.7);
+
+    let expected = fit(&x, &codes, 2.1);
+    assert!(found.certificate.proof.gap().unwrap() < 1e-8);
+    near(
+        found.certificate.proof.objective.as_ref().unwrap().1,
+        expected.certificate.proof.objective.as_ref().unwrap().1,
+        1e-8,
+    );
+    let (a, b) = (found.decisions(&Rows::from(&x)), expected.decisions(&Rows::from(&x)));
+    a.unwrap().iter().zip(&b.unwrap()).for_each(|(a, b)| near(*a, *b, 1e-7));
+    let coefficients = &found.machine.coefficients;
+    assert!(coefficients.iter().all(|c| c.abs() <= 0.7));
+    near(coefficients.sum(), 0.0, 1e-12);
+    // No row has something while one that is the same before it has room.
+    let inside = coefficients.iter().filter(|c| c.abs() < 0.7 && **c != 0.0).count();
+    assert!(inside <= 60 && found.machine.support.len() < 180, "{inside}");
+}
+
+#[test]
 fn a_hard_margin_is_the_street_between_the_hulls() {
     // The nearest points are (1, 1) and the middle of (3, 1) and (1, 3): the street is √2 wide.
     let x = array![[0.0, 0.0], [1.0, 1.0], [3.0, 1.0], [1.0, 3.0], [4.0, 4.0]];
