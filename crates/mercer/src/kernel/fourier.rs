@@ -6,7 +6,7 @@
 //! the mean (Yu et al. 2016). Three rounds of drawn signs and sums and differences turn a row nearly as evenly,
 //! in `d log d` operations instead of `d²`.
 
-use super::Gamma;
+use super::{Distinct, Gamma};
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, Method};
 use crate::prelude::*;
@@ -115,12 +115,18 @@ impl Fit for RbfSampler {
         let (d, most) = (data.n_columns(), self.n_components);
         let gamma = self.gamma.of(data);
         let kernel = super::Function::rbf(gamma);
+        let compared = self.error.map(|_| some_rows(data));
         let mut m = self.fewest();
         loop {
             monitor.reserve("keeping the directions of random waves", 16 * (d * m) as u64)?;
             let model = self.waves(gamma, d, m);
-            let error =
-                sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;
+            let error_over = |rows: &Rows<'_>| {
+                sampled_error(rows, |x| model.transform(x), |x, z| kernel.value(x, z))
+            };
+            let error = match &compared {
+                Some(few) => error_over(&Rows::from(few)),
+                None => error_over(data.rows()),
+            }?;
             let near = self.error.is_none_or(|asked| error <= asked);
             let stopped = if near || m == most { None } else { monitor.stop() };
             if near || m == most || stopped.is_some() {
@@ -323,6 +329,16 @@ pub(super) fn drawn(
         stopped: None,
         seconds: start.elapsed().as_secs_f64(),
     }
+}
+
+/// A few rows, the same wherever they stand, and however often: what they say decides how many waves there are.
+fn some_rows(data: &Dataset<'_>) -> Matrix {
+    let list = Distinct::of(data.rows(), data.weights(), 0);
+    let mut order: Vec<usize> = (0..list.picks.len()).collect();
+    order.sort_by(|a, b| list.draws[*a].total_cmp(&list.draws[*b]));
+    order.truncate(COMPARED);
+    let cells = order.iter().flat_map(|k| data.rows().row(list.picks[*k] as usize)).collect();
+    Matrix::from_shape_vec((order.len(), data.n_columns()), cells).expect("rows of one width")
 }
 
 /// How far inner products of new rows are from the kernel, over pairs of rows spread over all.
