@@ -123,6 +123,8 @@ def test_rows_in_disorder_are_the_rows_in_order(rng, place, kind):
     # A solver is as exact as it is asked to be.
     exact = {"tol": 1e-12} if "svm" not in module and "tol" in estimator().get_params() else {}
     exact = exact if "max_iter" in estimator().get_params() else {}
+    # Later, the last digit of a sum decides for one minimum of many.
+    exact = {"max_iter": 5} if module == "neural_network" else exact
     model, expected = (estimator(**exact).fit(rows, y) for rows in [mixed, sp.csr_array(X)])
 
     near = 1e-7 if exact else 1e-6 if name.startswith("Linear") else 1e-9

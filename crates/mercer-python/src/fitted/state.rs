@@ -63,7 +63,7 @@ impl Learned {
     }
 
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::to_bytes(&Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
+        file::to_bytes(Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
     }
 
     /// `None` if the bytes hold something else.
