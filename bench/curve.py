@@ -2,7 +2,8 @@
 
     bench/.venv/bin/python bench/curve.py [--quick]
 
-Every contestant runs in a process of its own. Writes `bench/curve.json` and the picture `bench/curve.svg`.
+Every contestant runs in a process of its own. Points are kept in `bench/curve.json` as they come, and not measured
+again while they are there; the picture is `bench/curve.svg`.
 """
 
 import argparse
@@ -47,7 +48,7 @@ COLORS = {
 
 def contestants(quick):
     rows = 6_000 if quick else 60_000
-    sizes = [100, 300] if quick else [100, 300, 1_000, 2_000, 4_000]
+    sizes = [100, 300] if quick else [100, 300, 1_000, 2_000]
     yield "Mercer, exact", rows, rows, OURS, "SVC(C=10, gamma=0.02)"
     for m in sizes:
         yield "Mercer, approx", m, rows, OURS, f"SVC(C=10, gamma=0.02, approx={m})"
@@ -57,7 +58,7 @@ def contestants(quick):
             'directions="structured"), LinearSVC(C=10, tol=1e-3))'
         )
         yield "Mercer, waves + linear", m, rows, WAVES, made
-    for m in sizes[:2] if quick else sizes[:3]:
+    for m in sizes[:2]:
         made = f"make_pipeline(Nystroem(gamma=0.02, n_components={m}, random_state=0), LinearSVC(C=10, tol=1e-3))"
         yield "scikit-learn, Nystroem + linear", m, rows, THEIRS, made
     for some in [1_000, 3_000] if quick else [1_000, 3_000, 10_000, 30_000]:
@@ -128,14 +129,17 @@ def main():
     args = parser.parse_args()
     if not MNIST.exists():
         sys.exit(f"there is no {MNIST}")
-    points = []
+    ending = "-quick" if args.quick else ""
+    kept = HERE / f"curve{ending}.json"
+    points = json.loads(kept.read_text()) if kept.exists() else []
     for who, size, rows, imports, make in contestants(args.quick):
+        if any((point["who"], point["size"]) == (who, size) for point in points):
+            continue
         point = {"who": who, "size": size, **run(rows, imports, make, args.quick, args.limit)}
         points.append(point)
         told = f"{point['seconds']:8.2f} s  {100 * point['error']:6.2f} %" if point["seconds"] else "out of time"
         print(f"{who:34} {size:>7,}  {told}", flush=True)
-    ending = "-quick" if args.quick else ""
-    (HERE / f"curve{ending}.json").write_text(json.dumps(points, indent=1) + "\n")
+        kept.write_text(json.dumps(points, indent=1) + "\n")
     (HERE / f"curve{ending}.svg").write_text(draw(points) + "\n")
 
 
