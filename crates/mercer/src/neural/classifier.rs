@@ -3,9 +3,10 @@
 //! `log P(c | x) = a_c(x) + constant` over the outputs `a` of the network (`network.rs`); of two classes there
 //! is one output, the log-odds of the second. The loss is the mean of `−log P(cᵢ | xᵢ)`.
 
-use super::network::{
-    Activation, Aim, MlpSolver, Network, Plan, Problem, Sizes, check_layers, check_usable,
-};
+use super::activation::Activation;
+use super::loss::{Aim, MlpSolver, Problem, check_usable};
+use super::network::Network;
+use super::plan::{Plan, Sizes, check_layers};
 use crate::data::check_cells;
 use crate::prelude::*;
 use crate::solver::newton::Until;

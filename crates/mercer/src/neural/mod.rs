@@ -4,10 +4,15 @@
 //! loss of the plane that stands behind them: [`MlpClassifier`] for classes, [`MlpRegressor`] for numbers.
 //! What it finds is a point where the loss is flat; the loss has many, and its certificate says no more.
 
+mod activation;
 mod classifier;
+mod loss;
 mod network;
+mod plan;
 mod regressor;
 
+pub use activation::Activation;
 pub use classifier::{MlpClassifier, MlpClassifierModel};
-pub use network::{Activation, MlpSolver, Sizes};
+pub use loss::MlpSolver;
+pub use plan::Sizes;
 pub use regressor::{MlpRegressor, MlpRegressorModel};

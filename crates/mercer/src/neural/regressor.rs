@@ -3,9 +3,10 @@
 //! The loss is half the mean square of what the outputs of the network (`network.rs`) are off, over rows and,
 //! where several numbers are learned at once, over those.
 
-use super::network::{
-    Activation, Aim, MlpSolver, Network, Plan, Problem, Sizes, check_layers, check_usable,
-};
+use super::activation::Activation;
+use super::loss::{Aim, MlpSolver, Problem, check_usable};
+use super::network::Network;
+use super::plan::{Plan, Sizes, check_layers};
 use crate::data::{check_cells, check_storage};
 use crate::prelude::*;
 use crate::solver::newton::Until;
