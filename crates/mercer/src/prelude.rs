@@ -6,7 +6,7 @@ pub use crate::explain::short;
 pub use crate::model::{
     Accumulate, Additive, Certificate, Check, Classifier, Clusterer, Decides, Detector,
     Discriminant, Factored, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic, Proof,
-    Regressor, Rounds, Statistics, Summed, Transformer,
+    Regressor, Rounds, Statistics, Summed, Supported, Transformer,
 };
 pub use crate::{choice, params};
 pub use mercer_num::{Matrix, Rows, Sparse, SparseView};

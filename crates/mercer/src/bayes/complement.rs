@@ -143,10 +143,27 @@ impl Classifier for ComplementNbModel {
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        // A class nobody showed is known by nothing: everything is its complement.
+        linear_scores(x, &self.starts(), &self.log_shares, Count::Number)
+    }
+}
+
+impl ComplementNbModel {
+    /// Scores of a row without counts. A class nobody showed is known by nothing: everything is its complement.
+    fn starts(&self) -> Vec<f64> {
         let shown = |w: &f64| if *w > 0.0 { 0.0 } else { f64::NEG_INFINITY };
-        let bias: Vec<f64> = self.class_weights.iter().map(shown).collect();
-        linear_scores(x, &bias, &self.log_shares, Count::Number)
+        self.class_weights.iter().map(shown).collect()
+    }
+}
+
+impl Summed for ComplementNbModel {
+    fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
+        self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
+        // What is not there adds nothing, however much a count of it would.
+        let term = |(j, c): (usize, usize)| match row[j] {
+            0.0 => 0.0,
+            count => count * self.log_shares[[c, j]],
+        };
+        Ok((self.starts(), Matrix::from_shape_fn((row.len(), self.classes.len()), term)))
     }
 }
 

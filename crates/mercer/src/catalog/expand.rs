@@ -348,6 +348,7 @@ macro_rules! catalog {
     (@can generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
     (@can factored) => { fn factored(&self) -> Option<&dyn crate::model::Factored> { Some(self) } };
     (@can summed) => { fn summed(&self) -> Option<&dyn crate::model::Summed> { Some(self) } };
+    (@can supported) => { fn supported(&self) -> Option<&dyn crate::model::Supported> { Some(self) } };
     (@can discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
     (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
     (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };

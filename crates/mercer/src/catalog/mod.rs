@@ -63,7 +63,7 @@ expand::catalog! {
     //  parameters     id                Python                         model                it can, it takes
         GaussianNb     "gaussian-nb"     "naive_bayes.GaussianNB"    => GaussianNbModel    : classifier probabilistic generative factored, missing sparse;
         MultinomialNb  "multinomial-nb"  "naive_bayes.MultinomialNB" => MultinomialNbModel : classifier probabilistic factored, sparse counts;
-        ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : classifier probabilistic, sparse counts;
+        ComplementNb   "complement-nb"   "naive_bayes.ComplementNB"  => ComplementNbModel  : classifier probabilistic summed, sparse counts;
         BernoulliNb    "bernoulli-nb"    "naive_bayes.BernoulliNB"   => BernoulliNbModel   : classifier probabilistic generative factored, sparse binary;
         CategoricalNb  "categorical-nb"  "naive_bayes.CategoricalNB" => CategoricalNbModel : classifier probabilistic generative factored, missing categories;
         MixedNb        "mixed-nb"        "naive_bayes.MixedNB"       => MixedNbModel       : classifier probabilistic generative factored, missing sparse mixed;
@@ -78,7 +78,7 @@ expand::catalog! {
     by_rounds {}
     by_solver {
         RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : regressor additive selected, sparse asked_texts;
-        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated decides warm planned, sparse asked_texts;
+        Svc            "svc"             "svm.SVC"                   => SvcModel           : classifier calibrated supported decides warm planned, sparse asked_texts;
         LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : classifier probabilistic summed warm, sparse texts;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : classifier probabilistic summed selected ordered, sparse texts;
         LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : classifier calibrated summed decides, sparse texts;
@@ -88,12 +88,12 @@ expand::catalog! {
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : regressor additive online ordered warm, sparse texts;
         PassiveAggressive          "passive-aggressive"           "linear_model.PassiveAggressiveClassifier" => PassiveAggressiveModel          : classifier summed decides online ordered warm, sparse texts;
         PassiveAggressiveRegressor "passive-aggressive-regressor" "linear_model.PassiveAggressiveRegressor"  => PassiveAggressiveRegressorModel : regressor additive online ordered warm, sparse texts;
-        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier calibrated decides planned, sparse asked_texts;
-        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor planned, sparse asked_texts;
-        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor planned, sparse asked_texts;
-        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector decides planned, sparse;
-        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor planned, sparse targets asked_texts;
-        KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : classifier decides ordered, sparse;
+        NuSvc          "nu-svc"          "svm.NuSVC"                 => NuSvcModel         : classifier calibrated supported decides planned, sparse asked_texts;
+        Svr            "svr"             "svm.SVR"                   => SvrModel           : regressor supported planned, sparse asked_texts;
+        NuSvr          "nu-svr"          "svm.NuSVR"                 => NuSvrModel         : regressor supported planned, sparse asked_texts;
+        OneClassSvm    "one-class-svm"   "svm.OneClassSVM"           => OneClassSvmModel   : detector supported decides planned, sparse;
+        KernelRidge    "kernel-ridge"    "kernel_ridge.KernelRidge"  => KernelRidgeModel   : regressor supported planned, sparse targets asked_texts;
+        KernelPerceptron "kernel-perceptron" "svm.KernelPerceptron"  => KernelPerceptronModel : classifier supported decides ordered, sparse;
         KernelKMeans   "kernel-k-means"  "cluster.KernelKMeans"      => KernelKMeansModel  : clusterer, sparse;
         KernelPca      "kernel-pca"      "decomposition.KernelPCA"   => KernelPcaModel     : transformer planned, sparse;
         MlpClassifier  "mlp"             "neural_network.MLPClassifier" => MlpClassifierModel : classifier probabilistic warm local, sparse asked_texts;

@@ -3,6 +3,7 @@
 mod factors;
 mod portrait;
 mod scores;
+mod supports;
 mod terms;
 mod texts;
 
@@ -10,6 +11,8 @@ pub use factors::{Explanation, Factor, explain, explain_shown};
 pub(crate) use portrait::moments_of;
 pub use portrait::{Center, Portrait};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
+pub(crate) use supports::first_two;
+pub use supports::{Support, SupportExplanation};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
 pub use texts::{Piece, marked};
 

@@ -17,6 +17,7 @@ mod nystroem;
 mod polynomial_features;
 mod polynomial_sketch;
 mod rows;
+mod told;
 
 pub use additive_chi2::{AdditiveChi2Sampler, AdditiveChi2SamplerModel};
 pub(crate) use centers::{drawn_by_weight, pivoted};

@@ -10,6 +10,7 @@
 //! than may stay; of equals the oldest.
 
 use super::{Ground, USUAL_BYTES};
+use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
@@ -325,6 +326,18 @@ impl Classifier for KernelPerceptronModel {
 impl Decides for KernelPerceptronModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.machine.decisions(x, &[Segment::all(&self.machine)])
+    }
+}
+
+impl Supported for KernelPerceptronModel {
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+        let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
+        let sum = match self.classes.len() {
+            2 => vec![(0, if first == 1 { 1.0 } else { -1.0 })],
+            _ => vec![(first, 1.0), (second, -1.0)],
+        };
+        let told = self.machine.told(row, &[Segment::all(&self.machine)], &sum)?;
+        Ok(told.between(self, (first, second)))
     }
 }
 

@@ -9,6 +9,7 @@ use super::Ground;
 use super::ridge_centers::{by_centers, center_bytes};
 use super::ridge_factor::by_factor;
 use super::ridge_gradients::{by_gradients, n_pivots};
+use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};
 use crate::prelude::*;
@@ -355,6 +356,16 @@ impl Regressor for KernelRidgeModel {
             (y - reach, y + reach)
         };
         Ok(Some(self.predict(x)?.into_iter().zip(variances).map(ends).collect()))
+    }
+}
+
+impl Supported for KernelRidgeModel {
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+        if self.n_targets() > 1 {
+            let what = "explain several numbers at once".to_owned();
+            return Err(Error::Unable { estimator: "kernel-ridge".to_owned(), what });
+        }
+        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
-use crate::explain::{Portrait, Terms};
+use crate::explain::{Portrait, SupportExplanation, Terms};
 use crate::linear::Summary;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
@@ -165,6 +165,16 @@ pub trait Summed: Classifier {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
 }
 
+/// Answers by rows that it keeps, so that an answer can be told row by row.
+pub trait Supported: Send + Sync {
+    /// What each of them adds to the answer about a row; of many classes, to the choice between the class
+    /// that wins and the one that comes second.
+    ///
+    /// # Errors
+    /// If the width differs, a cell is not finite, or there are several answers.
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation>;
+}
+
 /// Has a center for every class and measures how far rows are from it, in units of the class's
 /// own spread.
 pub trait Discriminant: Summed {
@@ -242,13 +252,18 @@ pub trait Model: Check + Send + Sync {
         None
     }
 
-    /// As centers with distances.
+    /// As a sum with one term a column.
     fn summed(&self) -> Option<&dyn Summed> {
         None
     }
 
     /// As centers with distances.
     fn discriminant(&self) -> Option<&dyn Discriminant> {
+        None
+    }
+
+    /// As a sum over rows that it keeps.
+    fn supported(&self) -> Option<&dyn Supported> {
         None
     }
 

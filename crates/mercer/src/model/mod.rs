@@ -11,7 +11,8 @@ mod plan;
 pub use cached::Cached;
 pub use capability::{
     Additive, Candidate, Candidates, Check, Classifier, Clusterer, Decides, Detector, Discriminant,
-    Factored, Generative, Model, Probabilistic, Regressor, Selected, Summed, Transformer, winners,
+    Factored, Generative, Model, Probabilistic, Regressor, Selected, Summed, Supported,
+    Transformer, winners,
 };
 pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{

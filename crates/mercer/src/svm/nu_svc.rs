@@ -8,12 +8,13 @@ use super::calibrate::{Calibration, CalibrationMap, maps_fit, not_calibrated};
 use super::distribution::{About, log_distribution};
 use super::ground::{Ground, Kernelized};
 use super::pairwise::{
-    DecisionShape, Task, certificate, join_pairs, pair_maps, pair_segments, ranges, scores,
-    shown_pairs, solve_all, votes,
+    DecisionShape, Task, certificate, decision_between, join_pairs, pair_maps, pair_segments,
+    ranges, scores, shown_pairs, solve_all, votes,
 };
 use super::plan::{Problems, plan};
 use super::svc::check_shown;
 use super::weight::ClassWeight;
+use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};
 use crate::model::winners;
@@ -276,6 +277,15 @@ impl Decides for NuSvcModel {
             return Ok(decisions);
         }
         Ok(self.scores_of(decisions))
+    }
+}
+
+impl Supported for NuSvcModel {
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+        let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
+        let sum = [decision_between(self.classes.len(), first, second)];
+        let told = self.machine.told(row, &self.segments(), &sum)?;
+        Ok(told.between(self, (first, second)))
     }
 }
 

@@ -9,6 +9,7 @@ use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
 use super::plan::{Problems, plan};
 use super::svr::single_machine;
+use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};
 use crate::prelude::*;
@@ -124,6 +125,12 @@ impl Regressor for NuSvrModel {
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
         let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
         Ok(self.machine.decisions(x, &[all])?.column(0).to_vec())
+    }
+}
+
+impl Supported for NuSvrModel {
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
     }
 }
 

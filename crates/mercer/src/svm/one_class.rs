@@ -8,6 +8,7 @@ use super::nu_svc::fill;
 use super::pairwise::{Task, certificate, solve_all};
 use super::plan::{Problems, plan};
 use super::svr::single_machine;
+use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};
 use crate::prelude::*;
@@ -112,6 +113,12 @@ impl Decides for OneClassSvmModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
         self.machine.decisions(x, &[all])
+    }
+}
+
+impl Supported for OneClassSvmModel {
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
     }
 }
 

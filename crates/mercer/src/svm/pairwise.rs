@@ -173,6 +173,13 @@ pub(super) fn pair_at(n: usize, a: usize, b: usize) -> usize {
     a * n - a * (a + 1) / 2 + b - a - 1
 }
 
+/// The decision between two classes, and the sign with which it is above zero for the first.
+pub(super) fn decision_between(n: usize, first: usize, second: usize) -> (usize, f64) {
+    // Of two classes it is above zero for the second, of more for the first of a pair.
+    let earlier = if first < second { 1.0 } else { -1.0 };
+    (pair_at(n, first.min(second), first.max(second)), if n == 2 { -earlier } else { earlier })
+}
+
 /// Where the rows of each class are, rows being sorted by class.
 pub(super) fn ranges(n_classes: usize, sorted: &[u32]) -> Vec<Range<usize>> {
     (0..n_classes as u32)

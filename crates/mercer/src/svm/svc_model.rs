@@ -2,7 +2,10 @@
 
 use super::calibrate::{CalibrationMap, maps_fit, not_calibrated};
 use super::distribution::{About, log_distribution};
-use super::pairwise::{DecisionShape, Multiclass, Task, pair_segments, scores, shown_pairs, votes};
+use super::pairwise::{
+    DecisionShape, Multiclass, Task, decision_between, pair_segments, scores, shown_pairs, votes,
+};
+use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Machine, Segment};
 use crate::model::winners;
 use crate::prelude::*;
@@ -172,6 +175,20 @@ impl Decides for SvcModel {
             return Ok(decisions);
         }
         Ok(self.scores_of(decisions))
+    }
+}
+
+impl Supported for SvcModel {
+    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+        let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
+        let sum = match self.multiclass {
+            Multiclass::OneVsRest | Multiclass::CrammerSinger if self.classes.len() > 2 => {
+                vec![(first, 1.0), (second, -1.0)]
+            }
+            _ => vec![decision_between(self.classes.len(), first, second)],
+        };
+        let told = self.machine.told(row, &self.segments(), &sum)?;
+        Ok(told.between(self, (first, second)))
     }
 }
 

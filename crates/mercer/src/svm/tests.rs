@@ -42,6 +42,27 @@ fn two_points_have_the_plane_between_them() {
 }
 
 #[test]
+fn an_answer_is_told_by_the_rows_it_comes_from() {
+    let x = ndarray::array![[0.0], [2.0], [6.0]];
+    let classes = Classes::from_names(["a", "b", "c"]);
+    let data = Dataset::classes(&x, &[0, 1, 2], &classes).unwrap();
+    let svc = Svc::new().kernel(Kernel::Linear).C(1e3).tol(1e-9);
+    let model = svc.fit(&data, &Monitor::quiet()).unwrap();
+
+    let told = model.supports(&[3.5]).unwrap();
+
+    // Between 2 and 6 the middle of the street is 4: f(x) = (4 - x) / 2, by 1/8 of either row.
+    let [first, second] = told.between.as_ref().unwrap();
+    assert_eq!((first.to_string(), second.to_string()), ("b".into(), "c".into()));
+    assert_eq!(told.kernel, "x·z");
+    assert_eq!(told.supports.iter().map(|s| s.row).collect::<Vec<_>>(), [1, 2]);
+    near(told.supports[0].term, 7.0 / 8.0, 1e-8);
+    near(told.supports[1].term, -21.0 / 8.0, 1e-8);
+    near(told.intercept, 2.0, 1e-8);
+    near(told.sum, 0.25, 1e-8);
+}
+
+#[test]
 fn rows_that_are_there_again_keep_their_own_bounds() {
     let mut random = Random::new(8);
     let x = Matrix::from_shape_fn((60, 2), |(i, _)| random.normal() + f64::from(i as u8 % 2));

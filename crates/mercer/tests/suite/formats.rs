@@ -215,6 +215,9 @@ fn use_it(trained: &Trained) {
         if let Some(model) = model.factored() {
             let _ = mercer::explain::explain(model, &rows.row(0), &names(width));
         }
+        if let Some(model) = model.supported() {
+            let _ = model.supports(&rows.row(0));
+        }
         if model.summed().is_some() {
             let _ = mercer::explain::explain_scores(model, &rows.row(0), &names(width));
         }

@@ -97,6 +97,38 @@ proptest! {
     }
 
     #[test]
+    fn rows_that_are_kept_add_up_to_the_answer(shape in shapes()) {
+        for card in those_that_can("supported").filter(|card| tried(card, shape)) {
+            let case = Case::new(card, shape);
+            let Ok(fitted) = fit(card, &case) else { continue };
+            let model = fitted.as_model();
+            let rows = Rows::from(&case.x);
+            let numbers = match (model.regressor(), model.detector()) {
+                (Some(model), _) => model.predict(&rows).unwrap(),
+                (_, Some(model)) => model.inside(&rows).unwrap(),
+                _ => Vec::new(),
+            };
+            let classified = model.classifier().map(|m| (m.classes(), m.predict(&rows).unwrap()));
+            for (i, row) in case.x.outer_iter().enumerate() {
+                let told = model.supported().unwrap().supports(&row.to_vec()).unwrap();
+
+                let sum = told.intercept + told.supports.iter().map(|s| s.term).sum::<f64>();
+                let size = told.supports.iter().map(|s| s.term.abs()).sum::<f64>().max(1.0);
+                prop_assert!(near(told.sum, sum, ROUNDING * size));
+                if let Some(number) = numbers.get(i) {
+                    // Machines answer in the precision they keep.
+                    prop_assert!((told.sum - number).abs() < 1e-5 * size, "{} {}", told.sum, number);
+                }
+                if let Some((classes, codes)) = &classified {
+                    let [first, second] = told.between.unwrap();
+                    prop_assert_eq!(&first, classes.label(codes[i]));
+                    prop_assert!(first != second);
+                }
+            }
+        }
+    }
+
+    #[test]
     fn starts_and_terms_add_up_to_the_score(shape in shapes()) {
         for card in those_that_can("summed").filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
