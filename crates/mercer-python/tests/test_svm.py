@@ -295,3 +295,33 @@ def test_past_a_memory_limit_the_numbers_are_named_and_what_to_do():
         SVC().fit(X, y)
     with mercer.memory_limit(1e6):
         SVC().fit(X, y)
+
+
+@pytest.mark.parametrize("machine", [SVR(), NuSVR(), KernelRidge(kernel="rbf")], ids=lambda m: type(m).__name__)
+def test_a_number_is_told_by_the_rows_it_comes_from(machine):
+    X, y = load_diabetes(return_X_y=True)
+    machine.fit(X, y)
+
+    told = machine.explain(X[5])
+
+    assert told.sum == pytest.approx(machine.predict(X[5:6])[0], rel=1e-5)
+    terms = [support["coefficient"] * support["kernel"] for support in told.supports]
+    assert told.intercept + sum(terms) == pytest.approx(told.sum)
+    assert told.between is None and "exp(-" in str(told)
+
+
+@pytest.mark.parametrize("multiclass", ["ovo", "ovr", "crammer_singer"])
+def test_a_class_is_told_by_its_support_vectors(multiclass):
+    X, y = load_iris(return_X_y=True)
+    model = SVC(multiclass=multiclass).fit(X, y)
+
+    for row in X[::10]:
+        told = model.explain(row)
+
+        assert told.between[0] == model.predict([row])[0]
+        assert {support["row"] for support in told.supports} <= set(model.support_)
+        assert f"{told.between[0]} against {told.between[1]}" in str(told)
+    two = SVC().fit(X[:100], y[:100])
+    told = two.explain(X[3])
+    assert told.sum == pytest.approx(-two.decision_function(X[3:4])[0], rel=1e-5)
+    assert OneClassSVM().fit(X).explain(X[0]).to_dict()["between"] is None

@@ -18,10 +18,13 @@ const STEP: usize = 1024;
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let able = model.fitted.model.as_model();
-    if able.factored().is_none() && able.summed().is_none() && able.additive().is_none() {
+    let by_columns =
+        able.factored().is_some() || able.summed().is_some() || able.additive().is_some();
+    if !by_columns && able.supported().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
-    if let Some(map) = model.features.map.as_ref().filter(|map| !map.can_be_told()) {
+    let map = model.features.map.as_ref().filter(|map| by_columns && !map.can_be_told());
+    if let Some(map) = map {
         return Err(Failure::Usage(format!(
             "the model sees its columns through a map ({}), and no column of the map says anything by \
              itself; train with `--features poly:2`, whose columns are products, or without a map, to \
@@ -51,6 +54,14 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     let mut names = model.features.names();
     if args.html.is_some() && able.factored().is_none() && able.summed().is_none() {
         return Err(model.estimator.unable("mark words in a text").into());
+    }
+    if let Some(supported) = able.supported() {
+        let explanation = supported.supports(&row)?;
+        if session.json {
+            return session.print_json(&explanation);
+        }
+        let target = model.features.target.as_deref();
+        return terminal::supports(&explanation, target, able.detector().is_some());
     }
     let absent = |j: usize| row[j] == 0.0 && texts.iter().any(|text| text.has(j));
     let features: Vec<usize> = (0..row.len()).filter(|j| !absent(*j)).collect();

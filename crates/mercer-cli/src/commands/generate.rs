@@ -94,10 +94,11 @@ fn heading(card: &Card) -> String {
 
 /// The parts of the package `base` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 13] = [
+    const PARTS: [(&str, &str); 14] = [
         // Its decision function goes before the difference of the scores.
         ("decides", "Decides"),
         ("discriminant", "Discriminant"),
+        ("supported", "Supported"),
         ("summed", "Summed"),
         ("factored", "Factored"),
         ("generative", "Generative"),

@@ -5,7 +5,9 @@ use crate::failure::Result;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use mercer::decision::RiskReport;
 use mercer::evaluate::{ClassificationReport, RegressionReport};
-use mercer::explain::{Explanation, Factor, ScoreExplanation, TermExplanation, short};
+use mercer::explain::{
+    Explanation, Factor, ScoreExplanation, SupportExplanation, TermExplanation, short,
+};
 use mercer::model::Candidates;
 use mercer_io::Profile;
 use std::io::{self, Write};
@@ -410,6 +412,47 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
     }
     let total: f64 = start + ladder.iter().map(|term| term.log_odds).sum::<f64>();
     rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// An answer, row by row of those kept.
+pub fn supports(e: &SupportExplanation, target: Option<&str>, detects: bool) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let sum = format!("Σ β K(z, x) + b = {}", short(e.sum));
+    match &e.between {
+        Some([first, second]) => {
+            writeln!(out, "Class {first}\n\n{first} against {second}: f(x) = {sum}")?;
+        }
+        None if detects => {
+            let answer = if e.sum >= 0.0 { "Inlier" } else { "Outlier" };
+            writeln!(out, "{answer}\n\nf(x) = {sum}, above zero inside")?;
+        }
+        None => writeln!(out, "{} = {sum}", target.unwrap_or("prediction"))?,
+    }
+    writeln!(out, "with K(z, x) = {} over {} rows z\n", e.kernel, e.supports.len())?;
+    let mut rows = table(&["row learned from", "β", "K(z, x)", "β K(z, x)"]);
+    align_right(&mut rows, &[1, 2, 3]);
+    let signed = |v: f64| format!("{}{}", if v < 0.0 { "" } else { "+" }, short(v));
+    let ladder = e.ladder();
+    for support in ladder.iter().take(MOST_FACTORS) {
+        rows.add_row([
+            (support.row + 1).to_string(),
+            short(support.coefficient),
+            short(support.kernel),
+            signed(support.term),
+        ]);
+    }
+    let mut last = |name: String, v: f64| {
+        rows.add_row([name, String::new(), String::new(), signed(v)]);
+    };
+    let rest = ladder.len().saturating_sub(MOST_FACTORS);
+    if rest > 0 {
+        let weaker = ladder.iter().skip(MOST_FACTORS).map(|support| support.term).sum();
+        last(format!("{rest} weaker rows"), weaker);
+    }
+    last("b".to_owned(), e.intercept);
+    last("sum".to_owned(), e.sum);
     writeln!(out, "{rows}")?;
     Ok(())
 }

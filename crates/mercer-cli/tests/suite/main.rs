@@ -12,6 +12,7 @@ mod networks;
 mod neural;
 mod shell;
 mod strangers;
+mod supports;
 mod text;
 
 use assert_cmd::Command;

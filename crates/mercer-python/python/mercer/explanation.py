@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Explanation", "ScoreExplanation", "TermExplanation"]
+__all__ = ["Explanation", "ScoreExplanation", "SupportExplanation", "TermExplanation"]
 
 
 class Explanation:
@@ -233,6 +233,75 @@ class TermExplanation:
         pushes = [("average row", _short(self.average))]
         pushes += [(name, _signed(push)) for name, push in self.ladder()]
         return "\n\n".join([_block("terms", lines), _block("pushes", pushes)])
+
+
+class SupportExplanation:
+    """Why a row got its answer: what each of the rows that a kernel machine keeps adds to it.
+
+    ``print`` it to read it; the numbers are attributes.
+
+    Attributes
+    ----------
+    sum : float
+        ``f(x)``: the constant plus all terms. The number itself, or above zero for the class that wins.
+    between : list or None
+        The class that wins and the one that comes second, where there are classes.
+    kernel : str
+        The kernel with its numbers.
+    intercept : float
+        The constant.
+    supports : list of dict
+        One a row with a part in the sum: ``row``, its place among the rows learned from, ``coefficient``,
+        ``kernel``, which is how near it is, and ``term``, their product.
+    """
+
+    #: Rows that are printed; the others are summed up.
+    most = 40
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        self.sum: float = told["sum"]
+        self.between: list[Any] | None = told.get("between")
+        self.kernel: str = told["kernel"]
+        self.intercept: float = told["intercept"]
+        self.supports: list[dict[str, Any]] = told["supports"]
+
+    def ladder(self) -> list[tuple[int, float]]:
+        """What each row adds, the strongest first."""
+        return [(support["row"], support["term"]) for support in self._strongest()]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain values, ready for JSON."""
+        return {
+            "sum": self.sum,
+            "between": self.between,
+            "kernel": self.kernel,
+            "intercept": self.intercept,
+            "supports": self.supports,
+            "ladder": [list(rung) for rung in self.ladder()],
+        }
+
+    def __repr__(self) -> str:
+        return f"<SupportExplanation: {self._head()}>"
+
+    def __str__(self) -> str:
+        strongest = self._strongest()
+        lines = []
+        for support in strongest[: self.most]:
+            product = f"{_short(support['coefficient'])} x {_short(support['kernel'])}"
+            lines.append((f"row {support['row']}", f"{product} = {_signed(support['term'])}"))
+        weaker = [support["term"] for support in strongest[self.most :]]
+        if weaker:
+            lines.append((f"{len(weaker)} weaker rows", _signed(sum(weaker))))
+        lines += [("constant", _signed(self.intercept)), ("sum", _signed(self.sum))]
+        return f"{self._head()}\nK(z, x) = {self.kernel}\n\n" + _block("coefficient x K(z, x)", lines)
+
+    def _strongest(self) -> list[dict[str, Any]]:
+        return sorted(self.supports, key=lambda support: -abs(support["term"]))
+
+    def _head(self) -> str:
+        if self.between is None:
+            return f"f(x) = {_short(self.sum)}"
+        return f"{self.between[0]} against {self.between[1]}: f(x) = {_short(self.sum)}"
 
 
 def _block(title: str, lines: list[tuple[str, str]]) -> str:

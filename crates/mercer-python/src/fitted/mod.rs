@@ -450,7 +450,7 @@ impl Fitted {
         Ok((rows.into_pyarray(py), codes.into_pyarray(py)))
     }
 
-    /// The prediction of one row, factor by factor or term by term.
+    /// The prediction of one row, factor by factor, term by term, or row by row of those kept.
     fn explain<'py>(
         &self,
         py: Python<'py>,
@@ -462,7 +462,11 @@ impl Fitted {
             let told = explain_scores(model, row.as_slice()?, &names).map_err(raised)?;
             return array::tree_object(py, tree(&told)?);
         }
-        let model = self.model()?.factored();
+        if let Some(model) = model.supported() {
+            let told = model.supports(row.as_slice()?).map_err(raised)?;
+            return array::tree_object(py, tree(&told)?);
+        }
+        let model = model.factored();
         let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
         let told = told.in_words(|feature, x| self.features().word(feature, x));

@@ -12,6 +12,7 @@ from .capabilities import (
     Generative,
     Probabilistic,
     Summed,
+    Supported,
     Warm,
 )
 from .classifier import Classifier, Mergeable, Online
@@ -38,6 +39,7 @@ __all__ = [
     "Probabilistic",
     "Regressor",
     "Summed",
+    "Supported",
     "Transformer",
     "Warm",
     "load",

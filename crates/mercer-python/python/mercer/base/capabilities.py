@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..explanation import Explanation, ScoreExplanation
+from ..explanation import Explanation, ScoreExplanation, SupportExplanation
 from .classifier import Classifier
 from .estimator import Estimator
 from .inputs import seed_of
@@ -127,6 +127,23 @@ class Factored(Classifier):
         check_is_fitted(self)
         told = self._fitted.explain(self._one_row(x))
         return Explanation(told, self.classes_)
+
+
+class Supported(Estimator):
+    """Answers by rows that it keeps."""
+
+    def explain(self, x: Any) -> SupportExplanation:
+        """Why a row gets its answer: what each of the rows learned from adds to it.
+
+        Of many classes the sum is between the class that wins and the one that comes second.
+
+        Parameters
+        ----------
+        x : array of shape (n_features,), or anything of one row
+            The row.
+        """
+        check_is_fitted(self)
+        return SupportExplanation(self._fitted.explain(self._one_row(x)))
 
 
 class Summed(Classifier):
