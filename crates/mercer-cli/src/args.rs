@@ -109,6 +109,7 @@ Examples:
   mercer train data.svm                       # svmlight files carry their labels
   mercer train data.csv --target y --model logistic --features rff:1000
   mercer train data.csv --model one-class-svm --set nu=0.05   # rows alone: no target
+  mercer train data.csv --model kernel-pca --set kernel=rbf --set n_components=2   # predict tells components
   mercer train mail.csv --target spam --unlabeled     # empty cells of spam are learned from too
   mercer train mail.csv --target spam --cost costs.csv --reject 0.2   # kept in the model
   zcat big.csv.gz | mercer train - --target y --out big.mercer")]

@@ -1,7 +1,7 @@
 //! `mercer compare`: several estimators on the same folds, and their posteriors or borders in one picture.
 
 use super::train::{
-    Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_maps,
+    Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_alone,
 };
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
@@ -65,13 +65,7 @@ fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
     let mut estimators = Vec::new();
     for id in &args.models {
         let mut estimator = Estimator::from_id(id.trim())?;
-        refuse_maps(estimator.card())?;
-        if estimator.card().can("detector") {
-            return Err(Failure::Usage(format!(
-                "`{}` learns from rows alone, and there is no truth to compare it by; `mercer train` takes it",
-                estimator.id()
-            )));
-        }
+        refuse_alone(estimator.card())?;
         for (key, value) in &args.settings {
             if let Some(name) = key.strip_prefix(estimator.id()).and_then(|k| k.strip_prefix('.')) {
                 estimator = estimator.set_word(name, value)?;

@@ -1,5 +1,6 @@
 //! `mercer inspect`: what is inside a model file.
 
+use super::alone;
 use crate::args::Inspect;
 use crate::failure::Result;
 use crate::input;
@@ -63,8 +64,8 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let target = model.features.target.as_deref().unwrap_or("target");
     if able.regressor().is_some() {
         writeln!(out, "\n{target}: a number")?;
-    } else if able.detector().is_some() {
-        writeln!(out, "\nrows alone: inlier or outlier")?;
+    } else if let Some(columns) = alone::columns(&model) {
+        writeln!(out, "\nrows alone: {}", alone::in_words(&columns))?;
     } else {
         let labels: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
         writeln!(out, "\n{target}: {} classes ({})", labels.len(), labels.join(", "))?;

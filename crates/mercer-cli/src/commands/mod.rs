@@ -1,5 +1,6 @@
 //! The commands, a file each.
 
+mod alone;
 mod bayes;
 mod compare;
 mod completions;
@@ -17,7 +18,6 @@ mod models;
 mod predict;
 mod reference;
 mod sample;
-mod strangers;
 mod train;
 
 pub use bayes::Bayes;

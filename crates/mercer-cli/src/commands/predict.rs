@@ -1,6 +1,6 @@
 //! `mercer predict`: a line a row.
 
-use super::strangers;
+use super::alone;
 use crate::args::Predict;
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -10,7 +10,6 @@ use mercer::data::{Classes, Column, Label, Stream, Table, Values};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
 use mercer::model::{Regressor, chunk_rows};
 use mercer_io::{Format, Source};
-use mercer_num::special::argmax;
 use mercer_num::{Rows, parallel};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -24,7 +23,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let able = model.fitted.model.as_model();
     let numbers = able.regressor().is_some();
-    let alone = able.detector().is_some();
+    let alone = model.estimator.card().learns_alone();
     let classes = if numbers || alone { Classes::default() } else { input::classes(&model)? };
     let mut writer = Writer::new(&args, &model, &classes, session)?;
     if args.data == "-" && args.reading.format == Some(Format::Lines) {
@@ -184,6 +183,8 @@ struct Writer<'a> {
     model: &'a Trained,
     classes: &'a Classes,
     names: Vec<String>,
+    /// What is said of rows that were learned alone.
+    alone: Option<Vec<String>>,
     target: String,
     proba: bool,
     density: bool,
@@ -228,6 +229,7 @@ impl<'a> Writer<'a> {
             model,
             classes,
             names: classes.labels().iter().map(Label::to_string).collect(),
+            alone: alone::columns(model),
             target: model.features.target.clone().unwrap_or_else(|| "prediction".into()),
             proba: args.proba,
             density: args.density,
@@ -243,8 +245,9 @@ impl<'a> Writer<'a> {
         if self.json {
             return String::new();
         }
-        if self.model.fitted.model.as_model().detector().is_some() {
-            return strangers::header();
+        if let Some(columns) = &self.alone {
+            let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
+            return columns.join(",") + "\n";
         }
         let mut columns = vec![quoted(&self.target)];
         if self.files.is_some() {
@@ -278,12 +281,12 @@ impl<'a> Writer<'a> {
             let text = self.number_lines(regressor, &rows.rows(), first_row)?;
             return Ok((text, rows.n_unseen, risk));
         }
-        if let Some(detector) = able.detector() {
-            let text = strangers::lines(detector, &rows.rows(), first_row, self.json)?;
+        if let Some(columns) = &self.alone {
+            let text = alone::lines(self.model, columns, &rows.rows(), first_row, self.json)?;
             return Ok((text, rows.n_unseen, risk));
         }
         let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };
-        let scores = classifier.scores(&rows.rows())?;
+        let winners = classifier.predict(&rows.rows())?;
         let log_proba = match able.probabilistic() {
             Some(model) if self.proba || self.rule.is_some() => {
                 Some(model.log_proba(&rows.rows())?)
@@ -297,11 +300,10 @@ impl<'a> Writer<'a> {
             }
             _ => None,
         };
-        for (i, scores) in scores.outer_iter().enumerate() {
-            let scores = scores.to_vec();
+        for (i, winner) in winners.into_iter().enumerate() {
             let density = densities.as_ref().map(|densities| densities[i]);
             let mut said = Said {
-                winner: Some(argmax(&scores)),
+                winner: Some(winner as usize),
                 proba: log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec()),
                 risk: None,
                 density: density.filter(|_| self.density),

@@ -30,14 +30,8 @@ fn index() -> String {
 fn page(card: &Card) -> String {
     let takes: String =
         card.takes.iter().map(|what| format!(", {}", what.replace('_', " "))).collect();
-    let command = if card.can("transformer") && !card.can("classifier") {
-        "none: it maps rows and predicts nothing; `--features` puts a map in front of an estimator"
-            .to_owned()
-    } else if card.can("clusterer") {
-        "none: it groups rows, in Python and Rust".to_owned()
-    } else {
-        format!("`mercer train DATA --target COLUMN --model {}`", card.id)
-    };
+    let target = if card.learns_alone() { "" } else { " --target COLUMN" };
+    let command = format!("`mercer train DATA{target} --model {}`", card.id);
     let mut text = format!(
         "# {}\n\n{}\n\n- Python: `mercer.{}`\n- Command line: {command}\n- Learns by {}\n- Is {}\n\
          - Takes numbers{takes}\n\n\

@@ -1,6 +1,6 @@
 //! `mercer train`: from a table to a saved model, judged and told about.
 
-use super::strangers;
+use super::alone;
 use crate::args::{Partly, Reading, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
@@ -37,15 +37,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
     let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
-    if let Some((estimator, reason)) = strangers::asked_for(&args, like.as_ref())? {
-        return strangers::train_alone(
-            &args,
-            (estimator, reason),
-            like,
-            &source,
-            &profile,
-            session,
-        );
+    if let Some((estimator, reason)) = alone::asked_for(&args, like.as_ref())? {
+        return alone::train_alone(&args, (estimator, reason), like, &source, &profile, session);
     }
     let target = find_target(target, &source, &profile)?;
     if !session.json {
@@ -53,7 +46,6 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     let (estimator, reason) = choose(&args, &profile, target, like.as_ref())?;
     let card = estimator.card();
-    refuse_maps(card)?;
     if args.features.is_some() && !matches!(card.reads(), Reads::Numbers | Reads::NumbersAndTexts) {
         return Err(Failure::Usage(format!(
             "--features: `{}` reads {}, and a map makes real numbers; choose an estimator for those, as \
@@ -400,22 +392,15 @@ pub(super) fn recipe_for(card: &Card, steps: &[String]) -> Result<Recipe> {
     Ok(recipe)
 }
 
-/// Refuses what predicts nothing.
-pub(super) fn refuse_maps(card: &Card) -> Result<()> {
-    if card.can("transformer") && !card.can("classifier") {
-        return Err(Failure::Usage(format!(
-            "`{}` maps rows to other rows and predicts nothing; it stands in front of an estimator \
-             (`--features`, see --help), or alone in Python (mercer.{}) and Rust",
-            card.id, card.python
-        )));
+/// Refuses estimators that learn from rows alone: there is no truth to judge them by.
+pub(super) fn refuse_alone(card: &Card) -> Result<()> {
+    if !card.learns_alone() {
+        return Ok(());
     }
-    if card.can("clusterer") {
-        return Err(Failure::Usage(format!(
-            "`{}` groups rows and has no use for a target; it is there in Python (mercer.{}) and Rust",
-            card.id, card.python
-        )));
-    }
-    Ok(())
+    Err(Failure::Usage(format!(
+        "`{}` learns from rows alone, and there is no truth to compare it by; `mercer train` takes it",
+        card.id
+    )))
 }
 
 /// Which columns have a say.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod alone;
 mod bayes;
 mod compare;
 mod decisions;
@@ -11,7 +12,6 @@ mod maps;
 mod networks;
 mod neural;
 mod shell;
-mod strangers;
 mod supports;
 mod text;
 

@@ -154,6 +154,11 @@ impl Card {
         self.takes.contains(&what)
     }
 
+    /// Whether it learns from rows that have no target.
+    pub fn learns_alone(&self) -> bool {
+        !self.can("classifier") && !self.can("regressor")
+    }
+
     /// What it reads the numbers of a row as.
     pub fn reads(&self) -> Reads {
         match () {

@@ -1,4 +1,5 @@
-//! Rows learned alone, to recognize strangers by: `mercer train` without a target, and what is predicted then.
+//! Rows learned alone: `mercer train` without a target, to recognize strangers, to find clusters or to make
+//! new columns, and what is predicted then.
 
 use super::train::{
     Columns, OWN_TARGET, asked_texts, finish, model_path, named, page_path, with_settings,
@@ -9,11 +10,10 @@ use crate::input;
 use crate::report::{Paths, terminal};
 use crate::session::Session;
 use mercer::catalog::{Estimator, Goal, Trained, Training, train};
-use mercer::model::Detector;
 use mercer::prepare::Recipe;
 use mercer_io::{Format, Profile, Source};
 use mercer_num::Rows;
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// What a row is called.
@@ -25,7 +25,7 @@ pub(super) fn asked_for(
     like: Option<&Trained>,
 ) -> Result<Option<(Estimator, String)>> {
     let Some((estimator, reason)) = named(args, like)? else { return Ok(None) };
-    match estimator.card().can("detector") {
+    match estimator.card().learns_alone() {
         true => Ok(Some((with_settings(args, estimator)?, reason))),
         false => Ok(None),
     }
@@ -82,12 +82,14 @@ pub(super) fn train_alone(
             looked.map_err(|e| input::placed(e, source, || planned.cell_names()))?
         }
     };
+    let judged = estimator.card().can("detector");
     let training = Training {
         estimator,
         features,
         goal: Goal::Alone,
         n_rows: Some(profile.n_rows),
-        n_folds: args.folds.into(),
+        // Only of strangers is there a truth to judge by: rows like the others are none.
+        n_folds: if judged { args.folds.into() } else { 0 },
         seed: args.seed,
     };
     let features = training.features.clone();
@@ -101,29 +103,74 @@ pub(super) fn train_alone(
     finish(args, session, profile, &reason, outcome, paths)
 }
 
-/// The names of the columns that are written.
-pub(super) fn header() -> String {
-    "prediction,score\n".to_owned()
+/// The names of the columns that are written; `None` for a model that learned a target.
+pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
+    let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
+    let able = model.fitted.model.as_model();
+    if able.detector().is_some() {
+        return named(&["prediction", "score"]);
+    }
+    if able.clusterer().is_some() {
+        return named(&["cluster", "squared_distance"]);
+    }
+    let map = able.transformer().filter(|_| model.estimator.card().learns_alone())?;
+    // As Python calls them.
+    let class = model.estimator.card().python.rsplit('.').next().unwrap_or_default().to_lowercase();
+    let numbered = || (0..map.n_outputs()).map(|k| format!("{class}{k}")).collect();
+    Some(map.names_out(&model.features.names()).unwrap_or_else(numbered))
 }
 
-/// A line a row: whether it is inside, and how far.
+/// The columns in a few words.
+pub(super) fn in_words(columns: &[String]) -> String {
+    match columns {
+        [first, .., last] if columns.len() > 4 => {
+            format!("{} columns, {first} to {last}", columns.len())
+        }
+        few => few.join(", "),
+    }
+}
+
+/// What is said of each row, in the order of the columns.
+fn answers(model: &Trained, rows: &Rows<'_>) -> mercer::Result<Vec<Vec<Value>>> {
+    let able = model.fitted.model.as_model();
+    if let Some(detector) = able.detector() {
+        let said = |score: f64| vec![json!(NAMES[usize::from(score >= 0.0)]), json!(score)];
+        return Ok(detector.inside(rows)?.into_iter().map(said).collect());
+    }
+    if let Some(clusterer) = able.clusterer() {
+        let distances = clusterer.distances(rows)?;
+        let nearest = clusterer.assign(rows)?.into_iter().zip(distances.outer_iter());
+        return Ok(nearest.map(|(k, row)| vec![json!(k), json!(row[k as usize])]).collect());
+    }
+    let map = able.transformer().ok_or_else(|| model.estimator.unable("predict"))?;
+    let new = map.transform(rows)?;
+    Ok(new.outer_iter().map(|row| row.iter().map(|v| json!(v)).collect()).collect())
+}
+
+/// A line a row.
 pub(super) fn lines(
-    model: &dyn Detector,
+    model: &Trained,
+    columns: &[String],
     rows: &Rows<'_>,
     first_row: usize,
     as_json: bool,
 ) -> mercer::Result<String> {
     let mut text = String::new();
-    for (i, score) in model.inside(rows)?.into_iter().enumerate() {
-        let name = NAMES[usize::from(score >= 0.0)];
-        // Writing to a string cannot fail.
-        match as_json {
-            true => {
-                let line = json!({"row": first_row + i + 1, "prediction": name, "score": score});
-                writeln!(text, "{line}").ok()
-            }
-            false => writeln!(text, "{name},{}", json!(score)).ok(),
-        };
+    for (i, said) in answers(model, rows)?.into_iter().enumerate() {
+        if as_json {
+            let named = columns.iter().cloned().zip(said);
+            let line: Map<String, Value> =
+                named.chain([("row".to_owned(), json!(first_row + i + 1))]).collect();
+            // Writing to a string cannot fail.
+            writeln!(text, "{}", Value::Object(line)).ok();
+            continue;
+        }
+        let cells: Vec<String> = said
+            .into_iter()
+            .map(|cell| cell.as_str().map_or_else(|| cell.to_string(), str::to_owned))
+            .collect();
+        text += &cells.join(",");
+        text.push('\n');
     }
     Ok(text)
 }

@@ -64,3 +64,36 @@ fn a_target_has_no_say_where_rows_are_learned_alone() {
     let error = folder.failure(&["evaluate", "a.mercer", &iris], 2);
     assert!(error.contains("one-class-svm"), "{error}");
 }
+
+#[test]
+fn rows_are_grouped_and_mapped_without_a_target() {
+    let folder = Folder::new();
+    let iris = example("iris.csv");
+    let train = |id: &str, more: &[&str]| {
+        let start = ["train", &iris, "--ignore", "species", "--model", id, "--out", "m.mercer"];
+        folder.output(&[&start[..], more].concat());
+        folder.output(&["predict", "m.mercer", &iris])
+    };
+
+    let clusters = train("kernel-k-means", &["--set", "n_clusters=3"]);
+    let components = train("kernel-pca", &["--set", "n_components=2", "--set", "kernel=rbf"]);
+
+    assert!(clusters.starts_with("cluster,squared_distance\n"), "{clusters}");
+    let of = |line: &str| line.split(',').next().unwrap().to_owned();
+    let mut seen: Vec<String> = clusters.lines().skip(1).map(of).collect();
+    // The first flowers are all of one kind, far from the others.
+    assert!(seen[..50].iter().all(|k| *k == seen[0]) && seen[50..].iter().all(|k| *k != seen[0]));
+    seen.sort();
+    seen.dedup();
+    assert_eq!(seen, ["0", "1", "2"]);
+    assert!(components.starts_with("kernelpca0,kernelpca1\n"), "{components}");
+    assert_eq!(components.lines().count(), 151);
+    let told = folder.output(&["predict", "m.mercer", &iris, "--json"]);
+    assert!(told.starts_with("{\"kernelpca0\":"), "{told}");
+    let inspected = folder.output(&["inspect", "m.mercer"]);
+    assert!(inspected.contains("rows alone: kernelpca0, kernelpca1"), "{inspected}");
+    let products = train("polynomial-features", &[]);
+    assert!(products.contains("sepal_length^2,sepal_length sepal_width"), "{products}");
+    let error = folder.failure(&["evaluate", "m.mercer", &iris], 2);
+    assert!(error.contains("polynomial-features"), "{error}");
+}
