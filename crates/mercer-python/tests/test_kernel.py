@@ -186,3 +186,22 @@ def test_an_error_that_is_not_reached_is_warned_about():
     for bad in [0, 1, -0.5, "small"]:
         with pytest.raises(ValueError, match="error"):
             RBFSampler(error=bad).fit(rows)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear"])
+def test_the_way_back_from_components_is_scikit_learns(kernel):
+    X = load_iris().data
+    params = {"n_components": 3, "kernel": kernel, "gamma": 0.2, "fit_inverse_transform": True, "alpha": 0.3}
+
+    ours = KernelPCA(**params).fit(X)
+    theirs = sklearn.decomposition.KernelPCA(**params).fit(X)
+
+    back = ours.inverse_transform(ours.transform(X))
+    if kernel == "poly":
+        # Odd powers take notice of a direction's sign, which nothing decides.
+        assert np.abs(back - X).mean() < 0.5
+    else:
+        np.testing.assert_allclose(back, theirs.inverse_transform(theirs.transform(X)), atol=1e-6)
+    assert not hasattr(KernelPCA(), "inverse_transform")
+    with pytest.raises(ValueError, match="components"):
+        ours.inverse_transform(X)

@@ -312,6 +312,14 @@ impl Fitted {
         self.table(py, x, model.n_outputs(), |rows| model.transform(rows))
     }
 
+    /// Rows that mapped ones could come from.
+    fn inverse<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let model = self.transformer()?;
+        self.table(py, x, model.n_inputs(), |rows| {
+            model.inverse(rows)?.ok_or_else(|| self.estimator().unable("tell the way back"))
+        })
+    }
+
     /// Sparse rows mapped to sparse rows: numbers, columns, offsets and width; `None` where new rows are not
     /// sparse.
     #[expect(clippy::type_complexity, reason = "three arrays and a width, as scipy names them")]

@@ -7,6 +7,7 @@
 mod k_means;
 mod pca;
 mod perceptron;
+mod pre_image;
 mod ridge;
 mod ridge_centers;
 mod ridge_factor;

@@ -4,7 +4,8 @@
 //! centered kernel matrix (Schölkopf, Smola & Müller 1998). A new row lies at `vₖ·(φ(x) − mean)`, which is
 //! again a sum of kernel values and a constant. A row of weight two is there twice.
 
-use super::Ground;
+use super::pre_image::pre_images;
+use super::{Ground, KernelRidgeModel};
 use crate::kernel::{Gamma, Kernel, Machine, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
@@ -34,6 +35,10 @@ params! {
         degree: usize = 3, Between(0.0, 1000.0);
         /// The constant in the kernels `poly` and `sigmoid`.
         coef0: f64 = 1.0, Any;
+        /// Whether to learn the way back from components to rows too, by kernel ridge regression.
+        fit_inverse_transform: bool = false, Any;
+        /// The price on size in learning the way back. Larger values make it smoother.
+        alpha: f64 = 1.0, AtLeast(0.0);
     }
 }
 
@@ -47,6 +52,9 @@ pub struct KernelPcaModel {
     pub eigenvalues: Vec<f64>,
     /// Their sum over all components there are.
     pub total: f64,
+    /// The way back from components to rows, where it was asked for.
+    #[serde(default)]
+    pub back: Option<Box<KernelRidgeModel>>,
 }
 
 impl Fit for KernelPca {
@@ -55,7 +63,7 @@ impl Fit for KernelPca {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelPcaModel>> {
         let start = Instant::now();
         self.check()?;
-        let KernelPca { n_components, ref kernel, gamma, degree, coef0 } = *self;
+        let KernelPca { n_components, ref kernel, gamma, degree, coef0, .. } = *self;
         let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
@@ -99,7 +107,7 @@ impl Fit for KernelPca {
             plan,
             ..Proof::closed_form()
         };
-        let certificate = Certificate {
+        let mut certificate = Certificate {
             proof,
             rows: data.n_rows() as u64,
             rounds: 1,
@@ -107,7 +115,16 @@ impl Fit for KernelPca {
             seconds: start.elapsed().as_secs_f64(),
         };
         monitor.report(n as u64, Some(n as u64));
-        let model = KernelPcaModel { machine, eigenvalues: found.values, total: total.max(0.0) };
+        let (eigenvalues, total) = (found.values, total.max(0.0));
+        let mut model = KernelPcaModel { machine, eigenvalues, total, back: None };
+        if self.fit_inverse_transform {
+            let back = pre_images(&model, data, self.alpha, monitor)?;
+            let told = back.certificate.to_string();
+            certificate.proof.how = Some(format!("way back by kernel ridge regression: {told}"));
+            certificate.stopped = certificate.stopped.or(back.certificate.stopped);
+            certificate.seconds = start.elapsed().as_secs_f64();
+            model.back = Some(Box::new(back.model));
+        }
         Ok(Fitted { model, certificate })
     }
 }
@@ -213,6 +230,10 @@ impl Transformer for KernelPcaModel {
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.machine.decisions(x, &[Segment::all(&self.machine)])
     }
+
+    fn inverse(&self, new: &Rows<'_>) -> Result<Option<Matrix>> {
+        self.back.as_ref().map(|back| back.predict_many(new)).transpose()
+    }
 }
 
 impl Check for KernelPcaModel {
@@ -223,7 +244,13 @@ impl Check for KernelPcaModel {
             && self.machine.intercepts.len() == k
             && self.eigenvalues.iter().all(|v| *v > 0.0 && v.is_finite())
             && self.total >= 0.0
-            && self.total.is_finite();
+            && self.total.is_finite()
+            && self.back.as_ref().is_none_or(|back| {
+                back.n_columns() == k && back.n_targets() == self.machine.n_columns
+            });
+        if let Some(back) = &self.back {
+            back.check()?;
+        }
         if fits { Ok(()) } else { Err(Error::File("components that no rows could have".into())) }
     }
 }

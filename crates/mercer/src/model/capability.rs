@@ -405,6 +405,14 @@ pub trait Transformer: Send + Sync {
     /// If the width differs or a cell is infinite.
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix>;
 
+    /// Rows that new ones could come from; `None` where the way back is not known.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    fn inverse(&self, _new: &Rows<'_>) -> Result<Option<Matrix>> {
+        Ok(None)
+    }
+
     /// The new rows in single precision, for rows that came so.
     ///
     /// # Errors

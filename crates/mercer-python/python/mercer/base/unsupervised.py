@@ -10,7 +10,8 @@ from sklearn.base import (
     OutlierMixin,
     TransformerMixin,
 )
-from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted
 
 from .. import rows
 from ..exceptions import ErrorNotReachedWarning
@@ -87,6 +88,22 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Alone):
                 return rows.like(X, thin)
         new = self._dense(X, matrix)
         return np.asfortranarray(new) if getattr(self, "order", "C") == "F" else new
+
+    @available_if(lambda self: getattr(self, "fit_inverse_transform", False))
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Rows that mapped ones could come from: the way back, as it was learned.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_components)
+            Mapped rows.
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float64, np.float32])
+        if X.shape[1] != self._n_features_out:
+            raise ValueError(f"X has {X.shape[1]} columns, and there are {self._n_features_out} components")
+        back = self._fitted.inverse(np.ascontiguousarray(X, dtype=np.float64))
+        return back.astype(X.dtype, copy=False)
 
     def _dense(self, X: Any, matrix: np.ndarray | rows.Compressed) -> np.ndarray:
         if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32:
