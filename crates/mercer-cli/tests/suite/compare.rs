@@ -51,7 +51,7 @@ fn what_cannot_be_compared_or_drawn_is_said() {
 
     for (more, words) in [
         (vec!["lda,ols"], "compare like with like"),
-        (vec!["lda,nystroem"], "maps rows"),
+        (vec!["lda,nystroem"], "from rows alone"),
         (vec!["lda", "--set", "shrinkage=0.1"], "--set lda.shrinkage=0.1"),
         (vec!["lda", "--plot", "x.svg"], "name them with --use"),
         (vec!["lda", "--use", "petals"], "no column `petals`"),

@@ -190,12 +190,3 @@ fn a_cell_an_estimator_cannot_use_is_named_with_its_row_column_and_remedy() {
     says(&gap, &["t.csv", "row 2", "`b`", "missing", "impute"]);
     says(&negative, &["t.csv", "row 2", "`b`", "-4", "--ignore b"]);
 }
-
-#[test]
-fn a_map_of_rows_has_nothing_to_predict() {
-    let table = "x,y\n1,a\n2,b\n3,a\n";
-
-    let words = refused(table, &["--target", "y", "--model", "nystroem"], 2);
-
-    says(&words, &["nystroem", "predicts nothing", "mercer.kernel_approximation.Nystroem"]);
-}

@@ -21,7 +21,7 @@ fn a_class_is_told_by_support_vectors() {
         let json = folder.json(&["explain", "m.mercer", &iris, "--row", "71", "--json"]);
 
         assert!(told.contains("row learned from") && told.contains("exp(-"), "{told}");
-        let between = |k: usize| json["between"][k].as_str().unwrap().to_owned();
+        let between = |k: usize| json["between"][k]["text"].as_str().unwrap().to_owned();
         assert!(told.contains(&format!("{} against {}", between(0), between(1))), "{told}");
         let supports = json["supports"].as_array().unwrap();
         let terms: f64 = supports.iter().map(|s| s["term"].as_f64().unwrap()).sum();

@@ -29,6 +29,11 @@ class KernelPCA(Transformer):
         It must be a number from 0 to 1000.
     coef0 : float, default=1.0
         The constant in the kernels ``poly`` and ``sigmoid``.
+    fit_inverse_transform : bool, default=False
+        Whether to learn the way back from components to rows too, by kernel ridge regression.
+    alpha : float, default=1.0
+        The price on size in learning the way back. Larger values make it smoother.
+        It must be a number of at least 0.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
 
@@ -58,6 +63,8 @@ class KernelPCA(Transformer):
         gamma=None,
         degree=3,
         coef0=1.0,
+        fit_inverse_transform=False,
+        alpha=1.0,
         verbose=False,
     ):
         self.n_components = n_components
@@ -65,4 +72,6 @@ class KernelPCA(Transformer):
         self.gamma = gamma
         self.degree = degree
         self.coef0 = coef0
+        self.fit_inverse_transform = fit_inverse_transform
+        self.alpha = alpha
         self.verbose = verbose

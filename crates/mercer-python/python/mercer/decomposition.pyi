@@ -11,6 +11,8 @@ class KernelPCA(Transformer):
     gamma: Any
     degree: int
     coef0: float
+    fit_inverse_transform: bool
+    alpha: float
     verbose: bool
     def __init__(
         self,
@@ -20,5 +22,7 @@ class KernelPCA(Transformer):
         gamma: Any = None,
         degree: int = 3,
         coef0: float = 1.0,
+        fit_inverse_transform: bool = False,
+        alpha: float = 1.0,
         verbose: bool = False,
     ) -> None: ...

@@ -260,7 +260,9 @@ class SupportExplanation:
 
     def __init__(self, told: dict[str, Any]) -> None:
         self.sum: float = told["sum"]
-        self.between: list[Any] | None = told.get("between")
+        between = told.get("between")
+        # Labels come with their kind.
+        self.between: list[Any] | None = between and [next(iter(label.values())) for label in between]
         self.kernel: str = told["kernel"]
         self.intercept: float = told["intercept"]
         self.supports: list[dict[str, Any]] = told["supports"]

@@ -3,12 +3,12 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Regressor
+from .base import Regressor, Supported
 
 __all__ = ["KernelRidge"]
 
 
-class KernelRidge(Regressor):
+class KernelRidge(Supported, Regressor):
     """Kernel ridge regression: least squares in a kernel's space, with a price on size.
 
     Parameters

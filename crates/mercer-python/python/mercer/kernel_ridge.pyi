@@ -1,11 +1,11 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from .base import Regressor
+from .base import Regressor, Supported
 
 __all__ = ["KernelRidge"]
 
-class KernelRidge(Regressor):
+class KernelRidge(Supported, Regressor):
     alpha: float
     kernel: str | Callable[..., Any]
     gamma: Any

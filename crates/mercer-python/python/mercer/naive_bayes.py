@@ -124,7 +124,7 @@ class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
         self.class_prior = class_prior
 
 
-class ComplementNB(Mergeable, Probabilistic, Classifier):
+class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
     """Complement naive Bayes, for counts in classes of very different size.
 
     Parameters

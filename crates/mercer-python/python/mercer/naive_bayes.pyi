@@ -40,7 +40,7 @@ class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
 
-class ComplementNB(Mergeable, Probabilistic, Classifier):
+class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
     alpha: Any
     force_alpha: bool
     fit_prior: bool

@@ -3,7 +3,17 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed, Warm
+from .base import (
+    Additive,
+    Calibrated,
+    Classifier,
+    Decides,
+    Detector,
+    Regressor,
+    Summed,
+    Supported,
+    Warm,
+)
 
 __all__ = [
     "SVC",
@@ -17,7 +27,7 @@ __all__ = [
 ]
 
 
-class SVC(Warm, Decides, Calibrated, Classifier):
+class SVC(Warm, Decides, Supported, Calibrated, Classifier):
     """Support vector classification: the boundary that keeps farthest from both sides.
 
     Parameters
@@ -385,7 +395,7 @@ class LinearSVR(Additive, Regressor):
         self.gap = gap
 
 
-class NuSVC(Decides, Calibrated, Classifier):
+class NuSVC(Decides, Supported, Calibrated, Classifier):
     """Support vector classification by the share of rows that may come too near.
 
     Parameters
@@ -509,7 +519,7 @@ class NuSVC(Decides, Calibrated, Classifier):
         self.verbose = verbose
 
 
-class SVR(Regressor):
+class SVR(Supported, Regressor):
     """Support vector regression: the flattest function that most rows are within a tube of.
 
     Parameters
@@ -609,7 +619,7 @@ class SVR(Regressor):
         self.verbose = verbose
 
 
-class NuSVR(Regressor):
+class NuSVR(Supported, Regressor):
     """Support vector regression where the share of rows outside the tube is given, not its width.
 
     Parameters
@@ -710,7 +720,7 @@ class NuSVR(Regressor):
         self.verbose = verbose
 
 
-class OneClassSVM(Decides, Detector):
+class OneClassSVM(Decides, Supported, Detector):
     """One-class machine: the region that holds most of the rows, to recognize strangers by.
 
     Parameters
@@ -796,7 +806,7 @@ class OneClassSVM(Decides, Detector):
         self.verbose = verbose
 
 
-class KernelPerceptron(Decides, Classifier):
+class KernelPerceptron(Decides, Supported, Classifier):
     """The perceptron with a kernel: a boundary from the rows it was wrong about.
 
     Parameters

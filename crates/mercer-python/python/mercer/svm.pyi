@@ -1,7 +1,17 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from .base import Additive, Calibrated, Classifier, Decides, Detector, Regressor, Summed, Warm
+from .base import (
+    Additive,
+    Calibrated,
+    Classifier,
+    Decides,
+    Detector,
+    Regressor,
+    Summed,
+    Supported,
+    Warm,
+)
 
 __all__ = [
     "SVC",
@@ -14,7 +24,7 @@ __all__ = [
     "KernelPerceptron",
 ]
 
-class SVC(Warm, Decides, Calibrated, Classifier):
+class SVC(Warm, Decides, Supported, Calibrated, Classifier):
     C: float
     margin: Literal["soft", "hard"]
     slack_power: float
@@ -124,7 +134,7 @@ class LinearSVR(Additive, Regressor):
         gap: float | None = None,
     ) -> None: ...
 
-class NuSVC(Decides, Calibrated, Classifier):
+class NuSVC(Decides, Supported, Calibrated, Classifier):
     nu: float
     kernel: str | Callable[..., Any]
     degree: int
@@ -162,7 +172,7 @@ class NuSVC(Decides, Calibrated, Classifier):
         verbose: bool = False,
     ) -> None: ...
 
-class SVR(Regressor):
+class SVR(Supported, Regressor):
     kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
@@ -192,7 +202,7 @@ class SVR(Regressor):
         verbose: bool = False,
     ) -> None: ...
 
-class NuSVR(Regressor):
+class NuSVR(Supported, Regressor):
     nu: float
     C: float
     kernel: str | Callable[..., Any]
@@ -222,7 +232,7 @@ class NuSVR(Regressor):
         verbose: bool = False,
     ) -> None: ...
 
-class OneClassSVM(Decides, Detector):
+class OneClassSVM(Decides, Supported, Detector):
     kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
@@ -250,7 +260,7 @@ class OneClassSVM(Decides, Detector):
         verbose: bool = False,
     ) -> None: ...
 
-class KernelPerceptron(Decides, Classifier):
+class KernelPerceptron(Decides, Supported, Classifier):
     kernel: str | Callable[..., Any]
     gamma: Any
     degree: int
