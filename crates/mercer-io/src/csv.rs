@@ -136,7 +136,8 @@ impl Reader for Csv {
         let limits = (ask.limits.field_bytes, ask.limits.record_bytes);
         let (read, kept, sink) = if ask.keeps() {
             let n = n_lines(block) as usize;
-            let kept = self.names.iter().map(|_| KeptColumn::Numbers(Vec::with_capacity(n)));
+            let kept =
+                self.names.iter().map(|name| KeptColumn::new(ask.holds_texts(name), n, block.len()));
             let mut sink = KeepSink { tally: sink, kept: kept.collect() };
             let read = self.records(block, limits, &mut sink)?;
             let kept = KeptBlock { columns: sink.kept, n_rows: read.n_rows as usize };
@@ -240,7 +241,7 @@ impl Sink for KeepSink<'_> {
         } else if self.takes_values(j) && value.is_finite() {
             self.kept[j].value(value);
         } else {
-            self.kept[j].word(text);
+            self.kept[j].word(text, text);
         }
         self.tally.number(j, number, text, line)
     }
@@ -251,7 +252,7 @@ impl Sink for KeepSink<'_> {
         } else {
             match number::parse(text).filter(|_| self.takes_values(j)) {
                 Some(value) => self.kept[j].value(value),
-                None => self.kept[j].word(text),
+                None => self.kept[j].word(text, raw),
             }
         }
         self.tally.cell(j, text, raw, line)

@@ -1,8 +1,9 @@
 //! Cells kept from the first look, so that a table that fits in memory is parsed once.
 //!
 //! The pass that finds out what the columns hold has every cell in its hands anyway. As long as the
-//! budget lasts, it keeps them: numbers as numbers, words as codes into the words of their block. A
-//! later pass takes them from here instead of the file. A column that is a mixture (numbers first,
+//! budget lasts, it keeps them: numbers as numbers, words as codes into the words of their block, and texts,
+//! where somebody said that a column holds them, one behind the other. A later pass takes them from here instead
+//! of the file. A column that is a mixture (numbers first,
 //! then words) is not kept, since nobody knows any more how the numbers were written; then the file is
 //! read again, as it is when the table is too large.
 
@@ -25,6 +26,7 @@ pub(crate) struct KeptBlock {
 pub(crate) enum KeptColumn {
     Numbers(Vec<f64>),
     Words(KeptWords),
+    Texts(KeptTexts),
     Lost,
 }
 
@@ -36,7 +38,45 @@ pub(crate) struct KeptWords {
     places: HashMap<Box<[u8]>, u32, RandomState>,
 }
 
+/// Texts with the spaces their quotes kept.
+#[derive(Debug, Default)]
+pub(crate) struct KeptTexts {
+    bytes: Vec<u8>,
+    /// Where each text ends; nothing where it is missing.
+    ends: Vec<Option<usize>>,
+}
+
+impl KeptTexts {
+    fn push(&mut self, raw: &[u8]) {
+        self.bytes.extend_from_slice(raw);
+        self.ends.push(Some(self.bytes.len()));
+    }
+
+    /// The texts; whoever kept them has seen that they are UTF-8.
+    fn texts(&self) -> Vec<Option<String>> {
+        let mut start = 0;
+        let text = |end: &Option<usize>| {
+            let end = (*end)?;
+            let text = String::from_utf8_lossy(&self.bytes[start..end]).into_owned();
+            start = end;
+            Some(text)
+        };
+        self.ends.iter().map(text).collect()
+    }
+}
+
 impl KeptColumn {
+    /// No cells of a column, with room for `n_rows` of them, or for a block where it holds texts.
+    pub fn new(holds_texts: bool, n_rows: usize, n_bytes: usize) -> KeptColumn {
+        match holds_texts {
+            true => KeptColumn::Texts(KeptTexts {
+                bytes: Vec::with_capacity(n_bytes),
+                ends: Vec::with_capacity(n_rows),
+            }),
+            false => KeptColumn::Numbers(Vec::with_capacity(n_rows)),
+        }
+    }
+
     #[inline(always)]
     pub fn value(&mut self, value: f64) {
         if let KeptColumn::Numbers(v) = self {
@@ -48,12 +88,14 @@ impl KeptColumn {
         match self {
             KeptColumn::Numbers(v) => v.push(f64::NAN),
             KeptColumn::Words(w) => w.codes.push(MISSING),
+            KeptColumn::Texts(t) => t.ends.push(None),
             KeptColumn::Lost => {}
         }
     }
 
-    /// Takes a cell by its text; a column that had numbers before is lost.
-    pub fn word(&mut self, text: &[u8]) {
+    /// Takes a cell by its text, which is `raw` with the spaces its quotes kept; a column that had numbers
+    /// before is lost.
+    pub fn word(&mut self, text: &[u8], raw: &[u8]) {
         if let KeptColumn::Numbers(v) = self {
             *self = if v.iter().all(|x| x.is_nan()) {
                 let codes = vec![MISSING; v.len()];
@@ -62,8 +104,10 @@ impl KeptColumn {
                 KeptColumn::Lost
             };
         }
-        if let KeptColumn::Words(w) = self {
-            w.push(text);
+        match self {
+            KeptColumn::Words(w) => w.push(text),
+            KeptColumn::Texts(t) => t.push(raw),
+            KeptColumn::Numbers(_) | KeptColumn::Lost => {}
         }
     }
 
@@ -74,6 +118,7 @@ impl KeptColumn {
                 4 * w.codes.capacity()
                     + w.words.iter().map(|word| 64 + 2 * word.len()).sum::<usize>()
             }
+            KeptColumn::Texts(t) => t.bytes.capacity() + 16 * t.ends.capacity(),
             KeptColumn::Lost => 0,
         }
     }
@@ -86,6 +131,7 @@ impl KeptColumn {
                 w.words.iter().all(|w| truth(w).is_some())
             }
             KeptColumn::Words(_) => kind == Kind::Categorical,
+            KeptColumn::Texts(_) => kind == Kind::Text,
             KeptColumn::Lost => false,
         }
     }
@@ -104,6 +150,7 @@ impl KeptColumn {
                 let answer = |c: &u32| known.get(*c as usize).copied().flatten();
                 Cells::Booleans(w.codes.iter().map(answer).collect())
             }
+            (KeptColumn::Texts(t), Kind::Text) => Cells::Text(t.texts()),
             // A block of nothing but gaps fits any kind.
             (_, kind) => {
                 let mut cells = Cells::new(kind, self.len());
@@ -117,6 +164,7 @@ impl KeptColumn {
         match self {
             KeptColumn::Numbers(v) => v.len(),
             KeptColumn::Words(w) => w.codes.len(),
+            KeptColumn::Texts(t) => t.ends.len(),
             KeptColumn::Lost => 0,
         }
     }

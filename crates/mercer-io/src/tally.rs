@@ -27,18 +27,27 @@ pub(crate) struct Ask<'a> {
     pub limits: Limits,
     /// Columns whose words are collected from the first cell on.
     pub words: HashSet<String, RandomState>,
+    /// Columns that somebody said hold texts, whose words nobody asks for.
+    texts: HashSet<String, RandomState>,
     /// Bytes of cells that may still be kept; below zero, none are.
     pub room: AtomicI64,
 }
 
 impl<'a> Ask<'a> {
     pub fn new(file: &'a str, options: &Options) -> Ask<'a> {
-        let asked = options.kinds.iter().filter(|(_, kind)| *kind == Kind::Categorical);
+        let asked = |kind| {
+            let columns = options.kinds.iter().filter(move |(_, k)| *k == kind);
+            columns.map(|(name, _)| name)
+        };
+        let words: HashSet<_, _> =
+            asked(Kind::Categorical).chain(&options.target).cloned().collect();
+        let texts = asked(Kind::Text).filter(|name| !words.contains(*name)).cloned().collect();
         Ask {
             file,
             missing: Missing::new(&options.missing),
             limits: options.limits,
-            words: asked.map(|(name, _)| name).chain(&options.target).cloned().collect(),
+            words,
+            texts,
             room: AtomicI64::new(options.keep.min(i64::MAX as u64) as i64),
         }
     }
@@ -50,7 +59,16 @@ impl<'a> Ask<'a> {
 
     /// An empty tally for a column of a name.
     pub fn tally(&self, name: &str) -> Tally {
-        if self.words.contains(name) { Tally::exact() } else { Tally::default() }
+        match name {
+            _ if self.words.contains(name) => Tally::exact(),
+            _ if self.holds_texts(name) => Tally::of_texts(),
+            _ => Tally::default(),
+        }
+    }
+
+    /// Whether somebody said that a column holds texts.
+    pub fn holds_texts(&self, name: &str) -> bool {
+        self.texts.contains(name)
     }
 }
 
@@ -181,6 +199,11 @@ impl Tally {
     /// An empty tally that collects every word as it is written.
     pub fn exact() -> Tally {
         Tally { words: Words::new(true), ..Tally::default() }
+    }
+
+    /// An empty tally that counts cells and collects no word.
+    pub fn of_texts() -> Tally {
+        Tally { words: Words { begun: true, full: true, ..Words::new(false) }, ..Tally::default() }
     }
 
     fn absent(n_rows: u64, line: u64) -> Tally {
@@ -372,6 +395,9 @@ impl Words {
         }
         if std::str::from_utf8(word).is_err() {
             return Err(Fault::NotUtf8 { line }.into());
+        }
+        if self.full {
+            return Ok(());
         }
         self.insert(word.into(), 1, &ask.limits);
         Ok(())

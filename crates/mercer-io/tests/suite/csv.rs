@@ -1,7 +1,7 @@
 //! CSV as people write it, read the same in blocks of any size by any number of threads.
 
 use crate::{file, numbers, open, read, read_with, words};
-use mercer::data::{Kind, Stream, Table};
+use mercer::data::{Kind, Stream, Table, Values};
 use mercer_io::{Options, Profile, Source};
 use proptest::prelude::*;
 use std::io::Write;
@@ -323,4 +323,29 @@ fn threads_do_not_change_a_bit() {
             );
         }
     }
+}
+
+#[test]
+fn texts_that_were_asked_for_are_kept_as_they_stand() {
+    let options =
+        Options { kinds: vec![("body".into(), Kind::Text)], ..Options::default() };
+    let text = "label,body\na,\"  two, or \"\"three\"\" \"\nb,\na,17\nb,\"a\nb\"\na, plain \nb,NA\na,true\n";
+
+    let (profile, table) = read_with(".csv", text.as_bytes(), &options).unwrap();
+
+    let some = |text: &str| Some(text.to_owned());
+    let expected = [
+        some("  two, or \"three\" "),
+        None,
+        some("17"),
+        some("a\nb"),
+        some("plain"),
+        None,
+        some("true"),
+    ];
+    assert_eq!(table.column("body").unwrap().values, Values::Text(expected.to_vec()));
+    let body = &profile.columns[1];
+    assert_eq!((body.kind, body.n_missing, body.first_missing_line), (Kind::Text, 2, Some(3)));
+    let broken = read_with(".csv", b"label,body\na,fine\nb,\xff\xfe\n", &options).unwrap_err();
+    assert!(broken.to_string().contains("line 3"), "{broken}");
 }

@@ -3,10 +3,10 @@
 //! ```text
 //! 8 bytes   length of the header, little-endian
 //! header    {"__metadata__": {"format", "version", "sha256", "description"}, tensors …}
-//! bytes     the tensors, in the order of their names
+//! bytes     the tensors, in the order of their names, narrow ones last
 //! ```
 //!
-//! Written in one fixed order, so the same model is the same bytes. Read with every claim checked
+//! Large arrays of whole numbers, as counts are, lie in the narrowest type that holds them. Written in one fixed order, so the same model is the same bytes. Read with every claim checked
 //! before it is believed: sizes, then shapes and bounds, then the hash, then the rules of the kind of
 //! model inside. Nothing in a file is ever run.
 
@@ -27,8 +27,49 @@ const HASH: usize = 64;
 /// The one name inside a description that stands for a tensor.
 const TENSOR: &str = "$tensor";
 
+/// Arrays of fewer numbers are not made narrow: nothing would be gained.
+const LEAST_NARROWED: usize = 4096;
+
 /// The tensors of a file, by name.
-type Tensors = BTreeMap<String, Array>;
+type Tensors = BTreeMap<String, Tensor>;
+
+/// An array, and how its numbers lie in a file.
+struct Tensor {
+    array: Array,
+    stored: Stored,
+}
+
+/// How numbers lie in a file, in the order of tensors there: what is not a multiple of eight bytes comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stored {
+    /// As they are.
+    Plain,
+    /// Whole numbers in double precision, in four bytes each.
+    U32,
+    /// The same in two.
+    U16,
+}
+
+impl Stored {
+    /// The narrowest that gives every number back.
+    fn narrowest(numbers: &Numbers) -> Stored {
+        let Numbers::F64(v) = numbers else { return Stored::Plain };
+        // No branch for each number; zero below zero is not whole here, it would come back above.
+        let is_whole = |x: &f64| f64::from(*x as u32).to_bits() == x.to_bits();
+        if v.len() < LEAST_NARROWED || !v.iter().fold(true, |all, x| all & is_whole(x)) {
+            return Stored::Plain;
+        }
+        let most = v.iter().fold(0, |most, x| most.max(*x as u32));
+        if most <= u32::from(u16::MAX) { Stored::U16 } else { Stored::U32 }
+    }
+}
+
+/// The tensors in the order of a file.
+fn in_order(tensors: &Tensors) -> Vec<(&String, &Tensor)> {
+    let mut all: Vec<_> = tensors.iter().collect();
+    all.sort_by_key(|(_, tensor)| tensor.stored);
+    all
+}
 
 /// The bytes of a file around a tree.
 ///
@@ -40,14 +81,15 @@ pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
     describe(tree, "", &mut description, &mut tensors);
     let mut end = 0;
     let mut infos = String::new();
-    for (name, array) in &tensors {
-        let (start, size) = (end, size(&array.numbers));
-        end += size;
+    let order = in_order(&tensors);
+    for (name, tensor) in &order {
+        let start = end;
+        end += tensor.size();
         infos += &format!(
             ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{end}]}}",
             quoted(name),
-            dtype(array),
-            array.shape,
+            tensor.dtype(),
+            tensor.array.shape,
         );
     }
     let before = format!(
@@ -67,11 +109,13 @@ pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
     bytes.resize(place + HASH, b'0');
     bytes.extend(after.bytes());
     bytes.resize(8 + length, b' ');
-    for array in tensors.values() {
-        match &array.numbers {
-            Numbers::F64(v) => put_words(v, |x| x.to_le_bytes(), &mut bytes),
-            Numbers::I64(v) => put_words(v, |x| x.to_le_bytes(), &mut bytes),
-            Numbers::U8(v) => bytes.extend(v),
+    for (_, tensor) in &order {
+        match (&tensor.array.numbers, tensor.stored) {
+            (Numbers::F64(v), Stored::U16) => put(v, |x| (x as u16).to_le_bytes(), &mut bytes),
+            (Numbers::F64(v), Stored::U32) => put(v, |x| (x as u32).to_le_bytes(), &mut bytes),
+            (Numbers::F64(v), Stored::Plain) => put(v, f64::to_le_bytes, &mut bytes),
+            (Numbers::I64(v), _) => put(v, i64::to_le_bytes, &mut bytes),
+            (Numbers::U8(v), _) => bytes.extend(v),
         }
     }
     let hash = hash(&description, &tensors, &bytes[8 + length..]);
@@ -79,18 +123,63 @@ pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn put_words<T: Copy>(numbers: &[T], to_bytes: impl Fn(T) -> [u8; 8], bytes: &mut Vec<u8>) {
+fn put<T: Copy, const N: usize>(
+    numbers: &[T],
+    to_bytes: impl Fn(T) -> [u8; N],
+    bytes: &mut Vec<u8>,
+) {
     let start = bytes.len();
-    bytes.resize(start + 8 * numbers.len(), 0);
-    let (words, _) = bytes[start..].as_chunks_mut::<8>();
+    bytes.resize(start + N * numbers.len(), 0);
+    let (words, _) = bytes[start..].as_chunks_mut::<N>();
     words.iter_mut().zip(numbers).for_each(|(word, x)| *word = to_bytes(*x));
 }
 
-/// How many bytes numbers take.
-fn size(numbers: &Numbers) -> usize {
-    match numbers {
-        Numbers::F64(_) | Numbers::I64(_) => 8 * numbers.len(),
-        Numbers::U8(_) => numbers.len(),
+impl Tensor {
+    fn of(array: Array) -> Tensor {
+        let stored = Stored::narrowest(&array.numbers);
+        Tensor { array, stored }
+    }
+
+    /// How many bytes it takes in a file.
+    fn size(&self) -> usize {
+        let width = match (&self.array.numbers, self.stored) {
+            (Numbers::U8(_), _) => 1,
+            (_, Stored::U16) => 2,
+            (_, Stored::U32) => 4,
+            (_, Stored::Plain) => 8,
+        };
+        width * self.array.numbers.len()
+    }
+
+    fn dtype(&self) -> &'static str {
+        match (&self.array.numbers, self.stored) {
+            (Numbers::F64(_), Stored::U16) => "U16",
+            (Numbers::F64(_), Stored::U32) => "U32",
+            (Numbers::F64(_), Stored::Plain) => "F64",
+            (Numbers::I64(_), _) => "I64",
+            (Numbers::U8(_), _) => "U8",
+        }
+    }
+
+    fn read(name: &str, dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Result<Tensor> {
+        fn each<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
+            bytes.as_chunks::<N>().0.iter().map(|word| number(*word)).collect()
+        }
+        let (numbers, stored) = match dtype {
+            Dtype::F64 => (Numbers::F64(each(bytes, f64::from_le_bytes)), Stored::Plain),
+            Dtype::U32 => {
+                let numbers = each(bytes, |word| f64::from(u32::from_le_bytes(word)));
+                (Numbers::F64(numbers), Stored::U32)
+            }
+            Dtype::U16 => {
+                let numbers = each(bytes, |word| f64::from(u16::from_le_bytes(word)));
+                (Numbers::F64(numbers), Stored::U16)
+            }
+            Dtype::I64 => (Numbers::I64(each(bytes, i64::from_le_bytes)), Stored::Plain),
+            Dtype::U8 => (Numbers::U8(bytes.to_vec()), Stored::Plain),
+            other => return Err(Error::File(format!("tensor `{name}` has type {other:?}"))),
+        };
+        Ok(Tensor { array: Array { shape: shape.to_vec(), numbers }, stored })
     }
 }
 
@@ -130,12 +219,12 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
     }
     let mut tensors = Tensors::new();
     for (name, view) in safe.tensors() {
-        let array = array(&name, view.dtype(), view.shape(), view.data())?;
-        tensors.insert(name, array);
+        let tensor = Tensor::read(&name, view.dtype(), view.shape(), view.data())?;
+        tensors.insert(name, tensor);
     }
-    // The checksum says nothing of what belongs to whom: that is settled by the order of names.
+    // The checksum says nothing of what belongs to whom: that is settled by the order of tensors.
     let mut end = 0;
-    for name in tensors.keys() {
+    for (name, _) in in_order(&tensors) {
         let (from, to) = parsed.info(name).map_or((0, 0), |info| info.data_offsets);
         if from != end {
             return Err(Error::File(format!("tensor `{name}` is not in its place")));
@@ -223,7 +312,7 @@ fn describe(tree: Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
             out.push_str(if none { "{}" } else { "}" });
         }
         Tree::Array(array) => {
-            tensors.insert(path.to_owned(), array);
+            tensors.insert(path.to_owned(), Tensor::of(array));
             *out += &format!("{{\"{TENSOR}\":{}}}", quoted(path));
         }
     }
@@ -252,7 +341,7 @@ fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
         }
         Value::Object(fields) => match fields.get(TENSOR) {
             Some(Value::String(name)) if fields.len() == 1 => {
-                let array = tensors
+                let Tensor { array, .. } = tensors
                     .remove(name)
                     .ok_or_else(|| Error::File(format!("tensor `{name}` is missing")))?;
                 match (array.shape.as_slice(), &array.numbers) {
@@ -270,31 +359,12 @@ fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
     })
 }
 
-fn array(name: &str, dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Result<Array> {
-    let words = bytes.as_chunks::<8>().0.iter();
-    let numbers = match dtype {
-        Dtype::F64 => Numbers::F64(words.map(|w| f64::from_le_bytes(*w)).collect()),
-        Dtype::I64 => Numbers::I64(words.map(|w| i64::from_le_bytes(*w)).collect()),
-        Dtype::U8 => Numbers::U8(bytes.to_vec()),
-        other => return Err(Error::File(format!("tensor `{name}` has type {other:?}"))),
-    };
-    Ok(Array { shape: shape.to_vec(), numbers })
-}
-
-fn dtype(array: &Array) -> &'static str {
-    match array.numbers {
-        Numbers::F64(_) => "F64",
-        Numbers::I64(_) => "I64",
-        Numbers::U8(_) => "U8",
-    }
-}
-
 /// SHA-256 over the description, the names, types and shapes of the tensors, and their bytes.
 fn hash(description: &str, tensors: &Tensors, body: &[u8]) -> String {
     let mut hasher = Sha256::new();
     hasher.update(description);
-    for (name, array) in tensors {
-        hasher.update(format!("\n{name} {} {:?}", dtype(array), array.shape));
+    for (name, tensor) in tensors {
+        hasher.update(format!("\n{name} {} {:?}", tensor.dtype(), tensor.array.shape));
     }
     hasher.update(body);
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()

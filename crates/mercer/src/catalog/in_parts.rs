@@ -3,6 +3,9 @@
 //! Every pass reads the stream again and hands it to the learners a part at a time: the one of all rows, and
 //! for every fold one that is not shown its rows. Parts end at fixed rows, so that any number of threads
 //! learns the same.
+//!
+//! Rows are shuffled within a part at most. Where they come sorted by class, a part is of one class, and the last
+//! ones drown the others: the certificate says so.
 
 use super::train::{Dealt, Labels, Outcome, Training};
 use super::{AnyModel, Goal};
@@ -18,6 +21,11 @@ const PART_ROWS: usize = 16_384;
 const PART_BYTES: u64 = 24 << 20;
 /// Numbers that a learner keeps beside each of its weights.
 const BESIDE: u64 = 3;
+/// Rows in a row of one class are this many times as many as in a drawn order where they are called sorted.
+const SORTED: f64 = 20.0;
+/// What is said of them.
+const IN_ORDER_OF_CLASS: &str = "ROWS CAME SORTED BY CLASS, and a part at a time forgets the classes before it: put \
+     the rows in another order (`shuf`), or give enough memory to hold them together";
 
 /// A learner whose model is any.
 pub(super) struct AnyParts<M> {
@@ -100,7 +108,7 @@ impl Training<'_> {
         for _ in 0..n_learners {
             learners.push(Learner { parts: Ok(self.estimator.in_parts(&shape)?), goes_on: true });
         }
-        let mut stopped = None;
+        let (mut stopped, mut order) = (None, Order::default());
         while stopped.is_none() && learners[0].goes_on {
             self.each_part(
                 stream,
@@ -108,6 +116,7 @@ impl Training<'_> {
                 monitor,
                 &mut stopped,
                 |part, first| {
+                    order.look(&part.rows.codes);
                     let data = self.dataset(&part.rows)?;
                     learners.par_iter_mut().enumerate().for_each(|(k, learner)| {
                         learner.take(&data, &part.labeled(k.checked_sub(1)), monitor);
@@ -126,6 +135,11 @@ impl Training<'_> {
         let Some(all) = learners.next() else { return Err(Error::NoRows.into()) };
         let mut fitted = all.finish(stopped)?;
         fitted.certificate.seconds = start.elapsed().as_secs_f64();
+        if order.is_by_class()
+            && let Some(how) = &mut fitted.certificate.proof.how
+        {
+            *how = format!("{how}; {IN_ORDER_OF_CLASS}");
+        }
         let judged = if stopped.is_none() && self.n_folds > 1 {
             // Too few rows to leave any out: that fold cannot be judged.
             let models: Vec<_> = learners.map(|learner| learner.finish(None).ok()).collect();
@@ -166,6 +180,33 @@ impl Training<'_> {
     }
 }
 
+/// How classes follow each other.
+#[derive(Default)]
+struct Order {
+    rows_of: Vec<u64>,
+    last: Option<u32>,
+    /// How often a row is of another class than the one before it.
+    changes: u64,
+}
+
+impl Order {
+    fn look(&mut self, codes: &[u32]) {
+        for code in codes {
+            let class = *code as usize;
+            self.rows_of.resize(self.rows_of.len().max(class + 1), 0);
+            self.rows_of[class] += 1;
+            self.changes += u64::from(self.last.replace(*code).is_some_and(|last| last != *code));
+        }
+    }
+
+    /// Whether classes change far less often than in rows whose order is drawn.
+    fn is_by_class(&self) -> bool {
+        let n = self.rows_of.iter().sum::<u64>() as f64;
+        let same: f64 = self.rows_of.iter().map(|rows| (*rows as f64 / n).powi(2)).sum();
+        SORTED * (self.changes as f64) < n * (1.0 - same)
+    }
+}
+
 /// Pieces one after the other.
 fn joined(pieces: Vec<Dealt>) -> Result<Dealt> {
     let (mut rows, mut places, mut open) = (Vec::new(), Vec::new(), Vec::new());
@@ -180,4 +221,27 @@ fn joined(pieces: Vec<Dealt>) -> Result<Dealt> {
         rows.push(piece.rows);
     }
     Ok(Dealt { rows: Encoded::join(rows).ok_or(Error::NoRows)?, places, open })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_by_class(codes: &[u32]) -> bool {
+        let mut order = Order::default();
+        codes.chunks(7).for_each(|part| order.look(part));
+        order.is_by_class()
+    }
+
+    #[test]
+    fn rows_by_class_are_told_from_rows_in_any_order() {
+        let sorted: Vec<u32> = (0..600).map(|i| i / 200).collect();
+        let mixed: Vec<u32> = (0..600).map(|i| (i * i + i / 7) % 3).collect();
+        // One class in a hundred: most rows follow one of their own class, in any order.
+        let rare: Vec<u32> = (0..600).map(|i| u32::from(i % 100 == 50)).collect();
+
+        assert!(is_by_class(&sorted));
+        assert!(!is_by_class(&mixed) && !is_by_class(&rare));
+        assert!(!is_by_class(&[0, 1]) && !is_by_class(&[]));
+    }
 }

@@ -7,11 +7,14 @@ use crate::error::{Error, Result};
 use crate::model::Fitted;
 use crate::prepare::Features;
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 use std::path::Path;
 
+/// Summaries of at least so many bytes are not stored beside the model that they make.
+const LARGE: u64 = 1 << 20;
+
 /// An estimator, what it learned, and how tables become its rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Trained {
     /// The version of Mercer that made it.
     pub made_by: String,
@@ -24,12 +27,25 @@ pub struct Trained {
     /// The summary it was made from, if it learns by statistics: what merging and forgetting need.
     pub stats: Option<AnyStats>,
     /// Costs, new priors and the reject zone that answers are given by, where any were set.
-    #[serde(default)]
     pub decision: Option<DecisionRule>,
     /// The log-densities of training rows, each under a model that had not seen it; what strangers
     /// are measured by.
-    #[serde(default)]
     pub densities: Option<Densities>,
+}
+
+/// What a file holds of it: no model where the summary makes it again.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InFile<'a> {
+    made_by: Cow<'a, str>,
+    estimator: Cow<'a, Estimator>,
+    features: Cow<'a, Features>,
+    fitted: Fitted<Option<Cow<'a, AnyModel>>>,
+    stats: Option<Cow<'a, AnyStats>>,
+    #[serde(default)]
+    decision: Option<Cow<'a, DecisionRule>>,
+    #[serde(default)]
+    densities: Option<Cow<'a, Densities>>,
 }
 
 impl Trained {
@@ -109,7 +125,29 @@ impl Trained {
     /// # Errors
     /// If the description would be too large.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
-        file::to_bytes(Tree::of(self).map_err(|e| Error::File(e.to_string()))?)
+        let model = (!self.follows_from_stats()).then_some(Cow::Borrowed(&self.fitted.model));
+        let certificate = self.fitted.certificate.clone();
+        let file = InFile {
+            made_by: Cow::Borrowed(&self.made_by),
+            estimator: Cow::Borrowed(&self.estimator),
+            features: Cow::Borrowed(&self.features),
+            fitted: Fitted { model, certificate },
+            stats: self.stats.as_ref().map(Cow::Borrowed),
+            decision: self.decision.as_ref().map(Cow::Borrowed),
+            densities: self.densities.as_ref().map(Cow::Borrowed),
+        };
+        file::to_bytes(Tree::of(&file).map_err(|e| Error::File(e.to_string()))?)
+    }
+
+    /// Whether the summary is large and makes the very model again. Then the model need not be stored: a table
+    /// of counts and one of their logarithms are as large as each other.
+    fn follows_from_stats(&self) -> bool {
+        let Some(stats) = self.stats.as_ref().filter(|stats| !stats.holds_rows()) else {
+            return false;
+        };
+        let n_columns = self.features.n_features();
+        self.estimator.summary_bytes(n_classes(&self.fitted.model).max(1), n_columns) >= LARGE
+            && self.estimator.finish(stats, 0).is_ok_and(|again| again.model == self.fitted.model)
     }
 
     /// The model in a file's bytes.
@@ -117,10 +155,32 @@ impl Trained {
     /// # Errors
     /// The first claim that does not hold.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
-        let trained: Trained = file::from_bytes(bytes)?
+        let file: InFile<'_> = file::from_bytes(bytes)?
             .into_value()
             .map_err(|e| Error::File(format!("its description does not fit ({e})")))?;
+        let (estimator, features) = (file.estimator.into_owned(), file.features.into_owned());
+        let stats = file.stats.map(Cow::into_owned);
+        estimator.check().map_err(|e| Error::File(e.to_string()))?;
+        features.check()?;
+        let is_stored = file.fitted.model.is_some();
+        let model = match (file.fitted.model, &stats) {
+            (Some(model), _) => model.into_owned(),
+            (None, Some(stats)) if !stats.holds_rows() => made_of(&estimator, stats)?,
+            (None, _) => return Err(Error::File("neither a model nor what makes one".into())),
+        };
+        let trained = Trained {
+            made_by: file.made_by.into_owned(),
+            estimator,
+            features,
+            fitted: Fitted { model, certificate: file.fitted.certificate },
+            stats,
+            decision: file.decision.map(Cow::into_owned),
+            densities: file.densities.map(Cow::into_owned),
+        };
         trained.check()?;
+        if is_stored {
+            trained.check_stats()?;
+        }
         Ok(trained)
     }
 
@@ -144,8 +204,6 @@ impl Trained {
 
     fn check(&self) -> Result<()> {
         let refuse = |why: &str| Err(Error::File(why.to_owned()));
-        self.estimator.check().map_err(|e| Error::File(e.to_string()))?;
-        self.features.check()?;
         self.fitted.model.as_model().check()?;
         if self.fitted.model.id() != self.estimator.id() {
             return refuse("the model is another estimator's");
@@ -160,8 +218,11 @@ impl Trained {
         if let Some(densities) = &self.densities {
             densities.check()?;
         }
+        Ok(())
+    }
+
+    fn check_stats(&self) -> Result<()> {
         let Some(stats) = &self.stats else { return Ok(()) };
-        stats.check()?;
         // What merging and forgetting would make must be of the same columns and classes.
         let shape = |model: &AnyModel| {
             let classifier = model.as_model().classifier();
@@ -169,17 +230,23 @@ impl Trained {
         };
         let again = match stats.outline().filter(|_| stats.holds_rows()) {
             // What takes a search to make is not made anew to be looked at.
-            Some((n_columns, classes)) => (Some(n_columns), Some(classes)),
-            None => {
-                let again = self.estimator.finish(stats, 0);
-                shape(&again.map_err(|e| Error::File(e.to_string()))?.model)
+            Some((n_columns, classes)) => {
+                stats.check()?;
+                (Some(n_columns), Some(classes))
             }
+            None => shape(&made_of(&self.estimator, stats)?),
         };
-        if again != shape(&self.fitted.model) {
-            return refuse("the model and its statistics are of other columns or classes");
+        if again == shape(&self.fitted.model) {
+            return Ok(());
         }
-        Ok(())
+        Err(Error::File("the model and its statistics are of other columns or classes".into()))
     }
+}
+
+/// The model that a summary from a file makes.
+fn made_of(estimator: &Estimator, stats: &AnyStats) -> Result<AnyModel> {
+    stats.check()?;
+    Ok(estimator.finish(stats, 0).map_err(|e| Error::File(e.to_string()))?.model)
 }
 
 /// How many classes the model tells apart.

@@ -271,18 +271,17 @@ impl Table {
     /// # Errors
     /// Names the first column that is missing or of the wrong kind.
     pub fn select(&self, schema: &Schema) -> Result<Table> {
-        let columns = schema
-            .fields
-            .iter()
-            .map(|field| {
-                self.column(&field.name)
-                    .cloned()
-                    .ok_or_else(|| Error::MissingColumn { name: field.name.clone() })
-            })
-            .collect::<Result<Vec<_>>>()?;
-        let table = Table { columns, n_rows: self.n_rows };
-        schema.check(&table)?;
-        Ok(table)
+        let columns = self.columns_of(schema)?.into_iter().cloned().collect();
+        Ok(Table { columns, n_rows: self.n_rows })
+    }
+
+    /// The same without a copy.
+    ///
+    /// # Errors
+    /// Names the first column that is missing or of the wrong kind.
+    pub fn columns_of(&self, schema: &Schema) -> Result<Vec<&Column>> {
+        let find = |name: &str| self.column(name);
+        schema.fields.iter().map(|field| field.check(find(&field.name))).collect()
     }
 
     /// Takes the rows of `other`, which has the same columns in the same order.

@@ -6,7 +6,7 @@ use super::number::{Look, NumberStep};
 use super::text::TextLook;
 use super::{Field, Recipe, RowMap, Schema, TextStep, Words};
 use crate::data::{
-    Classes, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN, Values,
+    Classes, Column, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN, Values,
 };
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
@@ -383,7 +383,7 @@ impl Features {
 
     /// The features of a table, and how many cells have an unknown word.
     pub(super) fn rows(&self, table: &Table) -> Result<(OwnedRows, u64)> {
-        let columns = table.select(&self.schema)?;
+        let columns = table.columns_of(&self.schema)?;
         let (rows, n_unseen) = self.cells(table.n_rows(), &columns)?;
         let Some(map) = &self.map else { return Ok((rows, n_unseen)) };
         let thin = match &rows {
@@ -399,8 +399,8 @@ impl Features {
     }
 
     /// The numbers that the columns become, and how many cells have an unknown word.
-    fn cells(&self, n_rows: usize, columns: &Table) -> Result<(OwnedRows, u64)> {
-        if let [column] = columns.columns()
+    fn cells(&self, n_rows: usize, columns: &[&Column]) -> Result<(OwnedRows, u64)> {
+        if let [column] = columns
             && let Values::Sparse(x) = &column.values
         {
             return Ok((OwnedRows::Sparse(x.clone()), 0));
@@ -417,9 +417,9 @@ impl Features {
     }
 
     /// Compressed rows: the cells of `head`, then those of texts.
-    fn with_texts(&self, columns: &Table, head: &Matrix) -> Result<Sparse> {
+    fn with_texts(&self, columns: &[&Column], head: &Matrix) -> Result<Sparse> {
         let mut texts = Vec::new();
-        for (column, step) in columns.columns().iter().zip(&self.steps) {
+        for (column, step) in columns.iter().zip(&self.steps) {
             if let (Values::Text(values), Step::Text(step)) = (&column.values, step) {
                 texts.push(step.rows(values)?);
             }
@@ -460,7 +460,7 @@ impl Features {
     /// # Errors
     /// If columns do not fit, or `out` has another shape.
     pub fn encode_into(&self, table: &Table, out: &mut ArrayViewMut2<'_, f64>) -> Result<u64> {
-        let columns = table.select(&self.schema)?;
+        let columns = table.columns_of(&self.schema)?;
         let expected = (table.n_rows(), self.n_features());
         if out.dim() != expected || self.layout() == Layout::Sparse {
             return Err(Error::Columns { found: out.ncols(), expected: expected.1 });
@@ -476,11 +476,11 @@ impl Features {
     }
 
     /// Some rows at a time, so that they stay in cache while column after column is written.
-    fn write(&self, columns: &Table, out: &mut ArrayViewMut2<'_, f64>) -> u64 {
+    fn write(&self, columns: &[&Column], out: &mut ArrayViewMut2<'_, f64>) -> u64 {
         let mut n_unseen = 0;
         for (k, mut tile) in out.axis_chunks_iter_mut(Axis(0), TILE).enumerate() {
             let mut at = 0;
-            let fields = columns.columns().iter().zip(&self.schema.fields);
+            let fields = columns.iter().zip(&self.schema.fields);
             for ((column, field), (step, width)) in fields.zip(self.steps.iter().zip(self.widths()))
             {
                 if is_text(step) {

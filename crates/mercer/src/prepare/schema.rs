@@ -1,6 +1,6 @@
 //! What the columns are called and what they hold: stored in every model, matched at every door.
 
-use crate::data::{Kind, Levels, Table};
+use crate::data::{Column, Kind, Levels, Table};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -47,6 +47,23 @@ impl Field {
     pub fn categorical(name: impl Into<String>, levels: Arc<Levels>) -> Field {
         Field { levels, ..Field::new(name, Kind::Categorical) }
     }
+
+    /// The column that was found for it, if it is one.
+    ///
+    /// # Errors
+    /// If there is none, or it is of the wrong kind.
+    pub(crate) fn check<'c>(&self, column: Option<&'c Column>) -> Result<&'c Column> {
+        let missing = || Error::MissingColumn { name: self.name.clone() };
+        let column = column.ok_or_else(missing)?;
+        if column.values.kind() == self.kind {
+            return Ok(column);
+        }
+        Err(Error::Kind {
+            column: self.name.clone(),
+            found: column.values.kind().to_string(),
+            expected: self.kind.to_string(),
+        })
+    }
 }
 
 impl Schema {
@@ -66,16 +83,7 @@ impl Schema {
     /// Names the first column that is missing or of the wrong kind.
     pub fn check(&self, table: &Table) -> Result<()> {
         for (i, field) in self.fields.iter().enumerate() {
-            let Some(column) = table.columns().get(i).filter(|c| c.name == field.name) else {
-                return Err(Error::MissingColumn { name: field.name.clone() });
-            };
-            if column.values.kind() != field.kind {
-                return Err(Error::Kind {
-                    column: field.name.clone(),
-                    found: column.values.kind().to_string(),
-                    expected: field.kind.to_string(),
-                });
-            }
+            field.check(table.columns().get(i).filter(|c| c.name == field.name))?;
         }
         if table.columns().len() != self.fields.len() {
             return Err(Error::Columns {

@@ -1,7 +1,7 @@
 //! How columns of text become features: terms by a vocabulary or by their hash, counted and weighed.
 
 use crate::error::{Error, Result};
-use crate::model::{Monitor, Statistics};
+use crate::model::{Cached, Monitor, Statistics};
 use crate::text::{
     Accents, Analyzer, Bound, Case, DocumentCounts, Gathering, Hashing, Idf, Language, Norm,
     Selection, Sign, StopWords, TextRows, Tf, Unit, Weighting, count,
@@ -48,6 +48,9 @@ pub struct TextStep {
     pub terms: KnownTerms,
     /// How counts become weights.
     pub weighting: Weighting,
+    /// What the rarity of each term weighs, worked out once for all texts.
+    #[serde(skip)]
+    pub(crate) idf: Cached<Vec<f64>>,
 }
 
 /// Which terms have a feature.
@@ -119,7 +122,7 @@ impl TextRecipe {
             None => KnownTerms::default(),
         };
         let (analyzer, weighting) = (self.analyzer.clone(), self.weighting);
-        Ok(TextStep { analyzer, terms, weighting })
+        Ok(TextStep { analyzer, terms, weighting, idf: Cached::default() })
     }
 
     /// Whether counts may be below zero.
@@ -286,24 +289,29 @@ impl TextStep {
     pub(super) fn rows(&self, texts: &[Option<String>]) -> Result<TextRows> {
         let texts: Vec<&str> = texts.iter().map(|t| t.as_deref().unwrap_or_default()).collect();
         let quiet = Monitor::quiet();
-        let (mut rows, idf) = match &self.terms {
-            KnownTerms::Vocabulary(counts) => (
-                count(&texts, &self.analyzer, &counts.vocabulary, &quiet)?,
-                self.weighting.idf.weights(&counts.documents, counts.n_texts),
-            ),
-            KnownTerms::Hashed { hashing, n_texts, documents } => {
-                // A column no text came to weighs as one that a single text came to.
-                let met: Vec<u64> = documents.iter().map(|n| (*n).max(1)).collect();
-                (
-                    hashing.count(&texts, &self.analyzer, &quiet)?,
-                    self.weighting.idf.weights(&met, *n_texts),
-                )
+        let mut rows = match &self.terms {
+            KnownTerms::Vocabulary(counts) => {
+                count(&texts, &self.analyzer, &counts.vocabulary, &quiet)?
             }
+            KnownTerms::Hashed { hashing, .. } => hashing.count(&texts, &self.analyzer, &quiet)?,
         };
         if self.weighting != Weighting::default() {
-            self.weighting.apply(&mut rows, &idf);
+            self.weighting.apply(&mut rows, self.idf.get(|| self.rarity()));
         }
         Ok(rows)
+    }
+
+    /// What the rarity of each term weighs.
+    fn rarity(&self) -> Vec<f64> {
+        let idf = self.weighting.idf;
+        match &self.terms {
+            KnownTerms::Vocabulary(counts) => idf.weights(&counts.documents, counts.n_texts),
+            KnownTerms::Hashed { n_texts, documents, .. } => {
+                // A column no text came to weighs as one that a single text came to.
+                let met: Vec<u64> = documents.iter().map(|n| (*n).max(1)).collect();
+                idf.weights(&met, *n_texts)
+            }
+        }
     }
 
     /// Refuses a step that no recipe could have made; for those that come from a file.

@@ -20,6 +20,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Bytes of text that a worker takes at a time.
 const BLOCK: usize = 1 << 17;
+/// Texts of a batch that a worker takes at a time.
+const SOME: usize = 64;
 /// The number of a term that is left out.
 const NOWHERE: u32 = u32::MAX;
 
@@ -220,6 +222,10 @@ impl Tallied {
                 if *keep { n - 1 } else { NOWHERE }
             })
             .collect();
+        // The column of each table's terms, so that a cell looks once.
+        let columns: Vec<Vec<u32>> = (self.places.par_iter())
+            .map(|places| places.iter().map(|place| moved[*place as usize]).collect())
+            .collect();
         let (vocabulary, ()) = rayon::join(
             || {
                 let kept = self.order.iter().zip(keep).filter(|(_, keep)| **keep);
@@ -229,10 +235,9 @@ impl Tallied {
                 Vocabulary::new(terms).expect("every term comes once")
             },
             || {
-                let places = &self.places;
                 self.blocks.par_iter_mut().with_max_len(1).for_each(|block| {
-                    let places = &places[block.table];
-                    block.arrange(|id| moved[places[id as usize] as usize]);
+                    let columns = &columns[block.table];
+                    block.arrange(|id| columns[id as usize]);
                 });
             },
         );
@@ -251,11 +256,8 @@ pub fn count(
     monitor: &Monitor<'_>,
 ) -> Result<TextRows> {
     let reader = analyzer.reader()?;
-    let blocks = in_blocks(texts, monitor, |texts, scratch: &mut KnownCounter| {
-        scratch.marks.resize(vocabulary.len(), Mark::default());
-        let mut block = scratch.block(&reader, texts, vocabulary);
-        block.arrange(|id| id);
-        block
+    let blocks = in_blocks(texts, monitor, |texts, counter: &mut KnownCounter| {
+        counter.block(&reader, texts, vocabulary)
     })?;
     Ok(joined(blocks, vocabulary.len()))
 }
@@ -393,11 +395,10 @@ impl Counter {
     }
 }
 
-/// A worker's marks on the terms of a vocabulary.
+/// A worker that knows the terms already: those of a text are sorted, and equal ones lie side by side.
 #[derive(Default)]
 struct KnownCounter {
-    marks: Vec<Mark>,
-    row: u32,
+    ids: Vec<u32>,
     batch: Batch,
     scratch: Scratch,
 }
@@ -405,16 +406,17 @@ struct KnownCounter {
 impl KnownCounter {
     fn block(&mut self, reader: &Reader, texts: &[&str], vocabulary: &Vocabulary) -> Block {
         let mut block = Block::with_room(texts);
-        let KnownCounter { marks, row, batch, scratch } = self;
+        let KnownCounter { ids, batch, scratch } = self;
         for text in texts {
-            *row += 1;
             batch.clear();
+            ids.clear();
             reader.each(text, scratch, |text, from, to| {
                 vocabulary.push_bytes(text, from, to, batch);
             });
-            vocabulary.known_ids(batch, |id| {
-                block.add(&mut marks[id as usize], *row, id);
-            });
+            vocabulary.known_ids(batch, |id| ids.push(id));
+            ids.sort_unstable();
+            let same = ids.chunk_by(|a, b| a == b);
+            block.cells.extend(same.map(|ids| (ids[0], ids.len() as u32)));
             block.end(batch.len() as u32);
         }
         block
@@ -596,8 +598,11 @@ impl DocumentCounts {
     ///
     /// # Errors
     /// If the bounds leave no room.
-    pub fn select(&self, selection: &Selection) -> Result<DocumentCounts> {
+    pub fn select(self, selection: &Selection) -> Result<DocumentCounts> {
         let keep = selection.keep(self.n_texts, &self.documents, |id| self.documents[id])?;
+        if keep.iter().all(|keep| *keep) {
+            return Ok(self);
+        }
         let kept = || (0..keep.len()).filter(|id| keep[*id]);
         Ok(DocumentCounts {
             n_texts: self.n_texts,
@@ -624,10 +629,11 @@ impl Gathering {
     /// Takes texts; a missing one is none.
     pub(crate) fn observe(&mut self, batches: &[&[Option<String>]]) {
         let taken = AtomicUsize::new(0);
+        let some: Vec<_> = batches.iter().flat_map(|batch| batch.chunks(SOME)).collect();
         self.counters.par_iter().with_max_len(1).for_each(|counter| {
             let mut counter = counter.lock().unwrap_or_else(PoisonError::into_inner);
-            while let Some(batch) = batches.get(taken.fetch_add(1, Ordering::Relaxed)) {
-                counter.observe(&self.reader, batch.iter().flatten().map(String::as_str));
+            while let Some(some) = some.get(taken.fetch_add(1, Ordering::Relaxed)) {
+                counter.observe(&self.reader, some.iter().flatten().map(String::as_str));
             }
         });
         let texts = batches.iter().flat_map(|batch| batch.iter().flatten());

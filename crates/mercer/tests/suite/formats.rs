@@ -249,6 +249,42 @@ fn a_model_file_is_a_valid_safetensors_file() {
 }
 
 #[test]
+fn a_large_table_of_counts_is_stored_once_and_narrow() {
+    for (id, most, dtype) in
+        [("multinomial-nb", 7, "U16"), ("bernoulli-nb", 1, "U16"), ("complement-nb", 70_000, "U32")]
+    {
+        let card = CATALOG.iter().find(|card| card.id == id).unwrap();
+        let counts = Matrix::from_shape_fn((5, 20_001), |(i, j)| {
+            if j % 17 == 3 * i { f64::from(most) } else { (i + j) as f64 % 2.0 }
+        });
+        let classes = Classes::from_names(["a", "b", "c"]);
+        let data = Dataset::classes(&counts, &[0, 1, 2, 1, 0], &classes).unwrap();
+        let trained = crate::cases::trained(card, &data).unwrap();
+
+        let bytes = trained.to_bytes().unwrap();
+        let parts = Parts::of(&bytes);
+
+        assert_eq!(parts.description["fitted"]["model"], Value::Null);
+        let tables: Vec<_> = parts.tensors.values().filter(|t| t.shape.len() == 2).collect();
+        assert_eq!(tables.len(), 1, "{id}");
+        assert_eq!((tables[0].dtype.as_str(), &tables[0].shape[..]), (dtype, &[3, 20_001][..]));
+        let loaded = Trained::from_bytes(&bytes).unwrap();
+        assert_eq!(loaded, trained);
+        assert_eq!(loaded.to_bytes().unwrap(), bytes);
+        // A model that its counts do not make is stored.
+        let mut other = trained.clone();
+        other.fitted = estimator(card).set("fit_prior", false.into()).unwrap().fit(&data, &Monitor::quiet()).unwrap();
+        let bytes = other.to_bytes().unwrap();
+        assert!(Parts::of(&bytes).description["fitted"]["model"].is_object());
+        assert_eq!(Trained::from_bytes(&bytes).unwrap(), other);
+        let mut neither = parts.clone();
+        neither.description["stats"] = Value::Null;
+        neither.tensors.retain(|name, _| !name.starts_with("stats"));
+        assert!(refusal(&neither.sealed()).contains("neither a model nor what makes one"));
+    }
+}
+
+#[test]
 fn numbers_that_json_lacks_survive_a_file() {
     let x = array![[1.0], [2.0], [4.0]];
     let classes =
