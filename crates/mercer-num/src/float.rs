@@ -6,11 +6,12 @@ use crate::exp::{
     gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
 };
 use crate::hadamard::{SIDE, hadamard_double, hadamard_single};
-use crate::linalg::dot_products;
+use crate::linalg::{dot_products, lower_products};
 use crate::sweep::{
     Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
     partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
 };
+use crate::thin::{thin_panel_double, thin_panel_single};
 use std::cell::RefCell;
 use std::fmt::Debug;
 
@@ -27,6 +28,8 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
 
     /// `out = A · Bᵀ` for row-major blocks of rows, on this thread.
     fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
+    /// `out = A · Lᵀ` for `n` row-major rows and a triangle with nothing above its diagonal, on this thread.
+    fn lower_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize);
 
     /// A buffer of at least so many numbers that lives as long as its thread, holding anything: blocks
     /// need not wait for fresh memory.
@@ -77,10 +80,19 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
         table: &[Self],
         out: &mut [Self],
     );
+    /// Products of sparse rows with a panel of a table.
+    fn thin_panel(
+        offsets: &[usize],
+        columns: &[i32],
+        values: &[Self],
+        panel: &[Self],
+        out: &mut [Self],
+        stride: usize,
+    );
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $exp:ident, $waves:ident, $hadamard:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident) => {
+    ($T:ty, $name:literal, $exp:ident, $waves:ident, $hadamard:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident, $panel:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -94,17 +106,21 @@ macro_rules! float {
                 dot_products(a, b, width, out, 1.0);
             }
 
+            fn lower_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize) {
+                lower_products(a, l, out, n, 1.0);
+            }
+
             fn scratch<R>(n: usize, work: impl FnOnce(&mut [Self]) -> R) -> R {
                 thread_local! {
-                    static KEPT: RefCell<Vec<$T>> = const { RefCell::new(Vec::new()) };
+                    static KEPT: RefCell<Vec<Vec<$T>>> = const { RefCell::new(Vec::new()) };
                 }
                 // Taken out while in use, so that work which asks again gets another.
-                let mut buffer = KEPT.take();
+                let mut buffer = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
                 if buffer.len() < n {
                     buffer.resize(n, 0.0);
                 }
                 let result = work(&mut buffer[..n]);
-                KEPT.set(buffer);
+                KEPT.with_borrow_mut(|kept| kept.push(buffer));
                 result
             }
 
@@ -184,6 +200,17 @@ macro_rules! float {
             ) {
                 $thin(offsets, columns, values, table, out);
             }
+
+            fn thin_panel(
+                offsets: &[usize],
+                columns: &[i32],
+                values: &[Self],
+                panel: &[Self],
+                out: &mut [Self],
+                stride: usize,
+            ) {
+                $panel(offsets, columns, values, panel, out, stride);
+            }
         }
     };
 }
@@ -203,7 +230,8 @@ float!(
     partner_single,
     add_columns_single,
     dot_single,
-    thin_dots_single
+    thin_dots_single,
+    thin_panel_single
 );
 float!(
     f64,
@@ -220,5 +248,6 @@ float!(
     partner_double,
     add_columns_double,
     dot_double,
-    thin_dots_double
+    thin_dots_double,
+    thin_panel_double
 );

@@ -8,6 +8,7 @@
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
 //!   solvers
+//! - [`thin`]: products of rows that are mostly zeros
 //! - [`float`]: single and double precision behind one name
 //! - [`fourier`]: convolutions around a ring
 //! - [`memory`]: large tables on large pages
@@ -34,6 +35,7 @@ pub mod sparse;
 pub mod special;
 pub mod sum;
 pub mod sweep;
+pub mod thin;
 
 pub use float::Float;
 pub use rows::{Matrix, Rows, SharedMatrix, Sparse};

@@ -21,7 +21,8 @@ pub use cholesky::Cholesky;
 pub use eigen::SymmetricEigen;
 pub use half::HalfMatrix;
 pub use product::{
-    add_gram, add_product, add_times, dot_products, gram, multiply, multiply_transposed,
+    add_gram, add_lower, add_product, add_times, dot_products, gram, lower_products, multiply,
+    multiply_transposed,
 };
 pub use qr::{PivotedQr, Qr};
 pub use svd::Svd;

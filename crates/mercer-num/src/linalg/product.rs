@@ -4,6 +4,7 @@ use crate::Matrix;
 use crate::parallel;
 use faer::linalg::matmul::matmul;
 use faer::linalg::matmul::triangular::{self, BlockStructure};
+use faer::reborrow::ReborrowMut;
 use faer::traits::ComplexField;
 use faer::{Accum, MatMut, MatRef, Par};
 use ndarray::{Array2, ArrayView2, Axis, s};
@@ -14,6 +15,8 @@ use std::convert::Infallible;
 const PANEL: usize = 256;
 /// Rows that one thread sums before the tree of [`gram`] adds.
 const LEAF: usize = 4096;
+/// Columns of a product with a triangle that are worked out together.
+const STEP: usize = 128;
 
 /// `into += blockᵀ · block` for a row-major block, on this thread. Only the lower triangle of the
 /// row-major `into` is touched.
@@ -37,6 +40,28 @@ pub fn add_gram<T: ComplexField + Copy>(block: &[T], width: usize, into: &mut [T
         T::one_impl(),
         Par::Seq,
     );
+}
+
+/// `into += times · blockᵀ · block`, the rows from `first` on of a row-major matrix of that width, on this thread.
+/// What stands above the diagonal is of no meaning.
+///
+/// # Panics
+/// If the lengths do not fit the width.
+pub fn add_lower<T: ComplexField + Copy>(
+    block: &[T],
+    width: usize,
+    first: usize,
+    into: &mut [T],
+    times: T,
+) {
+    let n = into.len() / width.max(1);
+    if n == 0 || block.is_empty() {
+        return;
+    }
+    let end = first + n;
+    let x = MatRef::from_row_major_slice(block, block.len() / width, width);
+    let into = MatMut::from_row_major_slice_mut(into, n, width).subcols_mut(0, end);
+    matmul(into, Accum::Add, x.subcols(first, n).transpose(), x.subcols(0, end), times, Par::Seq);
 }
 
 /// `into += aᵀ · b` for row-major blocks of as many rows, on this thread.
@@ -76,6 +101,35 @@ pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out:
     let b = MatRef::from_row_major_slice(b, m, width);
     let out = MatMut::from_row_major_slice_mut(out, n, m);
     matmul(out, Accum::Replace, a, b.transpose(), one, Par::Seq);
+}
+
+/// `out = A · Lᵀ` for a row-major block of rows and a triangle with nothing above its diagonal, on this thread:
+/// about half of the work of [`dot_products`].
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn lower_products<T: ComplexField + Copy>(a: &[T], l: &[T], out: &mut [T], n: usize, one: T) {
+    if out.is_empty() {
+        return;
+    }
+    let width = out.len() / n;
+    assert_eq!((a.len(), l.len()), (n * width, width * width), "a square of the width of the rows");
+    if n == 1 {
+        // A row by itself would be summed in another order than in company.
+        let mut twice = vec![one; 2 * width];
+        lower_products(&[a, a].concat(), l, &mut twice, 2, one);
+        return out.copy_from_slice(&twice[..width]);
+    }
+    let a = MatRef::from_row_major_slice(a, n, width);
+    let l = MatRef::from_row_major_slice(l, width, width);
+    let mut out = MatMut::from_row_major_slice_mut(out, n, width);
+    for first in (0..width).step_by(STEP) {
+        let some = STEP.min(width - first);
+        let end = first + some;
+        let lines = l.submatrix(first, 0, some, end).transpose();
+        let to = out.rb_mut().subcols_mut(first, some);
+        matmul(to, Accum::Replace, a.subcols(0, end), lines, one, Par::Seq);
+    }
 }
 
 /// `into += a · b` for row-major blocks, on this thread: a row of `into` for each of `a`. Of `a` as many columns
@@ -222,6 +276,40 @@ mod tests {
                 dot_products(&a[..n * k], b, k, &mut some, 1.0);
                 assert_eq!(some, all[..n * m], "{n} rows, {m} x {k}");
             }
+        }
+    }
+
+    #[test]
+    fn strips_of_a_gram_matrix_make_the_lower_half_of_it() {
+        let a = normal(30, 7, 3);
+        let mut found = Matrix::from_elem((7, 7), 1.0);
+
+        for (k, strip) in found.as_slice_mut().unwrap().chunks_mut(3 * 7).enumerate() {
+            add_lower(a.as_slice().unwrap(), 7, 3 * k, strip, -2.0);
+        }
+
+        let expected = gram(a.view());
+        for i in 0..7 {
+            for j in 0..=i {
+                assert!((found[[i, j]] - 1.0 + 2.0 * expected[[i, j]]).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn products_with_a_triangle_leave_out_its_zeros_alone() {
+        for (n, m) in [(1, 1), (1, 300), (7, 3), (40, 128), (130, 300)] {
+            let (a, mut l) = (normal(n, m, 7), normal(m, m, 8));
+            l.indexed_iter_mut().filter(|((i, j), _)| j > i).for_each(|(_, v)| *v = 0.0);
+            let mut found = vec![0.0; n * m];
+
+            lower_products(a.as_slice().unwrap(), l.as_slice().unwrap(), &mut found, n, 1.0);
+
+            let found = Matrix::from_shape_vec((n, m), found).unwrap();
+            assert_near(&found, &a.dot(&l.t()), 1e-11);
+            let mut first = vec![0.0; m];
+            lower_products(&a.as_slice().unwrap()[..m], l.as_slice().unwrap(), &mut first, 1, 1.0);
+            assert!(n == 1 || first == found.row(0).to_vec(), "the company of a row");
         }
     }
 

@@ -9,10 +9,13 @@ use super::KernelRows;
 use super::distinct::Distinct;
 use crate::error::Result;
 use crate::model::{Monitor, Stop};
-use mercer_num::Matrix;
 use mercer_num::linalg::{Cholesky, dot_products, solve_lower};
+use mercer_num::memory::zeros_of;
 use mercer_num::random::Random;
+use mercer_num::{Float, Matrix};
+use ndarray::Array2;
 use rayon::prelude::*;
+use std::borrow::Cow;
 
 /// Rows proposed at once.
 const PROPOSED: usize = 128;
@@ -43,14 +46,27 @@ pub(crate) struct Pivots {
 }
 
 impl Pivots {
-    /// `F` with `F Fᵀ` near to the kernel matrix: a row a row, a column a center.
-    pub fn factor(&self, n_rows: usize) -> Matrix {
+    /// Some rows of `F`, with `F Fᵀ` near to the kernel matrix: a column a center.
+    pub fn factor<T: Float>(&self, picks: &[u32]) -> Array2<T> {
         let width: usize = self.panels.iter().map(|panel| panel.width).sum();
-        let mut cells = Vec::with_capacity(n_rows * width);
-        for i in 0..n_rows as u32 {
-            self.panels.iter().for_each(|panel| cells.extend(panel.rows(&[i])));
-        }
-        Matrix::from_shape_vec((n_rows, width), cells).expect("rows of one width")
+        let mut cells = zeros_of(picks.len() * width);
+        let parts = cells.par_chunks_mut(ROWS * width.max(1)).zip(picks.par_chunks(ROWS));
+        parts.for_each(|(cells, picks)| {
+            for (mut row, i) in cells.chunks_exact_mut(width).zip(picks) {
+                for panel in &self.panels {
+                    let (to, rest) = row.split_at_mut(panel.width);
+                    let cells = to.iter_mut().zip(panel.row(*i as usize));
+                    cells.for_each(|(to, v)| *to = T::narrow(*v));
+                    row = rest;
+                }
+            }
+        });
+        Array2::from_shape_vec((picks.len(), width), cells).expect("rows of one width")
+    }
+
+    /// The places alone and what they leave: the factor takes memory.
+    pub fn finish(self) -> (Vec<usize>, f64) {
+        (self.places.iter().map(|k| *k as usize).collect(), self.left)
     }
 }
 
@@ -180,9 +196,9 @@ struct Panel {
 
 impl Panel {
     /// The columns that some new centers add, taken off the residuals; `None` where rounding has eaten them.
-    fn of(
+    fn of<'a>(
         ready: &KernelRows<f64>,
-        before: &[Panel],
+        before: &'a [Panel],
         centers: &[u32],
         residuals: &mut [f64],
     ) -> Option<Panel> {
@@ -193,18 +209,19 @@ impl Panel {
         let chosen = ready.select(centers);
         let known: Vec<Vec<f64>> = before.iter().map(|panel| panel.rows(centers)).collect();
         // K(rows, centers) less what is told already.
-        let rest = |rows: &KernelRows<f64>, from: &dyn Fn(&Panel) -> Vec<f64>| -> Vec<f64> {
-            let n = rows.n_rows();
-            let mut out = vec![0.0; n * width];
-            rows.block(&chosen, 0..width, &mut out);
-            let mut told = vec![0.0; n * width];
-            for (panel, known) in before.iter().zip(&known) {
-                dot_products(&from(panel), known, panel.width, &mut told, 1.0);
-                out.iter_mut().zip(&told).for_each(|(out, t)| *out -= t);
-            }
-            out
-        };
-        let own = rest(&chosen, &|panel| panel.rows(centers));
+        let rest =
+            |rows: &KernelRows<f64>, from: &dyn Fn(&'a Panel) -> Cow<'a, [f64]>| -> Vec<f64> {
+                let n = rows.n_rows();
+                let mut out = vec![0.0; n * width];
+                rows.block(&chosen, 0..width, &mut out);
+                let mut told = vec![0.0; n * width];
+                for (panel, known) in before.iter().zip(&known) {
+                    dot_products(&from(panel), known, panel.width, &mut told, 1.0);
+                    out.iter_mut().zip(&told).for_each(|(out, t)| *out -= t);
+                }
+                out
+            };
+        let own = rest(&chosen, &|panel| panel.rows(centers).into());
         let own = Matrix::from_shape_vec((width, width), own).ok()?;
         let factor = Cholesky::of(own.view())?;
         let mut inverse = Matrix::eye(width);
@@ -215,7 +232,8 @@ impl Panel {
         chunks.enumerate().for_each(|(k, (cells, residuals))| {
             let first = (k * ROWS) as u32;
             let picks: Vec<u32> = (first..first + residuals.len() as u32).collect();
-            let rest = rest(&ready.select(&picks), &|panel| panel.rows(&picks));
+            let those = |width: usize| k * ROWS * width..(k * ROWS + picks.len()) * width;
+            let rest = rest(&ready.select(&picks), &|panel| panel.cells[those(panel.width)].into());
             dot_products(&rest, inverse, width, cells, 1.0);
             for (row, residual) in cells.chunks_exact(width).zip(residuals) {
                 let told: f64 = row.iter().map(|v| v * v).sum();
@@ -239,9 +257,12 @@ impl Panel {
         first.map_or(self.width, |k| k + 1)
     }
 
+    fn row(&self, i: usize) -> &[f64] {
+        &self.cells[i * self.width..(i + 1) * self.width]
+    }
+
     fn rows(&self, picks: &[u32]) -> Vec<f64> {
-        let row = |i: &u32| &self.cells[*i as usize * self.width..(*i as usize + 1) * self.width];
-        picks.iter().flat_map(|i| row(i).iter().copied()).collect()
+        picks.iter().flat_map(|i| self.row(*i as usize).iter().copied()).collect()
     }
 }
 

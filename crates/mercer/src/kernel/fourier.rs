@@ -6,6 +6,7 @@
 //! the mean (Yu et al. 2016). Three rounds of drawn signs and sums and differences turn a row nearly as evenly,
 //! in `d log d` operations instead of `d²`.
 
+use super::turns::{Turner, Turns};
 use super::{Distinct, Gamma};
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, Method};
@@ -15,6 +16,7 @@ use mercer_num::hadamard::SIDE;
 use mercer_num::linalg::Qr;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
+use mercer_num::thin::Panels;
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::ops::Mul;
@@ -22,6 +24,10 @@ use std::time::Instant;
 
 /// Rows mapped by one thread at a time.
 const ROWS: usize = 128;
+/// A row of which at most one cell in so many is not zero is multiplied by those cells alone, unless it is
+/// narrow: a product of blocks is faster by cell.
+const THIN: usize = 2;
+const NARROW: usize = 32;
 /// Rows whose kernel values are compared with what they stand for.
 const COMPARED: usize = 64;
 /// The fewest waves that are tried where an error is asked for.
@@ -82,24 +88,15 @@ pub struct RbfSamplerModel {
     single: Cached<Waves<f32>>,
 }
 
-/// Rows are turned by `H D₃ H D₂ H D₁`, `D` being drawn signs and `H` Hadamard's matrix.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Turns {
-    /// How many numbers are turned at a time: the columns, and zeros up to a power of two.
-    pub size: usize,
-    /// The signs, `D₁`, `D₂` and `D₃` of one block of waves after the other.
-    pub signs: Vec<f64>,
-    /// How long every direction is, for numbers that `H` has lengthened.
-    pub lengths: Vec<f64>,
-}
-
-/// Directions, one a row, or what turns into them, and phases.
+/// What rows are mapped with, in one precision.
 #[derive(Debug)]
 struct Waves<T> {
-    directions: Vec<T>,
-    signs: Vec<T>,
-    lengths: Vec<T>,
+    /// Where directions are structured.
+    turner: Option<Turner<T>>,
+    /// Directions, one a row.
+    directions: Cached<Vec<T>>,
+    /// The same by columns of the data.
+    panels: Cached<Panels<T>>,
     phases: Vec<T>,
 }
 
@@ -216,80 +213,6 @@ fn orthogonal(d: usize, m: usize, random: &mut Random) -> Matrix {
     out
 }
 
-/// How many numbers so many columns are turned among: enough that signs and sums spread them evenly.
-fn turned(d: usize) -> usize {
-    d.next_power_of_two().max(64)
-}
-
-impl Turns {
-    fn drawn(d: usize, m: usize, gamma: f64, random: &mut Random) -> Turns {
-        let size = turned(d);
-        let n_blocks = m.div_ceil(size);
-        let signs = (0..3 * n_blocks * size)
-            .map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 })
-            .collect();
-        // As long as a direction drawn for itself; `H` lengthens by the root of the size, three times.
-        let lengths = (0..m)
-            .map(|_| {
-                let square: f64 = (0..size).map(|_| random.normal().powi(2)).sum();
-                (2.0 * gamma * square).sqrt() / (size as f64).powf(1.5)
-            })
-            .collect();
-        Turns { size, signs, lengths }
-    }
-
-    /// Whether they are of maps of so many columns to so many waves.
-    fn fits(&self, (d, m): (usize, usize)) -> bool {
-        self.size == turned(d)
-            && self.lengths.len() == m
-            && self.signs.len() == 3 * m.div_ceil(self.size) * self.size
-            && self.signs.iter().all(|s| s.abs() == 1.0)
-            && self.lengths.iter().all(|l| l.is_finite() && *l >= 0.0)
-    }
-
-    /// The directions written out: what the columns by themselves turn into.
-    fn directions(&self, d: usize) -> Matrix {
-        let mut out = Matrix::zeros((d, self.lengths.len()));
-        let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-        let m = self.lengths.len();
-        for (k, out) in cells.chunks_mut(SIDE * m).enumerate() {
-            let mut unit = vec![0.0; out.len() / m * d];
-            unit.chunks_exact_mut(d).enumerate().for_each(|(i, row)| row[k * SIDE + i] = 1.0);
-            turn(&unit, d, self.size, &self.signs, &self.lengths, out);
-        }
-        out
-    }
-}
-
-/// The inner products of up to [`SIDE`] rows with the directions that signs turn into.
-fn turn<T: Float + Mul<Output = T>>(
-    rows: &[T],
-    d: usize,
-    size: usize,
-    signs: &[T],
-    lengths: &[T],
-    out: &mut [T],
-) {
-    let m = lengths.len();
-    let mut side = vec![[T::default(); SIDE]; size];
-    for (block, signs) in signs.chunks_exact(3 * size).enumerate() {
-        side.fill([T::default(); SIDE]);
-        for (k, row) in rows.chunks_exact(d).enumerate() {
-            side.iter_mut().zip(row.iter().zip(signs)).for_each(|(to, (x, s))| to[k] = *x * *s);
-        }
-        T::hadamard(&mut side);
-        for signs in signs[size..].chunks_exact(size) {
-            side.iter_mut().zip(signs).for_each(|(x, s)| x.iter_mut().for_each(|x| *x = *x * *s));
-            T::hadamard(&mut side);
-        }
-        let first = block * size;
-        for (k, out) in out.chunks_exact_mut(m).enumerate() {
-            let places = out[first..].iter_mut().zip(&lengths[first..]).zip(&side);
-            places.for_each(|((out, length), x)| *out = x[k] * *length);
-        }
-    }
-}
-
 /// Refuses what no map can be learned from.
 pub(super) fn check_usable(data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<()> {
     if data.n_rows() == 0 || !weights_some(data) {
@@ -382,15 +305,12 @@ impl RbfSamplerModel {
     }
 
     fn waves<T: Float>(&self) -> Waves<T> {
-        let narrow = |numbers: &[f64]| numbers.iter().map(|v| T::narrow(*v)).collect();
-        let (directions, signs, lengths) = match &self.turns {
-            Some(turns) => (Vec::new(), narrow(&turns.signs), narrow(&turns.lengths)),
-            None => {
-                let directions = self.random_weights.t().iter().map(|v| T::narrow(*v)).collect();
-                (directions, Vec::new(), Vec::new())
-            }
-        };
-        Waves { directions, signs, lengths, phases: narrow(&self.random_offset) }
+        Waves {
+            turner: self.turns.as_ref().map(Turns::ready),
+            directions: Cached::default(),
+            panels: Cached::default(),
+            phases: self.random_offset.iter().map(|v| T::narrow(*v)).collect(),
+        }
     }
 
     fn check_rows(&self, x: &Rows<'_>) -> Result<()> {
@@ -402,47 +322,96 @@ impl RbfSamplerModel {
         check_cells(x, Missing::Refused)
     }
 
-    /// The new rows in one precision: a product and a cosine a block, while the block is in cache.
+    /// The new rows in one precision: products and cosines of a block, while the block is in cache.
     fn map<T: Float + Mul<Output = T>>(&self, x: &Rows<'_>, waves: &Waves<T>) -> Array2<T> {
         let (d, m) = self.random_weights.dim();
         let scale = (2.0 / m as f64).sqrt();
+        let cosines = |out: &mut [T]| {
+            out.chunks_exact_mut(m).for_each(|row| T::waves(row, &waves.phases, scale))
+        };
         let mut out = vec![T::default(); x.n_rows() * m];
         out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
             let first = k * ROWS;
             let rows = first..first + out.len() / m;
-            match x {
-                Rows::Sparse(x) => {
-                    let mut sums = vec![0.0; m];
-                    for (i, out) in rows.zip(out.chunks_exact_mut(m)) {
-                        self.add_sparse(x.row(i), &mut sums);
-                        out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = T::narrow(*sum));
-                    }
-                }
-                _ => {
-                    let block = x.block(rows).unwrap_or_default();
-                    let block: Vec<T> = block.iter().map(|v| T::narrow(*v)).collect();
-                    match &self.turns {
-                        Some(Turns { size, .. }) => {
-                            let some = block.chunks(SIDE * d).zip(out.chunks_mut(SIDE * m));
-                            for (rows, out) in some {
-                                turn(rows, d, *size, &waves.signs, &waves.lengths, out);
-                            }
-                        }
-                        None => T::dot_products(&block, &waves.directions, d, out),
-                    }
-                }
+            if let Rows::Sparse(x) = x {
+                let cells = rows.map(|i| x.row(i)).map(|(columns, values)| {
+                    columns.iter().zip(values).map(|(j, v)| (*j, T::narrow(*v)))
+                });
+                self.multiply_thin(cells, waves, out);
+                return cosines(out);
             }
-            out.chunks_exact_mut(m).for_each(|row| T::waves(row, &waves.phases, scale));
+            let block = x.block(rows).unwrap_or_default();
+            let narrow =
+                |cells: &[f64]| -> Vec<T> { cells.iter().map(|v| T::narrow(*v)).collect() };
+            let Some(turner) = &waves.turner else {
+                self.multiply(&narrow(&block), waves, out);
+                return cosines(out);
+            };
+            let mut room = Vec::new();
+            for (rows, out) in block.chunks(SIDE * d).zip(out.chunks_mut(SIDE * m)) {
+                turner.turn(&narrow(rows), d, &mut room, out);
+                cosines(out);
+            }
         });
         Array2::from_shape_vec((x.n_rows(), m), out).expect("a wave a cell")
     }
 
-    fn add_sparse(&self, (columns, values): (&[i32], &[f64]), sums: &mut [f64]) {
-        sums.fill(0.0);
-        for (j, v) in columns.iter().zip(values) {
-            let weights = self.random_weights.row(*j as usize);
-            sums.iter_mut().zip(weights).for_each(|(sum, w)| *sum += v * w);
+    /// The inner products of dense rows with all directions. Which way a row goes is its own affair: in other
+    /// company it has the same bits.
+    fn multiply<T: Float>(&self, rows: &[T], waves: &Waves<T>, out: &mut [T]) {
+        let (d, m) = self.random_weights.dim();
+        let zero = T::default();
+        let is_thin =
+            |row: &[T]| d >= NARROW && THIN * row.iter().filter(|v| **v != zero).count() <= d;
+        let thin: Vec<bool> = rows.chunks_exact(d).map(is_thin).collect();
+        let taken = |kind: bool| {
+            rows.chunks_exact(d)
+                .zip(&thin)
+                .filter(move |(_, thin)| **thin == kind)
+                .map(|(row, _)| row)
+        };
+        let n_thin = thin.iter().filter(|thin| **thin).count();
+        let cells =
+            taken(true).map(|row| (0..).zip(row.iter().copied()).filter(|(_, v)| *v != zero));
+        if n_thin == thin.len() {
+            return self.multiply_thin(cells, waves, out);
         }
+        let directions = waves
+            .directions
+            .get(|| self.random_weights.t().iter().map(|v| T::narrow(*v)).collect());
+        if n_thin == 0 {
+            return T::dot_products(rows, directions, d, out);
+        }
+        let mut products = vec![zero; n_thin * m];
+        self.multiply_thin(cells, waves, &mut products);
+        let mut others = vec![zero; (thin.len() - n_thin) * m];
+        T::dot_products(&taken(false).collect::<Vec<_>>().concat(), directions, d, &mut others);
+        let (mut products, mut others) = (products.chunks_exact(m), others.chunks_exact(m));
+        for (out, thin) in out.chunks_exact_mut(m).zip(&thin) {
+            let row = if *thin { products.next() } else { others.next() };
+            out.copy_from_slice(row.expect("a product a row"));
+        }
+    }
+
+    /// The inner products of rows given by their cells.
+    fn multiply_thin<T: Float>(
+        &self,
+        rows: impl Iterator<Item = impl Iterator<Item = (i32, T)>>,
+        waves: &Waves<T>,
+        out: &mut [T],
+    ) {
+        let (d, m) = self.random_weights.dim();
+        let panels =
+            waves.panels.get(|| Panels::new(d, m, |j, k| T::narrow(self.random_weights[[j, k]])));
+        let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
+        for row in rows {
+            for (j, v) in row {
+                columns.push(j);
+                values.push(v);
+            }
+            offsets.push(columns.len());
+        }
+        panels.times(&offsets, &columns, &values, out);
     }
 }
 
@@ -506,6 +475,29 @@ mod tests {
             let wave = (2.0f64 / 70.0).sqrt() * (dot + model.random_offset[k]).cos();
             assert!((new[[i, k]] - wave).abs() < 1e-15);
             assert!((f64::from(single[[i, k]]) - wave).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn rows_of_any_kind_keep_their_bits_in_any_company() {
+        let mut random = Random::new(4);
+        // One row in three is full, others have a few cells.
+        let x = Matrix::from_shape_fn((200, 40), |(i, _)| {
+            if i % 3 == 0 || random.uniform() < 0.1 { random.normal() } else { 0.0 }
+        });
+        for directions in [Directions::Plain, Directions::Structured] {
+            let model = fit(&RbfSampler::new().n_components(75).directions(directions), &x);
+
+            let all = model.transform(&Rows::from(&x)).unwrap();
+
+            for i in [0, 1, 2, 130, 199] {
+                let alone = x.slice(ndarray::s![i..=i, ..]).to_owned();
+                let alone = model.transform(&Rows::from(&alone)).unwrap();
+                assert_eq!(alone.row(0), all.row(i), "{directions:?} row {i}");
+                let dot: f64 = (0..40).map(|j| x[[i, j]] * model.random_weights[[j, 71]]).sum();
+                let wave = (2.0f64 / 75.0).sqrt() * (dot + model.random_offset[71]).cos();
+                assert!((all[[i, 71]] - wave).abs() < 1e-14);
+            }
         }
     }
 

@@ -18,6 +18,7 @@ mod polynomial_features;
 mod polynomial_sketch;
 mod rows;
 mod told;
+mod turns;
 
 pub use additive_chi2::{AdditiveChi2Sampler, AdditiveChi2SamplerModel};
 pub(crate) use centers::{drawn_by_weight, pivoted};
@@ -34,3 +35,4 @@ pub use nystroem::{Centers, Nystroem, NystroemModel};
 pub use polynomial_features::{Degrees, Order, PolynomialFeatures, PolynomialFeaturesModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
 pub use rows::{KernelRows, Storage, center_of};
+pub use turns::Turns;

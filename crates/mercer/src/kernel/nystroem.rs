@@ -1,25 +1,30 @@
 //! Nyström's map: any kernel as an inner product, exact between a few rows and close elsewhere.
 //!
-//! With centers `z` and `K(z, z) = U D Uᵀ`, `φ(x) = U D^(−½) Uᵀ K(z, x)`, directions without an eigenvalue
-//! left out (Williams & Seeger 2001). Then `φ(x)·φ(x')` is `K(x, z) K(z, z)⁺ K(z, x')`: the kernel itself
-//! where either is a center, and never too large on the diagonal elsewhere.
+//! With centers `z` and `K(z, z) = L Lᵀ`, `φ(x) = L⁻¹ K(z, x)` (Williams & Seeger 2001). Then `φ(x)·φ(x')` is
+//! `K(x, z) K(z, z)⁻¹ K(z, x')`: the kernel itself where either is a center, and never too large on the diagonal
+//! elsewhere. Centers that tell nearly the same have no such factor; there `K(z, z) = U D Uᵀ` and `φ(x) =
+//! U D^(−½) Uᵀ K(z, x)`, directions without an eigenvalue left out. Either has the same inner products, and a
+//! triangle takes half the time.
 
 use super::centers::{drawn_by_weight, pivoted, pivoted_until};
 use super::distinct::Distinct;
 use super::fourier::{check_usable, drawn, met};
 use super::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, check_square, k_means,
+    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
+    k_means,
 };
 use crate::model::{Cached, Stop};
 use crate::prelude::*;
 use mercer_num::Float;
-use mercer_num::linalg::{SymmetricEigen, multiply_transposed};
+use mercer_num::linalg::{Cholesky, SymmetricEigen, multiply_transposed, solve_lower};
 use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use std::time::Instant;
 
 /// Eigenvalues below this share of the largest are rounding.
 const NOTHING: f64 = 1e-12;
+/// Where all are far above it, a triangle has as many digits.
+const FAR: f64 = 100.0;
 /// Rows mapped by one thread at a time.
 const ROWS: usize = 256;
 /// Rows at which the map is compared with the kernel.
@@ -76,7 +81,7 @@ params! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NystroemModel {
-    /// The centers, and `U D^(−½) Uᵀ`.
+    /// The centers, and `L⁻¹` or `U D^(−½) Uᵀ`.
     pub machine: Machine,
     /// Directions that have an eigenvalue.
     pub rank: usize,
@@ -95,8 +100,10 @@ struct Ready<T> {
     /// What is taken off rows; empty for nothing.
     center: Vec<f64>,
     centers: KernelRows<T>,
-    /// `U D^(−½) Uᵀ`.
+    /// `L⁻¹` or `U D^(−½) Uᵀ`.
     turned: Vec<T>,
+    /// Whether there is nothing above its diagonal.
+    triangle: bool,
 }
 
 impl Fit for Nystroem {
@@ -244,16 +251,14 @@ impl NystroemModel {
         );
         let gram = ready.gram();
         let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
-        let eigen = SymmetricEigen::of(gram).ok_or_else(|| Error::Number {
-            what: "a kernel value of two centers".into(),
-            value: f64::NAN,
-            expected: "a finite number; scale the columns down".into(),
-        })?;
-        let largest = eigen.values.last().copied().unwrap_or(0.0).max(0.0);
-        let root = |value: f64| if value > NOTHING * largest { 1.0 / value.sqrt() } else { 0.0 };
-        let roots: Vec<f64> = eigen.values.iter().map(|v| root(*v)).collect();
-        let scaled = &eigen.vectors * &ndarray::ArrayView1::from(&roots);
-        let turned = multiply_transposed(scaled.view(), eigen.vectors.view());
+        let (turned, rank) = match triangle(gram) {
+            Some(inverse) => (inverse, n),
+            None => square_root(gram).ok_or_else(|| Error::Number {
+                what: "a kernel value of two centers".into(),
+                value: f64::NAN,
+                expected: "a finite number; scale the columns down".into(),
+            })?,
+        };
         let machine = Machine::of_rows(
             function,
             Precision::Double,
@@ -263,7 +268,6 @@ impl NystroemModel {
             turned,
             vec![0.0; n],
         );
-        let rank = roots.iter().filter(|r| **r > 0.0).count();
         Ok(NystroemModel {
             machine,
             rank,
@@ -275,13 +279,18 @@ impl NystroemModel {
 
     fn ready<T: Float>(&self, centered: bool) -> Result<Ready<T>> {
         let machine = &self.machine;
-        let center = match centered && machine.function.kernel == Kernel::Rbf {
-            true => machine.vectors.mean_axis(ndarray::Axis(0)).map_or(Vec::new(), |c| c.to_vec()),
+        let center = match centered && machine.thin.is_none() && !machine.vectors.is_empty() {
+            true => {
+                let rows = Rows::from(&machine.vectors);
+                center_of(&machine.function, Storage::of(&machine.function, &rows), &rows)
+            }
             false => Vec::new(),
         };
         let centers = machine.ready_around(&center)?;
         let turned = machine.coefficients.iter().map(|v| T::narrow(*v)).collect();
-        Ok(Ready { center, centers, turned })
+        let mut lines = machine.coefficients.outer_iter().enumerate();
+        let triangle = lines.all(|(i, line)| line.iter().skip(i + 1).all(|v| *v == 0.0));
+        Ok(Ready { center, centers, turned, triangle })
     }
 
     /// The new rows in one precision: kernel values of a block, turned while they are in cache.
@@ -294,7 +303,10 @@ impl NystroemModel {
             let rows = ready.centers.beside(x, &picks, &ready.center);
             T::scratch(out.len(), |values| {
                 rows.block(&ready.centers, 0..m, values);
-                T::dot_products(values, &ready.turned, m, out);
+                match ready.triangle {
+                    true => T::lower_products(values, &ready.turned, out, picks.len()),
+                    false => T::dot_products(values, &ready.turned, m, out),
+                }
             });
         });
         Array2::from_shape_vec((x.n_rows(), m), out).expect("a column a center")
@@ -333,6 +345,30 @@ impl NystroemModel {
         let share = if trace > 0.0 { (left / trace).max(0.0) } else { 0.0 };
         Ok((share, (sum / gram.len() as f64).sqrt()))
     }
+}
+
+/// `L⁻¹` with `L Lᵀ` the kernel matrix of the centers, where rounding takes no more of it than of its root.
+fn triangle(gram: ArrayView2<'_, f64>) -> Option<Matrix> {
+    let factor = Cholesky::of(gram)?;
+    let n = gram.nrows();
+    let mut inverse = Matrix::eye(n);
+    solve_lower(factor.lower().view(), inverse.as_slice_mut()?, n);
+    // The smallest eigenvalue is at least one over the sum of squares, the largest at most a sum of a row.
+    let smallest = 1.0 / inverse.iter().map(|v| v * v).sum::<f64>();
+    let sums = gram.outer_iter().map(|row| row.iter().map(|v| v.abs()).sum::<f64>());
+    let largest = sums.fold(0.0, f64::max);
+    (smallest > FAR * NOTHING * largest).then_some(inverse)
+}
+
+/// `U D^(−½) Uᵀ` of a matrix of any rank, and the rank; `None` where it is not finite.
+fn square_root(gram: ArrayView2<'_, f64>) -> Option<(Matrix, usize)> {
+    let eigen = SymmetricEigen::of(gram)?;
+    let largest = eigen.values.last().copied().unwrap_or(0.0).max(0.0);
+    let root = |value: f64| if value > NOTHING * largest { 1.0 / value.sqrt() } else { 0.0 };
+    let roots: Vec<f64> = eigen.values.iter().map(|v| root(*v)).collect();
+    let scaled = &eigen.vectors * &ndarray::ArrayView1::from(&roots);
+    let rank = roots.iter().filter(|r| **r > 0.0).count();
+    Some((multiply_transposed(scaled.view(), eigen.vectors.view()), rank))
 }
 
 impl Transformer for NystroemModel {
@@ -400,10 +436,45 @@ mod tests {
                         assert!(off < 1e-6, "{kernel:?} {off}");
                     }
                 }
-                // K less the map is positive semi-definite: no diagonal entry is below zero.
-                assert!((0..90).all(|i| products[[i, i]] <= value(i, i) + 1e-9), "{kernel:?}");
+                // K less the map is positive semi-definite.
+                let rest = Matrix::from_shape_fn((90, 90), |(i, j)| value(i, j)) - products;
+                let smallest = SymmetricEigen::of(rest.view()).unwrap().values[0];
+                assert!(smallest > -1e-7, "{kernel:?} {smallest}");
             }
         }
+    }
+
+    #[test]
+    fn a_triangle_has_the_inner_products_of_the_root_and_half_of_it_is_nothing() {
+        let x = rows(80, 6);
+        let params = Nystroem::new().gamma(Some(2.0.into())).n_components(30);
+        let mut model = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().model;
+        let new = model.transform(&Rows::from(&x)).unwrap();
+        let above = model.machine.coefficients.indexed_iter().filter(|((i, j), _)| j > i);
+        assert!(above.clone().count() > 0 && above.clone().all(|(_, v)| *v == 0.0));
+
+        let gram = new.select(
+            ndarray::Axis(0),
+            &model.machine.support.iter().map(|i| *i as usize).collect::<Vec<_>>(),
+        );
+        let (root, rank) = square_root(gram.dot(&gram.t()).view()).unwrap();
+        model.machine.coefficients = root;
+        let other = model.clone().transform(&Rows::from(&x)).unwrap();
+
+        assert_eq!((rank, model.rank), (30, 30));
+        assert!((new.dot(&new.t()) - other.dot(&other.t())).iter().all(|v| v.abs() < 1e-8));
+    }
+
+    #[test]
+    fn centers_that_tell_the_same_have_a_root() {
+        let x = rows(40, 2);
+        let params = Nystroem::new().kernel(Kernel::Linear).n_components(10);
+
+        let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+        assert_eq!(fitted.rank, 2);
+        let new = fitted.transform(&Rows::from(&x)).unwrap();
+        assert!((new.dot(&new.t()) - x.dot(&x.t())).iter().all(|v| v.abs() < 1e-12));
     }
 
     #[test]

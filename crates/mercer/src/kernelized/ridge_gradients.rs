@@ -35,7 +35,7 @@ pub(super) fn by_gradients(
     if pivots.stopped.is_some() {
         return Err(Error::Stopped);
     }
-    let factor = pivots.factor(n);
+    let factor = pivots.factor::<f64>(&(0..n as u32).collect::<Vec<_>>());
     let guess = Woodbury::new(&factor, ridge)?;
     let product = |v: &[Vec<f64>]| {
         let mut out = ready.weighted_tables(v, ready);

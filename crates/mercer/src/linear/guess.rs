@@ -16,7 +16,7 @@ use ndarray::ArrayView2;
 /// Up to this many columns, dense ones have their covariance as a guess at the second derivatives.
 const WIDE: usize = 1024;
 /// Up to this many, the second derivatives themselves are written out where few rows curve.
-pub(super) const TRACKED: usize = 4096;
+pub(super) const TRACKED: usize = 8192;
 /// Up to this many, it is taken anew at every step where that makes it exact.
 pub(super) const NARROW: usize = 128;
 /// Up to this many for sparse columns, where it costs no more than so many products.
@@ -24,8 +24,9 @@ const NARROW_SPARSE: usize = 512;
 const PRODUCTS: f64 = 16.0;
 /// Second derivatives are written out and kept where that costs no more than so many products with few
 /// vectors: what another guess would soon need, or has needed at the last step. At a first step all rows curve,
-/// and their covariance is no guess.
-const WORTH: u64 = 150;
+/// mostly alike.
+const WORTH: u64 = 45;
+const FIRST: u64 = 60;
 
 /// A guess at the second derivatives of `m` numbers a feature.
 pub(super) enum Guess {
@@ -104,7 +105,7 @@ impl Guess {
         let may_track = exact && !design.is_sparse() && !narrow && width <= TRACKED;
         if may_track && Tracked::cells(m, width).is_some() {
             let cost = Tracked::cost(known.as_ref().ok(), curvatures, m, width);
-            let soon = if spent > 0 { WORTH.max(3 * spent) } else { 0 };
+            let soon = if spent > 0 { WORTH.max(3 * spent) } else { FIRST };
             if known.is_ok() || cost <= soon as f64 {
                 return Guess::Tracked(Tracked::at(known.ok(), design, curvatures, m, prices));
             }
@@ -197,22 +198,32 @@ impl Centered {
         Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
     }
 
-    /// The same by a factor in single precision, where that is enough to have one.
-    pub fn of_many(means: Vec<f64>, scatter: Matrix, sum: f64, prices: Prices) -> Centered {
+    /// The same from and by single precision, with a ridge as small as has a factor. Only the lower triangle of
+    /// the scatter is read.
+    pub fn of_many(means: Vec<f64>, scatter: Vec<f32>, sum: f64, prices: Prices) -> Centered {
         let n = means.len();
         let lift = pull(sum, prices.constants) * prices.constants;
-        let mut cells: Vec<f32> = scatter.iter().map(|v| *v as f32).collect();
-        for (i, row) in cells.chunks_exact_mut(n.max(1)).enumerate() {
-            let lifted = row.iter_mut().zip(&means).take(i + 1);
-            lifted.for_each(|(v, mean)| *v += (lift * means[i] * mean) as f32);
-            row[i] += prices.weights as f32;
-        }
-        match cholesky_in_place(&mut cells, n, |_| true) {
-            Factored::All => {
-                let factor = Factor::Single { n, cells };
-                Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
+        let largest = (0..n).fold(0.0, |a: f32, i| a.max(scatter[i * (n + 1)]));
+        let mut ridge = prices.weights as f32;
+        loop {
+            let mut cells = scatter.clone();
+            for (i, row) in cells.chunks_exact_mut(n.max(1)).enumerate() {
+                if lift > 0.0 {
+                    let lifted = row.iter_mut().zip(&means).take(i + 1);
+                    lifted.for_each(|(v, mean)| *v += (lift * means[i] * mean) as f32);
+                }
+                row[i] += ridge;
             }
-            _ => Centered::of(means, &scatter, sum, prices),
+            if !ridge.is_finite() || !largest.is_finite() {
+                // Beyond the range of these numbers: no guess at all.
+                cells.fill(0.0);
+                cells.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
+            }
+            if cholesky_in_place(&mut cells, n, |_| true) == Factored::All {
+                let factor = Factor::Single { n, cells };
+                return Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) };
+            }
+            ridge = (10.0 * ridge).max(1e-7 * largest).max(f32::MIN_POSITIVE);
         }
     }
 

@@ -141,7 +141,8 @@ impl<'a> Intervals<'a> {
 
     /// Bytes that a problem of so many rows, weights and functions takes.
     pub fn bytes(n: usize, n_weights: usize, m: usize) -> u64 {
-        let squares = Tracked::cells(m, n_weights).map_or(0, |cells| 2 * cells);
+        // Cross-products and their factors, in single precision.
+        let squares = Tracked::cells(m, n_weights).unwrap_or(0);
         8 * (6 * n * m + 14 * n_weights * m + squares) as u64
     }
 

@@ -27,9 +27,11 @@ const WIDE: usize = 1024;
 const FIRST: f64 = 0.1;
 const FINEST: f64 = 1e-15;
 
-/// From so many rows on a problem begins with some of them, and how near they go.
+/// From so many rows on, and so many a column, a problem begins with some of them, and how near they go: what all
+/// rows say differs by more than that.
 const MANY: usize = 8192;
-const NEAR: f64 = 0.05;
+const MANY_A_COLUMN: usize = 2;
+const NEAR: f64 = 1.0;
 
 choice! {
     /// A rule for whether to begin with the pulls of the rows.
@@ -169,7 +171,7 @@ fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
 /// most steps only find out which of them matter.
 fn begin_with_some(problem: &mut Intervals<'_>, monitor: &Monitor<'_>) {
     let (n, width) = (problem.design.n_rows(), problem.design.width());
-    if problem.design.is_sparse() || width > TRACKED || n < MANY.max(8 * width) {
+    if problem.design.is_sparse() || width > TRACKED || n < MANY.max(MANY_A_COLUMN * width) {
         return;
     }
     let mut random = Random::new(n as u64);

@@ -8,17 +8,18 @@
 
 use super::design::Design;
 use super::guess::{Centered, Prices};
-use mercer_num::Matrix;
-use mercer_num::linalg::add_gram;
-use mercer_num::parallel;
+use mercer_num::linalg::add_lower;
 use rayon::prelude::*;
-use std::convert::Infallible;
 
 /// Numbers that all cross-products together may have.
-const MOST_CELLS: usize = 1 << 27;
-/// Rows of a panel, and of what one thread sums up.
-const PANEL: usize = 256;
-const LEAF: usize = 2048;
+const MOST_CELLS: usize = 1 << 29;
+/// Rows written out and multiplied together.
+const PANEL: usize = 1024;
+/// Rows of cross-products, and of what one thread writes out, at a time.
+const TILE: usize = 128;
+/// How much more cells of a row's cross-products are made in a time than those of its products with vectors, which
+/// wait for memory.
+const FASTER: f64 = 14.0;
 
 /// Cross-products of the rows that curve, for every function.
 pub(super) struct Tracked {
@@ -34,7 +35,7 @@ pub(super) struct Tracked {
 struct Products {
     curvatures: Vec<f64>,
     /// `Σ d (x − center)(x − center)ᵀ`, the lower triangle, with `Σ d (x − center)` below it.
-    cells: Vec<f64>,
+    cells: Vec<f32>,
 }
 
 impl Tracked {
@@ -49,9 +50,12 @@ impl Tracked {
             Some(last) => {
                 (0..m).map(|k| changes(&last.each[k].curvatures, curvatures, (m, k)).visits()).sum()
             }
-            None => curvatures.iter().filter(|d| **d != 0.0).count(),
+            None => {
+                let all = curvatures.iter().filter(|d| **d != 0.0).count();
+                if alike(curvatures, m) { all / m } else { all }
+            }
         };
-        visits as f64 * width as f64 / (4.0 * curvatures.len().max(1) as f64)
+        visits as f64 * width as f64 / (FASTER * curvatures.len().max(1) as f64)
     }
 
     /// Brings cross-products to other curvatures, `m` of them a row.
@@ -63,22 +67,36 @@ impl Tracked {
         prices: Prices,
     ) -> Tracked {
         let (n, width) = (design.n_rows(), design.width());
-        let (center, mut each) = match last {
-            Some(Tracked { center, each, .. }) => (center, each),
-            None => {
-                let side = width + 1;
-                let none = Products { curvatures: vec![0.0; n], cells: vec![0.0; side * side] };
-                (design.means(), vec![none; m])
-            }
-        };
-        let solved = (each.par_iter_mut().enumerate())
-            .map(|(k, products)| {
+        let Some(Tracked { center, mut each, solved }) = last else {
+            let center = design.means();
+            let side = width + 1;
+            let none = Products { curvatures: vec![0.0; n], cells: vec![0.0; side * side] };
+            // Functions that curve alike, as all do where every score is zero, share the work.
+            let different = if alike(curvatures, m) { 1 } else { m };
+            let mut each = vec![none; different];
+            each.par_iter_mut().enumerate().for_each(|(k, products)| {
                 products.go_to(design, &center, curvatures, (m, k));
-                products.solved(&center, design.intercept, prices)
+            });
+            each.resize(m, each[0].clone());
+            let solve = |products: &Products| products.solved(&center, design.intercept, prices);
+            let solved = each.par_iter().map(solve).collect();
+            return Tracked { center, each, solved };
+        };
+        let solved = (each.par_iter_mut().zip(solved).enumerate())
+            .map(|(k, (products, solved))| {
+                match products.go_to(design, &center, curvatures, (m, k)) {
+                    true => products.solved(&center, design.intercept, prices),
+                    false => solved,
+                }
             })
             .collect();
         Tracked { center, each, solved }
     }
+}
+
+/// Whether all functions curve by the same number in every row.
+fn alike(curvatures: &[f64], m: usize) -> bool {
+    curvatures.chunks_exact(m).all(|row| row.iter().all(|d| *d == row[0]))
 }
 
 /// Rows whose curvature is another than before.
@@ -110,30 +128,51 @@ fn changes(old: &[f64], curvatures: &[f64], (m, k): (usize, usize)) -> Changes {
 }
 
 impl Products {
+    /// Takes other curvatures; says whether they are others.
     fn go_to(
         &mut self,
         design: &Design<'_>,
         center: &[f64],
         curvatures: &[f64],
         (m, k): (usize, usize),
-    ) {
+    ) -> bool {
         let rows = match changes(&self.curvatures, curvatures, (m, k)) {
+            Changes::Some(rows) if rows.is_empty() => return false,
             Changes::Some(rows) => rows,
             Changes::All(rows) => {
                 self.cells.fill(0.0);
                 rows
             }
         };
-        for (sign, rows) in [
-            (1.0, rows.iter().filter(|(_, d)| *d > 0.0).copied().collect::<Vec<_>>()),
-            (-1.0, rows.iter().filter(|(_, d)| *d < 0.0).copied().collect()),
-        ] {
-            if let Some(sum) = products(design, center, &rows) {
-                self.cells.iter_mut().zip(sum).for_each(|(cell, s)| *cell += sign * s);
-            }
-        }
+        let (came, left): (Vec<_>, Vec<_>) = rows.iter().partition(|(_, d)| *d > 0.0);
+        self.add(design, center, &came, 1.0);
+        self.add(design, center, &left, -1.0);
         let own = curvatures.iter().skip(k).step_by(m);
         self.curvatures.iter_mut().zip(own).for_each(|(to, d)| *to = *d);
+        true
+    }
+
+    /// Adds `sign · Σ |d| (x − center)(x − center)ᵀ`, with sums below, every cell on one thread.
+    fn add(&mut self, design: &Design<'_>, center: &[f64], rows: &[(usize, f64)], sign: f32) {
+        let side = center.len() + 1;
+        let mut panel = vec![0.0f32; PANEL.min(rows.len()) * side];
+        for rows in rows.chunks(PANEL) {
+            let panel = &mut panel[..rows.len() * side];
+            let parts = panel.par_chunks_mut(TILE * side).zip(rows.par_chunks(TILE));
+            parts.for_each(|(panel, rows)| {
+                for (to, (i, d)) in panel.chunks_exact_mut(side).zip(rows) {
+                    let root = d.abs().sqrt();
+                    let row = design.dense_row(*i);
+                    let cells = to.iter_mut().zip(row.iter().zip(center));
+                    cells.for_each(|(to, (x, c))| *to = ((x - c) * root) as f32);
+                    to[side - 1] = root as f32;
+                }
+            });
+            let panel = &*panel;
+            self.cells.par_chunks_mut(TILE * side).enumerate().for_each(|(k, cells)| {
+                add_lower(panel, side, k * TILE, cells, sign);
+            });
+        }
     }
 
     fn solved(&self, center: &[f64], intercept: bool, prices: Prices) -> Centered {
@@ -141,52 +180,29 @@ impl Products {
         let side = width + 1;
         let total: f64 = self.curvatures.iter().sum();
         let sums = &self.cells[width * side..width * side + width];
+        let sums: Vec<f64> = sums.iter().map(|s| f64::from(*s)).collect();
         let share = if intercept && total > 0.0 { 1.0 / total } else { 0.0 };
-        // Around zero where no constant term goes along with the columns.
-        let apart = |i: usize, j: usize| match intercept {
-            true => -sums[i] * share * sums[j],
-            false => sums[i] * center[j] + center[i] * sums[j] + total * center[i] * center[j],
-        };
-        // Only the lower triangle is read.
-        let mut scatter = Matrix::zeros((width, width));
-        for (i, mut row) in scatter.outer_iter_mut().enumerate() {
-            let cells = &self.cells[i * side..=i * side + i];
-            for (j, (to, cell)) in row.iter_mut().zip(cells).enumerate() {
-                *to = cell + apart(i, j);
-            }
-        }
-        let means = match intercept {
-            true => center.iter().zip(sums).map(|(c, s)| c + s * share).collect(),
+        let means: Vec<f64> = match intercept {
+            true => center.iter().zip(&sums).map(|(c, s)| c + s * share).collect(),
             false => vec![0.0; width],
         };
+        // Around zero where no constant term goes along with the columns. Only the lower triangle is read.
+        let mut scatter = vec![0.0f32; width * width];
+        scatter.par_chunks_mut(TILE * width).enumerate().for_each(|(t, lines)| {
+            for (i, line) in (t * TILE..).zip(lines.chunks_exact_mut(width)) {
+                let cells = &self.cells[i * side..=i * side + i];
+                let columns = cells.iter().zip(&sums).zip(center);
+                for (to, ((cell, sum), c)) in line.iter_mut().zip(columns) {
+                    let apart = match intercept {
+                        true => -sums[i] * share * sum,
+                        false => sums[i] * c + center[i] * sum + total * center[i] * c,
+                    };
+                    *to = cell + apart as f32;
+                }
+            }
+        });
         Centered::of_many(means, scatter, total, prices)
     }
-}
-
-/// `Σ |d| (x − center)(x − center)ᵀ` with sums below, in a fixed tree; `None` of no rows.
-fn products(design: &Design<'_>, center: &[f64], rows: &[(usize, f64)]) -> Option<Vec<f64>> {
-    let side = center.len() + 1;
-    let leaf = |k: usize| {
-        let mut sum = vec![0.0f32; side * side];
-        let mut panel = Vec::with_capacity(PANEL * side);
-        for rows in rows[k * LEAF..((k + 1) * LEAF).min(rows.len())].chunks(PANEL) {
-            panel.clear();
-            for (i, d) in rows {
-                let root = d.abs().sqrt();
-                let row = design.dense_row(*i);
-                panel.extend(row.iter().zip(center).map(|(x, c)| ((x - c) * root) as f32));
-                panel.push(root as f32);
-            }
-            add_gram(&panel, side, &mut sum);
-        }
-        Ok::<_, Infallible>(sum.into_iter().map(f64::from).collect())
-    };
-    let add = |a: &mut Vec<f64>, b: &Vec<f64>| {
-        a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-        Ok(())
-    };
-    let Ok((sum, _)) = parallel::reduce(rows.len().div_ceil(LEAF), leaf, add, |_| true);
-    sum
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::linear::{InterceptPrice, LinearSvc};
 use crate::model::Plan;
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower_transposed;
-use ndarray::Axis;
+use ndarray::Array2;
 use std::time::Instant;
 
 impl Svc {
@@ -33,7 +33,11 @@ impl Svc {
         let m = self.approx.min(picks.len());
         let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
         let pivots = pivoted(&ground.exact(), weights, m, 0, monitor)?;
-        let mapped = pivots.factor(picks.len());
+        // Planes of rows in single precision are as good; they are measured in double.
+        let all: Vec<u32> = (0..picks.len() as u32).collect();
+        let mapped: Array2<f32> = pivots.factor(&all);
+        let lower: Matrix = pivots.factor(&pivots.places);
+        let (places, left) = pivots.finish();
         let own: Vec<u32> = picks.iter().map(|i| codes[*i as usize]).collect();
         let linear = LinearSvc::new()
             .C(self.C)
@@ -43,13 +47,12 @@ impl Svc {
             .intercept(InterceptPrice::Free)
             .probability(self.probability)
             .calibration(self.calibration);
-        let inner = Dataset::classes(&mapped, &own, classes)?.weighted(weights)?;
+        let inner =
+            Dataset::classes(Rows::Single(mapped.view()), &own, classes)?.weighted(weights)?;
         let Fitted { model: planes, certificate } = linear.fit(&inner, monitor)?;
         let lengths = planes.coefficients.outer_iter().map(|w| w.dot(&w).sqrt());
         let margins = lengths.map(|w| 1.0 / w.max(f64::MIN_POSITIVE)).collect();
         // The factor F = K(rows, centers) L⁻ᵀ, with L its rows of the centers: F w = K(rows, centers) L⁻ᵀ w.
-        let places: Vec<usize> = pivots.places.iter().map(|k| *k as usize).collect();
-        let lower = mapped.select(Axis(0), &places);
         let mut turned = planes.coefficients.t().as_standard_layout().into_owned();
         let width = turned.ncols();
         solve_lower_transposed(lower.view(), turned.as_slice_mut().unwrap_or_default(), width);
@@ -96,9 +99,9 @@ impl Svc {
         let how = format!(
             "approximate: {} of {} rows stand for all and leave {:.1e} of the trace; squared \
              distances, every class against the rest{told}",
-            pivots.places.len(),
+            places.len(),
             picks.len(),
-            pivots.left,
+            left,
         );
         let proof = Proof { how: Some(how), plan, ..certificate.proof };
         let seconds = start.elapsed().as_secs_f64();
@@ -115,7 +118,7 @@ impl Svc {
     ) -> Result<Option<Plan>> {
         let (n, m) = (n as u64, m as u64);
         // The rows made ready, and the factor as it is found and as it is learned from.
-        let bytes = 8 * n * n_columns as u64 + 16 * n * m;
+        let bytes = 8 * n * n_columns as u64 + 12 * n * m;
         let what = format!("a factor of the kernel of {n} rows and {m} that stand for them");
         monitor.reserve_or(&what, bytes, u64::MAX, "raise the memory budget, or lower `approx`")?;
         let way = format!("{m} rows stand for all, planes in a space of {m} columns");
