@@ -53,6 +53,7 @@ def peers():
 def ours(frame):
     yield "Mercer MixedNB", MixedNB()
     yield "MixedNB, estimate held-out", MixedNB(estimate="held-out")
+    yield "MixedNB, weights learned", MixedNB(weights="learned")
     yield "Weka's recipe", MixedNB(likelihood="schema")
     if not len(frame.select_dtypes("number").columns):
         yield "Mercer TreeAugmentedNB", TreeAugmentedNB()

@@ -358,6 +358,10 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         of the values, by column name.
         It must be a number of at least 0.
         ``None`` is the empty list.
+    weights : {"equal", "learned"}, default="equal"
+        How much each column counts: ``equal`` is naive Bayes; ``learned`` takes the factor of each
+        column to a power, such that the classes of rows are most probable and columns that repeat
+        each other do not count twice. It keeps up to 4096 rows in the summary.
     bins : int, default=10
         How many bins ``equal-width`` and ``equal-frequency`` make.
         It must be a number from 2 to 1000.
@@ -417,6 +421,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         m=1.0,
         p=None,
         dirichlet=None,
+        weights="equal",
         bins=10,
         variance="population",
         var_smoothing=1e-09,
@@ -430,6 +435,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.m = m
         self.p = p
         self.dirichlet = dirichlet
+        self.weights = weights
         self.bins = bins
         self.variance = variance
         self.var_smoothing = var_smoothing

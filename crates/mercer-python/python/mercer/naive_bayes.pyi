@@ -97,6 +97,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     m: float
     p: float | None
     dirichlet: Any | None
+    weights: Literal["equal", "learned"]
     bins: int
     variance: Literal["population", "sample"]
     var_smoothing: float
@@ -112,6 +113,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         m: float = 1.0,
         p: float | None = None,
         dirichlet: Any | None = None,
+        weights: Literal["equal", "learned"] = "equal",
         bins: int = 10,
         variance: Literal["population", "sample"] = "population",
         var_smoothing: float = 1e-09,

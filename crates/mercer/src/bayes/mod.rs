@@ -15,7 +15,7 @@ pub use bernoulli::{BernoulliNb, BernoulliNbModel};
 pub use categorical::{CategoricalNb, CategoricalNbModel};
 pub use complement::{ComplementNb, ComplementNbModel};
 pub use gaussian::{GaussianNb, GaussianNbModel, Variance};
-pub use mixed::{Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Text};
+pub use mixed::{Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Text, Weights};
 pub use multinomial::{MultinomialNb, MultinomialNbModel};
 
 use crate::error::{Error, Result};

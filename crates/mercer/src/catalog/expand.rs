@@ -63,7 +63,7 @@ macro_rules! catalog {
             /// Whether rows can be read back out of it.
             pub fn holds_rows(&self) -> bool {
                 match self {
-                    $(AnyStats::$S(_) => <$S as Accumulate>::Stats::HOLDS_ROWS,)*
+                    $(AnyStats::$S(stats) => stats.holds_rows(),)*
                 }
             }
 

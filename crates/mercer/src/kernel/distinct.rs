@@ -3,6 +3,7 @@
 //! Whoever picks rows at random from this list picks the same ones wherever they stood, and a row of
 //! weight two as a row that is there twice.
 
+use mercer_num::random::mix;
 use mercer_num::{Rows, SparseView};
 use rayon::prelude::*;
 
@@ -76,14 +77,6 @@ fn cells(x: &SparseView<'_>, i: usize) -> Vec<(usize, f64)> {
     let whole = parts.chunk_by(|a, b| a.0 == b.0);
     let whole = whole.map(|parts| (parts[0].0, parts.iter().map(|(_, v)| v).sum()));
     whole.filter(|(_, v)| *v != 0.0).collect()
-}
-
-/// Spreads every bit over all others (SplitMix64, Steele, Lea & Flood 2014).
-fn mix(x: u64) -> u64 {
-    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    x ^ (x >> 31)
 }
 
 #[cfg(test)]

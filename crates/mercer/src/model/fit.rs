@@ -96,9 +96,6 @@ pub type BoxedParts<M> = Box<dyn InParts<Model = M>>;
 
 /// A summary of rows that can be added to another, in any grouping.
 pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwned {
-    /// Whether rows can be read back out of it.
-    const HOLDS_ROWS: bool = false;
-
     /// Adds the rows of another summary.
     ///
     /// # Errors
@@ -120,6 +117,11 @@ pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwn
     /// The number of columns and the classes, where it knows them without a model being made.
     fn outline(&self) -> Option<(usize, Classes)> {
         None
+    }
+
+    /// Whether rows can be read back out of it.
+    fn holds_rows(&self) -> bool {
+        false
     }
 
     /// How many rows one leaf summarizes. It depends on the width and the storage of the data and

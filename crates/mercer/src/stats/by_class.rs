@@ -10,9 +10,6 @@ use serde::{Deserialize, Serialize};
 
 /// A summary of several groups of rows at once, one row a group.
 pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
-    /// As [`Statistics::HOLDS_ROWS`].
-    const HOLDS_ROWS: bool = false;
-
     /// Groups that saw nothing.
     fn empty(n_groups: usize, n_columns: usize) -> Self;
 
@@ -65,6 +62,11 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     /// # Errors
     /// What does not fit.
     fn check(&self) -> Result<()>;
+
+    /// As [`Statistics::holds_rows`].
+    fn holds_rows(&self) -> bool {
+        false
+    }
 
     /// As [`Statistics::chunk_rows`].
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
@@ -240,8 +242,6 @@ impl<G: Grouped> ByClass<G> {
 }
 
 impl<G: Grouped> Statistics for ByClass<G> {
-    const HOLDS_ROWS: bool = G::HOLDS_ROWS;
-
     fn merge(&mut self, other: &Self) -> Result<()> {
         if self.is_blank() {
             *self = other.clone();
@@ -303,6 +303,10 @@ impl<G: Grouped> Statistics for ByClass<G> {
 
     fn outline(&self) -> Option<(usize, Classes)> {
         Some((self.n_columns, self.classes.clone()))
+    }
+
+    fn holds_rows(&self) -> bool {
+        self.groups.holds_rows()
     }
 
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {

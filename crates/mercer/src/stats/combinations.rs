@@ -131,8 +131,6 @@ impl Distinct {
 }
 
 impl Grouped for Combinations {
-    const HOLDS_ROWS: bool = true;
-
     fn empty(n_groups: usize, n_columns: usize) -> Self {
         Combinations { n_columns, groups: vec![Distinct::default(); n_groups] }
     }
@@ -170,6 +168,10 @@ impl Grouped for Combinations {
         let width = self.n_columns.max(1);
         self.groups[mine] = self.groups[mine].joined(&other.groups[theirs], width, left)?;
         Ok(())
+    }
+
+    fn holds_rows(&self) -> bool {
+        true
     }
 
     /// Few: the summary of a chunk is about as large as its rows.

@@ -1,7 +1,7 @@
 //! The summary of rows whose columns are of several kinds: codes of categories, values and moments of
 //! numbers, counts of words.
 
-use super::{Codes, Counts, Grouped, Moments, Tallies, not_a_count};
+use super::{Codes, Counts, Grouped, Moments, Sample, Tallies, not_a_count};
 use crate::data::{Dataset, Measure};
 use crate::error::{Error, Result};
 use mercer_num::{Matrix, Rows};
@@ -25,6 +25,9 @@ pub struct Mixed {
     pub moments: Moments,
     /// The counts of the words.
     pub words: Counts,
+    /// Some rows as they are; none where nobody asked.
+    #[serde(default)]
+    pub sample: Sample,
 }
 
 /// What a summary keeps besides sums.
@@ -34,6 +37,8 @@ pub struct Keep {
     pub values: bool,
     /// The names of columns.
     pub names: bool,
+    /// Some rows as they are.
+    pub rows: bool,
 }
 
 /// The columns of each kind.
@@ -45,7 +50,7 @@ struct Parts {
 
 impl Mixed {
     /// Summarizes rows; `slots[i]` is the group of row `i`, missing cells are skipped. The values of
-    /// numbers and the names of columns are kept if asked for.
+    /// numbers, the names of columns and some rows are kept if asked for.
     ///
     /// # Errors
     /// The first cell that is not what its column holds.
@@ -75,7 +80,13 @@ impl Mixed {
         let names = batch.columns().iter().filter(|_| keep.names);
         let names = names.take_while(|c| !matches!(c.measure, Measure::Word(_)));
         let names = names.map(|c| c.name.clone()).collect();
-        Ok(Mixed { n_groups, measures, names, codes, tallies, moments, words: parts.words })
+        let sample = if keep.rows {
+            Sample::of_rows(batch.rows(), head(&measures), slots, weights)
+        } else {
+            Sample::default()
+        };
+        let words = parts.words;
+        Ok(Mixed { n_groups, measures, names, codes, tallies, moments, words, sample })
     }
 
     /// Takes over the columns of another if none were seen yet, and its lists of values where they
@@ -98,6 +109,12 @@ impl Mixed {
     }
 }
 
+/// How many columns stand before the words.
+fn head(measures: &[Measure]) -> usize {
+    let is_word = |m: &Measure| matches!(m, Measure::Word(_));
+    measures.iter().position(is_word).unwrap_or(measures.len())
+}
+
 impl Parts {
     /// Takes rows apart. Words stand behind everything else, so that a sparse row is a few cells and
     /// then words.
@@ -108,9 +125,8 @@ impl Parts {
         weights: &[f64],
         n_groups: usize,
     ) -> Result<Parts> {
-        let is_word = |m: &Measure| matches!(m, Measure::Word(_));
-        let head = measures.iter().position(is_word).unwrap_or(measures.len());
-        if measures[head..].iter().any(|m| !is_word(m)) {
+        let head = head(measures);
+        if measures[head..].iter().any(|m| !matches!(m, Measure::Word(_))) {
             return Err(Error::Parameter {
                 name: "columns".into(),
                 found: "words before other columns".into(),
@@ -197,6 +213,7 @@ impl Grouped for Mixed {
         self.tallies.merge_group(mine, &other.tallies, theirs);
         self.moments.merge_group(mine, &other.moments, theirs);
         self.words.merge_group(mine, &other.words, theirs);
+        self.sample.merge_group(mine, &other.sample, theirs);
     }
 
     fn merge_groups(&mut self, places: &[usize], other: &Self) {
@@ -205,13 +222,19 @@ impl Grouped for Mixed {
         self.tallies.merge_groups(places, &other.tallies);
         self.moments.merge_groups(places, &other.moments);
         self.words.merge_groups(places, &other.words);
+        self.sample.merge(places, &other.sample);
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
         self.codes.forget_group(mine, &other.codes, theirs)?;
         self.tallies.forget_group(mine, &other.tallies, theirs)?;
         self.moments.forget_group(mine, &other.moments, theirs)?;
-        self.words.forget_group(mine, &other.words, theirs)
+        self.words.forget_group(mine, &other.words, theirs)?;
+        self.sample.forget_group(mine, &other.sample, theirs)
+    }
+
+    fn holds_rows(&self) -> bool {
+        !self.sample.entries().is_empty()
     }
 
     fn check(&self) -> Result<()> {
@@ -228,6 +251,7 @@ impl Grouped for Mixed {
         self.codes.check()?;
         self.tallies.check()?;
         self.moments.check()?;
-        self.words.check()
+        self.words.check()?;
+        self.sample.check(n, head(&self.measures), self.words.shape().1)
     }
 }

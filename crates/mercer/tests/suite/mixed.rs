@@ -3,7 +3,7 @@
 
 use crate::cases::repository_file;
 use mercer::bayes::likelihood::{Likelihood, Unseen};
-use mercer::bayes::{CategoricalNb, Estimate, Family, Likelihoods, MixedNb, MixedNbModel};
+use mercer::bayes::{CategoricalNb, Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Weights};
 use mercer::catalog::{Estimator, Goal, Training, train};
 use mercer::data::{Column, Described, Levels, Measure, Values};
 use mercer::prelude::*;
@@ -250,4 +250,140 @@ fn what_is_added_to_counts_is_what_left_out_rows_want() {
     // 20 rows of a class: (0 + 1e-6) / (20 + 2e-6), and (1 + 1) / (20 + 40).
     assert!((factors[[0, 1]] - 1e-6 / (20.0 + 2e-6)).abs() < 1e-12, "{factors}");
     assert!((factors[[1, 0]] - 2.0 / 60.0).abs() < 1e-12, "{factors}");
+}
+
+/// Rows of two classes with one telling column that is there four times, one that tells a little, and a
+/// number; some cells are missing.
+fn echoes(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Described>) {
+    let mut random = Random::new(seed);
+    let mut x = Matrix::zeros((n, 6));
+    let codes: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();
+    for (mut row, code) in x.outer_iter_mut().zip(&codes) {
+        let said = |right: f64, random: &mut Random| {
+            f64::from(if random.uniform() < right { *code } else { 1 - *code })
+        };
+        let echo = said(0.75, &mut random);
+        (0..4).for_each(|j| row[j] = echo);
+        row[4] = said(0.7, &mut random);
+        row[5] = random.normal() + 0.8 * f64::from(*code);
+        if random.uniform() < 0.1 {
+            row[4] = f64::NAN;
+        }
+    }
+    let described = |j: usize| Described {
+        name: format!("x{j}"),
+        measure: if j == 5 { Measure::Number } else { Measure::Category(2) },
+    };
+    (x, codes, (0..6).map(described).collect())
+}
+
+#[test]
+fn learned_weights_let_columns_that_repeat_each_other_count_once() {
+    let (x, codes, columns) = echoes(2000, 3);
+    let (new, answers, _) = echoes(2000, 4);
+    let classes = classes();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let fit = |weights| MixedNb::new().weights(weights).fit(&data, &Monitor::quiet()).unwrap();
+
+    let (equal, learned) = (fit(Weights::Equal), fit(Weights::Learned));
+
+    let echo: f64 = learned.weights[..4].iter().sum();
+    assert!((echo - 1.0).abs() < 0.25, "{:?}", learned.weights);
+    assert!((learned.weights[4] - 1.0).abs() < 0.4, "{:?}", learned.weights);
+    let log_loss = |model: &MixedNbModel| {
+        let shares = model.log_proba(&Rows::from(&new)).unwrap();
+        answers.iter().enumerate().map(|(i, c)| -shares[[i, *c as usize]]).sum::<f64>()
+    };
+    assert!(log_loss(&learned) < 0.8 * log_loss(&equal));
+    // The certificate bounds what any other weights could gain.
+    let proof = &learned.certificate.proof;
+    assert!(proof.gap().unwrap() < 1e-6 * proof.objective.as_ref().unwrap().1);
+    assert!(equal.weights.is_empty() && equal.certificate.proof.objective.is_none());
+    // A density stays one: powers are for telling classes apart.
+    let density = |model: &MixedNbModel| model.log_density(&Rows::from(&new)).unwrap();
+    assert_eq!(density(&learned), density(&equal));
+}
+
+#[test]
+fn factors_to_learned_powers_add_up_to_the_scores_and_are_told() {
+    let (x, codes, columns) = echoes(300, 5);
+    let classes = classes();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let nb = MixedNb::new().weights(Weights::Learned);
+    let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;
+
+    let row = [1.0, 0.0, 1.0, 1.0, f64::NAN, 0.3];
+    let factors = model.log_factors(&row).unwrap();
+    let scores = model.scores(&Rows::from(aview1(&row))).unwrap();
+
+    for c in 0..2 {
+        let sum = model.log_priors[c] + factors.column(c).sum();
+        assert!((sum - scores[[0, c]]).abs() < 1e-12);
+    }
+    let told = model.factor_formula(0, 1, 1.0);
+    let Likelihood::Categorical(shares) = &model.likelihoods[0] else { panic!() };
+    let power = (model.weights[0] * shares.log_shares[[1, 1]]).exp();
+    assert!(told.starts_with('(') && told.contains(")^"), "{told}");
+    assert!(told.ends_with(&format!("= {}", short(power))), "{told}");
+}
+
+#[test]
+fn learned_weights_are_the_same_from_any_split_of_the_rows() {
+    // More rows than the summary keeps.
+    let (x, codes, columns) = echoes(9000, 6);
+    let classes = classes();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let nb = MixedNb::new().weights(Weights::Learned);
+    let whole = nb.fit(&data, &Monitor::quiet()).unwrap();
+
+    let mut stats = Default::default();
+    for range in [0..1000, 1000..1001, 1001..9000] {
+        let mut part = Default::default();
+        nb.observe(&mut part, &data.slice(range)).unwrap();
+        Statistics::merge(&mut stats, &part).unwrap();
+    }
+    let parts = nb.finish(&stats).unwrap();
+
+    let near = |(a, b): (&f64, &f64)| (a - b).abs() < 1e-9;
+    assert!(whole.weights.iter().zip(&parts.weights).all(near));
+    assert!(stats.holds_rows());
+    let mut plain = Default::default();
+    MixedNb::new().observe(&mut plain, &data).unwrap();
+    assert!(!Statistics::holds_rows(&plain));
+}
+
+#[test]
+fn a_text_has_one_weight_and_its_words_share_it() {
+    let mut random = Random::new(7);
+    // A truth value, and a text of three words of which the first two always come together.
+    let n = 400;
+    let codes: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();
+    let mut x = Matrix::zeros((n, 4));
+    for (mut row, code) in x.outer_iter_mut().zip(&codes) {
+        let right = |p: f64, random: &mut Random| (random.uniform() < p) == (*code == 1);
+        row[0] = f64::from(u8::from(right(0.7, &mut random)));
+        let word = f64::from(u8::from(right(0.75, &mut random)));
+        (row[1], row[2], row[3]) = (word, word, 1.0);
+    }
+    let described = |j: usize| Described {
+        name: format!("x{j}"),
+        measure: if j == 0 { Measure::Category(2) } else { Measure::Word(0) },
+    };
+    let columns: Vec<Described> = (0..4).map(described).collect();
+    let classes = classes();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+
+    let nb = MixedNb::new().weights(Weights::Learned);
+    let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;
+
+    assert_eq!(model.weights.len(), 2);
+    let row = [1.0, 1.0, 1.0, 1.0];
+    let factors = model.log_factors(&row).unwrap();
+    let plain = MixedNbModel { weights: Vec::new(), ..model.clone() };
+    let bare = plain.log_factors(&row).unwrap();
+    for j in 1..4 {
+        assert!((factors[[j, 0]] - model.weights[1] * bare[[j, 0]]).abs() < 1e-12);
+    }
+    let sum = model.log_priors[1] + factors.column(1).sum();
+    assert!((sum - model.scores(&Rows::from(aview1(&row))).unwrap()[[0, 1]]).abs() < 1e-12);
 }

@@ -120,6 +120,14 @@ impl Categorical {
         }
     }
 
+    /// What the log-share of a value changes by where one row of its class with this value is left out.
+    pub(crate) fn without_one(&self, class: usize, x: f64) -> f64 {
+        let Ok(Some(code)) = as_code(x) else { return 0.0 };
+        let Some(n) = self.counts.row(class).get(code).copied() else { return 0.0 };
+        let others = (self.counts.row(class).sum() - 1.0).max(0.0) + self.added_in_all;
+        log_share((n - 1.0).max(0.0) + self.added[code], others) - self.log_shares[[class, code]]
+    }
+
     /// How the lecture writes the share of a value.
     pub(crate) fn formula(&self, class: usize, x: f64, unseen: Unseen) -> String {
         let seen = self.counts.row(class).sum();

@@ -57,7 +57,7 @@ impl Histogram {
         })
     }
 
-    fn bin(&self, x: f64) -> usize {
+    pub(super) fn bin(&self, x: f64) -> usize {
         self.cuts.partition_point(|cut| *cut <= x)
     }
 

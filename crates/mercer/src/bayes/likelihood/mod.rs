@@ -23,6 +23,7 @@ pub use histogram::Histogram;
 pub use kernel::Kernel;
 pub use poisson::Poisson;
 
+use crate::error::{Error, Result};
 use crate::explain::short;
 use crate::stats::Tally;
 use mercer_num::Matrix;
@@ -79,6 +80,77 @@ impl Likelihood {
         }
     }
 
+    /// Adds the factors of some rows to their scores; `cells` are those of the column, `at` the first row
+    /// and the column. A missing cell has no factor.
+    ///
+    /// # Errors
+    /// If a cell is not what the column holds.
+    pub(crate) fn add_factors(
+        &self,
+        unseen: Unseen,
+        at: (usize, usize),
+        cells: impl Iterator<Item = f64>,
+        scores: &mut [f64],
+        n_classes: usize,
+    ) -> Result<()> {
+        let (first, column) = at;
+        let rows = cells.zip(scores.chunks_exact_mut(n_classes)).enumerate();
+        match self {
+            Likelihood::Categorical(values) => {
+                let table = values.by_value(unseen);
+                for (i, (x, scores)) in rows {
+                    if let Some(place) = values.place(x, unseen, (first + i, column))? {
+                        let factors = &table[place * n_classes..(place + 1) * n_classes];
+                        scores.iter_mut().zip(factors).for_each(|(s, f)| *s += f);
+                    }
+                }
+                Ok(())
+            }
+            Likelihood::Gaussian(curve) => add_curve(curve, at, rows),
+            Likelihood::Kernel(curve) => add_curve(curve, at, rows),
+            Likelihood::Histogram(curve) => add_curve(curve, at, rows),
+            Likelihood::Poisson(curve) => add_curve(curve, at, rows),
+            Likelihood::Exponential(curve) => add_curve(curve, at, rows),
+            Likelihood::Counted(curve) => add_curve(curve, at, rows),
+        }
+    }
+
+    /// What the log-factor of a value changes by where one row of its class with this value is left out of
+    /// the shares. Curves of a few numbers hardly know a single row.
+    pub(crate) fn without_one(&self, class: usize, x: f64) -> f64 {
+        match self {
+            Likelihood::Categorical(l) => l.without_one(class, x),
+            Likelihood::Histogram(l) if !x.is_nan() => l.bins.without_one(class, l.bin(x) as f64),
+            _ => 0.0,
+        }
+    }
+
+    /// A new value of a class.
+    pub(crate) fn sample(&self, class: usize, random: &mut Random) -> f64 {
+        match self {
+            Likelihood::Categorical(l) => l.sample(class, random),
+            Likelihood::Gaussian(l) => l.sample(class, random),
+            Likelihood::Kernel(l) => l.sample(class, random),
+            Likelihood::Histogram(l) => l.sample(class, random),
+            Likelihood::Poisson(l) => l.sample(class, random),
+            Likelihood::Exponential(l) => l.sample(class, random),
+            Likelihood::Counted(l) => l.sample(class, random),
+        }
+    }
+
+    /// How the lecture writes the factor of a value.
+    pub(crate) fn formula(&self, class: usize, x: f64, unseen: Unseen) -> String {
+        match self {
+            Likelihood::Categorical(l) => l.formula(class, x, unseen),
+            Likelihood::Gaussian(l) => l.formula(class, x),
+            Likelihood::Kernel(l) => l.formula(class, x),
+            Likelihood::Histogram(l) => l.formula(class, x),
+            Likelihood::Poisson(l) => l.formula(class, x),
+            Likelihood::Exponential(l) => l.formula(class, x),
+            Likelihood::Counted(l) => l.formula(class, x),
+        }
+    }
+
     /// Whether a fit of so many classes could have made it.
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
         match self {
@@ -91,6 +163,23 @@ impl Likelihood {
             Likelihood::Counted(l) => l.fits(n_classes),
         }
     }
+}
+
+fn add_curve<'s>(
+    curve: &impl Curve,
+    (first, column): (usize, usize),
+    rows: impl Iterator<Item = (usize, (f64, &'s mut [f64]))>,
+) -> Result<()> {
+    let add = curve.adder();
+    for (i, (x, scores)) in rows {
+        if x.is_infinite() {
+            return Err(Error::NotFinite { row: first + i, column, value: x });
+        }
+        if !x.is_nan() {
+            add(x, scores);
+        }
+    }
+    Ok(())
 }
 
 /// What a likelihood of numbers does.

@@ -4,22 +4,24 @@
 //!
 //! Words and truth values have shares, numbers a curve or steps, texts a bag of words. Which it is
 //! follows from what the column holds, from the user, or from the rows: the likelihood that foresees
-//! held-out rows best. A missing value has no factor.
+//! held-out rows best. A missing value has no factor. Columns count alike, or by weights that were
+//! learned.
+
+mod model;
+mod weights;
+
+pub use model::{MixedNbModel, Text};
 
 use super::likelihood::{
-    Categorical, Counted, Curve, Cut, Exponential, Gaussian, Histogram, Kernel, Likelihood,
-    Numbers, Poisson, Unseen,
+    Categorical, Counted, Cut, Exponential, Gaussian, Histogram, Kernel, Likelihood, Numbers,
+    Poisson, Unseen,
 };
-use super::{Variance, each_chunk, log_priors};
+use super::{Variance, log_priors};
 use crate::data::Measure;
-use crate::explain::Portrait;
-use crate::model::ParamValue;
+use crate::model::{Method, ParamValue, Stop};
 use crate::prelude::*;
-use crate::stats::{ByClass, Keep, Mixed, Moments, Tally, not_a_count};
-use mercer_num::parallel;
-use mercer_num::random::Random;
+use crate::stats::{ByClass, Keep, Mixed, Moments, Tally};
 use ndarray::{Axis, Slice};
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 choice! {
@@ -65,6 +67,16 @@ choice! {
         MEstimate = "m-estimate",
         /// Lidstone's with the number for each column that foresees held-out rows best.
         HeldOut = "held-out",
+    }
+}
+
+choice! {
+    /// How much the factor of a column counts.
+    pub enum Weights {
+        /// All count alike: naive Bayes.
+        Equal = "equal",
+        /// As much as makes the classes of the rows most probable.
+        Learned = "learned",
     }
 }
 
@@ -123,6 +135,10 @@ params! {
         /// A Dirichlet prior for some columns: what is added to the count of each value, in the order
         /// of the values, by column name.
         dirichlet: ByName = ByName::new(), AtLeast(0.0);
+        /// How much each column counts: `equal` is naive Bayes; `learned` takes the factor of each column to
+        /// a power, such that the classes of rows are most probable and columns that repeat each other do
+        /// not count twice. It keeps up to 4096 rows in the summary.
+        weights: Weights = Weights::Equal, OneOf(Weights::WORDS);
         /// How many bins `equal-width` and `equal-frequency` make.
         bins: usize = 10, Between(2.0, 1000.0);
         /// Whether variances are divided by the weight (`population`) or by the weight less one
@@ -139,36 +155,6 @@ params! {
         /// Class priors in class order; empty leaves them to `fit_prior`.
         class_prior: Vec<f64> = Vec::new(), Simplex;
     }
-}
-
-/// A likelihood for every column and a bag of words for every text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MixedNbModel {
-    /// The classes in code order.
-    pub classes: Classes,
-    /// `log P(class)`.
-    pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
-    pub class_weights: Vec<f64>,
-    /// One entry a column that is no word.
-    pub likelihoods: Vec<Likelihood>,
-    /// One entry a text, whose words are columns behind all others.
-    pub texts: Vec<Text>,
-    /// What becomes of a word that training never saw.
-    pub unseen: Unseen,
-}
-
-/// The bags of words of one text.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Text {
-    /// How often each word occurs, one row a class.
-    pub counts: Matrix,
-    /// What is added to each count.
-    pub alpha: f64,
-    /// The logarithm of the shares.
-    pub log_shares: Matrix,
 }
 
 impl MixedNb {
@@ -477,296 +463,59 @@ impl Accumulate for MixedNb {
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         let by_name = matches!(self.likelihood, Likelihoods::ByName(_));
-        let keep =
-            Keep { values: self.needs_values(), names: by_name || !self.dirichlet.is_empty() };
+        let rows = self.weights == Weights::Learned;
+        let keep = Keep {
+            values: self.needs_values(),
+            names: by_name || !self.dirichlet.is_empty(),
+            rows,
+        };
         stats.push_rows(batch, |batch, slots, class_weights| {
             Mixed::of_rows(batch, slots, class_weights, keep)
         })
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
+        self.finish_within(stats, &Monitor::quiet()).map(|(model, _)| model)
+    }
+
+    fn finish_within(
+        &self,
+        stats: &Self::Stats,
+        monitor: &Monitor<'_>,
+    ) -> Result<(Self::Model, Option<Stop>)> {
         stats.classes().check_several()?;
         let groups = stats.groups();
-        Ok(MixedNbModel {
+        let mut model = MixedNbModel {
             classes: stats.classes().clone(),
             log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
             class_weights: stats.weights(),
             likelihoods: self.likelihoods(&groups)?,
             texts: self.texts(&groups),
             unseen: self.unseen,
-        })
-    }
-}
-
-/// Adds the factors of one column to the scores of rows; `x` yields the column's cells.
-fn add_column(
-    likelihood: &Likelihood,
-    unseen: Unseen,
-    at: (usize, usize),
-    cells: impl Iterator<Item = f64>,
-    scores: &mut [f64],
-    n_classes: usize,
-) -> Result<()> {
-    let (first, column) = at;
-    let rows = cells.zip(scores.chunks_exact_mut(n_classes)).enumerate();
-    match likelihood {
-        Likelihood::Categorical(values) => {
-            let table = values.by_value(unseen);
-            for (i, (x, scores)) in rows {
-                if let Some(place) = values.place(x, unseen, (first + i, column))? {
-                    let factors = &table[place * n_classes..(place + 1) * n_classes];
-                    scores.iter_mut().zip(factors).for_each(|(s, f)| *s += f);
-                }
-            }
-            Ok(())
-        }
-        Likelihood::Gaussian(curve) => add_curve(curve, at, rows),
-        Likelihood::Kernel(curve) => add_curve(curve, at, rows),
-        Likelihood::Histogram(curve) => add_curve(curve, at, rows),
-        Likelihood::Poisson(curve) => add_curve(curve, at, rows),
-        Likelihood::Exponential(curve) => add_curve(curve, at, rows),
-        Likelihood::Counted(curve) => add_curve(curve, at, rows),
-    }
-}
-
-fn add_curve<'s>(
-    curve: &impl Curve,
-    (first, column): (usize, usize),
-    rows: impl Iterator<Item = (usize, (f64, &'s mut [f64]))>,
-) -> Result<()> {
-    let add = curve.adder();
-    for (i, (x, scores)) in rows {
-        if x.is_infinite() {
-            return Err(Error::NotFinite { row: first + i, column, value: x });
-        }
-        if !x.is_nan() {
-            add(x, scores);
-        }
-    }
-    Ok(())
-}
-
-impl MixedNbModel {
-    /// How many columns are no words.
-    fn head(&self) -> usize {
-        self.likelihoods.len()
-    }
-
-    /// `log θ` of the words, classes side by side.
-    fn by_word(&self) -> Vec<f64> {
-        let columns = self.texts.iter().flat_map(|text| text.log_shares.columns());
-        columns.flat_map(|column| column.to_vec()).collect()
-    }
-
-    /// The cells of some rows that are no words, and how far apart those of a column are; every word
-    /// that occurs is told by row, column and count.
-    fn read<'x>(
-        &self,
-        x: &'x Rows<'_>,
-        first: usize,
-        n: usize,
-        mut tell: impl FnMut(usize, usize, f64),
-    ) -> Result<(Cow<'x, [f64]>, usize)> {
-        let (head, width) = (self.head(), self.n_columns());
-        let mut word = |i: usize, j: usize, count: f64| {
-            if !(count.is_finite() && count >= 0.0) {
-                return Err(not_a_count(first + i, j, count));
-            }
-            if count > 0.0 {
-                tell(i, j, count);
-            }
-            Ok(())
+            weights: Vec::new(),
         };
-        if let Some(block) = x.block(first..first + n) {
-            for (i, row) in block.chunks_exact(width).enumerate() {
-                for (j, count) in row.iter().enumerate().skip(head) {
-                    word(i, j, *count)?;
-                }
-            }
-            return Ok((block, width));
+        if self.weights == Weights::Equal {
+            return Ok((model, None));
         }
-        let mut cells = vec![0.0; n * head];
-        if let Rows::Sparse(x) = x.slice(first..first + n) {
-            let whole = x.whole();
-            for (i, (columns, values)) in whole.view().iter().enumerate() {
-                for (j, value) in columns.iter().zip(values) {
-                    match *j as usize {
-                        j if j < head => cells[i * head + j] = *value,
-                        j => word(i, j, *value)?,
-                    }
-                }
-            }
+        let (weights, stopped) = model.lessons(&groups.sample, monitor)?.learn(monitor);
+        model.weights = weights;
+        Ok((model, stopped))
+    }
+
+    /// How near the weights are to the best, where they were learned.
+    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+        if self.weights == Weights::Equal {
+            return Proof::closed_form();
         }
-        Ok((cells.into(), head))
-    }
-
-    /// Adds the factors of all rows of a range.
-    fn add_rows(
-        &self,
-        x: &Rows<'_>,
-        first: usize,
-        by_word: &[f64],
-        scores: &mut [f64],
-    ) -> Result<()> {
-        let (head, n_classes) = (self.head(), self.classes.len());
-        let n = scores.len() / n_classes;
-        let (cells, stride) = self.read(x, first, n, |i, j, count| {
-            let shares = &by_word[(j - head) * n_classes..(j - head + 1) * n_classes];
-            let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
-            scores.iter_mut().zip(shares).for_each(|(s, p)| *s += count * p);
-        })?;
-        for (j, likelihood) in self.likelihoods.iter().enumerate() {
-            let column = cells.iter().skip(j).step_by(stride).copied();
-            add_column(likelihood, self.unseen, (first, j), column, scores, n_classes)?;
-        }
-        Ok(())
-    }
-}
-
-impl Classifier for MixedNbModel {
-    fn classes(&self) -> &Classes {
-        &self.classes
-    }
-
-    fn n_columns(&self) -> usize {
-        self.head() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
-    }
-
-    /// Words of a text are things in a bag.
-    fn portrait(&self) -> Option<Portrait> {
-        let n_classes = self.classes.len();
-        let words = self.by_word();
-        Some(Portrait::of_columns(n_classes, self.n_columns(), |c, j| {
-            match self.likelihoods.get(j) {
-                Some(likelihood) => likelihood.moments(c),
-                None => (words[(j - self.head()) * n_classes + c].exp(), 0.0),
-            }
-        }))
-    }
-
-    /// The joint log-likelihoods `log p(c, x)`.
-    fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.check_columns(x)?;
-        let n_classes = self.classes.len();
-        let by_word = self.by_word();
-        let layout = parallel::Layout::Dense;
-        let chunk = parallel::chunk_rows(self.head().max(1), layout).min(4096);
-        let mut out = Matrix::zeros((x.n_rows(), n_classes));
-        each_chunk(&mut out, chunk, |first, scores| {
-            scores.chunks_exact_mut(n_classes).for_each(|s| s.copy_from_slice(&self.log_priors));
-            self.add_rows(x, first, &by_word, scores)
-        })?;
-        Ok(out)
-    }
-}
-
-impl Probabilistic for MixedNbModel {}
-
-impl Generative for MixedNbModel {
-    /// Words of a text are not drawn: how long a text is, the model does not know.
-    fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        super::sample(&self.log_priors, n, self.n_columns(), random, |j, class, random| match self
-            .likelihoods
-            .get(j)
-        {
-            Some(Likelihood::Categorical(values)) => values.sample(class, random),
-            Some(Likelihood::Gaussian(curve)) => curve.sample(class, random),
-            Some(Likelihood::Kernel(curve)) => curve.sample(class, random),
-            Some(Likelihood::Histogram(curve)) => curve.sample(class, random),
-            Some(Likelihood::Poisson(curve)) => curve.sample(class, random),
-            Some(Likelihood::Exponential(curve)) => curve.sample(class, random),
-            Some(Likelihood::Counted(curve)) => curve.sample(class, random),
-            None => 0.0,
-        })
-    }
-}
-
-impl Factored for MixedNbModel {
-    fn log_priors(&self) -> &[f64] {
-        &self.log_priors
-    }
-
-    fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
-        let mut out = Matrix::zeros((row.len(), self.classes.len()));
-        self.each_factor(&Rows::from(ndarray::ArrayView1::from(row)), &mut |j, _, factors| {
-            out.row_mut(j).assign(&ndarray::ArrayView1::from(factors));
-        })?;
-        Ok(out)
-    }
-
-    /// Column by column: what the rows of a column share is worked out once. Words that do not occur
-    /// are left out.
-    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
-        self.check_columns(x)?;
-        let (head, n, n_classes) = (self.head(), x.n_rows(), self.classes.len());
-        let by_word = self.by_word();
-        let mut factors = vec![0.0; n_classes];
-        let (cells, stride) = self.read(x, 0, n, |i, j, count| {
-            let shares = &by_word[(j - head) * n_classes..];
-            factors.iter_mut().zip(shares).for_each(|(f, p)| *f = count * p);
-            tell(j, i, &factors);
-        })?;
-        let mut factors = vec![0.0; n * n_classes];
-        for (j, likelihood) in self.likelihoods.iter().enumerate() {
-            factors.fill(0.0);
-            let column = cells.iter().skip(j).step_by(stride).copied();
-            add_column(likelihood, self.unseen, (0, j), column, &mut factors, n_classes)?;
-            factors.chunks_exact(n_classes).enumerate().for_each(|(i, f)| tell(j, i, f));
-        }
-        Ok(())
-    }
-
-    fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
-        let class = class as usize;
-        match self.likelihoods.get(column) {
-            Some(Likelihood::Categorical(values)) => values.formula(class, value, self.unseen),
-            Some(Likelihood::Gaussian(curve)) => curve.formula(class, value),
-            Some(Likelihood::Kernel(curve)) => curve.formula(class, value),
-            Some(Likelihood::Histogram(curve)) => curve.formula(class, value),
-            Some(Likelihood::Poisson(curve)) => curve.formula(class, value),
-            Some(Likelihood::Exponential(curve)) => curve.formula(class, value),
-            Some(Likelihood::Counted(curve)) => curve.formula(class, value),
-            None => self.word_formula(column - self.head(), class, value),
-        }
-    }
-}
-
-impl MixedNbModel {
-    fn word_formula(&self, mut word: usize, class: usize, count: f64) -> String {
-        for text in &self.texts {
-            let n_words = text.counts.ncols();
-            if word < n_words {
-                let counts = text.counts.row(class);
-                let (n, total) = (vec![counts[word]], vec![counts.sum()]);
-                return Counted::new(n, total, text.alpha, n_words).formula(0, count);
-            }
-            word -= n_words;
-        }
-        String::new()
-    }
-}
-
-impl Check for MixedNbModel {
-    fn check(&self) -> Result<()> {
-        let n = self.classes.len();
-        let text = |t: &Text| {
-            t.counts.nrows() == n
-                && t.log_shares.dim() == t.counts.dim()
-                && t.alpha.is_finite()
-                && t.counts.iter().all(|c| c.is_finite() && *c >= 0.0)
-                && t.log_shares.iter().all(|p| !p.is_nan())
+        let Ok(lessons) = model.lessons(&stats.groups().sample, &Monitor::quiet()) else {
+            return Proof::closed_form();
         };
-        let fits = n >= 2
-            && self.n_columns() > 0
-            && self.log_priors.len() == n
-            && self.class_weights.len() == n
-            && self.log_priors.iter().all(|p| !p.is_nan())
-            && self.likelihoods.iter().all(|l| l.fits(n))
-            && self.texts.iter().all(text);
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::File("a mixed naive Bayes model that no fit could make".into()))
+        let loss = lessons.loss(&model.weights);
+        Proof {
+            method: Method::Iterative,
+            objective: Some(("priced log-loss of the rows kept".into(), loss.value)),
+            bound: Some(loss.value - loss.left(&model.weights)),
+            ..Proof::closed_form()
         }
     }
 }
