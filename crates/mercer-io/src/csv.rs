@@ -136,8 +136,10 @@ impl Reader for Csv {
         let limits = (ask.limits.field_bytes, ask.limits.record_bytes);
         let (read, kept, sink) = if ask.keeps() {
             let n = n_lines(block) as usize;
-            let kept =
-                self.names.iter().map(|name| KeptColumn::new(ask.holds_texts(name), n, block.len()));
+            let kept = self
+                .names
+                .iter()
+                .map(|name| KeptColumn::new(ask.holds_texts(name), n, block.len()));
             let mut sink = KeepSink { tally: sink, kept: kept.collect() };
             let read = self.records(block, limits, &mut sink)?;
             let kept = KeptBlock { columns: sink.kept, n_rows: read.n_rows as usize };

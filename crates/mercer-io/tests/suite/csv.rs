@@ -327,8 +327,7 @@ fn threads_do_not_change_a_bit() {
 
 #[test]
 fn texts_that_were_asked_for_are_kept_as_they_stand() {
-    let options =
-        Options { kinds: vec![("body".into(), Kind::Text)], ..Options::default() };
+    let options = Options { kinds: vec![("body".into(), Kind::Text)], ..Options::default() };
     let text = "label,body\na,\"  two, or \"\"three\"\" \"\nb,\na,17\nb,\"a\nb\"\na, plain \nb,NA\na,true\n";
 
     let (profile, table) = read_with(".csv", text.as_bytes(), &options).unwrap();
