@@ -6,7 +6,8 @@ use super::number::{Look, NumberStep};
 use super::text::TextLook;
 use super::{Field, Recipe, RowMap, Schema, TextStep, Words};
 use crate::data::{
-    Classes, Column, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN, Values,
+    Classes, Column, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
+    Values,
 };
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};

@@ -270,7 +270,11 @@ fn a_large_table_of_counts_is_stored_once_and_narrow() {
         assert_eq!(loaded.to_bytes().unwrap(), bytes);
         // A model that its counts do not make is stored.
         let mut other = trained.clone();
-        other.fitted = estimator(card).set("fit_prior", false.into()).unwrap().fit(&data, &Monitor::quiet()).unwrap();
+        other.fitted = estimator(card)
+            .set("fit_prior", false.into())
+            .unwrap()
+            .fit(&data, &Monitor::quiet())
+            .unwrap();
         let bytes = other.to_bytes().unwrap();
         assert!(Parts::of(&bytes).description["fitted"]["model"].is_object());
         assert_eq!(Trained::from_bytes(&bytes).unwrap(), other);
