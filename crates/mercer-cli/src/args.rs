@@ -83,6 +83,9 @@ pub struct Reading {
     /// The first line is data; columns are called column_1, column_2, …
     #[arg(long)]
     pub no_header: bool,
+    /// Quotes are letters like any other, as in many tables with tabs between the fields
+    #[arg(long)]
+    pub no_quotes: bool,
     /// A word that stands for a missing value, besides the usual ones (may repeat)
     #[arg(long, value_name = "WORD")]
     pub missing: Vec<String>,

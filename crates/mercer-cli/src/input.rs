@@ -20,6 +20,7 @@ pub fn open(
         format: reading.format,
         delimiter: reading.delimiter,
         header: !reading.no_header,
+        quotes: !reading.no_quotes,
         kinds: reading.columns.clone(),
         target: target.map(str::to_owned),
         ..Options::default()
@@ -116,6 +117,19 @@ pub fn placed(
                  `--ignore {name}`, or choose an estimator for real numbers"
         )
     })
+}
+
+/// The failure of a table for a model. Whoever sends texts by the line to one that reads texts has to say so.
+pub fn unfit(error: mercer_io::Error, source: &Source, model: &Trained) -> Failure {
+    if matches!(error, mercer_io::Error::MissingColumn { .. }) && reads_one_text(model) {
+        return Failure::Data(format!("{error}; where every line is a text, say `--format lines`"));
+    }
+    placed(error, source, || model.features.cell_names())
+}
+
+/// Whether a text is all that the model reads.
+fn reads_one_text(model: &Trained) -> bool {
+    matches!(model.features.schema.fields.as_slice(), [field] if field.kind == Kind::Text)
 }
 
 /// Reads a model file.

@@ -5,7 +5,7 @@
 //! trimmed; only text keeps the spaces inside its quotes. Numbers are read where they stand, without
 //! looking for the end of the field first: that is where the speed comes from.
 
-use crate::block::{TextBlocks, n_lines, trim};
+use crate::block::{Cut, TextBlocks, at_newline, n_lines, trim};
 use crate::cells::Cells;
 use crate::drive::{Blocks, Decoded, Pass, Reader};
 use crate::error::{At, Error, Result};
@@ -31,6 +31,8 @@ pub(crate) struct Csv {
     pub delimiter: u8,
     /// Whether the delimiter was guessed.
     pub guessed: bool,
+    /// Whether fields may stand in quotes.
+    quotes: bool,
     /// Bytes before the first record: byte-order mark, empty lines, header.
     skip: u64,
     first_line: u64,
@@ -51,7 +53,8 @@ impl Csv {
             None => sniff::delimiter(text),
         };
         let guessed = options.delimiter.or(preset).is_none();
-        let mut csv = Csv { input, names: Vec::new(), delimiter, guessed, skip: 0, first_line: 0 };
+        let (names, quotes) = (Vec::new(), options.quotes);
+        let mut csv = Csv { input, names, delimiter, guessed, quotes, skip: 0, first_line: 0 };
         csv.read_header(bom as u64, options)?;
         Ok(csv)
     }
@@ -77,12 +80,12 @@ impl Csv {
         let Some(block) = first else { return Err(Error::Empty { file }) };
         let blank = block.iter().take_while(|b| matches!(b, b'\n' | b'\r')).count();
         let record = &block[blank..];
-        let end = record_end(record, self.delimiter).unwrap_or(record.len());
+        let end = self.record_end(record).unwrap_or(record.len());
         let record = &record[..end];
         if record.len() > record_bytes {
             return Err(over(&file, 1, "the header", record_bytes, "record_bytes"));
         }
-        let cells = split(record, self.delimiter, &file)?;
+        let cells = split(record, self.delimiter, self.quotes, &file)?;
         if cells.len() > options.limits.columns {
             let limit = options.limits.columns;
             return Err(over(
@@ -106,7 +109,10 @@ impl Csv {
     fn text_blocks<'a>(&'a self, pass: &Pass<'_>) -> Result<TextBlocks<'a>> {
         let reader = self.input.reader_from(self.skip, &pass.progress)?;
         let delimiter = self.delimiter;
-        let cut = Box::new(move |bytes: &[u8]| last_record_end(bytes, delimiter));
+        let cut: Cut<'_> = match self.quotes {
+            true => Box::new(move |bytes: &[u8]| last_record_end(bytes, delimiter)),
+            false => Box::new(at_newline),
+        };
         Ok(TextBlocks::new(&self.input, reader, pass.block_size, pass.record_bytes, cut))
     }
 }
@@ -403,7 +409,7 @@ impl Csv {
                         at = n.end + usize::from(bytes[n.end] == b'\r');
                         sink.number(j, &n, &bytes[start..n.end], line)
                     }
-                    _ if bytes[at] == QUOTE => {
+                    _ if self.quotes && bytes[at] == QUOTE => {
                         let end = self.unquote(bytes, at, line, &mut scratch)?;
                         let taken = sink.cell(j, trim(&scratch), &scratch, line);
                         line += n_lines(&bytes[at..end]);
@@ -443,6 +449,14 @@ impl Csv {
         Ok(read)
     }
 
+    /// Where the first record ends.
+    fn record_end(&self, bytes: &[u8]) -> Option<usize> {
+        match self.quotes {
+            true => record_end(bytes, self.delimiter),
+            false => memchr(b'\n', bytes).map(|n| n + 1),
+        }
+    }
+
     /// Copies a quoted field without its quotes and says where it ends.
     fn unquote(&self, bytes: &[u8], start: usize, line: u64, into: &mut Vec<u8>) -> Result<usize> {
         into.clear();
@@ -473,11 +487,15 @@ impl Csv {
 
     #[cold]
     fn ragged(&self, rest: &[u8], line: u64) -> Error {
-        let record = &rest[..record_end(rest, self.delimiter).unwrap_or(rest.len())];
+        let record = &rest[..self.record_end(rest).unwrap_or(rest.len())];
+        let found = match self.quotes {
+            true => n_fields(record, self.delimiter),
+            false => 1 + memchr::memchr_iter(self.delimiter, record).count(),
+        };
         Error::Ragged {
             file: self.input.name.clone(),
             at: At::Line(line),
-            found: n_fields(record, self.delimiter),
+            found,
             expected: self.names.len(),
             delimiter: sniff::delimiter_name(self.delimiter),
         }
@@ -585,30 +603,38 @@ fn walk(bytes: &[u8], delimiter: u8, mut visit: impl FnMut(usize, usize) -> bool
     visit(begin, bytes.len());
 }
 
-/// The cells of one record, unquoted and trimmed.
-fn split(record: &[u8], delimiter: u8, file: &str) -> Result<Vec<String>> {
+/// The cells of one record, trimmed and, where they may stand in quotes, without them.
+fn split(record: &[u8], delimiter: u8, quotes: bool, file: &str) -> Result<Vec<String>> {
     let mut bounds = Vec::new();
     let mut begin = 0;
-    walk(record, delimiter, |from, to| {
+    let mut visit = |from: usize, to: usize| {
         for n in memchr::memchr_iter(delimiter, &record[from..to]) {
             bounds.push(begin..from + n);
             begin = from + n + 1;
         }
         true
-    });
+    };
+    match quotes {
+        true => walk(record, delimiter, visit),
+        false => {
+            visit(0, record.len());
+        }
+    }
     bounds.push(begin..record.len());
     bounds
         .into_iter()
         .enumerate()
         .map(|(j, range)| {
             let cell = trim(&record[range]);
-            let cell = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\"")).unwrap_or(cell);
+            let inside = cell.strip_prefix(b"\"").and_then(|c| c.strip_suffix(b"\""));
+            let cell = inside.filter(|_| quotes).unwrap_or(cell);
             let text = std::str::from_utf8(cell).map_err(|_| Error::NotUtf8 {
                 file: file.to_owned(),
                 at: At::Line(1),
                 place: format!("column {}", j + 1),
             })?;
-            Ok(text.replace("\"\"", "\"").trim().to_owned())
+            let text = if quotes { text.replace("\"\"", "\"") } else { text.to_owned() };
+            Ok(text.trim().to_owned())
         })
         .collect()
 }

@@ -100,7 +100,10 @@ pub enum Error {
         delimiter: String,
     },
     /// A quote that does not close, or closes in the middle of a field.
-    #[error("{file}, {at}: {found}; write a quote inside a quoted field twice (`\"\"`)")]
+    #[error(
+        "{file}, {at}: {found}; write a quote inside a quoted field twice (`\"\"`), or read quotes as letters \
+         like any other (`--no-quotes`)"
+    )]
     Quote {
         /// Which file.
         file: String,

@@ -13,6 +13,8 @@ pub struct Options {
     pub delimiter: Option<u8>,
     /// Whether the first line of a CSV file names the columns.
     pub header: bool,
+    /// Whether a field of a CSV file may stand in quotes; otherwise they are letters like any other.
+    pub quotes: bool,
     /// Cells of a text format that stand for a missing value, compared after trimming. JSON, Parquet
     /// and Arrow have `null` for this.
     pub missing: Vec<String>,
@@ -36,6 +38,7 @@ impl Default for Options {
             format: None,
             delimiter: None,
             header: true,
+            quotes: true,
             missing: missing.map(str::to_owned).into(),
             kinds: Vec::new(),
             target: None,

@@ -59,7 +59,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         Some(path) => Box::new(PendingFile::create(path)?),
         None => Box::new(io::stdout().lock()),
     };
-    out.write_all(writer.header().as_bytes())?;
+    let mut header = Some(writer.header());
     let (mut rows, mut n_unseen) = (0, 0);
     let mut risk = Risk::default();
     let mut broken = None;
@@ -67,7 +67,9 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], rows + k * chunk))
             .map_err(|e| e.after_rows(rows))?;
         rows += tables.iter().map(Table::n_rows).sum::<usize>();
-        for (text, unseen, some) in lines {
+        // A table that does not fit is refused before a word of an answer.
+        let header = header.take().map(|text| (text, 0, Risk::default()));
+        for (text, unseen, some) in header.into_iter().chain(lines) {
             n_unseen += unseen;
             risk.merge(&some);
             if let Err(error) = out.write_all(text.as_bytes()) {
@@ -77,7 +79,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         }
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    done.map_err(|e| input::placed(e, &source, || features.cell_names()))?;
+    done.map_err(|e| input::unfit(e, &source, &model))?;
     session.check_interrupt()?;
     if let Some(error) = broken {
         return Err(error.into());

@@ -145,6 +145,30 @@ fn lines_are_answered_as_they_come() {
 }
 
 #[test]
+fn lines_without_a_name_are_refused_with_the_way_to_send_them() {
+    let folder = Folder::new();
+    folder.write(
+        "mail.tsv",
+        "label\tbody\nspam\t\"win\" money\nham\tlunch at noon\nspam\t\"prize\nham\tnotes\n",
+    );
+    let train = ["train", "mail.tsv", "--target", "label", "--text", "body", "--folds", "0"];
+    folder.output(&[&train[..], &["--no-report", "--no-quotes"]].concat());
+
+    let done = folder
+        .mercer(&["predict", "mail.mercer", "-"])
+        .write_stdin("win money\nnoon meeting\n")
+        .assert()
+        .failure();
+
+    let said = String::from_utf8(done.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("where every line is a text, say `--format lines`"), "{said}");
+    assert!(done.get_output().stdout.is_empty());
+    let quotes = folder.mercer(&train).assert().failure();
+    let said = String::from_utf8(quotes.get_output().stderr.clone()).unwrap();
+    assert!(said.contains("`--no-quotes`"), "{said}");
+}
+
+#[test]
 fn every_way_to_weigh_trains_and_predicts_from_json_lines() {
     let folder = Folder::new();
     let mail = |label: &str, body: &str| {

@@ -348,3 +348,17 @@ fn texts_that_were_asked_for_are_kept_as_they_stand() {
     let broken = read_with(".csv", b"label,body\na,fine\nb,\xff\xfe\n", &options).unwrap_err();
     assert!(broken.to_string().contains("line 3"), "{broken}");
 }
+
+#[test]
+fn quotes_are_letters_where_somebody_says_so() {
+    let text = b"\"a\"\tb\n\"we're\tx \"1\" y\n\"\t\"z\"\n";
+
+    let plain = Options { quotes: false, ..Options::default() };
+    let (profile, table) = read_with(".tsv", text, &plain).unwrap();
+
+    assert_eq!(profile.columns[0].name, "\"a\"");
+    assert_eq!(words(&table, "\"a\""), ["\"we're", "\""]);
+    assert_eq!(words(&table, "b"), ["x \"1\" y", "\"z\""]);
+    let refused = read_with(".tsv", text, &Options::default()).unwrap_err();
+    assert!(refused.to_string().contains("--no-quotes"), "{refused}");
+}

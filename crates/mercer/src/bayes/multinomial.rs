@@ -13,7 +13,7 @@ use super::log_priors;
 use crate::explain::{Center, Portrait};
 use crate::model::OneOrEach;
 use crate::prelude::*;
-use crate::stats::{ByClass, Count, Counts};
+use crate::stats::{ByClass, Count, Counts, not_a_count};
 use mercer_num::SharedMatrix;
 use mercer_num::simd::{ln, ln_each, sum};
 
@@ -136,6 +136,21 @@ impl Factored for MultinomialNbModel {
         }))
     }
 
+    /// A word that does not occur has factors of one, which are left out.
+    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
+        self.check_columns(x)?;
+        let mut factors = vec![0.0; self.classes.len()];
+        for i in 0..x.n_rows() {
+            for (j, x) in x.row(i).into_iter().enumerate().filter(|(_, x)| *x != 0.0) {
+                let n = Count::Number.of(x).ok_or_else(|| not_a_count(i, j, x))?;
+                let log_shares = self.log_shares.column(j);
+                factors.iter_mut().zip(log_shares).for_each(|(f, log_share)| *f = n * log_share);
+                tell(j, i, &factors);
+            }
+        }
+        Ok(())
+    }
+
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
         let counts = self.counts.row(class as usize);
         let (n, alpha) = (counts[column], self.alphas[column]);
@@ -210,6 +225,23 @@ mod tests {
         assert!(scores.row(0).iter().all(|s| s.is_finite()));
         assert_eq!(scores[[1, 0]], f64::NEG_INFINITY);
         assert!(scores[[1, 1]].is_finite());
+    }
+
+    #[test]
+    fn factors_of_words_that_occur_are_told_and_no_others() {
+        let (x, codes, classes) = documents();
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let model = MultinomialNb::new().fit(&data, &Monitor::quiet()).unwrap().model;
+        let mut told = Vec::new();
+
+        let rows = array![[0.0; 6], TEST];
+        model
+            .each_factor(&Rows::from(&rows), &mut |j, i, f| told.push((j, i, f.to_vec())))
+            .unwrap();
+
+        let all = model.log_factors(&TEST).unwrap();
+        let expected = [1, 2, 5].map(|j| (j, 1, all.row(j).to_vec()));
+        assert_eq!(told, expected);
     }
 
     #[test]

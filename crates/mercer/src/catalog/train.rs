@@ -139,7 +139,7 @@ fn run<S: Stream>(
     let mut fitted = training.estimator.finish_within(&stats, sums.rows, monitor)?;
     fitted.certificate.stopped = sums.stopped.or(fitted.certificate.stopped);
     let folds = sums.folds.into_iter().map(Leaves::finish).collect::<Result<Vec<_>>>()?;
-    let others = training.sums_without_each(&folds)?;
+    let others = sums_without_each(folds)?;
     let models = match how {
         _ if fitted.certificate.stopped.is_some() => Vec::new(),
         Some(how) => {
@@ -150,7 +150,7 @@ fn run<S: Stream>(
             (fitted, stats) = all.finish();
             climbs.map(|climb| climb.map(|c| c.finish().0)).collect()
         }
-        None => training.models(&others, &monitor.silent()),
+        None => training.models(others, &monitor.silent()),
     };
     fitted.certificate.seconds = start.elapsed().as_secs_f64();
     let judged = if fitted.certificate.stopped.is_none() && training.n_folds > 1 {
@@ -399,42 +399,14 @@ impl Training<'_> {
     /// Nor can one whose model was cut short.
     fn models(
         &self,
-        others: &[Option<AnyStats>],
+        others: Vec<Option<AnyStats>>,
         monitor: &Monitor<'_>,
     ) -> Vec<Option<Fitted<AnyModel>>> {
-        let model = |stats: &Option<AnyStats>| {
-            let fitted = self.estimator.finish_within(stats.as_ref()?, 0, monitor).ok()?;
+        let model = |stats: Option<AnyStats>| {
+            let fitted = self.estimator.finish_within(&stats?, 0, monitor).ok()?;
             fitted.certificate.stopped.is_none().then_some(fitted)
         };
-        others.iter().map(model).collect()
-    }
-
-    /// For every fold, the summary of all the others: running sums from both ends, so that none is
-    /// ever subtracted.
-    fn sums_without_each(&self, folds: &[Option<AnyStats>]) -> Result<Vec<Option<AnyStats>>> {
-        let add = |sum: &Option<AnyStats>, next: &Option<AnyStats>| -> Result<Option<AnyStats>> {
-            Ok(match (sum, next) {
-                (Some(sum), Some(next)) => {
-                    let mut sum = sum.clone();
-                    sum.merge(next)?;
-                    Some(sum)
-                }
-                (sum, next) => sum.clone().or_else(|| next.clone()),
-            })
-        };
-        let mut before = vec![None];
-        for fold in folds {
-            let sum = add(&before[before.len() - 1], fold)?;
-            before.push(sum);
-        }
-        let mut after = None;
-        let mut others = Vec::new();
-        for (k, fold) in folds.iter().enumerate().rev() {
-            others.push(add(&before[k], &after)?);
-            after = add(fold, &after)?;
-        }
-        others.reverse();
-        Ok(others)
+        others.into_iter().map(model).collect()
     }
 
     /// Rounds over the rows without a class, for the model of all rows and those that judge the folds
@@ -604,4 +576,32 @@ impl Training<'_> {
             Ok(ControlFlow::Continue(()))
         })
     }
+}
+
+/// For every fold, the summary of all the others: running sums from both ends, so that none is ever
+/// subtracted. Wide summaries take their time to copy, and each is copied once.
+fn sums_without_each(folds: Vec<Option<AnyStats>>) -> Result<Vec<Option<AnyStats>>> {
+    let add = |sum: Option<AnyStats>, next: &Option<AnyStats>| -> Result<Option<AnyStats>> {
+        match (sum, next) {
+            (Some(mut sum), Some(next)) => {
+                sum.merge(next)?;
+                Ok(Some(sum))
+            }
+            (sum, next) => Ok(sum.or_else(|| next.clone())),
+        }
+    };
+    let mut before = Vec::with_capacity(folds.len());
+    let mut sum = None;
+    for fold in &folds {
+        before.push(sum.clone());
+        sum = add(sum, fold)?;
+    }
+    drop(sum);
+    let (mut others, mut after) = (Vec::with_capacity(folds.len()), None);
+    for (fold, before) in folds.into_iter().zip(before).rev() {
+        others.push(add(before, &after)?);
+        after = add(fold, &after)?;
+    }
+    others.reverse();
+    Ok(others)
 }
