@@ -14,6 +14,7 @@ use crate::sweep::{
 use crate::thin::{thin_panel_double, thin_panel_single};
 use std::cell::RefCell;
 use std::fmt::Debug;
+use std::ops::Range;
 
 /// A number that kernel values are kept in. The loops are those of [`exp`](crate::exp),
 /// [`cosine`](crate::cosine) and [`sweep`](crate::sweep).
@@ -86,8 +87,8 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
         columns: &[i32],
         values: &[Self],
         panel: &[Self],
+        places: Range<usize>,
         out: &mut [Self],
-        stride: usize,
     );
 }
 
@@ -206,10 +207,10 @@ macro_rules! float {
                 columns: &[i32],
                 values: &[Self],
                 panel: &[Self],
+                places: Range<usize>,
                 out: &mut [Self],
-                stride: usize,
             ) {
-                $panel(offsets, columns, values, panel, out, stride);
+                $panel(offsets, columns, values, panel, places, out);
             }
         }
     };

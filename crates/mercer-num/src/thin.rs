@@ -6,6 +6,7 @@
 
 use crate::float::Float;
 use multiversion::multiversion;
+use std::ops::Range;
 
 /// Bytes of a line of a panel: what there are registers for.
 const LINE: usize = 256;
@@ -45,7 +46,7 @@ impl<T: Float> Panels<T> {
         assert_eq!(out.len(), n * self.width, "one product a row and a column");
         let panels = self.cells.chunks_exact((self.n_lines * Self::COLUMNS).max(1));
         for (first, panel) in (0..self.width).step_by(Self::COLUMNS).zip(panels) {
-            T::thin_panel(offsets, columns, values, panel, &mut out[first..], self.width);
+            T::thin_panel(offsets, columns, values, panel, first..self.width, out);
         }
     }
 }
@@ -53,8 +54,7 @@ impl<T: Float> Panels<T> {
 macro_rules! panel {
     ($name:ident, $T:ty) => {
         /// The products of some sparse rows with a panel, whose lines are as long as the registers are wide
-        /// together: those of every row stand `stride` behind those of the one before, as many as there is
-        /// room for.
+        /// together. `places` are those from the panel's first column to the end of a row of `out`.
         ///
         /// # Panics
         /// If a column has no line.
@@ -68,12 +68,12 @@ macro_rules! panel {
             columns: &[i32],
             values: &[$T],
             panel: &[$T],
+            places: Range<usize>,
             out: &mut [$T],
-            stride: usize,
         ) {
             const COLUMNS: usize = LINE / size_of::<$T>();
             let (panel, _) = panel.as_chunks::<COLUMNS>();
-            for (ends, out) in offsets.windows(2).zip(out.chunks_mut(stride)) {
+            for (ends, out) in offsets.windows(2).zip(out.chunks_exact_mut(places.end)) {
                 let mut sums = [0.0; COLUMNS];
                 let cells = ends[0]..ends[1];
                 for (j, v) in columns[cells.clone()].iter().zip(&values[cells]) {
@@ -82,7 +82,7 @@ macro_rules! panel {
                         sums[k] += v * line[k];
                     }
                 }
-                out.iter_mut().zip(&sums).for_each(|(out, sum)| *out = *sum);
+                out[places.start..].iter_mut().zip(&sums).for_each(|(out, sum)| *out = *sum);
             }
         }
     };

@@ -491,7 +491,7 @@ mod tests {
             let all = model.transform(&Rows::from(&x)).unwrap();
 
             for i in [0, 1, 2, 130, 199] {
-                let alone = x.slice(ndarray::s![i..=i, ..]).to_owned();
+                let alone = x.select(ndarray::Axis(0), &[i]);
                 let alone = model.transform(&Rows::from(&alone)).unwrap();
                 assert_eq!(alone.row(0), all.row(i), "{directions:?} row {i}");
                 let dot: f64 = (0..40).map(|j| x[[i, j]] * model.random_weights[[j, 71]]).sum();

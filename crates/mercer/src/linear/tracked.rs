@@ -208,8 +208,8 @@ impl Products {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mercer_num::Rows;
     use mercer_num::random::Random;
+    use mercer_num::{Matrix, Rows};
 
     #[test]
     fn what_came_and_left_gives_what_beginning_anew_does() {
