@@ -24,8 +24,9 @@ const PANEL: usize = 64;
 const PARTS: usize = 64;
 
 /// Sparse rows are dealt into as many parts as have so many times more cells than weights, and kept by columns where
-/// those would be few: the sums of every part have to be made and added.
-const CELLS: usize = 4;
+/// those would be few: the sums of every part have to be made, added and within reach. (At 46 cells a weight, film
+/// reviews, by columns took 0.6 of the time.)
+const CELLS: usize = 64;
 const FEW: usize = 4;
 
 /// The rows, and whether a constant column stands behind the others.
