@@ -2,6 +2,7 @@
 //!
 //! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
 //! - [`sparse`]: compressed rows, borrowed, in any order
+//! - [`packed`]: the same in less room, for solvers that read them many times
 //! - [`parallel`]: sums over rows that give the same bits on one thread or many
 //! - [`linalg`]: products and factorizations of dense matrices
 //! - [`double`]: numbers of twice a double's precision
@@ -31,6 +32,7 @@ pub mod linalg;
 pub mod marks;
 pub mod memory;
 pub mod outer;
+pub mod packed;
 pub mod parallel;
 pub mod random;
 pub mod rows;

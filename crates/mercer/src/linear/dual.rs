@@ -3,14 +3,19 @@
 //! In the dual problem every row has a pull `βᵢ`, and the weights are `w = Σᵢ βᵢ xᵢ`, `b = Σᵢ βᵢ / λ₀`. With the
 //! others held, the best pull of a row has a formula: what brings its score to its interval, as far as
 //! its bound allows (Hsieh et al. 2008; Ho & Lin 2012). Rows whose pull would not change for long are set
-//! aside, and asked again at the end. Every class has a thread to itself while it is worked on.
+//! aside, and asked again at the end. Every class has a thread to itself while it is worked on, after first passes
+//! for several classes at a time.
 //!
-//! Passes are cheap and soon near the optimum; the last digits may be left to others.
+//! Rows are read from a copy in single precision until the tolerance is finer than that; weights and what is proved
+//! are summed afresh from the rows themselves. Passes are cheap and soon near the optimum; the last digits may be
+//! left to others.
 
 use super::design::Lines;
 use super::interval::{Intervals, Power};
+use super::side_by_side::{Group, Sides};
 use crate::model::{Monitor, Stop};
 use mercer_num::memory::fetch;
+use mercer_num::packed::{LANES, PackedRows};
 use mercer_num::random::Random;
 use mercer_num::simd::dot_rows;
 use rayon::prelude::*;
@@ -19,12 +24,23 @@ use rayon::prelude::*;
 const VISITS: usize = 1024;
 /// Visits ahead of which a row is fetched: their order is known, to us.
 const AHEAD: usize = 1;
+/// The finest tolerances that several classes at a time, and rows in single precision, are good for.
+const COARSE: f64 = 3e-3;
+const FINE: f64 = 1e-5;
+/// Squared lengths of rows that single precision has room for.
+const LENGTHS: std::ops::Range<f64> = 1e-12..1e12;
+/// Passes for several classes at a time, at most.
+const TOGETHER: u64 = 40;
 
 /// The pulls of all classes, to be made better pass by pass.
 pub(super) struct Descent<'a> {
     lines: Lines<'a>,
+    /// The rows in single precision, where they have room there.
+    packed: Option<PackedRows>,
     classes: Vec<Class>,
     n_weights: usize,
+    /// What is far for a score.
+    unit: f64,
     pub stopped: Option<Stop>,
 }
 
@@ -55,7 +71,16 @@ struct Class {
     visits: u64,
     /// Whether the last pass found nothing to do.
     done: bool,
+    /// Whether the weights are the sum of the pulls as it comes out in double precision.
+    summed: bool,
     stopped: Option<Stop>,
+}
+
+/// Rows as they are, or in single precision.
+#[derive(Clone, Copy)]
+enum Sight<'a, 'b> {
+    Exact(&'b Lines<'a>),
+    Near(&'b PackedRows),
 }
 
 impl<'a> Descent<'a> {
@@ -82,22 +107,62 @@ impl<'a> Descent<'a> {
                 passes: 0,
                 visits: 0,
                 done: false,
+                summed: true,
                 stopped: None,
             }
         });
-        Descent { classes: classes.collect(), lines, n_weights, stopped: None }
+        let room = norms.iter().all(|norm| *norm == 0.0 || LENGTHS.contains(norm));
+        let packed = match &lines {
+            Lines::Thin(x) if room => PackedRows::of(&x.view()),
+            _ => None,
+        };
+        let (classes, unit) = (classes.collect(), problem.unit);
+        Descent { classes, lines, packed, n_weights, unit, stopped: None }
     }
 
     /// Passes over the rows until no score is further than `tolerance` from what its pull is right for, or
     /// until there were enough of them; says whether the former.
     pub fn run(&mut self, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) -> bool {
+        let fresh = self.classes.iter().all(|class| class.passes == 0);
+        if fresh && self.classes.len() > 1 && self.packed.is_some() {
+            self.run_together(tolerance, most_passes, monitor);
+            self.stopped = self.classes.iter().find_map(|class| class.stopped);
+            let done = self.classes.iter().all(|class| class.done);
+            if done || self.stopped.is_some() {
+                return done;
+            }
+        }
         let lines = &self.lines;
-        self.classes
-            .par_iter_mut()
-            .with_max_len(1)
-            .for_each(|class| class.run(lines, tolerance, most_passes, monitor));
+        let near = self.packed.as_ref().filter(|_| tolerance >= FINE * self.unit);
+        self.classes.par_iter_mut().with_max_len(1).for_each(|class| {
+            let sight = match near {
+                Some(packed) => Sight::Near(packed),
+                None => {
+                    class.sum(lines);
+                    Sight::Exact(lines)
+                }
+            };
+            class.run(sight, tolerance, most_passes, monitor);
+        });
         self.stopped = self.classes.iter().find_map(|class| class.stopped);
         self.classes.iter().all(|class| class.done)
+    }
+
+    /// Passes for several classes at a time, as near as those go.
+    fn run_together(&mut self, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) {
+        let Some(packed) = &self.packed else { return };
+        let lines = &self.lines;
+        self.classes.par_chunks_mut(LANES).with_max_len(1).for_each(|classes| {
+            let rows = (0..packed.n_rows()).map(|i| sides(classes, i)).collect();
+            let (lift, power) = (classes[0].lift, classes[0].power);
+            let mut group = Group::new(rows, packed.n_columns(), lift, power);
+            let near = tolerance.max(COARSE) as f32;
+            group.run(packed, near, TOGETHER.min(most_passes), monitor);
+            for (k, class) in classes.iter_mut().enumerate() {
+                class.take(&group, k, lines);
+                class.done = group.settled && tolerance >= COARSE;
+            }
+        });
     }
 
     /// The most passes that a class needed.
@@ -106,9 +171,10 @@ impl<'a> Descent<'a> {
     }
 
     /// The weights, feature by feature and the constant terms last, summed afresh.
-    pub fn weights(&self) -> Vec<f64> {
-        let summed: Vec<Vec<f64>> =
-            self.classes.par_iter().map(|class| class.sum(&self.lines)).collect();
+    pub fn weights(&mut self) -> Vec<f64> {
+        let lines = &self.lines;
+        self.classes.par_iter_mut().with_max_len(1).for_each(|class| class.sum(lines));
+        let summed: Vec<&[f64]> = self.classes.iter().map(|class| &class.weights[..]).collect();
         side_by_side(&summed, self.n_weights)
     }
 
@@ -117,12 +183,31 @@ impl<'a> Descent<'a> {
         let share = |row: &Row| if row.cost > 0.0 { row.beta / row.cost } else { 0.0 };
         let pulls: Vec<Vec<f64>> =
             self.classes.par_iter().map(|class| class.rows.iter().map(share).collect()).collect();
-        side_by_side(&pulls, pulls.first().map_or(0, Vec::len))
+        let pulls: Vec<&[f64]> = pulls.iter().map(Vec::as_slice).collect();
+        side_by_side(&pulls, pulls.first().map_or(0, |pulls| pulls.len()))
     }
 }
 
+/// What a row is for some classes.
+fn sides(classes: &[Class], i: usize) -> Sides {
+    let mut sides = Sides { norm: classes[0].rows[i].norm as f32, ..Sides::default() };
+    // Nothing ever moves a class that is not there.
+    sides.curve = [1.0; LANES];
+    for (k, class) in classes.iter().enumerate() {
+        let Row { low, cost, norm, .. } = class.rows[i];
+        if cost > 0.0 {
+            sides.side[k] = if low.is_finite() { 1.0 } else { -1.0 };
+            (sides.bound[k], sides.curve[k]) = match class.power {
+                Power::Plain => (cost as f32, norm.max(LENGTHS.start) as f32),
+                Power::Squared => (f32::INFINITY, (norm + 0.5 / cost) as f32),
+            };
+        }
+    }
+    sides
+}
+
 /// The first numbers of all, then the second ones, and so on.
-fn side_by_side(columns: &[Vec<f64>], n: usize) -> Vec<f64> {
+fn side_by_side(columns: &[&[f64]], n: usize) -> Vec<f64> {
     let m = columns.len();
     let mut out = vec![0.0; n * m];
     out.par_chunks_mut(VISITS * m).enumerate().for_each(|(part, out)| {
@@ -134,7 +219,24 @@ fn side_by_side(columns: &[Vec<f64>], n: usize) -> Vec<f64> {
 }
 
 impl Class {
-    fn run(&mut self, lines: &Lines<'_>, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) {
+    /// Goes on from the pulls of a group's class.
+    fn take(&mut self, group: &Group, k: usize, lines: &Lines<'_>) {
+        let cap = |row: &Row| if self.power == Power::Plain { row.cost } else { f64::INFINITY };
+        for (row, sides) in self.rows.iter_mut().zip(&group.rows) {
+            row.beta = f64::from(sides.beta[k]).clamp(-cap(row), cap(row));
+        }
+        (self.passes, self.stopped, self.summed) = (group.passes, group.stopped, false);
+        self.visits = group.passes * self.all.len() as u64;
+        self.sum(lines);
+    }
+
+    fn run(
+        &mut self,
+        lines: Sight<'_, '_>,
+        tolerance: f64,
+        most_passes: u64,
+        monitor: &Monitor<'_>,
+    ) {
         let mut active = self.all.clone();
         // How sure it takes to set a row aside: further than any score was off in the last pass.
         let mut sure = f64::INFINITY;
@@ -178,7 +280,7 @@ impl Class {
     /// Sets the pull of a row to its best; says by how much its score was off, and whether the pull will not
     /// soon change.
     #[inline]
-    fn visit(&mut self, lines: &Lines<'_>, i: usize, sure: f64) -> (f64, bool) {
+    fn visit(&mut self, lines: Sight<'_, '_>, i: usize, sure: f64) -> (f64, bool) {
         let z = lines.dot(i, &self.weights) + self.constant();
         let Row { low, high, cost, norm, beta } = self.rows[i];
         let (bound, curve) = match self.power {
@@ -192,6 +294,7 @@ impl Class {
         let step = best - beta;
         if step != 0.0 {
             self.rows[i].beta = best;
+            self.summed = false;
             lines.add_to(i, step, &mut self.weights);
             if let (Some(b), true) = (self.weights.last_mut(), self.lift > 0.0) {
                 *b += step * self.lift;
@@ -212,18 +315,48 @@ impl Class {
         }
     }
 
-    /// The weights that the pulls make.
-    fn sum(&self, lines: &Lines<'_>) -> Vec<f64> {
-        let mut weights = vec![0.0; self.weights.len()];
+    /// Sums up the weights that the pulls make.
+    fn sum(&mut self, lines: &Lines<'_>) {
+        if self.summed {
+            return;
+        }
+        let weights = &mut self.weights;
+        weights.fill(0.0);
         let mut constant = 0.0;
         for (i, row) in self.rows.iter().enumerate().filter(|(_, row)| row.beta != 0.0) {
-            lines.add_to(i, row.beta, &mut weights);
+            lines.add_to(i, row.beta, weights);
             constant += row.beta * self.lift;
         }
         if let (Some(b), true) = (weights.last_mut(), self.lift > 0.0) {
             *b = constant;
         }
-        weights
+        self.summed = true;
+    }
+}
+
+impl Sight<'_, '_> {
+    #[inline]
+    fn dot(self, i: usize, w: &[f64]) -> f64 {
+        match self {
+            Sight::Exact(lines) => lines.dot(i, w),
+            Sight::Near(rows) => rows.dot(i, w),
+        }
+    }
+
+    #[inline]
+    fn add_to(self, i: usize, times: f64, w: &mut [f64]) {
+        match self {
+            Sight::Exact(lines) => lines.add_to(i, times, w),
+            Sight::Near(rows) => rows.add_to(i, times, w),
+        }
+    }
+
+    #[inline]
+    fn fetch(self, i: usize) {
+        match self {
+            Sight::Exact(lines) => lines.fetch(i),
+            Sight::Near(rows) => rows.fetch(i),
+        }
     }
 }
 

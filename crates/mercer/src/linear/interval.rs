@@ -151,6 +151,7 @@ impl<'a> Intervals<'a> {
     }
 
     /// The interval of a score.
+    #[inline]
     pub fn ends(&self, i: usize, k: usize) -> (f64, f64) {
         match &self.aim {
             Aim::Classes { places, .. } if self.is_own(places[i], k) => (1.0, f64::INFINITY),
@@ -159,11 +160,13 @@ impl<'a> Intervals<'a> {
         }
     }
 
+    #[inline]
     fn is_own(&self, place: u32, k: usize) -> bool {
         if self.m == 1 { place == 1 } else { place as usize == k }
     }
 
     /// What a score's distance costs.
+    #[inline]
     pub fn cost(&self, i: usize, k: usize) -> f64 {
         match &self.aim {
             Aim::Classes { places, factors } if self.m == 1 || self.is_own(places[i], k) => {
@@ -190,6 +193,7 @@ impl<'a> Intervals<'a> {
     }
 
     /// The largest `|θ|`.
+    #[inline]
     fn cap(&self) -> f64 {
         match self.power {
             Power::Plain => 1.0,
@@ -198,6 +202,7 @@ impl<'a> Intervals<'a> {
     }
 
     /// The loss of a score for every unit of cost, and its `θ`.
+    #[inline]
     fn loss(&self, i: usize, k: usize, z: f64) -> (f64, f64) {
         let stiffness = self.stiffness[k];
         let anchor = self.anchors.get(i * self.m + k).map_or(0.0, |theta| theta / stiffness);
@@ -395,6 +400,7 @@ impl<'a> Intervals<'a> {
     }
 
     /// A score's loss, and how far loss and pull are from proving each other: never negative.
+    #[inline]
     fn apart(&self, i: usize, k: usize, z: f64, force: f64) -> (f64, f64) {
         let (cost, (low, high)) = (self.cost(i, k), self.ends(i, k));
         let r = towards((low, high), z);
@@ -453,6 +459,7 @@ impl<'a> Intervals<'a> {
 }
 
 /// How far a score has to go to its interval.
+#[inline]
 fn towards((low, high): (f64, f64), z: f64) -> f64 {
     if z < low {
         low - z

@@ -18,6 +18,7 @@ mod normal;
 mod online;
 mod ridge;
 mod ridge_cv;
+mod side_by_side;
 mod summary;
 mod svc;
 mod svr;

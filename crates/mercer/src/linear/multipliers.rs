@@ -202,7 +202,7 @@ impl Asked<'_> {
     fn begins_with_pulls(&self, problem: &Intervals<'_>) -> bool {
         let possible = !problem.free_constant() && problem.costs.weights.1 == 0.0;
         let many = match problem.power {
-            Power::Plain => problem.design.is_sparse() || problem.design.width() > NARROW,
+            Power::Plain => problem.design.width() > NARROW,
             Power::Squared if problem.design.is_sparse() => problem.design.width() > WIDE,
             Power::Squared => problem.design.width() > TRACKED,
         };

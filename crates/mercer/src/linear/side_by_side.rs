@@ -1,0 +1,133 @@
+//! The first passes over the rows' pulls, for several classes at a time.
+//!
+//! What takes time in [`super::dual`] is to bring a row and the weights it meets into reach. Eight classes whose
+//! weights stand side by side, in single precision, share that: a pass over all of them takes little longer than
+//! one over a single class. Rows that one class is done with are read for the others, so the last digits are left
+//! to passes over one class at a time.
+
+use super::interval::Power;
+use crate::model::{Monitor, Stop};
+use mercer_num::memory::fetch;
+use mercer_num::packed::{LANES, PackedRows};
+use mercer_num::random::Random;
+
+/// Visits between two looks at the clock.
+const VISITS: usize = 1024;
+
+/// What a row is for every class of a group.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Sides {
+    /// 1 where the score should be 1 or more, −1 where it should be −1 or less; 0 of a class that is not there.
+    pub side: [f32; LANES],
+    /// The largest pull.
+    pub bound: [f32; LANES],
+    /// How much the gradient of a pull moves with it.
+    pub curve: [f32; LANES],
+    pub beta: [f32; LANES],
+    /// How much a score moves with its pull.
+    pub norm: f32,
+}
+
+/// The pulls of some classes, and the weights they make.
+pub(super) struct Group {
+    pub rows: Vec<Sides>,
+    weights: Vec<[f32; LANES]>,
+    /// How much the constant terms move with a pull.
+    lift: f32,
+    power: Power,
+    pub passes: u64,
+    /// Whether the last pass found nothing to do.
+    pub settled: bool,
+    pub stopped: Option<Stop>,
+}
+
+impl Group {
+    /// No pulls.
+    pub fn new(rows: Vec<Sides>, n_columns: usize, lift: f64, power: Power) -> Group {
+        let weights = vec![[0.0; LANES]; n_columns + 1];
+        let lift = lift as f32;
+        Group { rows, weights, lift, power, passes: 0, settled: false, stopped: None }
+    }
+
+    /// Passes over the rows until no score is further than `tolerance` from what its pull is right for, or until
+    /// there were enough of them.
+    pub fn run(&mut self, x: &PackedRows, tolerance: f32, most: u64, monitor: &Monitor<'_>) {
+        let all: Vec<u32> = (0..self.rows.len() as u32).collect();
+        let mut active = all.clone();
+        let mut sure = [f32::INFINITY; LANES];
+        let mut random = Random::new(0);
+        let mut visits = 0;
+        while !self.settled && visits < most * all.len() as u64 {
+            random.shuffle(&mut active);
+            let whole = active.len() == all.len();
+            let (mut worst, mut kept) = ([0.0f32; LANES], 0);
+            for visit in 0..active.len() {
+                if visit.is_multiple_of(VISITS) {
+                    self.stopped = monitor.stop();
+                    if self.stopped.is_some() {
+                        return;
+                    }
+                }
+                if let Some(later) = active.get(visit + 2) {
+                    fetch(&self.rows[*later as usize..=*later as usize]);
+                }
+                if let Some(later) = active.get(visit + 1) {
+                    x.fetch(*later as usize);
+                }
+                let i = active[visit];
+                let quiet = self.visit(x, i as usize, &sure, &mut worst);
+                active[kept] = i;
+                kept += usize::from(!quiet);
+            }
+            self.passes += 1;
+            visits += active.len() as u64;
+            let right = worst.iter().all(|off| *off <= tolerance);
+            self.settled = right && whole;
+            if right || kept == 0 {
+                active.clone_from(&all);
+                sure = [f32::INFINITY; LANES];
+            } else {
+                active.truncate(kept);
+                sure = worst;
+            }
+        }
+    }
+
+    /// Sets the pulls of a row to their best, keeps by how much scores were off; says whether none will soon
+    /// change.
+    #[inline]
+    fn visit(
+        &mut self,
+        x: &PackedRows,
+        i: usize,
+        sure: &[f32; LANES],
+        worst: &mut [f32; LANES],
+    ) -> bool {
+        let constants = self.weights[x.n_columns()];
+        let dots = x.dot_lanes(i, &self.weights);
+        let row = &mut self.rows[i];
+        let (mut steps, mut quiet, mut moved) = ([0.0f32; LANES], true, false);
+        for k in 0..LANES {
+            // As if every class were to be at 1 or more.
+            let side = row.side[k];
+            let z = side * (dots[k] + constants[k]);
+            let own = side * row.beta[k];
+            let rest = z - row.norm * own;
+            let best = ((1.0 - rest).max(0.0) / row.curve[k]).min(row.bound[k]);
+            let step = best - own;
+            row.beta[k] = side * best;
+            steps[k] = side * step;
+            worst[k] = worst[k].max(step.abs() * row.curve[k]);
+            moved |= step != 0.0;
+            let above = best == 0.0 && z > 1.0 + sure[k];
+            let below = self.power == Power::Plain && best == row.bound[k] && z < 1.0 - sure[k];
+            quiet &= step == 0.0 && (above || below || side == 0.0);
+        }
+        if moved {
+            x.add_lanes(i, &steps, &mut self.weights);
+            let constants = &mut self.weights[x.n_columns()];
+            constants.iter_mut().zip(&steps).for_each(|(b, step)| *b += step * self.lift);
+        }
+        quiet
+    }
+}
