@@ -286,15 +286,15 @@ impl<T: Float> KernelRows<T> {
         // Blocks of rows go to a fixed number of sums in turn, so that threads decide nothing.
         let mut parts = vec![vec![0.0; n]; SUMS.min(n.div_ceil(BAND))];
         parts.par_iter_mut().enumerate().for_each(|(k, sums)| {
-            let mut values = vec![T::default(); BAND * BAND];
+            let mut values = Vec::new();
             for first in (k * BAND..n).step_by(SUMS * BAND) {
                 let last = (first + BAND).min(n);
                 let picks: Vec<u32> = (first as u32..last as u32).collect();
                 let some = self.select(&picks);
                 for from in (0..=first).step_by(BAND) {
                     let range = from..(from + BAND).min(n);
-                    let values = &mut values[..picks.len() * range.len()];
-                    some.block(self, range.clone(), values);
+                    values.resize(picks.len() * range.len(), T::default());
+                    some.block(self, range.clone(), &mut values);
                     let rows: Vec<&[T]> = values.chunks_exact(range.len()).collect();
                     for (i, row) in rows.iter().enumerate() {
                         sums[first + i] += T::dot(row, &weights[range.clone()]);
