@@ -8,6 +8,7 @@
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
 //!   solvers
+//! - [`apart`]: rows seen from a center, times a table
 //! - [`float`]: single and double precision behind one name
 //! - [`fourier`]: convolutions around a ring
 //! - [`memory`]: large tables on large pages
@@ -16,6 +17,7 @@
 //! - [`mod@bytes`]: where bytes stand in a text
 //! - [`random`]: portable random streams
 
+pub mod apart;
 pub mod bytes;
 pub mod cosine;
 pub mod double;

@@ -8,7 +8,7 @@
 //! Fitting needs each class's weight and mean and one scatter matrix within classes, so twenty
 //! thousand classes need no more than one square.
 
-use super::panels::{PANEL, by_panels, tame};
+use super::panels::{PANEL, all_finite, by_panels, tame, write_winners};
 use super::root::{Root, Thin};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
 use super::summary::{
@@ -19,7 +19,8 @@ use crate::explain::Portrait;
 use crate::model::Cached;
 use crate::prelude::*;
 use crate::stats::{Within, triangle};
-use mercer_num::linalg::{Svd, add_times};
+use mercer_num::apart::add_apart_times;
+use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
 use ndarray::{ArrayView2, Axis, Slice};
 use std::f64::consts::TAU;
@@ -276,22 +277,21 @@ impl LinearDiscriminantAnalysisModel {
         Some((axes, ratios))
     }
 
-    /// `(x − center) · weights`, panel by panel.
-    fn project(&self, x: &Rows<'_>, weights: ArrayView2<'_, f64>) -> Result<Matrix> {
-        let center = &self.rule().center;
-        let (width, n_outputs) = weights.dim();
-        let weights = weights.as_standard_layout();
-        let weights = weights.as_slice().unwrap_or_default();
-        // Looked at three times while they are in cache: for cells that are no numbers, for the center, and for
-        // the product.
-        let rows = (CELLS / width.max(1)).clamp(32, 1024);
-        by_panels(x, rows, n_outputs, |panel, answers| {
-            let mut centered = Vec::with_capacity(panel.len());
-            for row in panel.chunks_exact(width) {
-                centered.extend(row.iter().zip(center).map(|(v, m)| v - m));
-            }
-            add_times(&centered, width, weights, n_outputs, answers);
-        })
+    /// Rows that are looked at together.
+    fn panel_rows(&self) -> usize {
+        (CELLS / self.n_columns().max(1)).clamp(32, 1024).next_multiple_of(4)
+    }
+
+    /// Writes the scores of a row-major panel; says whether they are finite, and so all cells.
+    fn write_scores(&self, panel: &[f64], weights: &[f64], scores: &mut [f64]) -> bool {
+        let offsets = &self.rule().offsets;
+        scores.chunks_exact_mut(offsets.len()).for_each(|row| row.copy_from_slice(offsets));
+        add_apart_times(panel, &self.rule().center, weights, scores);
+        let finite = all_finite(scores);
+        if !finite {
+            scores.chunks_exact_mut(offsets.len()).for_each(tame);
+        }
+        finite
     }
 
     /// `log N(x; center, Σ)` of each row: what all scores leave out.
@@ -301,6 +301,7 @@ impl LinearDiscriminantAnalysisModel {
         by_panels(x, PANEL, 1, |panel, answers| {
             let distances = rule.root.distances(panel, &rule.center);
             answers.iter_mut().zip(distances).for_each(|(a, d)| *a = peak - 0.5 * d);
+            all_finite(panel)
         })
     }
 }
@@ -328,15 +329,30 @@ impl Classifier for LinearDiscriminantAnalysisModel {
     /// The linear scores: `log p(c | x)` up to what all classes have in common.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        let rule = self.rule();
-        let mut scores = self.project(x, rule.coefficients.t())?;
-        for mut row in scores.outer_iter_mut() {
-            let row = row.as_slice_mut().expect("a fresh matrix is contiguous");
-            row.iter_mut().zip(&rule.offsets).for_each(|(s, offset)| *s += offset);
-            tame(row);
-        }
-        Ok(scores)
+        let weights = by_column(&self.rule().coefficients);
+        by_panels(x, self.panel_rows(), self.classes.len(), |panel, scores| {
+            self.write_scores(panel, &weights, scores)
+        })
     }
+
+    /// By the same scores, which are seen while they are in cache and not kept.
+    fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
+        self.check_columns(x)?;
+        let weights = by_column(&self.rule().coefficients);
+        let n_classes = self.classes.len();
+        let codes = by_panels(x, self.panel_rows(), 1, |panel, codes| {
+            let mut scores = vec![0.0; codes.len() * n_classes];
+            let finite = self.write_scores(panel, &weights, &mut scores);
+            write_winners(&scores, codes);
+            finite
+        })?;
+        Ok(codes.iter().map(|code| *code as u32).collect())
+    }
+}
+
+/// A matrix of one row a class, column by column.
+fn by_column(m: &Matrix) -> Vec<f64> {
+    m.columns().into_iter().flat_map(|column| column.to_vec()).collect()
 }
 
 impl Probabilistic for LinearDiscriminantAnalysisModel {}
@@ -374,7 +390,12 @@ impl Transformer for LinearDiscriminantAnalysisModel {
     /// Fisher's projection: rows along the axes that tell classes apart.
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        self.project(x, first_columns(&self.rule().axes, self.n_outputs()))
+        let axes = first_columns(&self.rule().axes, self.n_outputs());
+        let weights: Vec<f64> = axes.iter().copied().collect();
+        by_panels(x, self.panel_rows(), axes.ncols(), |panel, answers| {
+            add_apart_times(panel, &self.rule().center, &weights, answers);
+            all_finite(answers)
+        })
     }
 }
 
@@ -400,6 +421,7 @@ impl Discriminant for LinearDiscriminantAnalysisModel {
                 let column = answers.iter_mut().skip(c).step_by(self.classes.len());
                 column.zip(distances).for_each(|(a, d)| *a = d);
             }
+            all_finite(panel)
         })
     }
 

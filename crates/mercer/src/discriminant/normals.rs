@@ -5,10 +5,10 @@
 //! units of the columns' own spread. This is what adding ever less of an identity would lead to,
 //! without its arbitrary unit; the rank says how many directions were really seen.
 
-use super::panels::{PANEL, by_panels, tame};
+use super::panels::{PANEL, all_finite, by_panels, tame, write_winners};
 use super::root::{BLOCK, Root, Thin};
 use super::winner::{self, Race};
-use crate::model::{Cached, winners};
+use crate::model::Cached;
 use crate::prelude::*;
 use mercer_num::parallel;
 use mercer_num::random::Random;
@@ -149,41 +149,61 @@ impl Normals {
     }
 
     pub(super) fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let (ready, n_classes) = (self.ready(), self.classes.len());
-        by_panels(x, PANEL, n_classes, |panel, answers| {
-            let panel = ready.ordered(panel);
-            for (c, (root, mean)) in ready.centers().enumerate() {
-                let distances = root.distances(&panel, mean);
-                let column = answers.iter_mut().skip(c).step_by(n_classes);
-                column.zip(distances).for_each(|(a, d)| *a = d);
-            }
+        by_panels(x, PANEL, self.classes.len(), |panel, answers| {
+            self.write_distances(panel, answers);
+            all_finite(panel)
         })
     }
 
-    /// `log p(c) − ½ (log det Σ_c + distance)`.
+    /// Writes the distances of a row-major panel from every center.
+    fn write_distances(&self, panel: &[f64], answers: &mut [f64]) {
+        let ready = self.ready();
+        let panel = ready.ordered(panel);
+        for (c, (root, mean)) in ready.centers().enumerate() {
+            let distances = root.distances(&panel, mean);
+            let column = answers.iter_mut().skip(c).step_by(self.classes.len());
+            column.zip(distances).for_each(|(a, d)| *a = d);
+        }
+    }
+
+    /// Writes `log p(c) − ½ (log det Σ_c + distance)` of a row-major panel.
+    fn write_scores(&self, peaks: &[f64], panel: &[f64], scores: &mut [f64]) {
+        self.write_distances(panel, scores);
+        for row in scores.chunks_exact_mut(peaks.len()) {
+            row.iter_mut().zip(peaks).for_each(|(s, peak)| *s = peak - 0.5 * *s);
+        }
+        if !all_finite(scores) {
+            scores.chunks_exact_mut(peaks.len()).for_each(tame);
+        }
+    }
+
+    /// The scores of every row and class.
     pub(super) fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         let peaks = self.peaks();
-        let mut scores = self.distances(x)?;
-        for mut row in scores.outer_iter_mut() {
-            let row = row.as_slice_mut().expect("a fresh matrix is contiguous");
-            row.iter_mut().zip(&peaks).for_each(|(s, peak)| *s = peak - 0.5 * *s);
-            tame(row);
-        }
-        Ok(scores)
+        by_panels(x, PANEL, peaks.len(), |panel, scores| {
+            self.write_scores(&peaks, panel, scores);
+            all_finite(panel)
+        })
     }
 
     /// The class of the highest score of every row. Where columns are many, a class is dropped from the
     /// race as soon as it can no longer win.
     pub(super) fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        let ready = self.ready();
-        if self.means.ncols() <= 2 * BLOCK {
-            return Ok(winners(&self.scores(x)?));
-        }
-        let peaks = self.peaks();
-        let race = Race { classes: ready.centers().collect(), peaks: &peaks };
-        let codes = by_panels(x, winner::PANEL, 1, |panel, codes| {
-            race.run(&ready.ordered(panel), codes);
-        })?;
+        let (ready, peaks) = (self.ready(), self.peaks());
+        let codes = if self.means.ncols() <= 2 * BLOCK {
+            by_panels(x, PANEL, 1, |panel, codes| {
+                let mut scores = vec![0.0; codes.len() * peaks.len()];
+                self.write_scores(&peaks, panel, &mut scores);
+                write_winners(&scores, codes);
+                all_finite(panel)
+            })?
+        } else {
+            let race = Race { classes: ready.centers().collect(), peaks: &peaks };
+            by_panels(x, winner::PANEL, 1, |panel, codes| {
+                race.run(&ready.ordered(panel), codes);
+                all_finite(panel)
+            })?
+        };
         Ok(codes.iter().map(|code| *code as u32).collect())
     }
 

@@ -3,12 +3,14 @@
 use crate::prelude::*;
 use mercer_num::rows::Missing;
 use mercer_num::simd::sum;
+use mercer_num::special::argmax;
 use rayon::prelude::*;
 
 /// Rows that are usually looked at together.
 pub(super) const PANEL: usize = 256;
 
-/// Fills `width` numbers a row: `fill` gets the cells of up to `panel` rows, row-major, and their answers.
+/// Fills `width` numbers a row: `fill` gets the cells of up to `panel` rows, row-major, and their answers. It
+/// says whether it is sure that every cell is finite, from what it made of them or from [`all_finite`].
 /// Sparse rows are written out panel by panel, so they get the bits of dense ones.
 ///
 /// # Errors
@@ -17,7 +19,7 @@ pub(super) fn by_panels(
     x: &Rows<'_>,
     panel: usize,
     width: usize,
-    fill: impl Fn(&[f64], &mut [f64]) + Sync,
+    fill: impl Fn(&[f64], &mut [f64]) -> bool + Sync,
 ) -> Result<Matrix> {
     let (n_rows, n_columns) = (x.n_rows(), x.n_columns());
     let mut out = Matrix::zeros((n_rows, width));
@@ -40,18 +42,29 @@ pub(super) fn by_panels(
                 }
                 _ => rows.block(0..rows.n_rows()).unwrap_or_default(),
             };
-            // A sum of finite cells may leave the range; one with another cell is never finite.
-            if !sum(&panel).is_finite() {
+            if !fill(&panel, answers) {
                 crate::data::check_cells(&rows, Missing::Refused)
                     .map_err(|e| e.after_rows(first))?;
             }
-            fill(&panel, answers);
             Ok(())
         })
         .collect();
     // Of several bad cells the first is named, whichever thread was faster.
     filled.into_iter().collect::<Result<()>>()?;
     Ok(out)
+}
+
+/// Whether all numbers are surely finite: a sum with one that is not never is.
+pub(super) fn all_finite(numbers: &[f64]) -> bool {
+    sum(numbers).is_finite()
+}
+
+/// Writes the code of the highest score of every row, while the scores are in cache.
+pub(super) fn write_winners(scores: &[f64], codes: &mut [f64]) {
+    let n_classes = scores.len() / codes.len().max(1);
+    for (code, scores) in codes.iter_mut().zip(scores.chunks_exact(n_classes.max(1))) {
+        *code = argmax(scores) as f64;
+    }
 }
 
 /// Scores that left the range of a double say nothing: no class is likelier than another.

@@ -6,8 +6,12 @@
 //! `tol` says which directions have a spread at all: those whose standard deviation, in these
 //! units, is above it.
 
+use crate::model::Cached;
 use mercer_num::Matrix;
-use mercer_num::linalg::{Cholesky, SymmetricEigen, add_product, add_times, solve_lower};
+use mercer_num::apart::add_apart_squares;
+use mercer_num::linalg::{
+    Cholesky, SymmetricEigen, add_product, add_times, solve_lower, solve_lower_transposed,
+};
 use mercer_num::sweep::dot_double;
 use ndarray::ArrayView2;
 
@@ -17,6 +21,10 @@ const ROUNDING: f64 = 1e-13;
 /// Directions that are multiplied together: what stands above the diagonal of a triangle is skipped
 /// block by block.
 pub(super) const BLOCK: usize = 128;
+
+/// Rows of up to so many cells are measured as they lie, without a product of matrices. They have one block,
+/// which reads all of them.
+const NARROW: usize = 32;
 
 /// What becomes of a direction without spread.
 #[derive(Clone, Copy, Debug)]
@@ -34,8 +42,8 @@ pub(crate) struct Root {
     /// What columns are divided by; infinite where a column is left out.
     scales: Vec<f64>,
     form: Form,
-    /// The whitening matrix in blocks of rows.
-    blocks: Vec<Block>,
+    /// The whitening matrix in blocks of rows, made when rows are first measured.
+    blocks: Cached<Vec<Block>>,
     /// `log det Σ` over the directions that are kept.
     pub log_determinant: f64,
     /// How many directions have a spread of their own.
@@ -150,30 +158,41 @@ impl Root {
                     rank: width - n_constant,
                     dimension: width - dropped,
                     condition: inverse_norm * one_norm(&scaled),
-                    blocks: form.blocks(&scales),
+                    blocks: Cached::default(),
                     form,
                     scales,
                 });
             }
         }
-        let eigen = SymmetricEigen::of(scaled.view())?;
-        let rank = eigen.values.iter().filter(|v| **v > floor).count() - n_constant;
-        let kept: Vec<usize> = (0..width)
-            .filter(|k| matches!(thin, Thin::Widened(_)) || eigen.values[*k] > floor)
-            .collect();
-        let values: Vec<f64> = kept.iter().map(|k| eigen.values[*k].max(floor)).collect();
+        // A column without spread is an axis of its own; the others need not know of it.
+        let moving: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
+        let part = Matrix::from_shape_fn((moving.len(), moving.len()), |(i, j)| {
+            scaled[[moving[i], moving[j]]]
+        });
+        let eigen = SymmetricEigen::of(part.view())?;
+        let rank = eigen.values.iter().filter(|v| **v > floor).count();
+        let widened = matches!(thin, Thin::Widened(_));
+        let kept: Vec<usize> =
+            (0..moving.len()).filter(|k| widened || eigen.values[*k] > floor).collect();
+        let alone: Vec<usize> = (0..width).filter(|j| widened && constant[*j]).collect();
+        let mut axes = Matrix::zeros((width, kept.len() + alone.len()));
+        for (vector, j) in eigen.vectors.outer_iter().zip(&moving) {
+            let row = axes.row_mut(*j);
+            row.into_iter().zip(&kept).for_each(|(cell, k)| *cell = vector[*k]);
+        }
+        alone.iter().enumerate().for_each(|(k, j)| axes[[*j, kept.len() + k]] = 1.0);
+        let mut values: Vec<f64> = kept.iter().map(|k| eigen.values[*k].max(floor)).collect();
+        values.resize(axes.ncols(), 1.0);
         let largest = values.iter().copied().fold(1.0, f64::max);
         let smallest = values.iter().copied().fold(1.0, f64::min);
-        let form = Form::Axes(
-            eigen.vectors.select(ndarray::Axis(1), &kept),
-            values.iter().map(|v| v.sqrt()).collect(),
-        );
+        let dimension = axes.ncols();
+        let form = Form::Axes(axes, values.iter().map(|v| v.sqrt()).collect());
         Some(Root {
             log_determinant: log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
             rank,
-            dimension: kept.len() - dropped,
+            dimension,
             condition: largest / smallest,
-            blocks: form.blocks(&scales),
+            blocks: Cached::default(),
             form,
             scales,
         })
@@ -187,32 +206,44 @@ impl Root {
         }
     }
 
+    /// The whitening matrix in blocks of rows.
+    fn blocks(&self) -> &[Block] {
+        self.blocks.get(|| self.form.blocks(&self.scales))
+    }
+
     /// Whitens differences from a mean: one row a column of the data and one column a row of it,
     /// `n` of them. The answer has one row a direction.
     pub fn whiten(&self, differences: &[f64], n: usize) -> Vec<f64> {
-        let mut out = vec![0.0; self.size() * n];
-        let mut rest = &mut out[..];
-        for block in &self.blocks {
-            let (end, size) = block.0.dim();
-            let (rows, others) = rest.split_at_mut(size * n);
-            add_product(block.cells(), size, &differences[..end * n], n, rows);
-            rest = others;
+        let mut scaled = differences.to_vec();
+        divide_rows(&mut scaled, &self.scales, n);
+        match &self.form {
+            Form::Lower(lower) => {
+                solve_lower(lower.view(), &mut scaled, n);
+                scaled
+            }
+            Form::Axes(axes, spreads) => {
+                let mut out = vec![0.0; spreads.len() * n];
+                let axes = axes.as_slice().expect("axes are row-major");
+                add_product(axes, spreads.len(), &scaled, n, &mut out);
+                divide_rows(&mut out, spreads, n);
+                out
+            }
         }
-        out
     }
 
     /// The transpose of [`Root::whiten`]: from directions back to columns.
     pub fn pull(&self, whitened: &[f64], n: usize) -> Vec<f64> {
-        let mut out = vec![0.0; self.scales.len() * n];
-        let mut rest = whitened;
-        for block in &self.blocks {
-            let (end, size) = block.0.dim();
-            let (rows, others) = rest.split_at(size * n);
-            let turned = block.0.t().as_standard_layout().into_owned();
-            let cells = turned.as_slice().expect("a copy in standard layout");
-            add_product(cells, end, rows, n, &mut out[..end * n]);
-            rest = others;
+        let mut out = whitened.to_vec();
+        match &self.form {
+            Form::Lower(lower) => solve_lower_transposed(lower.view(), &mut out, n),
+            Form::Axes(axes, spreads) => {
+                divide_rows(&mut out, spreads, n);
+                let directions = std::mem::replace(&mut out, vec![0.0; self.scales.len() * n]);
+                let axes = axes.as_slice().expect("axes are row-major");
+                add_times(axes, spreads.len(), &directions, n, &mut out);
+            }
         }
+        divide_rows(&mut out, &self.scales, n);
         out
     }
 
@@ -226,6 +257,10 @@ impl Root {
         let width = mean.len();
         let n = panel.len() / width;
         let mut out = vec![0.0; n];
+        if width <= NARROW {
+            self.blocks().iter().for_each(|b| add_apart_squares(panel, mean, b.cells(), &mut out));
+            return out;
+        }
         let apart = apart(panel, mean, 0..n, width);
         (0..self.n_blocks()).for_each(|k| self.add_block(k, &apart, &mut out));
         out
@@ -233,12 +268,12 @@ impl Root {
 
     /// How many columns a block reads, the first of them.
     pub fn columns(&self, block: usize) -> usize {
-        self.blocks[block].0.nrows()
+        self.blocks()[block].0.nrows()
     }
 
     /// In how many parts a distance is summed up.
     pub fn n_blocks(&self) -> usize {
-        self.blocks.len()
+        self.blocks().len()
     }
 
     /// Adds the squares along the directions of one block to what the blocks before it summed up, for rows
@@ -248,7 +283,7 @@ impl Root {
         if n == 0 {
             return;
         }
-        let block = &self.blocks[block];
+        let block = &self.blocks()[block];
         let size = block.0.ncols();
         let mut whitened = vec![0.0; size * n];
         add_times(apart, apart.len() / n, block.cells(), size, &mut whitened);
@@ -271,6 +306,13 @@ impl Root {
             *v = if scale.is_finite() { *v * scale } else { 0.0 };
         }
         out
+    }
+}
+
+/// Divides each row of `n` numbers by its own; nothing is left of one that is divided by infinity.
+fn divide_rows(cells: &mut [f64], by: &[f64], n: usize) {
+    for (row, by) in cells.chunks_exact_mut(n.max(1)).zip(by) {
+        row.iter_mut().for_each(|v| *v /= by);
     }
 }
 

@@ -22,11 +22,22 @@ pub(crate) fn pack(square: &[f64], width: usize, into: &mut [f64]) {
 
 /// `triangle += factor · v vᵀ`.
 pub(crate) fn add_outer(triangle: &mut [f64], factor: f64, v: &[f64]) {
-    for (i, vi) in v.iter().enumerate() {
-        let scale = factor * vi;
-        if scale != 0.0 {
-            triangle[row(i)].iter_mut().zip(v).for_each(|(t, vj)| *t += scale * vj);
-        }
+    (0..v.len()).for_each(|i| add_outer_row(&mut triangle[row(i)], i, factor, v));
+}
+
+/// The same for several factors and vectors of one length: the triangle is read once for all of them.
+pub(crate) fn add_outers(triangle: &mut [f64], vectors: &[(f64, Vec<f64>)]) {
+    let width = vectors.first().map_or(0, |(_, v)| v.len());
+    for i in 0..width {
+        let cells = &mut triangle[row(i)];
+        vectors.iter().for_each(|(factor, v)| add_outer_row(cells, i, *factor, v));
+    }
+}
+
+fn add_outer_row(cells: &mut [f64], i: usize, factor: f64, v: &[f64]) {
+    let scale = factor * v[i];
+    if scale != 0.0 {
+        cells.iter_mut().zip(v).for_each(|(t, vj)| *t += scale * vj);
     }
 }
 
@@ -60,6 +71,11 @@ mod tests {
         add_outer(&mut triangle, 2.0, &[1.0, 0.0, 1.0]);
 
         assert_eq!(triangle, [3.0, 2.0, 3.0, 6.0, 5.0, 8.0]);
+        let (mut one, mut other) = (triangle.clone(), triangle.clone());
+        add_outers(&mut one, &[(0.5, vec![1.0, 2.0, 3.0]), (3.0, vec![0.1, 0.0, 0.7])]);
+        add_outer(&mut other, 0.5, &[1.0, 2.0, 3.0]);
+        add_outer(&mut other, 3.0, &[0.1, 0.0, 0.7]);
+        assert_eq!(one, other);
         assert_eq!(diagonal(&triangle, 3), [3.0, 3.0, 8.0]);
         let whole = array![[1.5, 1.0, 3.0], [1.0, 1.5, 2.5], [3.0, 2.5, 4.0]];
         assert_eq!(square(&triangle, 3, 0.5), whole);

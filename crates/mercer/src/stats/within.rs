@@ -4,12 +4,13 @@
 //! The scatter of each group around its own mean adds up over groups, so merging adds the squares
 //! and, for every group both have seen, `δδᵀ wₐw_b / w` (Chan, Golub & LeVeque 1979).
 
-use super::centered::Centered;
 use super::scatters::{forget_mean, merge_mean, settle};
+use super::segments::Segments;
 use super::triangle;
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
 use mercer_num::parallel::{Layout, chunk_rows};
+use mercer_num::rows::Missing;
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
@@ -38,14 +39,34 @@ impl Within {
         group_weights: &[f64],
     ) -> Result<Within> {
         let width = rows.n_columns();
-        let centered = Centered::new(rows, slots, weights, group_weights)?;
-        let mut square = vec![0.0; width * width];
-        let mut places: Vec<usize> = (0..rows.n_rows()).collect();
-        places.sort_by_key(|i| slots[*i]);
-        centered.add_scatter(places.into_iter(), &mut square);
+        let mut segments = Segments::new(rows, weights);
+        let mut order: Vec<usize> = (0..rows.n_rows()).collect();
+        order.sort_by_key(|i| slots[*i]);
+        let mut means = Matrix::zeros((group_weights.len(), width));
+        for group in order.chunk_by(|a, b| slots[*a] == slots[*b]) {
+            let mean = segments.push_group(group);
+            means.row_mut(slots[group[0]] as usize).assign(&ndarray::aview1(&mean));
+        }
+        let square = segments.finish();
+        if means.iter().any(|m| !m.is_finite())
+            && let Some((row, column)) = rows.first_bad_cell(Missing::Refused)
+        {
+            return Err(Error::NotFinite { row, column, value: rows.get(row, column) });
+        }
         let mut scatter = vec![0.0; triangle::size(width)];
         triangle::pack(&square, width, &mut scatter);
-        Ok(Within { weights: group_weights.to_vec(), means: centered.means, scatter })
+        Ok(Within { weights: group_weights.to_vec(), means, scatter })
+    }
+}
+
+impl Within {
+    /// Merges the weight and the mean of a group; answers what that adds to the scatter.
+    fn merge_means(&mut self, mine: usize, other: &Self, theirs: usize) -> Option<(f64, Vec<f64>)> {
+        let factor = merge_mean(
+            (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
+            (other.weights[theirs], other.means.row(theirs).to_slice()),
+        );
+        factor.filter(|(factor, _)| *factor > 0.0)
     }
 }
 
@@ -67,13 +88,17 @@ impl Grouped for Within {
     }
 
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
-        let factor = merge_mean(
-            (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
-            (other.weights[theirs], other.means.row(theirs).to_slice()),
-        );
-        if let Some((factor, delta)) = factor.filter(|(factor, _)| *factor > 0.0) {
+        if let Some((factor, delta)) = self.merge_means(mine, other, theirs) {
             triangle::add_outer(&mut self.scatter, factor, &delta);
         }
+    }
+
+    fn merge_groups(&mut self, places: &[usize], other: &Self) {
+        let mut apart = Vec::new();
+        for (theirs, mine) in places.iter().enumerate() {
+            apart.extend(self.merge_means(*mine, other, theirs));
+        }
+        triangle::add_outers(&mut self.scatter, &apart);
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
@@ -141,5 +166,54 @@ mod tests {
         }
         let square = triangle::square(&found.scatter, width, 1.0);
         assert!(square.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
+    }
+
+    #[test]
+    fn groups_of_any_size_have_their_means_and_the_scatter_around_them() {
+        let mut random = Random::new(4);
+        // One group of more than two panels, one that ends within a panel, some of a few rows, far from zero.
+        let sizes = [1300, 200, 3, 1, 40];
+        let slots: Vec<u32> = (sizes.iter().enumerate())
+            .flat_map(|(c, n)| std::iter::repeat_n(c as u32, *n))
+            .collect();
+        let (n, width) = (slots.len(), 5);
+        let x = Matrix::from_shape_fn((n, width), |(i, j)| {
+            1e6 + f64::from(slots[i]) + if j == 4 { 0.0 } else { random.normal() }
+        });
+        let weights: Vec<f64> = (0..n).map(|i| f64::from((i % 4) as u32)).collect();
+        let mut totals = [0.0; 5];
+        slots.iter().zip(&weights).for_each(|(slot, w)| totals[*slot as usize] += w);
+        let mut random_order: Vec<usize> = (0..n).collect();
+        random.shuffle(&mut random_order);
+        let mixed = x.select(ndarray::Axis(0), &random_order);
+        let pick = |from: &[f64]| random_order.iter().map(|i| from[*i]).collect::<Vec<_>>();
+        let mixed_slots: Vec<u32> = random_order.iter().map(|i| slots[*i]).collect();
+
+        for (x, slots, weights) in
+            [(&x, &slots, weights.clone()), (&mixed, &mixed_slots, pick(&weights))]
+        {
+            let found = Within::of_rows(&Rows::from(x), slots, &weights, &totals).unwrap();
+
+            let mut means = Matrix::zeros((5, width));
+            for (i, row) in x.outer_iter().enumerate() {
+                let c = slots[i] as usize;
+                // From nearby, so that the plain sum keeps its digits.
+                means.row_mut(c).scaled_add(weights[i] / totals[c].max(1.0), &(&row - 1e6));
+            }
+            for (mut mean, total) in means.outer_iter_mut().zip(totals) {
+                mean += if total > 0.0 { 1e6 } else { 0.0 };
+            }
+            let mut expected = Matrix::zeros((width, width));
+            for (i, row) in x.outer_iter().enumerate() {
+                let apart = &row - &means.row(slots[i] as usize);
+                for k in 0..width {
+                    expected.row_mut(k).scaled_add(weights[i] * apart[k], &apart);
+                }
+            }
+            let square = triangle::square(&found.scatter, width, 1.0);
+            assert!(found.means.iter().zip(&means).all(|(a, b)| (a - b).abs() < 1e-7));
+            assert!(square.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-4));
+            assert_eq!(square[[4, 4]], 0.0);
+        }
     }
 }
