@@ -8,6 +8,7 @@
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
 //!   solvers
+//! - [`marks`]: what rows of ones and zeros share, counted
 //! - [`float`]: single and double precision behind one name
 //! - [`fourier`]: convolutions around a ring
 //! - [`memory`]: large tables on large pages
@@ -24,6 +25,7 @@ pub mod float;
 pub mod fourier;
 pub mod hadamard;
 pub mod linalg;
+pub mod marks;
 pub mod memory;
 pub mod outer;
 pub mod parallel;

@@ -5,7 +5,8 @@
 //! (Joachims 1999; Zanni, Serafini & Zanghirati 2006). Memory that was written once is used again.
 
 use super::by_columns::{ByColumns, Side};
-use super::smo::{End, pairs, violation};
+use super::smo::{pairs, violation};
+use crate::model::Stop;
 use mercer_num::Float;
 use mercer_num::sweep::Scan;
 use rayon::prelude::*;
@@ -20,25 +21,25 @@ const LOOK: u64 = 8;
 const ROWS: usize = 4096;
 
 impl<T: Float> ByColumns<'_, T> {
-    /// Goes on from where the columns no longer fit; says how it ended, with the last scans.
+    /// Goes on from where the columns no longer fit; says who ended it early, with the last scans.
     pub(super) fn blocks(
         &mut self,
         mut scans: [Scan; 2],
         first: f64,
         progress: &(dyn Fn(f64) + Sync),
-    ) -> (End, [Scan; 2]) {
+    ) -> (Option<Stop>, [Scan; 2]) {
         let mut last: Vec<u32> = Vec::new();
         for round in 1.. {
             let gap = violation(&scans);
             // A NaN ends the run as well.
             if gap <= self.options.tol || gap.is_nan() {
-                return (End::Within, scans);
+                return (None, scans);
             }
             if self.steps >= self.options.max_steps {
-                return (End::Steps, scans);
+                return (None, scans);
             }
-            if self.monitor.stop().is_some() {
-                return (End::Asked, scans);
+            if let Some(stop) = self.monitor.stop() {
+                return (Some(stop), scans);
             }
             progress(self.way(first, gap));
             if self.options.shrinking && round % LOOK == 0 && self.set_aside(&scans) {
@@ -50,7 +51,7 @@ impl<T: Float> ByColumns<'_, T> {
             self.steps += run.max(1);
             scans = self.v.scans();
             if run == 0 {
-                return (End::Rounding, scans);
+                return (None, scans);
             }
             last = set;
         }

@@ -11,7 +11,7 @@
 
 use super::cache::Cache;
 use super::slack::Slack;
-use super::smo::{End, Variables, gain_of, move_pair, pairs, violation};
+use super::smo::{Variables, gain_of, move_pair, pairs, violation};
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
 use mercer_num::Float;
@@ -27,6 +27,9 @@ pub(crate) const FEWEST_COLUMNS: usize = 64;
 const FRESH_SHARE: usize = 16;
 const FEWEST_FRESH: usize = 8;
 const MOST_FRESH: usize = 128;
+/// Where the columns are at hand a solve goes on to this share of the tolerance: its last steps cost little, and the
+/// objective is then not behind that of a solver whose last step happened to be a long one.
+const POLISHED: f64 = 0.5;
 /// Steps between two looks at the clock, and at who could be set aside.
 const POLL: u64 = 64;
 const LOOK: u64 = 1000;
@@ -142,14 +145,15 @@ fn whole<T: Float>(
     };
     let mut diagonal: Vec<T> = (0..n).map(lifted).collect();
     let mut stopped = None;
-    let run = pairs(&mut v, &k, &mut diagonal, options.tol, options.max_steps, |_, _| {
+    let to = POLISHED * options.tol;
+    let run = pairs(&mut v, &k, &mut diagonal, to, options.max_steps, |_, _| {
         stopped = monitor.stop();
         stopped.is_none()
     });
     Solution {
         level: levels(&v),
         violation: run.violation,
-        converged: run.end == End::Within,
+        converged: run.violation <= options.tol,
         aside: 0,
         steps: run.steps,
         kernel_values: (n * (n + 1) / 2) as u64,
@@ -241,26 +245,26 @@ impl<'a, T: Float> ByColumns<'a, T> {
     fn run(mut self, progress: &(dyn Fn(f64) + Sync)) -> Solution {
         let mut scans = self.v.scans();
         let first = violation(&scans).max(self.options.tol);
-        let (end, stopped) = loop {
+        let stopped = loop {
             let gap = |g: usize| scans[g].top - scans[g].bottom;
             let g = usize::from(gap(1) > gap(0));
             // A NaN ends the run as well.
-            if gap(g) <= self.options.tol || gap(g).is_nan() {
-                break (End::Within, None);
+            if gap(g) <= POLISHED * self.options.tol || gap(g).is_nan() {
+                break None;
             }
             if self.steps >= self.options.max_steps {
-                break (End::Steps, None);
+                break None;
             }
             if self.steps.is_multiple_of(POLL) {
                 if let Some(stop) = self.monitor.stop() {
-                    break (End::Asked, Some(stop));
+                    break Some(stop);
                 }
                 progress(self.way(first, gap(g)));
             }
             if self.cache.is_full() {
-                let (end, last) = self.blocks(scans, first, progress);
+                let (stop, last) = self.blocks(scans, first, progress);
                 scans = last;
-                break (end, self.monitor.stop().filter(|_| end == End::Asked));
+                break stop;
             }
             self.steps += 1;
             if self.options.shrinking && self.steps.is_multiple_of(LOOK) && self.set_aside(&scans) {
@@ -269,7 +273,8 @@ impl<'a, T: Float> ByColumns<'a, T> {
             }
             match self.step(g, scans) {
                 Some(next) => scans = next,
-                None => break (End::Rounding, None),
+                // Rounding leaves nothing to move.
+                None => break None,
             }
         };
         let level = levels(&self.v);
@@ -279,7 +284,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
         Solution {
             level,
             violation: violation(&scans),
-            converged: end == End::Within,
+            converged: violation(&scans) <= self.options.tol,
             aside: self.all.n_rows() - self.active.len(),
             steps: self.steps,
             kernel_values: self.cache.values,

@@ -103,25 +103,12 @@ pub(super) fn violation(scans: &[Scan; 2]) -> f64 {
 pub(super) struct Run {
     pub steps: u64,
     pub violation: f64,
-    pub end: End,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The violation is within the tolerance.
-    Within,
-    /// So many steps were made.
-    Steps,
-    /// Somebody said stop.
-    Asked,
-    /// The best step moves no number any more: the tolerance is below what rounding allows.
-    Rounding,
 }
 
 /// Steps between two questions whether to go on.
 const POLL: u64 = 1024;
 
-/// Solves by pairs until the violation is within `tol`; `k` is the matrix, row-major and symmetric, and `diagonal` its
+/// Solves by pairs until the violation is within `tol`, or rounding leaves nothing to move; `k` is the matrix, row-major and symmetric, and `diagonal` its
 /// diagonal with the curvature of slack.
 pub(super) fn pairs<T: Float>(
     v: &mut Variables,
@@ -138,16 +125,16 @@ pub(super) fn pairs<T: Float>(
     loop {
         let gap = |g: usize| scans[g].top - scans[g].bottom;
         let g = usize::from(gap(1) > gap(0));
-        let run = |end| Run { steps, violation: violation(&scans), end };
+        let run = || Run { steps, violation: violation(&scans) };
         // A NaN ends the run as well.
         if gap(g) <= tol || gap(g).is_nan() {
-            return run(End::Within);
+            return run();
         }
         if steps >= max_steps {
-            return run(End::Steps);
+            return run();
         }
         if steps % POLL == POLL - 1 && !go_on(steps, gap(g)) {
-            return run(End::Asked);
+            return run();
         }
         let group = groups[g].clone();
         let i = group.start + scans[g].at;
@@ -160,7 +147,7 @@ pub(super) fn pairs<T: Float>(
             diagonal[i],
             scans[g].top,
         ) else {
-            return run(End::Rounding);
+            return run();
         };
         let j = group.start + j;
         let gain = gain_of(v, j, scans[g].top);
@@ -168,7 +155,7 @@ pub(super) fn pairs<T: Float>(
         let curvature = own[0] + own[1] - 2.0 * rising[j].into();
         let t = move_pair(v, i, j, gain, curvature);
         if t == 0.0 {
-            return run(End::Rounding);
+            return run();
         }
         for (i, own) in [i, j].into_iter().zip(own).filter(|_| v.slack.is_some()) {
             diagonal[i] = T::narrow(own + v.lift(i));

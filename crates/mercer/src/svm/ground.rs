@@ -288,7 +288,22 @@ impl<'a> Ground<'a> {
         let free = |i: usize| solved.beta[i] > task.low[i] && solved.beta[i] < task.high[i];
         let lift =
             |i: usize| task.slack.as_ref().map_or(0.0, |s| s.curvature(i, solved.beta[i].abs()));
+        let level = Some(level);
         leave_one_out(&exact, &Solution { beta: &beta, level, outputs: &outputs }, free, lift)
+    }
+
+    /// What functions without constants would say of each row, had it been left out: a list for every list of
+    /// coefficients. `free` says which rows could give way.
+    pub fn leave_one_out_together(
+        &self,
+        betas: &[Vec<f64>],
+        free: impl Fn(usize) -> bool,
+    ) -> Vec<Vec<f64>> {
+        let outputs = self.exact.weighted_tables(betas, &self.exact);
+        let said = |(beta, outputs): (&Vec<f64>, &Vec<f64>)| {
+            leave_one_out(&self.exact, &Solution { beta, level: None, outputs }, &free, |_| 0.0)
+        };
+        betas.iter().zip(&outputs).map(said).collect()
     }
 
     /// The machine of some of the rows.

@@ -16,7 +16,8 @@ const MOST_FREE: usize = 2000;
 /// A solved problem.
 pub(super) struct Solution<'a> {
     pub beta: &'a [f64],
-    pub level: f64,
+    /// The constant, where the function has one: its coefficients then add up to nothing.
+    pub level: Option<f64>,
     /// `Kβ`.
     pub outputs: &'a [f64],
 }
@@ -30,13 +31,13 @@ pub(super) fn leave_one_out(
     lifts: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
     let Solution { beta, level, outputs } = of;
-    let mut scores: Vec<f64> = outputs.iter().map(|f| f + level).collect();
+    let mut scores: Vec<f64> = outputs.iter().map(|f| f + level.unwrap_or(0.0)).collect();
     let carriers: Vec<u32> = (0..beta.len() as u32).filter(|i| beta[*i as usize] != 0.0).collect();
     let free: Vec<u32> = carriers.iter().copied().filter(|i| free(*i as usize)).collect();
     // Some of every class, as rows are sorted by it.
     let stride = free.len().div_ceil(MOST_FREE).max(1);
     let free: Vec<u32> = free.into_iter().step_by(stride).collect();
-    let spans = squared_spans(rows, &carriers, &free, lifts);
+    let spans = squared_spans(rows, &carriers, &free, level.is_some(), lifts);
     for (i, span) in carriers.iter().zip(spans) {
         // β has the sign of y, so this moves the score towards the other side.
         scores[*i as usize] -= beta[*i as usize] * span.max(0.0);
@@ -45,11 +46,13 @@ pub(super) fn leave_one_out(
 }
 
 /// `Sᵢ²` of every carrier: with `A` the inverse of the lifted kernel among the free ones and `u = A1`,
-/// `1 / (Aᵢᵢ − uᵢ² / 1ᵀu) − dᵢ` for the free, and `Kᵢᵢ − kᵀAk + (kᵀu − 1)² / 1ᵀu` for the others.
+/// `1 / (Aᵢᵢ − uᵢ² / 1ᵀu) − dᵢ` for the free, and `Kᵢᵢ − kᵀAk + (kᵀu − 1)² / 1ᵀu` for the others. Without a constant
+/// the span is not `affine`, and the terms with `u` are not there.
 fn squared_spans(
     rows: &KernelRows<f64>,
     carriers: &[u32],
     free: &[u32],
+    affine: bool,
     lifts: impl Fn(usize) -> f64,
 ) -> Vec<f64> {
     let own = rows.select(carriers).diagonal();
@@ -66,7 +69,7 @@ fn squared_spans(
     let Some(factor) = Cholesky::of(k.view()) else { return own };
     let inverse = factor.inverse();
     let u: Vec<f64> = inverse.rows().into_iter().map(|row| row.sum()).collect();
-    let total: f64 = u.iter().sum();
+    let total: f64 = if affine { u.iter().sum() } else { f64::INFINITY };
     let place: std::collections::HashMap<u32, usize> = free.iter().copied().zip(0..).collect();
     let others: Vec<u32> = carriers.iter().copied().filter(|i| !place.contains_key(i)).collect();
     let mut columns = vec![vec![0.0; n]; others.len()];

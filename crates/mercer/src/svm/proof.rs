@@ -78,11 +78,21 @@ fn loss(r: f64, tube: f64, low: f64, high: f64) -> f64 {
     above.max(below)
 }
 
-/// `Kβ`.
+/// `Kβ`: among the rows that carry it every kernel value serves two of them.
 fn outputs(rows: &KernelRows<f64>, beta: &[f64]) -> Vec<f64> {
-    let carriers: Vec<u32> = (0..beta.len() as u32).filter(|i| beta[*i as usize] != 0.0).collect();
+    let places = |carry: bool| -> Vec<u32> {
+        (0..beta.len() as u32).filter(|i| (beta[*i as usize] != 0.0) == carry).collect()
+    };
+    let (carriers, others) = (places(true), places(false));
     let values: Vec<f64> = carriers.iter().map(|i| beta[*i as usize]).collect();
-    rows.select(&carriers).weighted_sums(&values, rows)
+    let carrying = rows.select(&carriers);
+    let mut out = vec![0.0; beta.len()];
+    let of_carriers = carrying.symmetric_sums(&values);
+    let of_others = carrying.weighted_sums(&values, &rows.select(&others));
+    for (i, f) in carriers.iter().zip(of_carriers).chain(others.iter().zip(of_others)) {
+        out[*i as usize] = f;
+    }
+    out
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Support vector classification of many classes at once.
 
+use super::calibrate::CalibrationMap;
 use super::ground::{Ground, Solved};
 use super::pairwise::{Multiclass, certificate};
 use super::plan::plan_together;
@@ -17,7 +18,6 @@ impl Svc {
             () if self.multiclass != Multiclass::CrammerSinger => return Ok(()),
             () if self.margin == Margin::Hard => "crammer_singer with a hard margin",
             () if self.slack_power > 1.0 => "crammer_singer with a power of slack",
-            () if self.probability => "crammer_singer with probabilities",
             () => return Ok(()),
         };
         Err(Error::Parameter {
@@ -61,6 +61,11 @@ impl Svc {
         // A class nobody showed is never the highest.
         let level = |c: usize| if ranges[c].is_empty() { -1e300 } else { 0.0 };
         let levels = if n == 2 { vec![0.0] } else { (0..n).map(level).collect() };
+        let calibration = self.probability.then(|| {
+            // A row whose pull is at its price has nothing to give way with.
+            let free = |k: usize| found.pulls[k * m + places[k] as usize] < costs[k];
+            self.maps_together(ground, &table, ranges, free)
+        });
         let vectors: Vec<u32> = (0..n_rows as u32)
             .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
             .collect();
@@ -88,7 +93,7 @@ impl Svc {
         let model = SvcModel {
             margins: Vec::new(),
             slacks: Matrix::default((0, 0)),
-            calibration: None,
+            calibration,
             classes: classes.clone(),
             machine,
             n_support: ranges.iter().map(count).collect(),
@@ -102,5 +107,31 @@ impl Svc {
             break_ties: self.break_ties,
         };
         Fitted { model, certificate }
+    }
+
+    /// How the decisions become probabilities: a map for every class, or one for two of them, from what the
+    /// functions would say of each row without it.
+    fn maps_together(
+        &self,
+        ground: &Ground<'_>,
+        table: &Matrix,
+        ranges: &[Range<usize>],
+        free: impl Fn(usize) -> bool,
+    ) -> Vec<CalibrationMap> {
+        let betas: Vec<Vec<f64>> = table.outer_iter().map(|row| row.to_vec()).collect();
+        let said = ground.leave_one_out_together(&betas, free);
+        // The one function of two classes is about the second.
+        let about = if ranges.len() == 2 { &ranges[1..] } else { ranges };
+        about
+            .iter()
+            .zip(&said)
+            .map(|(range, said)| {
+                if range.is_empty() {
+                    return CalibrationMap::unasked();
+                }
+                let positive: Vec<bool> = (0..said.len()).map(|k| range.contains(&k)).collect();
+                CalibrationMap::fit(self.calibration, said, &positive, &ground.weights)
+            })
+            .collect()
     }
 }

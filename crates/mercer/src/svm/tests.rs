@@ -637,11 +637,33 @@ fn what_functions_learned_together_lack_is_refused() {
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let together = Svc::new().multiclass(Multiclass::CrammerSinger);
 
-    for svc in [
-        together.clone().probability(true),
-        together.clone().slack_power(2.0),
-        together.margin(Margin::Hard),
-    ] {
+    for svc in [together.clone().slack_power(2.0), together.margin(Margin::Hard)] {
         assert!(matches!(svc.fit(&data, &Monitor::quiet()), Err(Error::Parameter { .. })));
+    }
+}
+
+#[test]
+fn functions_learned_together_have_calibrated_probabilities() {
+    for n_classes in [2, 3] {
+        let (x, codes, classes) = blobs(450, n_classes, 41);
+        let (unseen, unseen_codes, _) = blobs(450, n_classes, 42);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        for kind in [Calibration::Sigmoid, Calibration::Isotonic, Calibration::VennAbers] {
+            let svc = Svc::new().multiclass(Multiclass::CrammerSinger).gamma(0.1.into());
+            let fitted =
+                svc.probability(true).calibration(kind).fit(&data, &Monitor::quiet()).unwrap();
+
+            let proba = fitted.log_proba(&Rows::from(&unseen)).unwrap().mapv(f64::exp);
+            let predicted = fitted.predict(&Rows::from(&unseen)).unwrap();
+
+            let (mut said, mut right) = (0.0, 0.0);
+            for ((row, code), winner) in proba.outer_iter().zip(&unseen_codes).zip(&predicted) {
+                near(row.sum(), 1.0, 1e-12);
+                said += row[*winner as usize];
+                right += f64::from(winner == code);
+            }
+            // As often right as it says.
+            near(said / 450.0, right / 450.0, 0.05);
+        }
     }
 }

@@ -3,9 +3,9 @@
 
 use crate::cases::repository_file;
 use mercer::catalog::Estimator;
-use mercer::kernel::{Function, Gamma};
+use mercer::kernel::{Function, Gamma, Machine};
 use mercer::prelude::*;
-use mercer::svm::{Svc, Svr};
+use mercer::svm::{OneClassSvm, Svc, Svr};
 use mercer_num::random::Random;
 use serde_json::Value;
 
@@ -182,67 +182,121 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
     assert!((scaled - 206.523_841_7).abs() < 1e-4, "{scaled}");
 }
 
-/// The primal and the dual objective of a two-class machine, by their definition.
-fn objectives(
-    x: &Matrix,
-    codes: &[u32],
-    c: f64,
-    function: Function,
-    fitted: &mercer::svm::SvcModel,
-) -> (f64, f64) {
-    let machine = &fitted.machine;
-    let row = |i: usize| x.row(i).to_vec();
-    let mut beta = vec![0.0; codes.len()];
+/// `β` of all rows, and `Kβ`, by their definition.
+fn beta_and_outputs(x: &Matrix, machine: &Machine, function: &Function) -> (Vec<f64>, Vec<f64>) {
+    let rows: Vec<Vec<f64>> = x.outer_iter().map(|row| row.to_vec()).collect();
+    let mut beta = vec![0.0; rows.len()];
     for (k, i) in machine.support.iter().enumerate() {
         beta[*i as usize] = machine.coefficients[[0, k]];
     }
-    let outputs: Vec<f64> = (0..codes.len())
-        .map(|i| {
-            let carriers = machine.support.iter().map(|j| *j as usize);
-            carriers.map(|j| beta[j] * function.value(&row(i), &row(j))).sum()
-        })
-        .collect();
-    let (mut square, mut loss, mut sum) = (0.0, 0.0, 0.0);
-    for (i, code) in codes.iter().enumerate() {
-        let y = if *code == 1 { 1.0 } else { -1.0 };
-        assert!((0.0..=c).contains(&(y * beta[i])), "a coefficient outside its box");
-        square += beta[i] * outputs[i];
-        loss += c * (1.0 - y * (outputs[i] + machine.intercepts[0])).max(0.0);
-        sum += y * beta[i];
-    }
-    assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * codes.len() as f64);
-    (0.5 * square + loss, sum - 0.5 * square)
+    let output = |row: &Vec<f64>| -> f64 {
+        let carriers = rows.iter().zip(&beta).filter(|(_, b)| **b != 0.0);
+        carriers.map(|(other, b)| b * function.value(row, other)).sum()
+    };
+    let outputs = rows.iter().map(output).collect();
+    (beta, outputs)
+}
+
+/// A machine drawn at random: how many rows and columns, the price and the width.
+fn draw(random: &mut Random) -> (usize, usize, f64, f64) {
+    let (n, width) = (5 + random.below(60), 1 + random.below(6));
+    let price = 10f64.powf(4.0 * random.uniform() - 2.0);
+    let gamma = 10f64.powf(3.0 * random.uniform() - 2.0);
+    (n, width, price, gamma)
+}
+
+/// Primal and dual, worked out by somebody else, are within a millionth, and what the certificate says.
+#[track_caller]
+fn no_gap(round: usize, (primal, dual): (f64, f64), proof: &mercer::model::Proof) {
+    let size = primal.abs().max(dual.abs());
+    assert!(primal >= dual - 1e-9 * size, "round {round}");
+    assert!(primal - dual <= 1e-6 * size, "round {round}: {primal}, {dual}");
+    let told = proof.objective.as_ref().unwrap().1;
+    assert!((told - primal).abs() <= 1e-9 * size.max(1.0), "round {round}: {told}, {primal}");
+    assert!((proof.bound.unwrap() - dual).abs() <= 1e-9 * size.max(1.0), "round {round}");
 }
 
 #[test]
-fn random_machines_have_no_gap() {
+fn two_hundred_random_classifiers_have_no_gap() {
     let mut random = Random::new(77);
-    for round in 0..60 {
-        let (n, width) = (5 + random.below(120), 1 + random.below(6));
+    for round in 0..200 {
+        let (n, width, c, gamma) = draw(&mut random);
         let codes: Vec<u32> =
             (0..n).map(|i| if i < 2 { i as u32 } else { random.below(2) as u32 }).collect();
         let apart = 2.0 * random.uniform();
         let x = Matrix::from_shape_fn((n, width), |(i, _)| {
             apart * f64::from(codes[i]) + random.normal()
         });
-        let c = 10f64.powf(4.0 * random.uniform() - 2.0);
-        let gamma = 10f64.powf(3.0 * random.uniform() - 2.0);
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
         let svc = Svc::new().C(c).gamma(Gamma::Number(gamma)).tol(1e-8);
         let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-        let (primal, dual) = objectives(&x, &codes, c, Function::rbf(gamma), &fitted);
-        assert!(primal >= dual - 1e-9 * primal.abs(), "round {round}");
-        assert!(primal - dual <= 1e-6 * primal.abs(), "round {round}: {primal}, {dual}");
         assert!(fitted.converged, "round {round}");
-        // The certificate says the same.
-        let proof = &fitted.certificate.proof;
-        assert!(
-            (proof.objective.as_ref().unwrap().1 - primal).abs() <= 1e-9 * primal.abs().max(1.0)
-        );
-        assert!((proof.bound.unwrap() - dual).abs() <= 1e-9 * primal.abs().max(1.0));
+        let (beta, outputs) = beta_and_outputs(&x, &fitted.machine, &Function::rbf(gamma));
+        let (mut square, mut loss, mut sum) = (0.0, 0.0, 0.0);
+        for (i, code) in codes.iter().enumerate() {
+            let y = if *code == 1 { 1.0 } else { -1.0 };
+            assert!((0.0..=c).contains(&(y * beta[i])), "a coefficient outside its box");
+            square += beta[i] * outputs[i];
+            loss += c * (1.0 - y * (outputs[i] + fitted.machine.intercepts[0])).max(0.0);
+            sum += y * beta[i];
+        }
+        assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
+        no_gap(round, (0.5 * square + loss, sum - 0.5 * square), &fitted.certificate.proof);
+    }
+}
+
+#[test]
+fn two_hundred_random_regressions_have_no_gap() {
+    let mut random = Random::new(78);
+    for round in 0..200 {
+        let (n, width, c, gamma) = draw(&mut random);
+        let tube = 0.5 * random.uniform();
+        let x = Matrix::from_shape_fn((n, width), |_| random.normal());
+        let y: Vec<f64> = x.outer_iter().map(|r| r[0].sin() + 0.3 * random.normal()).collect();
+        let data = Dataset::numbers(&x, &y).unwrap();
+
+        let svr = Svr::new().C(c).epsilon(tube).gamma(Gamma::Number(gamma)).tol(1e-8);
+        let fitted = svr.fit(&data, &Monitor::quiet()).unwrap();
+
+        assert!(fitted.converged, "round {round}");
+        let (beta, outputs) = beta_and_outputs(&x, &fitted.machine, &Function::rbf(gamma));
+        let (mut square, mut loss, mut linear) = (0.0, 0.0, 0.0);
+        for i in 0..n {
+            assert!(beta[i].abs() <= c, "a coefficient outside its box");
+            square += beta[i] * outputs[i];
+            let off = (y[i] - outputs[i] - fitted.machine.intercepts[0]).abs();
+            loss += c * (off - tube).max(0.0);
+            linear += y[i] * beta[i] - tube * beta[i].abs();
+        }
+        assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
+        no_gap(round, (0.5 * square + loss, linear - 0.5 * square), &fitted.certificate.proof);
+    }
+}
+
+#[test]
+fn a_hundred_random_regions_have_no_gap() {
+    let mut random = Random::new(79);
+    for round in 0..100 {
+        let (n, width, _, gamma) = draw(&mut random);
+        let nu = 0.05 + 0.9 * random.uniform();
+        let x = Matrix::from_shape_fn((n, width), |_| random.normal());
+
+        let region = OneClassSvm::new().nu(nu).gamma(Gamma::Number(gamma)).tol(1e-8);
+        let fitted = region.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
+
+        assert!(fitted.converged, "round {round}");
+        let (beta, outputs) = beta_and_outputs(&x, &fitted.machine, &Function::rbf(gamma));
+        // The height of the border is the constant with its sign turned; prices are one.
+        let height = -fitted.machine.intercepts[0];
+        assert!(beta.iter().all(|b| (0.0..=1.0).contains(b)), "a coefficient outside its box");
+        assert!((beta.iter().sum::<f64>() - nu * n as f64).abs() < 1e-9 * n as f64);
+        let square: f64 = beta.iter().zip(&outputs).map(|(b, f)| b * f).sum();
+        let loss: f64 = outputs.iter().map(|f| (height - f).max(0.0)).sum();
+        let primal = 0.5 * square + loss - height * nu * n as f64;
+        no_gap(round, (primal, -0.5 * square), &fitted.certificate.proof);
     }
 }
 
