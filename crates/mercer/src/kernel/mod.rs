@@ -31,7 +31,7 @@ pub use function::{Function, Gamma, GammaRule, Kernel, OwnKernel};
 pub(crate) use ground::Ground;
 pub(crate) use machine::Segment;
 pub use machine::{Machine, Precision, ThinRows};
-pub use nystroem::{Centers, Nystroem, NystroemModel};
+pub use nystroem::{Basis, Centers, Nystroem, NystroemModel};
 pub use polynomial_features::{Degrees, Order, PolynomialFeatures, PolynomialFeaturesModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
 pub use rows::{KernelRows, Storage, center_of};

@@ -1,10 +1,9 @@
 //! Nyström's map: any kernel as an inner product, exact between a few rows and close elsewhere.
 //!
-//! With centers `z` and `K(z, z) = L Lᵀ`, `φ(x) = L⁻¹ K(z, x)` (Williams & Seeger 2001). Then `φ(x)·φ(x')` is
-//! `K(x, z) K(z, z)⁻¹ K(z, x')`: the kernel itself where either is a center, and never too large on the diagonal
-//! elsewhere. Centers that tell nearly the same have no such factor; there `K(z, z) = U D Uᵀ` and `φ(x) =
-//! U D^(−½) Uᵀ K(z, x)`, directions without an eigenvalue left out. Either has the same inner products, and a
-//! triangle takes half the time.
+//! With centers `z` and `K(z, z) = U D Uᵀ`, `φ(x) = U D^(−½) Uᵀ K(z, x)`, directions without an eigenvalue
+//! left out (Williams & Seeger 2001). Then `φ(x)·φ(x')` is `K(x, z) K(z, z)⁺ K(z, x')`: the kernel itself
+//! where either is a center, and never too large on the diagonal elsewhere. With `K(z, z) = L Lᵀ`, `L⁻¹ K(z, x)` has
+//! the same inner products, and a triangle takes half the time.
 
 use super::centers::{drawn_by_weight, pivoted, pivoted_until};
 use super::distinct::Distinct;
@@ -48,6 +47,16 @@ choice! {
     }
 }
 
+choice! {
+    /// In which coordinates new rows are written; inner products are the same.
+    pub enum Basis {
+        /// Those of the root of the kernel matrix of the centers.
+        Root = "root",
+        /// Those of its triangle.
+        Triangle = "triangle",
+    }
+}
+
 params! {
     /// Nyström's map: columns whose inner products are near to a kernel, from a few rows.
     pub struct Nystroem {
@@ -72,6 +81,10 @@ params! {
         /// (`k-means`), or rows drawn by what the ones before do not tell (`pivots`), which leaves the
         /// least and takes longest.
         centers: Centers = Centers::Uniform, OneOf(Centers::WORDS);
+        /// In which coordinates new rows are written: those of the root of the kernel matrix of the centers, as
+        /// scikit-learn has them (`root`), or of its triangle, in half the time (`triangle`). Inner products are the
+        /// same; centers that tell nearly the same have a root only.
+        basis: Basis = Basis::Root, OneOf(Basis::WORDS);
         /// The seed of what is drawn.
         random_state: usize = 0, Any;
     }
@@ -201,11 +214,11 @@ impl Nystroem {
         let model = match &found {
             Found::Rows(places) => {
                 let picks: Vec<u32> = places.iter().map(|k| list.picks[*k as usize]).collect();
-                NystroemModel::of(function, rows, picks)?
+                NystroemModel::of(function, rows, picks, self.basis)?
             }
             Found::Means(means) => {
                 let picks = (0..means.nrows() as u32).collect();
-                NystroemModel::of(function, &Rows::from(means), picks)?
+                NystroemModel::of(function, &Rows::from(means), picks, self.basis)?
             }
         };
         let (sampled, error) = model.compared(rows, list)?;
@@ -239,7 +252,12 @@ impl NystroemModel {
     ///
     /// # Errors
     /// If the kernel values of the centers are not finite.
-    pub fn of(function: Function, rows: &Rows<'_>, centers: Vec<u32>) -> Result<NystroemModel> {
+    pub fn of(
+        function: Function,
+        rows: &Rows<'_>,
+        centers: Vec<u32>,
+        basis: Basis,
+    ) -> Result<NystroemModel> {
         let n = centers.len();
         let ready: KernelRows<f64> = KernelRows::new(
             function.clone(),
@@ -251,7 +269,8 @@ impl NystroemModel {
         );
         let gram = ready.gram();
         let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
-        let (turned, rank) = match triangle(gram) {
+        let factor = if basis == Basis::Triangle { triangle(gram) } else { None };
+        let (turned, rank) = match factor {
             Some(inverse) => (inverse, n),
             None => square_root(gram).ok_or_else(|| Error::Number {
                 what: "a kernel value of two centers".into(),
@@ -448,6 +467,7 @@ mod tests {
     fn a_triangle_has_the_inner_products_of_the_root_and_half_of_it_is_nothing() {
         let x = rows(80, 6);
         let params = Nystroem::new().gamma(Some(2.0.into())).n_components(30);
+        let params = params.basis(Basis::Triangle);
         let mut model = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().model;
         let new = model.transform(&Rows::from(&x)).unwrap();
         let above = model.machine.coefficients.indexed_iter().filter(|((i, j), _)| j > i);
@@ -469,6 +489,7 @@ mod tests {
     fn centers_that_tell_the_same_have_a_root() {
         let x = rows(40, 2);
         let params = Nystroem::new().kernel(Kernel::Linear).n_components(10);
+        let params = params.basis(Basis::Triangle);
 
         let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 

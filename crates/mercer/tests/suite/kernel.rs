@@ -3,7 +3,9 @@
 
 use crate::cases::{assert_near, repository_file};
 use mercer::catalog::Estimator;
-use mercer::kernel::{Function, Gamma, NystroemModel, PolynomialCountSketchModel, RbfSamplerModel};
+use mercer::kernel::{
+    Basis, Function, Gamma, NystroemModel, PolynomialCountSketchModel, RbfSamplerModel,
+};
 use mercer::prelude::*;
 use serde_json::{Map, Value};
 
@@ -100,7 +102,8 @@ fn the_centers_of_scikit_learn_give_its_map() {
             degree: given("degree").unwrap_or(3.0) as usize,
         };
 
-        let model = NystroemModel::of(function, &Rows::from(&x), case.indices.clone()).unwrap();
+        let model = NystroemModel::of(function, &Rows::from(&x), case.indices.clone(), Basis::Root)
+            .unwrap();
 
         let new = model.transform(&Rows::from(&x)).unwrap();
         assert_near(&new, &matrix(&case.new), TOLERANCE);
