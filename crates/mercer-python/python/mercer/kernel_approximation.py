@@ -98,6 +98,11 @@ class Nystroem(Transformer):
         Where centers come from: rows drawn by weight (``uniform``), means of rows that lie together
         (``k-means``), or rows drawn by what the ones before do not tell (``pivots``), which leaves
         the least and takes longest.
+    basis : {"root", "triangle"}, default="root"
+        In which coordinates new rows are written: those of the root of the kernel matrix of the
+        centers, as scikit-learn has them (``root``), or of its triangle, in half the time
+        (``triangle``). Inner products are the same; centers that tell nearly the same have a root
+        only.
     random_state : int, default=0
         The seed of what is drawn.
 
@@ -129,6 +134,7 @@ class Nystroem(Transformer):
         n_components=100,
         error=None,
         centers="uniform",
+        basis="root",
         random_state=0,
     ):
         self.kernel = kernel
@@ -138,6 +144,7 @@ class Nystroem(Transformer):
         self.n_components = n_components
         self.error = error
         self.centers = centers
+        self.basis = basis
         self.random_state = random_state
 
 

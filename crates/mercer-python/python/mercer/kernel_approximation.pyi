@@ -29,6 +29,7 @@ class Nystroem(Transformer):
     n_components: int
     error: float | None
     centers: Literal["uniform", "k-means", "pivots"]
+    basis: Literal["root", "triangle"]
     random_state: int
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Nystroem(Transformer):
         n_components: int = 100,
         error: float | None = None,
         centers: Literal["uniform", "k-means", "pivots"] = "uniform",
+        basis: Literal["root", "triangle"] = "root",
         random_state: int = 0,
     ) -> None: ...
 
