@@ -150,7 +150,7 @@ class Summed(Classifier):
     """Has scores that are sums with one term a column."""
 
     # Scikit-learn takes whatever has one for something that reads any numbers.
-    @available_if(lambda self: "categories" not in self._takes)
+    @available_if(lambda self: not {"categories", "counts"} & set(self._takes))
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes; of two classes, the second's less the first's."""
         matrix = self._known_rows(X)
