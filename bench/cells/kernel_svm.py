@@ -57,7 +57,7 @@ if {dual}:
     told["duals"] = duals(model, gamma)
 if hasattr(model, "certificate_"):
     proof = model.certificate_
-    told["gap"] = 1 - proof["bound"] / proof["objective"]
+    told["gap"] = 1 - proof["bound"] / proof["objective"][1]
 print(json.dumps(told))
 """
 )
