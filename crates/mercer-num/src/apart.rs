@@ -1,78 +1,97 @@
 //! Rows seen from a center, multiplied by a table of a few columns: `(x − center) · table`.
 //!
 //! A product of matrices packs both sides and wants the differences written out first. Here rows stay where
-//! they lie and are read once; sums of four rows by up to twelve columns stay in registers. Every sum runs over
+//! they lie and are read once; sums of three rows by up to twelve columns stay in registers. Every sum runs over
 //! the columns of the rows in their order, so a row has the same bits alone and in company, on every
 //! instruction set.
 
 use multiversion::multiversion;
+use std::ops::Range;
 
-/// Rows that go through the table together.
-const ROWS: usize = 4;
+/// Rows that go through a strip together. A product and its sum are two operations here, so three rows by
+/// twelve columns are what fits into sixteen registers.
+const ROWS: usize = 3;
+/// Columns of a table whose sums stay in registers.
+const STRIP: usize = 12;
+/// Rows whose squares are summed together.
+const SQUARED: usize = 4;
 
-/// `out += (block − center) · table`: a row of `out` for each of the row-major `block`; `table` is row-major with
-/// one row a column of the block.
+/// A table in the order in which [`add_apart_times`] reads it: strips of twelve columns, the last of them
+/// filled up with zeros to whole vectors.
+#[derive(Clone, Debug)]
+pub struct Strips {
+    outputs: usize,
+    cells: Vec<f64>,
+}
+
+impl Strips {
+    /// The table of so many rows and columns whose cell in row `j` and column `k` is `cell(j, k)`.
+    pub fn new(width: usize, outputs: usize, cell: impl Fn(usize, usize) -> f64) -> Strips {
+        let padded = outputs.next_multiple_of(4);
+        let mut cells = Vec::with_capacity(width * padded);
+        for first in (0..padded).step_by(STRIP) {
+            for j in 0..width {
+                let columns = first..padded.min(first + STRIP);
+                cells.extend(columns.map(|k| if k < outputs { cell(j, k) } else { 0.0 }));
+            }
+        }
+        Strips { outputs, cells }
+    }
+}
+
+/// `out += (block − center) · table`: a row of `out` for each of the row-major `block`; the table has one row for
+/// each of its columns.
 ///
 /// # Panics
 /// If the lengths do not fit.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn add_apart_times(block: &[f64], center: &[f64], table: &[f64], out: &mut [f64]) {
-    let width = center.len();
+pub fn add_apart_times(block: &[f64], center: &[f64], table: &Strips, out: &mut [f64]) {
+    let (width, outputs) = (center.len(), table.outputs);
     if width == 0 || out.is_empty() {
         return;
     }
-    let outputs = table.len() / width;
     assert_eq!(out.len() * width, block.len() * outputs, "an answer for every row and column");
+    assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "a row for every column");
     let mut rows = block.chunks_exact(ROWS * width);
     let mut answers = out.chunks_exact_mut(ROWS * outputs);
     for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
-        add_tile::<ROWS>(rows, center, table, outputs, out);
+        add_tile::<ROWS>(rows, center, table, out);
     }
     let rest = rows.remainder().chunks_exact(width);
     for (row, out) in rest.zip(answers.into_remainder().chunks_exact_mut(outputs)) {
-        add_tile::<1>(row, center, table, outputs, out);
+        add_tile::<1>(row, center, table, out);
     }
 }
 
 #[inline(always)]
-fn add_tile<const R: usize>(
-    rows: &[f64],
-    center: &[f64],
-    table: &[f64],
-    outputs: usize,
-    out: &mut [f64],
-) {
-    let mut first = 0;
-    while first < outputs {
-        first += match outputs - first {
-            12.. => add_strip::<R, 12>(rows, center, table, outputs, first, out),
-            8.. => add_strip::<R, 8>(rows, center, table, outputs, first, out),
-            4.. => add_strip::<R, 4>(rows, center, table, outputs, first, out),
-            2.. => add_strip::<R, 2>(rows, center, table, outputs, first, out),
-            _ => add_strip::<R, 1>(rows, center, table, outputs, first, out),
-        };
+fn add_tile<const R: usize>(rows: &[f64], center: &[f64], table: &Strips, out: &mut [f64]) {
+    for (k, strip) in table.cells.chunks(STRIP * center.len()).enumerate() {
+        let columns = k * STRIP..table.outputs.min((k + 1) * STRIP);
+        match columns.len() {
+            9.. => add_strip::<R, 12>(rows, center, strip, columns, table.outputs, out),
+            5.. => add_strip::<R, 8>(rows, center, strip, columns, table.outputs, out),
+            _ => add_strip::<R, 4>(rows, center, strip, columns, table.outputs, out),
+        }
     }
 }
 
-/// Adds to `N` columns from `first` on; says how many that were.
 #[inline(always)]
 fn add_strip<const R: usize, const N: usize>(
     rows: &[f64],
     center: &[f64],
-    table: &[f64],
+    strip: &[f64],
+    columns: Range<usize>,
     outputs: usize,
-    first: usize,
     out: &mut [f64],
-) -> usize {
+) {
     let mut sums = [[0.0; N]; R];
     for (sums, out) in sums.iter_mut().zip(out.chunks_exact(outputs)) {
-        sums.copy_from_slice(&out[first..first + N]);
+        sums[..columns.len()].copy_from_slice(&out[columns.clone()]);
     }
-    sum_products(rows, center, table, outputs, first, &mut sums);
+    sum_products(rows, center, strip, N, 0, &mut sums);
     for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-        out[first..first + N].copy_from_slice(sums);
+        out[columns.clone()].copy_from_slice(&sums[..columns.len()]);
     }
-    N
 }
 
 /// `sums += (rows − center) · table[.., first..first + N]`.
@@ -109,10 +128,10 @@ pub fn add_apart_squares(block: &[f64], center: &[f64], table: &[f64], out: &mut
         return;
     }
     assert_eq!(block.len(), width * out.len(), "an answer for every row");
-    let mut rows = block.chunks_exact(ROWS * width);
-    let mut answers = out.chunks_exact_mut(ROWS);
+    let mut rows = block.chunks_exact(SQUARED * width);
+    let mut answers = out.chunks_exact_mut(SQUARED);
     for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
-        square_tile::<ROWS>(rows, center, table, out);
+        square_tile::<SQUARED>(rows, center, table, out);
     }
     for (row, out) in rows.remainder().chunks_exact(width).zip(answers.into_remainder()) {
         square_tile::<1>(row, center, table, std::slice::from_mut(out));
@@ -190,7 +209,8 @@ mod tests {
                 let table = &numbers[..9 * outputs];
                 let mut products = numbers[..7 * outputs].to_vec();
                 let mut squares = vec![0.5; 7];
-                add_apart_times(&cells, &center, table, &mut products);
+                let strips = Strips::new(9, outputs, |j, k| table[j * outputs + k]);
+                add_apart_times(&cells, &center, &strips, &mut products);
                 add_apart_squares(&cells, &center, table, &mut squares);
 
                 for i in 0..7 {

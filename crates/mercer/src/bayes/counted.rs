@@ -75,7 +75,7 @@ impl<'a> Scorer<'a> {
         for (i, scores) in scores.chunks_exact_mut(self.bias.len()).enumerate() {
             let (columns, values) = x.row(i);
             self.ones.resize(self.ones.len().max(values.len()), 1.0);
-            if let Some(counts) = counts_as_stored(self.count, values, &self.ones) {
+            if let Some(counts) = self.count.as_stored(values, &self.ones) {
                 scores.copy_from_slice(self.bias);
                 add_table_rows(x.columns_from(i), counts, self.table, scores);
             } else {
@@ -112,18 +112,6 @@ impl<'a> Scorer<'a> {
         scores.copy_from_slice(self.bias);
         add_table_rows(&self.columns, &self.counts, self.table, scores);
         Ok(())
-    }
-}
-
-/// What the cells of a row count, if all of them do and nothing has to be picked out: the numbers as
-/// they are, or ones.
-fn counts_as_stored<'v>(count: Count, values: &'v [f64], ones: &'v [f64]) -> Option<&'v [f64]> {
-    // No branch for each cell, as all are mostly well.
-    let every =
-        |fits: fn(Option<f64>) -> bool| values.iter().fold(true, |all, v| all & fits(count.of(*v)));
-    match count {
-        Count::Number => every(|n| n.is_some()).then_some(values),
-        Count::Above(_) | Count::Bit => every(|n| n == Some(1.0)).then(|| &ones[..values.len()]),
     }
 }
 

@@ -19,7 +19,7 @@ use crate::explain::Portrait;
 use crate::model::Cached;
 use crate::prelude::*;
 use crate::stats::{Within, triangle};
-use mercer_num::apart::add_apart_times;
+use mercer_num::apart::{Strips, add_apart_times};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
 use ndarray::{ArrayView2, Axis, Slice};
@@ -277,13 +277,19 @@ impl LinearDiscriminantAnalysisModel {
         Some((axes, ratios))
     }
 
+    /// The coefficients as products read them: a row a column, a column a class.
+    fn weights(&self) -> Strips {
+        let coefficients = &self.rule().coefficients;
+        Strips::new(coefficients.ncols(), coefficients.nrows(), |j, c| coefficients[[c, j]])
+    }
+
     /// Rows that are looked at together.
     fn panel_rows(&self) -> usize {
-        (CELLS / self.n_columns().max(1)).clamp(32, 1024).next_multiple_of(4)
+        (CELLS / self.n_columns().max(1)).clamp(32, 1024).next_multiple_of(3)
     }
 
     /// Writes the scores of a row-major panel; says whether they are finite, and so all cells.
-    fn write_scores(&self, panel: &[f64], weights: &[f64], scores: &mut [f64]) -> bool {
+    fn write_scores(&self, panel: &[f64], weights: &Strips, scores: &mut [f64]) -> bool {
         let offsets = &self.rule().offsets;
         scores.chunks_exact_mut(offsets.len()).for_each(|row| row.copy_from_slice(offsets));
         add_apart_times(panel, &self.rule().center, weights, scores);
@@ -329,7 +335,7 @@ impl Classifier for LinearDiscriminantAnalysisModel {
     /// The linear scores: `log p(c | x)` up to what all classes have in common.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        let weights = by_column(&self.rule().coefficients);
+        let weights = self.weights();
         by_panels(x, self.panel_rows(), self.classes.len(), |panel, scores| {
             self.write_scores(panel, &weights, scores)
         })
@@ -338,7 +344,7 @@ impl Classifier for LinearDiscriminantAnalysisModel {
     /// By the same scores, which are seen while they are in cache and not kept.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         self.check_columns(x)?;
-        let weights = by_column(&self.rule().coefficients);
+        let weights = self.weights();
         let n_classes = self.classes.len();
         let codes = by_panels(x, self.panel_rows(), 1, |panel, codes| {
             let mut scores = vec![0.0; codes.len() * n_classes];
@@ -348,11 +354,6 @@ impl Classifier for LinearDiscriminantAnalysisModel {
         })?;
         Ok(codes.iter().map(|code| *code as u32).collect())
     }
-}
-
-/// A matrix of one row a class, column by column.
-fn by_column(m: &Matrix) -> Vec<f64> {
-    m.columns().into_iter().flat_map(|column| column.to_vec()).collect()
 }
 
 impl Probabilistic for LinearDiscriminantAnalysisModel {}
@@ -391,7 +392,7 @@ impl Transformer for LinearDiscriminantAnalysisModel {
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let axes = first_columns(&self.rule().axes, self.n_outputs());
-        let weights: Vec<f64> = axes.iter().copied().collect();
+        let weights = Strips::new(axes.nrows(), axes.ncols(), |j, k| axes[[j, k]]);
         by_panels(x, self.panel_rows(), axes.ncols(), |panel, answers| {
             add_apart_times(panel, &self.rule().center, &weights, answers);
             all_finite(answers)

@@ -4,6 +4,7 @@
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
 use mercer_num::memory::zeros;
+use mercer_num::simd::add_cells;
 use mercer_num::{Matrix, Rows, SharedMatrix, SparseView};
 use ndarray::{Axis, Slice};
 use rayon::prelude::*;
@@ -25,9 +26,24 @@ impl Count {
     #[inline]
     pub fn of(self, x: f64) -> Option<f64> {
         match self {
-            Count::Number => (x.is_finite() && x >= 0.0).then_some(x),
+            Count::Number => (0.0..=f64::MAX).contains(&x).then_some(x),
             Count::Above(least) => x.is_finite().then(|| f64::from(u8::from(x > least))),
             Count::Bit => (x == 0.0 || x == 1.0).then_some(x),
+        }
+    }
+
+    /// What the cells of a row count, if all of them do and nothing has to be picked out: the numbers
+    /// as they are, or `ones`, which must be as many at least.
+    pub fn as_stored<'v>(self, values: &'v [f64], ones: &'v [f64]) -> Option<&'v [f64]> {
+        // No branch for each cell, as all are mostly well.
+        let every = |fits: fn(Option<f64>) -> bool| {
+            values.iter().fold(true, |all, v| all & fits(self.of(*v)))
+        };
+        match self {
+            Count::Number => every(|n| n.is_some()).then_some(values),
+            Count::Above(_) | Count::Bit => {
+                every(|n| n == Some(1.0)).then(|| &ones[..values.len()])
+            }
         }
     }
 }
@@ -104,9 +120,17 @@ fn sparse_sums(
         .par_chunks_mut(x.n_columns().max(1))
         .zip(&rows_of)
         .filter_map(|(sums, rows)| {
-            rows.iter().find_map(|i| {
+            let mut ones = Vec::new();
+            rows.iter().enumerate().find_map(|(k, i)| {
+                // The rows of a group lie apart, so the machine does not foresee the next one.
+                rows.get(k + 2).inspect(|next| x.fetch(**next));
                 let (columns, values) = x.row(*i);
                 let w = weight(weights, *i);
+                ones.resize(ones.len().max(values.len()), 1.0);
+                if let Some(counts) = count.as_stored(values, &ones) {
+                    add_cells(columns, counts, w, sums);
+                    return None;
+                }
                 columns.iter().zip(values).find_map(|(j, v)| {
                     let Some(n) = count.of(*v) else { return Some((*i, *j as usize, *v)) };
                     sums[*j as usize] += w * n;
