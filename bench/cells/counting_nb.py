@@ -16,7 +16,7 @@ from {module} import {name}
 x = scipy.sparse.load_npz(sys.argv[1] + ".npz")
 y = np.load(sys.argv[1] + ".npy")
 times = {{"fit": [], "predict": []}}
-for _ in range(5):
+for _ in range(30):
     start = time.perf_counter(); model = {name}().fit(x, y); middle = time.perf_counter()
     label = model.predict(x); end = time.perf_counter()
     times["fit"].append(middle - start); times["predict"].append(end - middle)

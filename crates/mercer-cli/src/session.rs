@@ -93,9 +93,10 @@ impl Session {
         if self.quiet || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
-        let style =
-            ProgressStyle::with_template("{msg:10} {bar:40} {percent:>3}% {elapsed}, {eta} left")
-                .unwrap_or_else(|_| ProgressStyle::default_bar());
+        let style = ProgressStyle::with_template(
+            "{msg:10} {bar:40} {percent:>3}% {elapsed}, {eta} left{prefix}",
+        )
+        .unwrap_or_else(|_| ProgressStyle::default_bar());
         ProgressBar::new(0).with_style(style).with_message(what.to_owned())
     }
 
@@ -107,6 +108,9 @@ impl Session {
                     bar.set_length(total);
                 }
                 bar.set_position(p.done);
+                if let Some(standing) = p.standing {
+                    bar.set_prefix(format!("; {standing}"));
+                }
             });
         if !self.quiet {
             monitor = monitor.on_plan(|plan| {

@@ -3,11 +3,14 @@
 use mercer::model::Monitor;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
-/// Limits as Python hands them in: seconds, bytes, and a function that is told the plan in words.
+/// Progress is told once in this time at most.
+const BETWEEN: Duration = Duration::from_secs(1);
+
+/// Limits as Python hands them in: seconds, bytes, and a function that is told plan and progress in words.
 #[derive(FromPyObject)]
 pub struct Bounds(Option<f64>, Option<u64>, Option<Py<PyAny>>);
 
@@ -36,16 +39,29 @@ impl Limits {
             monitor = monitor.memory_limit(bytes);
         }
         if let Some(tell) = &self.tell {
-            monitor = monitor.on_plan(|plan| {
-                Python::attach(|py| {
-                    if let Err(why) = tell.call1(py, (plan.to_string(),)) {
-                        why.write_unraisable(py, None);
-                    }
-                });
+            let start = Instant::now();
+            let last = Mutex::new(start);
+            monitor = monitor.on_plan(|plan| say(tell, format!("plan: {plan}")));
+            monitor = monitor.on_progress(move |progress| {
+                let now = Instant::now();
+                // Whoever finds the clock taken leaves the word to the one who has it.
+                let Ok(mut last) = last.try_lock() else { return };
+                if now - *last >= BETWEEN {
+                    *last = now;
+                    say(tell, progress.told_after(now - start));
+                }
             });
         }
         monitor
     }
+}
+
+fn say(tell: &Py<PyAny>, line: String) {
+    Python::attach(|py| {
+        if let Err(why) = tell.call1(py, (line,)) {
+            why.write_unraisable(py, None);
+        }
+    });
 }
 
 /// A number of seconds.

@@ -155,7 +155,8 @@ const WARM_START: Spec = Spec {
 /// What Python has where an estimator plans.
 const VERBOSE: Spec = Spec {
     name: "verbose",
-    doc: "Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.",
+    doc: "Whether a fit prints its plan before it begins, the way it takes and the memory it expects, and once a second \
+          how far it is.",
     kind: "true or false",
     rule: Rule::Any,
 };

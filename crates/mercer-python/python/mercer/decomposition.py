@@ -35,7 +35,8 @@ class KernelPCA(Transformer):
         The price on size in learning the way back. Larger values make it smoother.
         It must be a number of at least 0.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------

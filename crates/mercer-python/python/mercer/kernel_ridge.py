@@ -50,7 +50,8 @@ class KernelRidge(Supported, Regressor):
         Rounds of ``cg`` and ``approx`` at most.
         It must be a number from 1 to 1000000000.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------

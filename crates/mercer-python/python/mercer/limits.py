@@ -69,5 +69,5 @@ def seconds_left() -> float | None:
 def bounds(
     tell: Callable[[str], None] | None = None,
 ) -> tuple[float | None, int | None, Callable[[str], None] | None]:
-    """The limits in force, and what is told the plan of a fit."""
+    """The limits in force, and what is told the plan and progress of a fit."""
     return _seconds.get(), _bytes.get(), tell

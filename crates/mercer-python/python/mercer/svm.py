@@ -105,7 +105,8 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------
@@ -450,7 +451,8 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
         by the best function that rises (``isotonic``), or by two of those, one for either answer
         (``venn-abers``). The last two want more rows and take any shape.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------
@@ -560,7 +562,8 @@ class SVR(Supported, Regressor):
         Most steps; -1 sets no limit.
         It must be a number of at least -1.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------
@@ -661,7 +664,8 @@ class NuSVR(Supported, Regressor):
         Most steps; -1 sets no limit.
         It must be a number of at least -1.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------
@@ -758,7 +762,8 @@ class OneClassSVM(Decides, Supported, Detector):
         Most steps; -1 sets no limit.
         It must be a number of at least -1.
     verbose : bool, default=False
-        Whether a fit prints its plan before it begins: the way it takes, and the memory it expects.
+        Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
+        and once a second how far it is.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ pub use certificate::{Certificate, Fitted, Method, Proof};
 pub use fit::{
     Accumulate, BoxedParts, Fit, Gathered, InParts, Rounds, Shape, Statistics, Step, gather,
 };
-pub use monitor::{Monitor, Progress, Stop};
+pub use monitor::{Monitor, Progress, Standing, Stop};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};
 pub use plan::Plan;
 

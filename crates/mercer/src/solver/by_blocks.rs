@@ -4,7 +4,7 @@
 //! its own small matrix in cache; then all prices follow at once from the columns of those that moved
 //! (Joachims 1999; Zanni, Serafini & Zanghirati 2006). Memory that was written once is used again.
 
-use super::by_columns::{ByColumns, Side};
+use super::by_columns::{ByColumns, Side, Tell};
 use super::smo::{pairs, violation};
 use crate::model::Stop;
 use mercer_num::Float;
@@ -26,7 +26,7 @@ impl<T: Float> ByColumns<'_, T> {
         &mut self,
         mut scans: [Scan; 2],
         first: f64,
-        progress: &(dyn Fn(f64) + Sync),
+        progress: &Tell<'_>,
     ) -> (Option<Stop>, [Scan; 2]) {
         let mut last: Vec<u32> = Vec::new();
         for round in 1.. {
@@ -41,7 +41,7 @@ impl<T: Float> ByColumns<'_, T> {
             if let Some(stop) = self.monitor.stop() {
                 return (Some(stop), scans);
             }
-            progress(self.way(first, gap));
+            self.tell(progress, first, gap);
             if self.options.shrinking && round % LOOK == 0 && self.set_aside(&scans) {
                 last.clear();
                 scans = self.v.scans();

@@ -13,7 +13,7 @@ use super::cache::Cache;
 use super::slack::Slack;
 use super::smo::{Variables, gain_of, move_pair, pairs, violation};
 use crate::kernel::KernelRows;
-use crate::model::{Monitor, Stop};
+use crate::model::{Monitor, Standing, Stop};
 use mercer_num::Float;
 use mercer_num::sweep::Scan;
 use std::ops::Range;
@@ -89,13 +89,16 @@ pub struct Solution {
     pub stopped: Option<Stop>,
 }
 
-/// Solves the problem over some rows; `progress` is told the share of the way behind.
+/// Who is told the share of the way behind, and where the solver stands.
+pub type Tell<'a> = dyn Fn(f64, Standing) + Sync + 'a;
+
+/// Solves the problem over some rows; `progress` is told how far it is.
 pub fn solve<T: Float>(
     problem: &BoxQp<'_>,
     rows: &KernelRows<T>,
     options: &SolverOptions,
     monitor: &Monitor<'_>,
-    progress: &(dyn Fn(f64) + Sync),
+    progress: &Tell<'_>,
 ) -> Solution {
     let n = rows.n_rows();
     let (mut beta, mut values) = (problem.start.clone(), 0);
@@ -242,7 +245,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
         }
     }
 
-    fn run(mut self, progress: &(dyn Fn(f64) + Sync)) -> Solution {
+    fn run(mut self, progress: &Tell<'_>) -> Solution {
         let mut scans = self.v.scans();
         let first = violation(&scans).max(self.options.tol);
         let stopped = loop {
@@ -259,7 +262,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
                 if let Some(stop) = self.monitor.stop() {
                     break Some(stop);
                 }
-                progress(self.way(first, gap(g)));
+                self.tell(progress, first, gap(g));
             }
             if self.cache.is_full() {
                 let (stop, last) = self.blocks(scans, first, progress);
@@ -293,9 +296,16 @@ impl<'a, T: Float> ByColumns<'a, T> {
         }
     }
 
-    /// The share of the way from the first violation to the tolerance, in digits.
-    pub fn way(&self, first: f64, gap: f64) -> f64 {
-        ((first / gap).ln() / (first / self.options.tol).ln()).clamp(0.0, 1.0)
+    /// Tells the share of the way from the first violation to the tolerance, in digits.
+    pub fn tell(&self, progress: &Tell<'_>, first: f64, gap: f64) {
+        let share = ((first / gap).ln() / (first / self.options.tol).ln()).clamp(0.0, 1.0);
+        let mut standing = Standing::new(gap, &self.v.beta);
+        if self.active.len() < self.beta.len() {
+            // The variables that were set aside have theirs as they were.
+            let active = self.active.iter().filter(|i| self.beta[**i as usize] != 0.0).count();
+            standing.supports += Standing::new(gap, &self.beta).supports - active;
+        }
+        progress(share, standing);
     }
 
     /// Moves the pair of a group that is worth most; `None` where rounding leaves nothing to move.
@@ -514,8 +524,8 @@ mod tests {
             // Nothing set aside, so that what was looked at is all there is.
             let plain = SolverOptions { shrinking: false, ..options(1e-8) };
             let few = SolverOptions { cache_bytes: 100 * 8 * n as u64, ..plain };
-            let by_blocks = solve(&problem, &rows, &few, &Monitor::quiet(), &|_| {});
-            let by_columns = solve(&problem, &rows, &plain, &Monitor::quiet(), &|_| {});
+            let by_blocks = solve(&problem, &rows, &few, &Monitor::quiet(), &|_, _| {});
+            let by_columns = solve(&problem, &rows, &plain, &Monitor::quiet(), &|_, _| {});
 
             assert!(by_blocks.converged, "violation {}", by_blocks.violation);
             assert_ne!(by_blocks.steps, by_columns.steps, "another way");
@@ -552,7 +562,7 @@ mod tests {
                 slack: None,
             };
             let options = SolverOptions { max_steps: most, ..options(0.0) };
-            let end = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+            let end = solve(&problem, &rows, &options, &Monitor::quiet(), &|_, _| {});
             assert!(end.steps < most, "{n} rows at {c}: {} steps", end.steps);
         }
     }
@@ -585,7 +595,7 @@ mod tests {
         );
 
         let plain = SolverOptions { shrinking: false, ..options(1e-9) };
-        let sets = solve(&problem, &rows, &plain, &Monitor::quiet(), &|_| {});
+        let sets = solve(&problem, &rows, &plain, &Monitor::quiet(), &|_, _| {});
         let at_once = whole(v, &rows, &options(1e-9), &Monitor::quiet());
 
         assert!(sets.converged && at_once.converged);
@@ -617,11 +627,11 @@ mod tests {
         for (cache_bytes, shrinking) in [(1 << 10, false), (1 << 30, true), (600_000, true)] {
             let options = SolverOptions { cache_bytes, shrinking, ..options(1e-3) };
 
-            let first = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+            let first = solve(&problem, &rows, &options, &Monitor::quiet(), &|_, _| {});
             // Whoever was set aside is looked at in a second run from there.
             let again = BoxQp { start: first.beta, ..problem.clone() };
             let options = SolverOptions { shrinking: false, ..options };
-            let found = solve(&again, &rows, &options, &Monitor::quiet(), &|_| {});
+            let found = solve(&again, &rows, &options, &Monitor::quiet(), &|_, _| {});
 
             assert!(found.converged && first.converged);
             assert_eq!(found.aside, 0);
@@ -651,7 +661,7 @@ mod tests {
         };
 
         let options = SolverOptions { shrinking: false, ..options(1e-8) };
-        let found = solve(&problem, &rows, &options, &Monitor::quiet(), &|_| {});
+        let found = solve(&problem, &rows, &options, &Monitor::quiet(), &|_, _| {});
 
         assert!(found.converged);
         let k = rows.gram();
@@ -688,7 +698,8 @@ mod tests {
             outputs: None,
             slack: None,
         };
-        let run = |start| solve(&problem(start), &rows, &options(1e-6), &Monitor::quiet(), &|_| {});
+        let run =
+            |start| solve(&problem(start), &rows, &options(1e-6), &Monitor::quiet(), &|_, _| {});
 
         let cold = run(vec![0.0; n]);
         let warm = run(cold.beta.clone());

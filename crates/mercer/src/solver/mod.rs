@@ -15,7 +15,7 @@ mod slack;
 mod smo;
 mod together;
 
-pub use by_columns::{BoxQp, Solution, SolverOptions, solve};
+pub use by_columns::{BoxQp, Solution, SolverOptions, Tell, solve};
 pub(crate) use by_columns::{FEWEST_COLUMNS, WHOLE};
 pub(crate) use conjugate_gradients::{Gradients, conjugate_gradients};
 pub(crate) use row_pulls::RowPulls;

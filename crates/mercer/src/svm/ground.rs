@@ -8,9 +8,9 @@ use super::twins::Twins;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{Function, Gamma, Kernel, KernelRows, Machine, Precision, keys_of_twins};
-use crate::model::{Monitor, Stop};
+use crate::model::{Monitor, Standing, Stop};
 use crate::solver::{
-    BoxQp, FEWEST_COLUMNS, SolverOptions, Together, TogetherOptions, TogetherSolution, solve,
+    BoxQp, FEWEST_COLUMNS, SolverOptions, Tell, Together, TogetherOptions, TogetherSolution, solve,
     solve_together,
 };
 use mercer_num::{Matrix, Rows};
@@ -93,6 +93,13 @@ pub(super) struct Solved {
     pub outputs: Vec<f64>,
 }
 
+impl Solved {
+    /// Where it ended.
+    pub fn standing(&self) -> Standing {
+        Standing::new(self.measured.violation, &self.beta)
+    }
+}
+
 impl<'a> Ground<'a> {
     /// `group` sorts the rows; rows of one group keep their order. `largest` is the largest bound of a
     /// coefficient.
@@ -156,7 +163,7 @@ impl<'a> Ground<'a> {
         problem: &BoxQp<'_>,
         sharing: usize,
         monitor: &Monitor<'_>,
-        progress: &(dyn Fn(f64) + Sync),
+        progress: &Tell<'_>,
     ) -> Solved {
         let Some(gap) = self.gap else {
             let to = (self.options.tol, 0);
@@ -169,7 +176,7 @@ impl<'a> Ground<'a> {
         let mut tolerance = FIRST * first;
         loop {
             let to = (tolerance, steps);
-            let solved = self.solve_to(to, places, &problem, sharing, monitor, &|_| {});
+            let solved = self.solve_to(to, places, &problem, sharing, monitor, &|_, _| {});
             steps += solved.steps;
             kernel_values += solved.kernel_values;
             let close = solved.measured.relative_gap() <= gap;
@@ -179,7 +186,7 @@ impl<'a> Ground<'a> {
             if close || last || spent {
                 return Solved { converged: close, steps, kernel_values, ..solved };
             }
-            progress((gap / solved.measured.relative_gap()).min(1.0));
+            progress((gap / solved.measured.relative_gap()).min(1.0), solved.standing());
             problem.start = solved.beta;
             problem.outputs = Some(solved.outputs);
             tolerance *= FINER;
@@ -194,7 +201,7 @@ impl<'a> Ground<'a> {
         problem: &BoxQp<'_>,
         sharing: usize,
         monitor: &Monitor<'_>,
-        progress: &(dyn Fn(f64) + Sync),
+        progress: &Tell<'_>,
     ) -> Solved {
         let Some(twins) = Twins::of(&self.keys, places, problem) else {
             return self.solve_each(to, places, problem, sharing, monitor, progress);
@@ -212,7 +219,7 @@ impl<'a> Ground<'a> {
         problem: &BoxQp<'_>,
         sharing: usize,
         monitor: &Monitor<'_>,
-        progress: &(dyn Fn(f64) + Sync),
+        progress: &Tell<'_>,
     ) -> Solved {
         let mut options = self.options;
         options.cache_bytes /= sharing.clamp(1, AT_ONCE) as u64;

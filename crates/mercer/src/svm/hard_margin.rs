@@ -58,7 +58,8 @@ pub(super) fn nearest(
     let (mut steps, mut kernel_values) = (0, 0);
     let mut tolerance = 1e-3 * scale;
     loop {
-        let solved = ground.solve_to((tolerance, 0), &places, &problem, sharing, monitor, &|_| {});
+        let solved =
+            ground.solve_to((tolerance, 0), &places, &problem, sharing, monitor, &|_, _| {});
         steps += solved.steps;
         kernel_values += solved.kernel_values;
         let f = &solved.outputs;

@@ -4,12 +4,12 @@ use super::calibrate::{Calibration, CalibrationMap};
 use super::ground::{AT_ONCE, Ground, Solved};
 use crate::choice;
 use crate::kernel::{Machine, Segment};
-use crate::model::{Certificate, Method, Monitor, Plan, Proof};
-use crate::solver::{BoxQp, Slack};
+use crate::model::{Certificate, Method, Monitor, Plan, Progress, Proof, Standing};
+use crate::solver::{BoxQp, Slack, Tell};
 use mercer_num::Matrix;
 use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 choice! {
@@ -76,43 +76,47 @@ impl Task {
 
 /// Solves all, on all threads.
 pub(super) fn solve_all(ground: &Ground<'_>, tasks: &[Task], monitor: &Monitor<'_>) -> Vec<Solved> {
-    each_task(tasks, monitor, |task, progress| {
+    let work = |task: &Task, progress: &Tell<'_>| {
         ground.solve(&task.places, &task.problem(), tasks.len(), monitor, progress)
-    })
+    };
+    each_task(tasks, monitor, work, Solved::standing)
 }
 
-/// Does something with every task, on all threads; the work is told whom to tell the share behind it.
+/// Does something with every task, on all threads. The work is told whom to tell how far it is; of many
+/// tasks those that are done are told together.
 pub(super) fn each_task<R: Send>(
     tasks: &[Task],
     monitor: &Monitor<'_>,
-    work: impl Fn(&Task, &(dyn Fn(f64) + Sync)) -> R + Sync,
+    work: impl Fn(&Task, &Tell<'_>) -> R + Sync,
+    standing: impl Fn(&R) -> Standing + Sync,
 ) -> Vec<R> {
     const WHOLE: u64 = 1000;
     let total = WHOLE * tasks.len() as u64;
-    let done = AtomicU64::new(0);
+    let ended = Mutex::new((0, Standing::default()));
     let each =
         if rayon::current_num_threads() > AT_ONCE { tasks.len().div_ceil(AT_ONCE) } else { 1 };
-    let solved = tasks
+    tasks
         .par_iter()
         .with_min_len(each)
         .with_max_len(each)
         .map(|task| {
             let alone = tasks.len() == 1;
-            let progress = |share: f64| {
+            let tell = |done: u64, standing: Standing| {
+                monitor.tell(Progress { done, total: Some(total), standing: Some(standing) });
+            };
+            let progress = |share: f64, standing: Standing| {
                 if alone {
-                    monitor.report((share * (WHOLE - 1) as f64) as u64, Some(total));
+                    tell((share * (WHOLE - 1) as f64) as u64, standing);
                 }
             };
             let solved = work(task, &progress);
-            let done = done.fetch_add(WHOLE, Ordering::Relaxed) + WHOLE;
-            if done < total {
-                monitor.report(done, Some(total));
-            }
+            // Told one after the other, so that what is told never goes back.
+            let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
+            *ended = (ended.0 + WHOLE, ended.1.and(standing(&solved)));
+            tell(ended.0, ended.1);
             solved
         })
-        .collect();
-    monitor.report(total, Some(total));
-    solved
+        .collect()
 }
 
 /// The certificate of some problems: their objectives added up, their largest violation.

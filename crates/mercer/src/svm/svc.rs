@@ -17,8 +17,9 @@ use super::svc_model::SvcModel;
 use super::weight::ClassWeight;
 use crate::kernel::Machine;
 use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::model::Standing;
 use crate::prelude::*;
-use crate::solver::Slack;
+use crate::solver::{Slack, Tell};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
@@ -296,7 +297,7 @@ impl Svc {
         sorted: &[u32],
         monitor: &Monitor<'_>,
     ) -> Result<Vec<Solved>> {
-        let work = |task: &Task, _: &(dyn Fn(f64) + Sync)| {
+        let work = |task: &Task, _: &Tell<'_>| {
             // The share that is missing of the street's width, whose square is the objective.
             let tol = self.gap.map_or(self.tol, |gap| 1.0 - (1.0 - gap.min(1.0)).sqrt());
             let found = nearest(ground, task, tol, tasks.len(), monitor);
@@ -321,7 +322,11 @@ impl Svc {
                 distance,
             })
         };
-        each_task(tasks, monitor, work).into_iter().collect()
+        let standing = |solved: &Result<Solved>| match solved {
+            Ok(solved) => solved.standing(),
+            Err(_) => Standing::default(),
+        };
+        each_task(tasks, monitor, work, standing).into_iter().collect()
     }
 }
 

@@ -42,6 +42,32 @@ fn two_points_have_the_plane_between_them() {
 }
 
 #[test]
+fn a_fit_tells_how_far_it_is_from_its_optimum() {
+    let mut random = Random::new(5);
+    let x = Matrix::from_shape_fn((900, 2), |_| random.normal());
+    for n_classes in [2, 4] {
+        let codes: Vec<u32> = (0..900).map(|i| i % n_classes).collect();
+        let names: Vec<String> = (0..n_classes).map(|c| c.to_string()).collect();
+        let classes = Classes::from_names(names.iter().map(String::as_str));
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let told = std::sync::Mutex::new(Vec::new());
+        let monitor = Monitor::quiet().on_progress(|p| told.lock().unwrap().push(p));
+
+        let fitted = Svc::new().fit(&data, &monitor).unwrap();
+
+        let told = told.lock().unwrap();
+        let last = told.last().unwrap();
+        assert!(told.len() > 2, "{told:?}");
+        assert!(told.iter().all(|p| p.done <= last.done), "{told:?}");
+        assert_eq!(last.share(), Some(1.0));
+        let standing = last.standing.unwrap();
+        assert!(standing.violation <= 1e-3, "{standing}");
+        let vectors = fitted.machine.coefficients.iter().filter(|b| **b != 0.0).count();
+        assert_eq!(standing.supports, vectors);
+    }
+}
+
+#[test]
 fn an_answer_is_told_by_the_rows_it_comes_from() {
     let x = ndarray::array![[0.0], [2.0], [6.0]];
     let classes = Classes::from_names(["a", "b", "c"]);

@@ -257,8 +257,8 @@ class Estimator(BaseEstimator):
         return self.__dict__.get("_fitted") if getattr(self, "warm_start", False) else None
 
     def _bounds(self) -> tuple[Any, ...]:
-        """What a fit may use, and who is told its plan."""
-        return bounds(_say_plan if getattr(self, "verbose", False) else None)
+        """What a fit may use, and who is told its plan and its progress."""
+        return bounds(_say if getattr(self, "verbose", False) else None)
 
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         """Learns from rows that have no target."""
@@ -291,9 +291,9 @@ class Estimator(BaseEstimator):
         return self
 
 
-def _say_plan(plan: str) -> None:
-    """Prints what a fit is about to do; at once, as what follows may take long."""
-    print(f"plan: {plan}", flush=True)
+def _say(line: str) -> None:
+    """Prints what a fit is about to do, or how far it is; at once, as what follows may take long."""
+    print(line, flush=True)
 
 
 def with_fitted(model: Any, fitted: _mercer.Fitted) -> Any:
