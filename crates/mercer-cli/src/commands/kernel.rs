@@ -6,14 +6,16 @@ use crate::input;
 use crate::session::Session;
 use clap::{Args as Group, Subcommand, ValueHint};
 use mercer::data::{Dataset, Stream};
+use mercer::explain::short;
 use mercer::kernel::{Function, Gamma, Kernel as Family, KernelReport, check_kernel};
 use mercer::prepare::{Encoded, Features, Recipe};
+use mercer_io::Source;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 /// Look at a kernel before any fit.
 #[derive(Group)]
-#[command(after_help = "Example:\n  mercer kernel check penguins.csv --ignore species")]
+#[command(after_help = "Example:\n  mercer kernel check iris.csv --ignore species")]
 pub struct Kernel {
     #[command(subcommand)]
     what: What,
@@ -33,9 +35,10 @@ enum What {
 #[derive(Group)]
 #[command(after_help = "\
 Examples:
-  mercer kernel check penguins.csv --ignore species
-  mercer kernel check penguins.csv --ignore species --kernel sigmoid --coef0=-1 --prepare scale=standard
-  mercer kernel check penguins.csv --ignore species --kernel 'rbf(gamma=0.1)+2*linear'")]
+  mercer kernel check iris.csv --ignore species
+  mercer kernel check iris.csv --ignore species --kernel sigmoid --coef0=-1 --prepare scale=standard
+  mercer kernel check iris.csv --ignore species --kernel 'rbf(gamma=0.1)+2*linear'
+  mercer kernel check penguins.csv --ignore species --prepare impute=mean --prepare words=indicators")]
 struct Check {
     /// The table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
@@ -69,10 +72,12 @@ struct Check {
 pub fn run(args: Kernel, session: &Session) -> Result<()> {
     let What::Check(args) = args.what;
     let (kernel, gamma) = (family(&args.kernel)?, width(&args.gamma)?);
-    let rows = read(&args, session)?;
+    let source = input::open(&args.data, &args.reading, None, session)?;
+    let (features, rows) = read(&args, &source, session)?;
     let data = Dataset::unlabeled(rows.rows());
     let function = kernel.with(Some(gamma), args.coef0, args.degree, &data);
-    let report = check_kernel(function, &rows.rows())?;
+    let report = check_kernel(function, &rows.rows())
+        .map_err(|e| input::placed(e.into(), &source, || features.cell_names()))?;
     if session.json {
         return session.print_json(&report);
     }
@@ -99,10 +104,9 @@ fn width(word: &str) -> Result<Gamma> {
     }
 }
 
-/// The first rows of the table.
-fn read(args: &Check, session: &Session) -> Result<Encoded> {
-    let source = input::open(&args.data, &args.reading, None, session)?;
-    let profile = input::profile(&source, session)?;
+/// The first rows of the table, and what their columns became.
+fn read(args: &Check, source: &Source, session: &Session) -> Result<(Features, Encoded)> {
+    let profile = input::profile(source, session)?;
     let mut schema = profile.schema();
     for name in &args.ignore {
         if schema.field(name).is_none() {
@@ -114,7 +118,7 @@ fn read(args: &Check, session: &Session) -> Result<Encoded> {
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
     let (features, _) = Features::plan(&schema, None, recipe.words)?;
     let bar = session.bar("reading");
-    let features = features.look(&recipe, &source, &session.monitor(&bar))?;
+    let features = features.look(&recipe, source, &session.monitor(&bar))?;
     bar.finish_and_clear();
     let (mut parts, mut seen) = (Vec::new(), 0);
     source
@@ -130,8 +134,9 @@ fn read(args: &Check, session: &Session) -> Result<Encoded> {
             }
             Ok(ControlFlow::Continue(()))
         })
-        .map_err(|e| input::placed(e, &source, || features.cell_names()))?;
-    Encoded::join(parts).ok_or_else(|| mercer::Error::NoRows.into())
+        .map_err(|e| input::placed(e, source, || features.cell_names()))?;
+    let rows = Encoded::join(parts).ok_or(mercer::Error::NoRows)?;
+    Ok((features, rows))
 }
 
 fn show(report: &KernelReport) -> Result<()> {
@@ -140,7 +145,7 @@ fn show(report: &KernelReport) -> Result<()> {
         Function { kernel: Family::Composed(formula), .. } => {
             writeln!(out, "{} rows, {formula}", report.n_rows)?;
         }
-        Function { gamma, .. } => writeln!(out, "{} rows, gamma {gamma:.6}", report.n_rows)?,
+        Function { gamma, .. } => writeln!(out, "{} rows, gamma {}", report.n_rows, short(*gamma))?,
     }
     writeln!(
         out,
@@ -165,8 +170,9 @@ fn show(report: &KernelReport) -> Result<()> {
     if report.median_distance > 0.0 {
         writeln!(
             out,
-            "width          gamma {:.6} by the median distance {:.4}",
-            report.median_gamma, report.median_distance
+            "width          gamma {} by the median distance {}",
+            short(report.median_gamma),
+            short(report.median_distance)
         )?;
     }
     if report.scale_ratio > 10.0 {

@@ -144,3 +144,16 @@ fn a_kernel_may_be_a_formula() {
         folder.failure(&["kernel", "check", &iris, "--kernel", "rbf+", "--ignore", "species"], 2);
     assert!(error.contains("formulas"), "{error}");
 }
+
+#[test]
+fn a_gap_in_front_of_a_kernel_is_named_with_its_column_and_can_be_filled() {
+    let folder = Folder::new();
+    let check = ["kernel", "check", &example("penguins.csv"), "--ignore", "species"];
+
+    let error = folder.failure(&check, 3);
+    let told = folder.output(&[&check[..], &["--prepare", "impute=mean"]].concat());
+
+    assert!(error.contains("penguins.csv, row 4, column `bill_length_mm`"), "{error}");
+    assert!(told.contains("a kernel on these rows") && !told.contains("gamma 0.000000"), "{told}");
+    assert!(told.contains("`--prepare scale=standard` gives each its say"), "{told}");
+}
