@@ -22,6 +22,17 @@ pub fn run<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
 ) -> PyResult<T> {
+    match run_kept(py, work)? {
+        (done, None) => Ok(done),
+        (_, Some(interrupt)) => Err(interrupt),
+    }
+}
+
+/// The same for work whose result is of use where the user gave up: it comes with what is to be raised then.
+pub fn run_kept<T: Send>(
+    py: Python<'_>,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
+) -> PyResult<(T, Option<PyErr>)> {
     let pool = pool()?;
     let cancel = Arc::new(AtomicBool::new(false));
     let outcome = py.detach(|| {
@@ -36,9 +47,8 @@ pub fn run<T: Send>(
             let mut interrupted = None;
             loop {
                 match receive.recv_timeout(LOOK) {
-                    Ok(_) if interrupted.is_some() => return Err(interrupted),
-                    Ok(outcome) => return Ok(outcome),
-                    Err(RecvTimeoutError::Disconnected) => return Err(interrupted),
+                    Ok(outcome) => return (Some(outcome), interrupted),
+                    Err(RecvTimeoutError::Disconnected) => return (None, interrupted),
                     Err(RecvTimeoutError::Timeout) if interrupted.is_some() => {}
                     Err(RecvTimeoutError::Timeout) => {
                         interrupted = Python::attach(|py| py.check_signals()).err();
@@ -49,14 +59,14 @@ pub fn run<T: Send>(
         })
     });
     match outcome {
-        Ok(Ok(done)) => done.map_err(raised),
-        Ok(Err(panic)) => Err(PyRuntimeError::new_err(format!(
+        (Some(Ok(Ok(done))), interrupted) => Ok((done, interrupted)),
+        (_, Some(interrupted)) => Err(interrupted),
+        (Some(Ok(Err(error))), None) => Err(raised(error)),
+        (Some(Err(panic)), None) => Err(PyRuntimeError::new_err(format!(
             "a fault inside mercer, please report it: {}",
             words_of(&*panic)
         ))),
-        Err(interrupted) => {
-            Err(interrupted.unwrap_or_else(|| PyRuntimeError::new_err("the work was lost")))
-        }
+        (None, None) => Err(PyRuntimeError::new_err("the work was lost")),
     }
 }
 

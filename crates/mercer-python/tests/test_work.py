@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,6 +15,7 @@ import pytest
 import mercer
 from mercer.exceptions import CutShortWarning
 from mercer.naive_bayes import GaussianNB
+from mercer.svm import SVC
 
 #: Rows that look like gigabytes and take none: windows onto one line of numbers.
 ENDLESS = """
@@ -66,6 +68,21 @@ def test_ctrl_c_ends_the_work_within_a_second(work):
     assert float(caught) - sent < 1
     assert "KeyboardInterrupt" in words
     assert child.returncode != 0
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs SIGINT")
+def test_what_was_learned_before_ctrl_c_is_kept():
+    random = np.random.default_rng(0)
+    X, y = random.normal(size=(4000, 10)), random.integers(0, 2, 4000)
+    model = SVC(C=1e6, tol=1e-9)
+    threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+    with pytest.raises(KeyboardInterrupt) as caught:
+        model.fit(X, y)
+
+    assert "What was learned until then is kept" in caught.value.__notes__[0]
+    assert model.certificate_["stopped"] == "cancelled"
+    assert set(model.predict(X[:50])) <= {0, 1}
 
 
 def endless(n_rows):

@@ -39,6 +39,7 @@ class Card(TypedDict):
     takes: list[str]
 
 class Fitted:
+    def raise_interrupt(self) -> None: ...
     @property
     def ready(self) -> bool: ...
     @property

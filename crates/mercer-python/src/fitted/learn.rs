@@ -16,12 +16,13 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Learns from rows. `params` is a JSON object; `target` holds numbers, or codes of the classes in
 /// `labels`. With `wait`, rows too few for a model are kept until more are observed. `levels` has the
-/// words of the columns that hold codes. The fit begins at the model of `start`, if any.
+/// words of the columns that hold codes. The fit begins at the model of `start`, if any. One that Ctrl-C ended
+/// hands back what it had learned; the interrupt is raised when the caller has kept that.
 #[pyfunction]
 #[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, bounds=None, wait=false, start=None))]
 #[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
@@ -46,7 +47,7 @@ pub fn fit<'py>(
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
     let limits = Limits::new(bounds)?;
-    let state = work::run(py, |cancel| {
+    let (state, interrupt) = work::run_kept(py, |cancel| {
         let began = Instant::now();
         let monitor = limits.monitor(cancel);
         if estimator.no_rows().is_none() {
@@ -63,7 +64,7 @@ pub fn fit<'py>(
             state => Ok(state),
         }
     })?;
-    Ok(Fitted { state })
+    Ok(Fitted { interrupt: Mutex::new(interrupt), ..Fitted::of(state) })
 }
 
 /// Goes on from a model, or from nothing, with one pass over more rows; the rest is as in `fit`.
@@ -97,7 +98,7 @@ pub fn learn_on<'py>(
         let fitted = estimator.learn_on(fitted, &data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
     })?;
-    Ok(Fitted { state: State::ready(trained) })
+    Ok(Fitted::of(State::ready(trained)))
 }
 
 /// Learns several numbers a row at once; the rest is as in `fit`.
@@ -129,7 +130,7 @@ pub fn fit_many<'py>(
         let fitted = estimator.fit(&data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
     })?;
-    Ok(Fitted { state: State::ready(trained) })
+    Ok(Fitted::of(State::ready(trained)))
 }
 
 /// Learns from a table with texts in it, whose words become columns; the rest is as in `fit`.
@@ -173,7 +174,7 @@ pub fn fit_table<'py>(
             state => Ok(state),
         }
     })?;
-    Ok(Fitted { state })
+    Ok(Fitted::of(state))
 }
 
 /// Learns from rows with classes and rows without, by rounds of expectation maximization; the rest is
@@ -216,7 +217,7 @@ pub fn fit_partly<'py>(
         let (fitted, stats) = how.fit(&estimator, &data, &open, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, Some(stats)))
     })?;
-    Ok(Fitted { state: State::ready(trained) })
+    Ok(Fitted::of(State::ready(trained)))
 }
 
 /// The model in the bytes of a model file.
@@ -226,14 +227,14 @@ pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
         Ok(trained) => Ok(State::ready(trained)),
         Err(why) => Learned::from_bytes(bytes).unwrap_or(Err(why)),
     })?;
-    Ok(Fitted { state })
+    Ok(Fitted::of(state))
 }
 
 /// The model in a file.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
     let trained = work::run(py, |_| Trained::load(&path))?;
-    Ok(Fitted { state: State::ready(trained) })
+    Ok(Fitted::of(State::ready(trained)))
 }
 
 /// The estimator with parameters from a JSON object.

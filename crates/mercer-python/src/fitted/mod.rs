@@ -35,16 +35,31 @@ use pyo3::exceptions::{PyMemoryError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 /// A fitted model with all it needs to predict, learn on, and be saved.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct Fitted {
     state: State,
+    /// What a signal that ended the fit is to raise.
+    interrupt: Mutex<Option<PyErr>>,
+}
+
+impl Fitted {
+    fn of(state: State) -> Fitted {
+        Fitted { state, interrupt: Mutex::default() }
+    }
 }
 
 #[pymethods]
 impl Fitted {
+    /// Raises what a signal that ended the fit raised, once.
+    fn raise_interrupt(&self) -> PyResult<()> {
+        let interrupt = self.interrupt.lock().unwrap_or_else(PoisonError::into_inner).take();
+        interrupt.map_or(Ok(()), Err)
+    }
+
     /// Whether there is a model, not just rows that are too few for one.
     #[getter(ready)]
     fn is_ready(&self) -> bool {
@@ -186,7 +201,7 @@ impl Fitted {
         if let Some(rule) = &trained.decision {
             rule.check(n_classes).map_err(raised)?;
         }
-        Ok(Fitted { state: State::ready(trained) })
+        Ok(Fitted::of(State::ready(trained)))
     }
 
     /// The same model with the log-densities of these rows kept, to measure strangers by.
@@ -198,7 +213,7 @@ impl Fitted {
             work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.log_density(part)))?;
         let mut trained = self.ready()?.clone();
         trained.densities = Some(Densities::of(&densities));
-        Ok(Fitted { state: State::ready(trained) })
+        Ok(Fitted::of(State::ready(trained)))
     }
 
     /// The log-density that at most a share of the rows kept lie below; `None` where none are kept.
@@ -234,7 +249,7 @@ impl Fitted {
             learned.rows += part.rows;
             learned.finish(part.stopped, start, &monitor)
         })?;
-        Ok(Fitted { state })
+        Ok(Fitted::of(state))
     }
 
     /// The model of the rows of both.
@@ -244,7 +259,7 @@ impl Fitted {
             (State::Ready(mine), State::Ready(theirs)) => mine.merge(theirs).map(State::ready),
             _ => self.learned()?.merge(&other.learned()?),
         })?;
-        Ok(Fitted { state })
+        Ok(Fitted::of(state))
     }
 
     /// The model without these rows.
@@ -265,7 +280,7 @@ impl Fitted {
             let part = trained.estimator.gather(&data, &Limits::default().monitor(cancel))?;
             trained.forget(&part.stats, part.rows)
         })?;
-        Ok(Fitted { state: State::ready(trained) })
+        Ok(Fitted::of(State::ready(trained)))
     }
 
     /// One row a row, one column a class.
