@@ -75,10 +75,13 @@ def test_what_was_learned_before_ctrl_c_is_kept():
     random = np.random.default_rng(0)
     X, y = random.normal(size=(4000, 10)), random.integers(0, 2, 4000)
     model = SVC(C=1e6, tol=1e-9)
+    # Whoever runs the tests in the background has the signal ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.4, os.kill, (os.getpid(), signal.SIGINT)).start()
 
-    with pytest.raises(KeyboardInterrupt) as caught:
+    with pytest.raises(KeyboardInterrupt) as caught, mercer.time_limit(60):
         model.fit(X, y)
+    signal.signal(signal.SIGINT, before)
 
     assert "What was learned until then is kept" in caught.value.__notes__[0]
     assert model.certificate_["stopped"] == "cancelled"
