@@ -1,5 +1,6 @@
 //! Single and double precision behind one name, for the loops that run in either.
 
+use crate::Rows;
 use crate::cosine::{waves_double, waves_single};
 use crate::exp::{
     absolute_double, absolute_single, chi_double, chi_single, exp_each_double, exp_each_single,
@@ -12,7 +13,6 @@ use crate::sweep::{
     partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
 };
 use crate::thin::{thin_panel_double, thin_panel_single};
-use crate::Rows;
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Debug;

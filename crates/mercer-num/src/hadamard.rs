@@ -160,12 +160,38 @@ mod wide {
     }
 
     turn!(
-        turn_single, hadamard_single, far_single, near_single, between_single, f32, __m256, 8,
-        _mm256_setzero_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_sub_ps, _mm256_mul_ps, within_single
+        turn_single,
+        hadamard_single,
+        far_single,
+        near_single,
+        between_single,
+        f32,
+        __m256,
+        8,
+        _mm256_setzero_ps,
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        within_single
     );
     turn!(
-        turn_double, hadamard_double, far_double, near_double, between_double, f64, __m256d, 4,
-        _mm256_setzero_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_sub_pd, _mm256_mul_pd, within_double
+        turn_double,
+        hadamard_double,
+        far_double,
+        near_double,
+        between_double,
+        f64,
+        __m256d,
+        4,
+        _mm256_setzero_pd,
+        _mm256_loadu_pd,
+        _mm256_storeu_pd,
+        _mm256_add_pd,
+        _mm256_sub_pd,
+        _mm256_mul_pd,
+        within_double
     );
 
     /// Steps within a register: every number and its partner, which is added, or of which it is taken.

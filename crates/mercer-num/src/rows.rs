@@ -242,9 +242,13 @@ mod tests {
         assert_eq!(Rows::from(&x).first_bad_cell(Missing::Allowed), Some((1, 0)));
         assert_eq!(Rows::from(&x).first_bad_cell(Missing::Refused), Some((0, 1)));
         let mut large = Array2::<f32>::zeros((700, 130));
-        (large[[600, 5]], large[[400, 129]], large[[400, 17]]) = (f32::NAN, f32::INFINITY, f32::NAN);
+        (large[[600, 5]], large[[400, 129]], large[[400, 17]]) =
+            (f32::NAN, f32::INFINITY, f32::NAN);
         let bad = |missing| Rows::Single(large.view()).first_bad_cell(missing);
-        assert_eq!((bad(Missing::Allowed), bad(Missing::Refused)), (Some((400, 129)), Some((400, 17))));
+        assert_eq!(
+            (bad(Missing::Allowed), bad(Missing::Refused)),
+            (Some((400, 129)), Some((400, 17)))
+        );
         large[[400, 129]] = 0.0;
         assert_eq!(Rows::Single(large.view()).first_bad_cell(Missing::Allowed), None);
     }

@@ -409,8 +409,7 @@ impl Fitted {
     fn predict<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.classifier()?;
         let rows = x.rows()?;
-        let codes =
-            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
+        let codes = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
         Ok(codes.into_pyarray(py))
     }
 
@@ -485,8 +484,7 @@ impl Fitted {
     fn numbers<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let model = self.regressor()?;
         let rows = x.rows()?;
-        let numbers =
-            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
+        let numbers = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
         Ok(numbers.into_pyarray(py))
     }
 
@@ -663,7 +661,7 @@ impl Fitted {
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let rows = x.rows()?;
         let n_rows = rows.n_rows();
-        let cells = work::run(py, |cancel| by_slices_to(&rows, width, cancel, part))?;
+        let cells = work::run(py, |cancel| by_slices_to(&rows, width, cancel, &part))?;
         let refuse = |e: ShapeError| PyRuntimeError::new_err(e.to_string());
         Ok(Array2::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
     }
