@@ -11,8 +11,8 @@ use super::guess::{Centered, Prices};
 use mercer_num::linalg::add_lower;
 use rayon::prelude::*;
 
-/// Numbers that all cross-products together may have: those of ten classes and ten thousand columns.
-const MOST_CELLS: usize = 1 << 30;
+/// Numbers that all cross-products together may have.
+const MOST_CELLS: usize = 1 << 29;
 /// Rows written out and multiplied together.
 const PANEL: usize = 1024;
 /// Rows of cross-products, and of what one thread writes out, at a time.
