@@ -1,17 +1,19 @@
 //! Single and double precision behind one name, for the loops that run in either.
 
+use crate::Rows;
 use crate::cosine::{waves_double, waves_single};
 use crate::exp::{
     absolute_double, absolute_single, chi_double, chi_single, exp_each_double, exp_each_single,
     gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
 };
-use crate::hadamard::{SIDE, hadamard_double, hadamard_single};
+use crate::hadamard::{turn_double, turn_single};
 use crate::linalg::{dot_products, lower_products};
 use crate::sweep::{
     Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
     partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
 };
 use crate::thin::{thin_panel_double, thin_panel_single};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::ops::Range;
@@ -27,6 +29,9 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     /// The nearest number.
     fn narrow(x: f64) -> Self;
 
+    /// The dense rows of a range as one row-major slice, or `None` for sparse rows.
+    fn block<'a>(rows: &Rows<'a>, range: Range<usize>) -> Option<Cow<'a, [Self]>>;
+
     /// `out = A · Bᵀ` for row-major blocks of rows, on this thread.
     fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
     /// `out = A · Lᵀ` for `n` row-major rows and a triangle with nothing above its diagonal, on this thread.
@@ -39,8 +44,8 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     fn exp_each(x: &mut [Self]);
     /// `x ← scale · cos(x + phases)`.
     fn waves(x: &mut [Self], phases: &[Self], scale: f64);
-    /// Walsh and Hadamard's transform of several columns side by side.
-    fn hadamard(x: &mut [[Self; SIDE]]);
+    /// A row turned by signs, sums and differences.
+    fn turn(x: &[Self], signs: &[Self], out: &mut [Self]);
     /// Gaussian kernel values from inner products and squared lengths.
     fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]);
     /// Powers of inner products.
@@ -93,7 +98,7 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
 }
 
 macro_rules! float {
-    ($T:ty, $name:literal, $exp:ident, $waves:ident, $hadamard:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident, $panel:ident) => {
+    ($T:ty, $name:literal, $block:ident, $exp:ident, $waves:ident, $turn:ident, $gaussians:ident, $powers:ident, $tanhs:ident, $absolute:ident, $chi:ident, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident, $panel:ident) => {
         impl Float for $T {
             const EPSILON: f64 = <$T>::EPSILON as f64;
             const NAME: &'static str = $name;
@@ -101,6 +106,10 @@ macro_rules! float {
             #[inline(always)]
             fn narrow(x: f64) -> Self {
                 x as $T
+            }
+
+            fn block<'a>(rows: &Rows<'a>, range: Range<usize>) -> Option<Cow<'a, [Self]>> {
+                rows.$block(range)
             }
 
             fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]) {
@@ -133,8 +142,8 @@ macro_rules! float {
                 $waves(x, phases, scale as $T);
             }
 
-            fn hadamard(x: &mut [[Self; SIDE]]) {
-                $hadamard(x);
+            fn turn(x: &[Self], signs: &[Self], out: &mut [Self]) {
+                $turn(x, signs, out);
             }
 
             fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]) {
@@ -219,9 +228,10 @@ macro_rules! float {
 float!(
     f32,
     "f32",
+    block_single,
     exp_each_single,
     waves_single,
-    hadamard_single,
+    turn_single,
     gaussians_single,
     powers_single,
     tanhs_single,
@@ -237,9 +247,10 @@ float!(
 float!(
     f64,
     "f64",
+    block,
     exp_each_double,
     waves_double,
-    hadamard_double,
+    turn_double,
     gaussians_double,
     powers_double,
     tanhs_double,

@@ -1,99 +1,261 @@
 //! Walsh and Hadamard's transform: sums and differences of numbers, of sums of them, and so on.
+//!
+//! The loops of plain numbers are the specification. Where registers hold several, steps within one are shuffles, which no
+//! compiler finds by itself; they add the same numbers in the same order.
 
-use multiversion::multiversion;
+/// The fewest numbers that are turned: enough for eight registers.
+pub const LEAST: usize = 64;
 
-/// Rows that are transformed side by side, so that every step is one of whole registers.
-pub const SIDE: usize = 8;
-
-/// Rows of a part that stays in the nearest cache from its first step to its last.
-const NEAR: usize = 256;
-
-macro_rules! hadamard {
-    ($name:ident, $steps:ident, $four:ident, $two:ident, $T:ty) => {
-        /// `x ← Hx` for several columns side by side, `H` being the matrix of signs with `HHᵀ = nI`.
+macro_rules! turn {
+    ($turn:ident, $plain:ident, $hadamard:ident, $wide:path, $T:ty) => {
+        /// `out ← H D₃ H D₂ H D₁ x`, `D` being signs and `H` the matrix of signs with `HHᵀ = nI`; zeros stand behind
+        /// `x`. One row at a time: a row of two thousand numbers stays in the nearest cache from the first step to
+        /// the last.
         ///
         /// # Panics
-        /// If their length is no power of two.
-        #[multiversion(targets("x86_64+avx512f+avx512vl", "x86_64+avx+avx2", "aarch64+neon"))]
-        pub fn $name(x: &mut [[$T; SIDE]]) {
-            assert!(x.len().is_power_of_two(), "a power of two");
-            let part = x.len().min(NEAR);
-            // Steps of any width may come in any order: those that reach far first, and then part by part.
-            $steps(x, part, x.len());
-            x.chunks_exact_mut(part).for_each(|x| $steps(x, 1, part));
+        /// If the length of `out` is no power of two, at least [`LEAST`], or there are not as many signs, three times.
+        pub fn $turn(x: &[$T], signs: &[$T], out: &mut [$T]) {
+            let n = out.len();
+            assert!(n.is_power_of_two() && n >= LEAST, "a power of two, not too small");
+            assert_eq!(signs.len(), 3 * n, "three signs each");
+            #[cfg(target_arch = "x86_64")]
+            if is_x86_feature_detected!("avx2") {
+                // SAFETY: the instructions are there.
+                return unsafe { $wide(x, signs, out) };
+            }
+            $plain(x, signs, out);
         }
 
-        /// The steps from pairs that are `half` apart to those that are half of `end` apart, two at a time.
-        #[inline(always)]
-        fn $steps(x: &mut [[$T; SIDE]], mut half: usize, end: usize) {
-            while 4 * half <= end {
-                x.chunks_exact_mut(4 * half).for_each(|four| $four(four, half));
-                half *= 4;
+        fn $plain(x: &[$T], signs: &[$T], out: &mut [$T]) {
+            let (front, rest) = out.split_at_mut(x.len());
+            for ((out, x), sign) in front.iter_mut().zip(x).zip(signs) {
+                *out = x * sign;
             }
-            if half < end {
-                x.chunks_exact_mut(2 * half).for_each(|two| $two(two, half));
-            }
-        }
-
-        #[inline(always)]
-        fn $four(x: &mut [[$T; SIDE]], half: usize) {
-            let (low, high) = x.split_at_mut(2 * half);
-            let ((a, b), (c, d)) = (low.split_at_mut(half), high.split_at_mut(half));
-            for ((a, b), (c, d)) in a.iter_mut().zip(b).zip(c.iter_mut().zip(d)) {
-                for k in 0..SIDE {
-                    let (sum, apart) = (a[k] + b[k], a[k] - b[k]);
-                    let (later, far) = (c[k] + d[k], c[k] - d[k]);
-                    (a[k], b[k]) = (sum + later, apart + far);
-                    (c[k], d[k]) = (sum - later, apart - far);
+            rest.fill(0.0);
+            $hadamard(out);
+            for signs in signs[out.len()..].chunks_exact(out.len()) {
+                for (out, sign) in out.iter_mut().zip(signs) {
+                    *out *= sign;
                 }
+                $hadamard(out);
             }
         }
 
-        #[inline(always)]
-        fn $two(x: &mut [[$T; SIDE]], half: usize) {
-            let (a, b) = x.split_at_mut(half);
-            for (a, b) in a.iter_mut().zip(b) {
-                for k in 0..SIDE {
-                    (a[k], b[k]) = (a[k] + b[k], a[k] - b[k]);
+        /// `x ← Hx`: pairs that are farthest apart first.
+        fn $hadamard(x: &mut [$T]) {
+            let mut half = x.len() / 2;
+            while half > 0 {
+                for pair in x.chunks_exact_mut(2 * half) {
+                    let (a, b) = pair.split_at_mut(half);
+                    for (a, b) in a.iter_mut().zip(b) {
+                        (*a, *b) = (*a + *b, *a - *b);
+                    }
                 }
+                half /= 2;
             }
         }
     };
 }
 
-hadamard!(hadamard_single, steps_single, four_single, two_single, f32);
-hadamard!(hadamard_double, steps_double, four_double, two_double, f64);
+turn!(turn_single, plain_single, hadamard_single, wide::turn_single, f32);
+turn!(turn_double, plain_double, hadamard_double, wide::turn_double, f64);
+
+#[cfg(target_arch = "x86_64")]
+mod wide {
+    use std::arch::x86_64::*;
+
+    macro_rules! turn {
+        (
+            $turn:ident, $hadamard:ident, $far:ident, $near:ident, $between:ident, $T:ty, $V:ty, $LANES:literal,
+            $zero:ident, $load:ident, $store:ident, $add:ident, $sub:ident, $mul:ident, $within:ident
+        ) => {
+            #[target_feature(enable = "avx2")]
+            pub fn $turn(x: &[$T], signs: &[$T], out: &mut [$T]) {
+                let (front, rest) = out.split_at_mut(x.len());
+                for ((out, x), sign) in front.iter_mut().zip(x).zip(signs) {
+                    *out = x * sign;
+                }
+                rest.fill(0.0);
+                let (out, _) = out.as_chunks_mut::<$LANES>();
+                let (signs, _) = signs.as_chunks::<$LANES>();
+                let (second, third) = signs[out.len()..].split_at(out.len());
+                $hadamard(out, Some(second));
+                $hadamard(out, Some(third));
+                $hadamard(out, None);
+            }
+
+            /// `x ← DHx`. Three steps at a time, so that numbers are read and written a third as often.
+            #[target_feature(enable = "avx2")]
+            fn $hadamard(x: &mut [[$T; $LANES]], signs: Option<&[[$T; $LANES]]>) {
+                let mut part = x.len();
+                while part > 8 {
+                    for x in x.chunks_exact_mut(part) {
+                        $far(x, part / 8);
+                    }
+                    part /= 8;
+                }
+                match part {
+                    8 => $near::<8>(x, signs),
+                    4 => $near::<4>(x, signs),
+                    2 => $near::<2>(x, signs),
+                    _ => $near::<1>(x, signs),
+                }
+            }
+
+            #[inline]
+            #[target_feature(enable = "avx2")]
+            fn $far(x: &mut [[$T; $LANES]], stride: usize) {
+                for i in 0..stride {
+                    let mut eight = [$zero(); 8];
+                    for k in 0..8 {
+                        // SAFETY: as many numbers as a register holds.
+                        eight[k] = unsafe { $load(x[i + k * stride].as_ptr()) };
+                    }
+                    $between(&mut eight);
+                    for k in 0..8 {
+                        // SAFETY: the same.
+                        unsafe { $store(x[i + k * stride].as_mut_ptr(), eight[k]) };
+                    }
+                }
+            }
+
+            /// The steps between neighbors and those within them, and the signs that follow.
+            #[inline]
+            #[target_feature(enable = "avx2")]
+            fn $near<const N: usize>(x: &mut [[$T; $LANES]], signs: Option<&[[$T; $LANES]]>) {
+                for (at, x) in x.as_chunks_mut::<N>().0.iter_mut().enumerate() {
+                    let mut some = [$zero(); N];
+                    for k in 0..N {
+                        // SAFETY: as many numbers as a register holds.
+                        some[k] = unsafe { $load(x[k].as_ptr()) };
+                    }
+                    $between(&mut some);
+                    for k in 0..N {
+                        let mut value = $within(some[k]);
+                        if let Some(signs) = signs {
+                            // SAFETY: as many numbers as a register holds.
+                            value = $mul(value, unsafe { $load(signs[at * N + k].as_ptr()) });
+                        }
+                        // SAFETY: the same.
+                        unsafe { $store(x[k].as_mut_ptr(), value) };
+                    }
+                }
+            }
+
+            #[inline]
+            #[target_feature(enable = "avx2")]
+            fn $between<const N: usize>(x: &mut [$V; N]) {
+                let mut half = N / 2;
+                while half > 0 {
+                    for k in 0..N {
+                        if k & half == 0 {
+                            let (a, b) = (x[k], x[k + half]);
+                            (x[k], x[k + half]) = ($add(a, b), $sub(a, b));
+                        }
+                    }
+                    half /= 2;
+                }
+            }
+        };
+    }
+
+    turn!(
+        turn_single,
+        hadamard_single,
+        far_single,
+        near_single,
+        between_single,
+        f32,
+        __m256,
+        8,
+        _mm256_setzero_ps,
+        _mm256_loadu_ps,
+        _mm256_storeu_ps,
+        _mm256_add_ps,
+        _mm256_sub_ps,
+        _mm256_mul_ps,
+        within_single
+    );
+    turn!(
+        turn_double,
+        hadamard_double,
+        far_double,
+        near_double,
+        between_double,
+        f64,
+        __m256d,
+        4,
+        _mm256_setzero_pd,
+        _mm256_loadu_pd,
+        _mm256_storeu_pd,
+        _mm256_add_pd,
+        _mm256_sub_pd,
+        _mm256_mul_pd,
+        within_double
+    );
+
+    /// Steps within a register: every number and its partner, which is added, or of which it is taken.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn within_single(x: __m256) -> __m256 {
+        let (p, m) = (0.0, -0.0);
+        let far = _mm256_xor_ps(x, _mm256_setr_ps(p, p, p, p, m, m, m, m));
+        let x = _mm256_add_ps(_mm256_permute2f128_ps::<1>(x, x), far);
+        let next = _mm256_xor_ps(x, _mm256_setr_ps(p, p, m, m, p, p, m, m));
+        let x = _mm256_add_ps(_mm256_permute_ps::<0x4e>(x), next);
+        let near = _mm256_xor_ps(x, _mm256_setr_ps(p, m, p, m, p, m, p, m));
+        _mm256_add_ps(_mm256_permute_ps::<0xb1>(x), near)
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn within_double(x: __m256d) -> __m256d {
+        let (p, m) = (0.0, -0.0);
+        let far = _mm256_xor_pd(x, _mm256_setr_pd(p, p, m, m));
+        let x = _mm256_add_pd(_mm256_permute2f128_pd::<1>(x, x), far);
+        let near = _mm256_xor_pd(x, _mm256_setr_pd(p, m, p, m));
+        _mm256_add_pd(_mm256_permute_pd::<5>(x), near)
+    }
+}
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn twice_is_the_length_times_what_it_was() {
-        for n in [1, 2, 4, 8, 16, 512, 1024, 2048] {
-            let start: Vec<[f64; SIDE]> =
-                (0..n).map(|i| std::array::from_fn(|k| f64::from(i * 3 + k as i32 % 5))).collect();
-            let mut x = start.clone();
+    fn turns_are_products_with_the_matrix_of_signs() {
+        for n in [64, 128, 256, 512, 1024, 2048] {
+            let (mut random, d) = (crate::random::Random::new(n as u64), n - 5);
+            let x: Vec<f64> = (0..d).map(|i| (i * 3 % 17) as f64 - 8.0).collect();
+            let signs: Vec<f64> =
+                (0..3 * n).map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect();
+            let mut found = vec![9.0; n];
 
-            hadamard_double(&mut x);
+            turn_double(&x, &signs, &mut found);
 
-            // The first is the sum, the second alternates, the last changes its sign with every bit of the place.
-            for k in 0..SIDE {
-                let sum = |sign: fn(i32) -> bool| -> f64 {
-                    let signed = |i: i32| if sign(i) { -1.0 } else { 1.0 };
-                    (0..n).map(|i| signed(i) * start[i as usize][k]).sum()
-                };
-                assert_eq!(x[0][k], sum(|_| false));
-                assert_eq!(
-                    x[1 % n as usize][k],
-                    if n == 1 { start[0][k] } else { sum(|i| i % 2 == 1) }
-                );
-                assert_eq!(x[n as usize - 1][k], sum(|i| i.count_ones() % 2 == 1));
+            // A cell of the matrix is negative where an odd number of bits is in both places.
+            let cell = |i: usize, j: usize| if (i & j).count_ones() % 2 == 1 { -1.0 } else { 1.0 };
+            let mut expected = x.clone();
+            expected.resize(n, 0.0);
+            for signs in signs.chunks_exact(n) {
+                let signed: Vec<f64> = expected.iter().zip(signs).map(|(x, s)| x * s).collect();
+                expected = (0..n).map(|i| (0..n).map(|j| cell(i, j) * signed[j]).sum()).collect();
             }
-            hadamard_double(&mut x);
-            for (x, start) in x.iter().zip(&start) {
-                (0..SIDE).for_each(|k| assert_eq!(x[k], f64::from(n) * start[k]));
-            }
+            // Whole numbers of this size are exact.
+            assert_eq!(found, expected);
+            let uneven: Vec<f64> = x.iter().map(|v| v / 7.0).collect();
+            let mut plain = vec![9.0; n];
+            plain_double(&uneven, &signs, &mut plain);
+            turn_double(&uneven, &signs, &mut found);
+            assert_eq!(found, plain, "the specification");
+            let low = |x: &[f64]| -> Vec<f32> { x.iter().map(|v| *v as f32).collect() };
+            let mut single = vec![9.0; n];
+            turn_single(&low(&x), &low(&signs), &mut single);
+            assert!(n > 128 || single == low(&expected));
+            let mut plain = vec![9.0; n];
+            plain_single(&low(&uneven), &low(&signs), &mut plain);
+            turn_single(&low(&uneven), &low(&signs), &mut single);
+            assert_eq!(single, plain, "the specification");
         }
     }
 }

@@ -38,6 +38,18 @@ pub fn chunks(n_rows: usize, chunk: usize) -> impl ExactSizeIterator<Item = Rang
     (0..n_rows.div_ceil(chunk)).map(move |k| k * chunk..((k + 1) * chunk).min(n_rows))
 }
 
+/// Copies numbers, some of them on each thread.
+///
+/// # Panics
+/// If there are not as many places.
+pub fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
+    /// Numbers at a time that one thread copies.
+    const COPIED: usize = 1 << 16;
+    assert_eq!(from.len(), to.len(), "a place a number");
+    let parts = to.par_chunks_mut(COPIED).zip(from.par_chunks(COPIED));
+    parts.for_each(|(to, from)| to.copy_from_slice(from));
+}
+
 /// Runs work on a pool of `n` threads; `0` takes every core.
 pub fn with_threads<T: Send>(n: usize, work: impl FnOnce() -> T + Send) -> T {
     match rayon::ThreadPoolBuilder::new().num_threads(n).build() {

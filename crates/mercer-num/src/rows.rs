@@ -6,6 +6,7 @@
 
 use crate::sparse::SparseView;
 use ndarray::{ArcArray2, Array2, ArrayView1, ArrayView2, s};
+use rayon::prelude::*;
 use sprs::CsMatI;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -73,7 +74,16 @@ impl<'a> Rows<'a> {
     pub fn block(&self, range: Range<usize>) -> Option<Cow<'a, [f64]>> {
         match self {
             Rows::Dense(x) => Some(contiguous((*x).slice_move(s![range, ..]))),
-            Rows::Single(x) => Some(Cow::Owned(row_major(x.slice(s![range, ..])))),
+            Rows::Single(x) => Some(Cow::Owned(row_major(x.slice(s![range, ..]), f64::from))),
+            Rows::Sparse(_) => None,
+        }
+    }
+
+    /// The same in single precision.
+    pub fn block_single(&self, range: Range<usize>) -> Option<Cow<'a, [f32]>> {
+        match self {
+            Rows::Dense(x) => Some(Cow::Owned(row_major(x.slice(s![range, ..]), |v| v as f32))),
+            Rows::Single(x) => Some(contiguous((*x).slice_move(s![range, ..]))),
             Rows::Sparse(_) => None,
         }
     }
@@ -103,12 +113,12 @@ impl<'a> Rows<'a> {
     /// The first cell that is infinite, or NaN where `missing` is not welcome: its row and column.
     pub fn first_bad_cell(&self, missing: Missing) -> Option<(usize, usize)> {
         let bad = |v: f64| v.is_infinite() || (missing == Missing::Refused && v.is_nan());
-        match self {
-            Rows::Dense(x) => x.indexed_iter().find(|(_, v)| bad(**v)).map(|(at, _)| at),
-            Rows::Single(x) => {
-                x.indexed_iter().find(|(_, v)| bad(f64::from(**v))).map(|(at, _)| at)
-            }
-            Rows::Sparse(x) => x.iter().enumerate().find_map(|(i, (columns, values))| {
+        match (self, missing) {
+            (Rows::Dense(x), Missing::Allowed) => first_bad(x, |v| v.abs() == f64::INFINITY),
+            (Rows::Dense(x), Missing::Refused) => first_bad(x, |v| !v.is_finite()),
+            (Rows::Single(x), Missing::Allowed) => first_bad(x, |v| v.abs() == f32::INFINITY),
+            (Rows::Single(x), Missing::Refused) => first_bad(x, |v| !v.is_finite()),
+            (Rows::Sparse(x), _) => x.iter().enumerate().find_map(|(i, (columns, values))| {
                 let k = values.iter().position(|v| bad(*v))?;
                 Some((i, columns[k] as usize))
             }),
@@ -125,26 +135,42 @@ pub enum Missing {
     Refused,
 }
 
-fn contiguous(x: ArrayView2<'_, f64>) -> Cow<'_, [f64]> {
+/// The first cell of a matrix that is bad: its row and column.
+fn first_bad<T: Copy + Sync>(
+    x: &ArrayView2<'_, T>,
+    bad: impl Fn(T) -> bool + Sync,
+) -> Option<(usize, usize)> {
+    /// Cells that one thread looks at, all of them: without a way out between them they are looked at many at a time.
+    const LOOK: usize = 1 << 14;
+    let Some(cells) = x.as_slice() else {
+        return x.indexed_iter().find(|(_, v)| bad(**v)).map(|(at, _)| at);
+    };
+    let some_bad = |cells: &[T]| cells.iter().fold(false, |some, v| some | bad(*v));
+    let first = LOOK * cells.par_chunks(LOOK).position_first(some_bad)?;
+    let at = first + cells[first..].iter().position(|v| bad(*v))?;
+    Some((at / x.ncols(), at % x.ncols()))
+}
+
+fn contiguous<T: Copy + Default>(x: ArrayView2<'_, T>) -> Cow<'_, [T]> {
     match x.to_slice() {
         Some(slice) => Cow::Borrowed(slice),
-        None => Cow::Owned(row_major(x)),
+        None => Cow::Owned(row_major(x, |v| v)),
     }
 }
 
 /// A row-major copy. Column-major memory is walked in strips of a few columns, so that both what is
 /// read and what is written stay in cache.
-fn row_major<T: Copy + Into<f64>>(x: ArrayView2<'_, T>) -> Vec<f64> {
+fn row_major<T: Copy, U: Copy + Default>(x: ArrayView2<'_, T>, to: impl Fn(T) -> U) -> Vec<U> {
     const STRIP: usize = 16;
     if x.is_standard_layout() {
-        return x.iter().map(|v| (*v).into()).collect();
+        return x.iter().map(|v| to(*v)).collect();
     }
     let (n_rows, n_columns) = x.dim();
-    let mut out = vec![0.0; n_rows * n_columns];
+    let mut out = vec![U::default(); n_rows * n_columns];
     for first in (0..n_columns).step_by(STRIP) {
         let strip = x.slice(s![.., first..(first + STRIP).min(n_columns)]);
-        for (row, to) in strip.rows().into_iter().zip(out.chunks_exact_mut(n_columns)) {
-            to[first..].iter_mut().zip(row).for_each(|(to, v)| *to = (*v).into());
+        for (row, out) in strip.rows().into_iter().zip(out.chunks_exact_mut(n_columns)) {
+            out[first..].iter_mut().zip(row).for_each(|(out, v)| *out = to(*v));
         }
     }
     out
@@ -186,6 +212,11 @@ mod tests {
         assert_eq!(&*Rows::from(&f_order).block(1..3).unwrap(), expected);
         assert_eq!(&*Rows::Single(single.view()).block(1..3).unwrap(), expected);
         assert!(matches!(Rows::from(&c_order).block(1..3), Some(Cow::Borrowed(_))));
+        let expected: &[f32] = &[3.0, 4.0, 5.0, 6.0];
+        assert_eq!(&*Rows::from(&c_order).block_single(1..3).unwrap(), expected);
+        assert_eq!(&*Rows::from(&f_order).block_single(1..3).unwrap(), expected);
+        let borrowed = Rows::Single(single.view()).block_single(1..3).unwrap();
+        assert!(matches!(borrowed, Cow::Borrowed(cells) if cells == expected));
     }
 
     #[test]
@@ -210,5 +241,15 @@ mod tests {
 
         assert_eq!(Rows::from(&x).first_bad_cell(Missing::Allowed), Some((1, 0)));
         assert_eq!(Rows::from(&x).first_bad_cell(Missing::Refused), Some((0, 1)));
+        let mut large = Array2::<f32>::zeros((700, 130));
+        (large[[600, 5]], large[[400, 129]], large[[400, 17]]) =
+            (f32::NAN, f32::INFINITY, f32::NAN);
+        let bad = |missing| Rows::Single(large.view()).first_bad_cell(missing);
+        assert_eq!(
+            (bad(Missing::Allowed), bad(Missing::Refused)),
+            (Some((400, 129)), Some((400, 17)))
+        );
+        large[[400, 129]] = 0.0;
+        assert_eq!(Rows::Single(large.view()).first_bad_cell(Missing::Allowed), None);
     }
 }

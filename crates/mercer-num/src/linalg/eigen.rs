@@ -4,9 +4,24 @@ use super::{from_faer, to_faer};
 use crate::Matrix;
 use faer::diag::Diag;
 use faer::dyn_stack::{MemBuffer, MemStack};
-use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
-use faer::{Mat, Par};
+use faer::linalg::evd::tridiag::tridiag_in_place;
+use faer::linalg::evd::{
+    ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch, tridiagonal_self_adjoint_evd,
+};
+use faer::linalg::householder::{
+    apply_block_householder_sequence_on_the_left_in_place_scratch as left_scratch,
+    apply_block_householder_sequence_on_the_left_in_place_with_conj as apply_left,
+};
+use faer::linalg::qr::no_pivoting::factor::recommended_block_size;
+use faer::reborrow::{Reborrow, ReborrowMut};
+use faer::{Conj, Mat, Par};
 use ndarray::ArrayView2;
+use rayon::prelude::*;
+
+/// Matrices of at least so many rows are worth more than one thread.
+const LARGE: usize = 256;
+/// Eigenvectors that one thread turns at a time.
+const PANEL: usize = 128;
 
 /// The eigenvalues and eigenvectors of a symmetric matrix.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,36 +43,92 @@ impl SymmetricEigen {
         if a.iter().any(|v| !v.is_finite()) {
             return None;
         }
-        let n = a.nrows();
-        let a = to_faer(a);
-        let mut vectors = Mat::zeros(n, n);
-        let mut values = Diag::zeros(n);
-        let scratch = self_adjoint_evd_scratch::<f64>(
-            n,
-            ComputeEigenvectors::Yes,
-            Par::Seq,
-            Default::default(),
-        );
-        self_adjoint_evd(
-            a.as_ref(),
-            values.as_mut(),
-            Some(vectors.as_mut()),
-            Par::Seq,
-            MemStack::new(&mut MemBuffer::new(scratch)),
-            Default::default(),
-        )
-        .ok()?;
-        let values = values.as_ref().column_vector().iter().copied().collect();
-        let mut vectors = from_faer(vectors.as_ref());
-        for mut vector in vectors.columns_mut() {
-            let largest =
-                vector.iter().fold(0.0, |a: f64, v| if v.abs() > a.abs() { *v } else { a });
+        let (values, mut vectors) = match a.nrows() {
+            n if n < LARGE => whole(to_faer(a))?,
+            _ => in_steps(to_faer(a))?,
+        };
+        for mut vector in vectors.col_iter_mut() {
+            let cells = vector.rb().iter();
+            let largest = cells.fold(0.0, |a: f64, v| if v.abs() > a.abs() { *v } else { a });
             if largest < 0.0 {
-                vector.mapv_inplace(|v| -v);
+                vector.rb_mut().iter_mut().for_each(|v| *v = -*v);
             }
         }
+        let vectors = from_faer(vectors.as_ref());
         Some(SymmetricEigen { values, vectors })
     }
+}
+
+type Parts = (Vec<f64>, Mat<f64>);
+
+fn whole(a: Mat<f64>) -> Option<Parts> {
+    let n = a.nrows();
+    let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
+    let yes = ComputeEigenvectors::Yes;
+    let scratch = self_adjoint_evd_scratch::<f64>(n, yes, Par::Seq, Default::default());
+    self_adjoint_evd(
+        a.as_ref(),
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut MemBuffer::new(scratch)),
+        Default::default(),
+    )
+    .ok()?;
+    Some((values.as_ref().column_vector().iter().copied().collect(), vectors))
+}
+
+/// The same in three steps, of which the last is on all threads: `A = Q T Qᵀ` with `T` of three diagonals, the
+/// eigenvectors of `T`, and `Q` times some of them at a time.
+fn in_steps(mut a: Mat<f64>) -> Option<Parts> {
+    let n = a.nrows();
+    let size = recommended_block_size::<f64>(n, n);
+    let mut reflections = Mat::zeros(size, n - 1);
+    let yes = ComputeEigenvectors::Yes;
+    let scratch = self_adjoint_evd_scratch::<f64>(n, yes, Par::Seq, Default::default());
+    let mut room = MemBuffer::new(scratch);
+    tridiag_in_place(
+        a.as_mut(),
+        reflections.as_mut(),
+        Par::Seq,
+        MemStack::new(&mut room),
+        Default::default(),
+    );
+    let (mut values, mut vectors) = (Diag::zeros(n), Mat::zeros(n, n));
+    let (mut diagonal, mut beside) = (Diag::zeros(n), Diag::zeros(n));
+    (0..n).for_each(|i| diagonal[i] = a[(i, i)]);
+    (1..n).for_each(|i| beside[i - 1] = a[(i, i - 1)]);
+    tridiagonal_self_adjoint_evd(
+        diagonal.as_ref(),
+        beside.as_ref(),
+        values.as_mut(),
+        Some(vectors.as_mut()),
+        Par::Seq,
+        MemStack::new(&mut room),
+        Default::default(),
+    )
+    .ok()?;
+    let basis = a.submatrix(1, 0, n - 1, n - 1);
+    let (mut panels, mut rest) = (Vec::new(), vectors.as_mut());
+    while rest.ncols() > 0 {
+        let some = PANEL.min(rest.ncols());
+        let (panel, others) = rest.split_at_col_mut(some);
+        panels.push(panel);
+        rest = others;
+    }
+    panels.into_par_iter().for_each(|some| {
+        let m = some.ncols();
+        let scratch = left_scratch::<f64>(n - 1, size, m);
+        apply_left(
+            basis,
+            reflections.as_ref(),
+            Conj::No,
+            some.subrows_mut(1, n - 1),
+            Par::Seq,
+            MemStack::new(&mut MemBuffer::new(scratch)),
+        );
+    });
+    Some((values.as_ref().column_vector().iter().copied().collect(), vectors))
 }
 
 #[cfg(test)]
@@ -78,13 +149,13 @@ mod tests {
 
     #[test]
     fn the_parts_multiply_to_the_matrix() {
-        for n in [1, 2, 9, 100] {
+        for n in [1, 2, 9, 100, 300] {
             let a = normal(n, n, 6);
             let a = &a + &a.t();
             let eigen = SymmetricEigen::of(a.view()).unwrap();
 
             let scaled = &eigen.vectors * &ndarray::Array1::from(eigen.values.clone());
-            assert_near(&scaled.dot(&eigen.vectors.t()), &a, 1e-11);
+            assert_near(&scaled.dot(&eigen.vectors.t()), &a, 1e-10);
             assert_near(&eigen.vectors.t().dot(&eigen.vectors), &Matrix::eye(n), 1e-12);
             assert!(eigen.values.is_sorted());
         }

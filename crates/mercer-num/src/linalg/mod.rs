@@ -2,7 +2,7 @@
 //!
 //! Matrices are row-major [`Matrix`] at the doors. Products are cut into row panels of fixed size
 //! that all threads of the current pool share; factorizations run on one thread, on copies whose
-//! place in memory is aligned, but for the tiled one. So one thread or many give the same bits on one machine. Other
+//! place in memory is aligned, but for the tiled one and panels of eigenvectors. So one thread or many give the same bits on one machine. Other
 //! instruction sets fuse and block otherwise and may differ in the last digit.
 
 mod cholesky;

@@ -12,8 +12,9 @@ use ndarray::{ArrayView2, s};
 
 /// Vectors of a block: what a product works on at a time.
 const BLOCK: usize = 12;
-/// Products between two looks at what was found: taking the small matrix apart is not free.
-const LOOK: usize = 2;
+/// Products between two looks at what was found, at least and at most: taking the small matrix apart is not free.
+const SOON: usize = 2;
+const LATE: usize = 8;
 /// Products before what there is must do.
 const PRODUCTS: usize = 1000;
 
@@ -53,19 +54,25 @@ impl TopEigen {
         let mut random = Random::new(1);
         let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, BLOCK), || random.normal()));
         let mut space = Space::new(n, (8 * (k + BLOCK)).min(n));
+        // When to look, and the worst residual of the look before.
+        let (mut look, mut before) = (0, (0, f64::INFINITY));
         for products in 1..=PRODUCTS {
             let last = !go_on() || products == PRODUCTS;
             if !last {
                 block = space.grow(&block, &apply);
             }
-            let soon = space.used < k + BLOCK || !products.is_multiple_of(LOOK);
-            if !last && soon && !space.full() {
+            let early = space.used < k + BLOCK || products < look;
+            if !last && early && !space.full() {
                 continue;
             }
             let ritz = space.ritz(k)?;
             let good = |residuals: &[f64]| {
                 residuals.iter().all(|r| *r <= tolerance * ritz.values[0].abs())
             };
+            let worst = ritz.residuals.iter().fold(0.0, |a: f64, r| a.max(*r));
+            let off = worst / ritz.values[0].abs();
+            look = products + wait(before, (products, off), tolerance);
+            before = (products, off);
             if last || good(&ritz.residuals) {
                 let found = space.measured(&ritz, k, &apply, products);
                 if last || good(&found.residuals) {
@@ -78,6 +85,14 @@ impl TopEigen {
         }
         None
     }
+}
+
+/// How many products to wait before the next look: half of what is left where residuals fall as they did.
+fn wait(before: (usize, f64), now: (usize, f64), tolerance: f64) -> usize {
+    let fall = (before.1 / now.1).ln() / (now.0 - before.0) as f64;
+    let left = (now.1 / tolerance).ln() / fall;
+    // What does not fall, or is no number, is looked at soon.
+    if left > 0.0 { (left / 2.0).clamp(SOON as f64, LATE as f64) as usize } else { SOON }
 }
 
 /// What products have told: `A · basis = basis · small + next · tail` with an orthonormal basis, where the

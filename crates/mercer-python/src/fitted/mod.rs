@@ -12,7 +12,7 @@ mod told;
 
 use self::columns::described;
 use self::learn::with_params;
-use self::slices::by_slices;
+use self::slices::{by_slices, by_slices_to};
 use self::state::{Learned, State};
 use self::told::tree;
 use crate::array::{self, Batch, Table, Target};
@@ -210,7 +210,7 @@ impl Fitted {
         let model = model.ok_or_else(|| self.unable("give a density"))?;
         let rows = x.rows()?;
         let densities =
-            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.log_density(part)))?;
+            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.log_density(part)))?;
         let mut trained = self.ready()?.clone();
         trained.densities = Some(Densities::of(&densities));
         Ok(Fitted::of(State::ready(trained)))
@@ -324,7 +324,7 @@ impl Fitted {
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.transformer()?;
-        self.table(py, x, model.n_outputs(), |rows| model.transform(rows))
+        self.written(py, x, model.n_outputs(), |rows, out| model.transform_to(rows, out))
     }
 
     /// Rows that mapped ones could come from.
@@ -374,7 +374,7 @@ impl Fitted {
     fn assign<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.clusterer()?;
         let rows = x.rows()?;
-        let found = work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.assign(part)))?;
+        let found = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.assign(part)))?;
         Ok(found.into_pyarray(py))
     }
 
@@ -417,15 +417,14 @@ impl Fitted {
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let model = self.transformer()?;
-        self.table(py, x, model.n_outputs(), |rows| model.transform_single(rows))
+        self.written(py, x, model.n_outputs(), |rows, out| model.transform_single_to(rows, out))
     }
 
     /// The code of the class of each row.
     fn predict<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
         let model = self.classifier()?;
         let rows = x.rows()?;
-        let codes =
-            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.predict(part)))?;
+        let codes = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
         Ok(codes.into_pyarray(py))
     }
 
@@ -450,7 +449,7 @@ impl Fitted {
         let model = model.ok_or_else(|| self.unable("give a density"))?;
         let rows = x.rows()?;
         let density =
-            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.log_density(part)))?;
+            work::run(py, |cancel| by_slices(&rows, cancel, |part| model.log_density(part)))?;
         Ok(density.into_pyarray(py))
     }
 
@@ -500,8 +499,7 @@ impl Fitted {
     fn numbers<'py>(&self, py: Python<'py>, x: Table<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
         let model = self.regressor()?;
         let rows = x.rows()?;
-        let numbers =
-            work::run(py, |cancel| by_slices(&rows, 1, cancel, |part| model.predict(part)))?;
+        let numbers = work::run(py, |cancel| by_slices(&rows, cancel, |part| model.predict(part)))?;
         Ok(numbers.into_pyarray(py))
     }
 
@@ -663,11 +661,22 @@ impl Fitted {
         width: usize,
         part: impl Fn(&Rows<'_>) -> Result<Array2<T>> + Sync,
     ) -> PyResult<Bound<'py, PyArray2<T>>> {
+        self.written(py, x, width, |rows, out| {
+            mercer_num::parallel::copy(&part(rows)?.into_raw_vec_and_offset().0, out);
+            Ok(())
+        })
+    }
+
+    fn written<'py, T: Element + Copy + Default>(
+        &self,
+        py: Python<'py>,
+        x: Table<'py>,
+        width: usize,
+        part: impl Fn(&Rows<'_>, &mut [T]) -> Result<()> + Sync,
+    ) -> PyResult<Bound<'py, PyArray2<T>>> {
         let rows = x.rows()?;
         let n_rows = rows.n_rows();
-        let cells = work::run(py, |cancel| {
-            by_slices(&rows, width, cancel, |rows| Ok(part(rows)?.into_raw_vec_and_offset().0))
-        })?;
+        let cells = work::run(py, |cancel| by_slices_to(&rows, width, cancel, &part))?;
         let refuse = |e: ShapeError| PyRuntimeError::new_err(e.to_string());
         Ok(Array2::from_shape_vec((n_rows, width), cells).map_err(refuse)?.into_pyarray(py))
     }

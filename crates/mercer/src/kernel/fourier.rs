@@ -12,8 +12,8 @@ use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, Method};
 use crate::prelude::*;
 use mercer_num::Float;
-use mercer_num::hadamard::SIDE;
 use mercer_num::linalg::Qr;
+use mercer_num::memory::zeros_of;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use mercer_num::thin::Panels;
@@ -264,6 +264,17 @@ fn some_rows(data: &Dataset<'_>) -> Matrix {
     Matrix::from_shape_vec((order.len(), data.n_columns()), cells).expect("rows of one width")
 }
 
+/// New rows, in a table made for them.
+pub(super) fn written<T: Float>(
+    n_rows: usize,
+    width: usize,
+    write: impl FnOnce(&mut [T]) -> Result<()>,
+) -> Result<Array2<T>> {
+    let mut out = zeros_of(n_rows * width);
+    write(&mut out)?;
+    Ok(Array2::from_shape_vec((n_rows, width), out).expect("a cell a column"))
+}
+
 /// How far inner products of new rows are from the kernel, over pairs of rows spread over all.
 pub(super) fn sampled_error(
     rows: &Rows<'_>,
@@ -323,13 +334,12 @@ impl RbfSamplerModel {
     }
 
     /// The new rows in one precision: products and cosines of a block, while the block is in cache.
-    fn map<T: Float + Mul<Output = T>>(&self, x: &Rows<'_>, waves: &Waves<T>) -> Array2<T> {
+    fn map<T: Float + Mul<Output = T>>(&self, x: &Rows<'_>, waves: &Waves<T>, out: &mut [T]) {
         let (d, m) = self.random_weights.dim();
         let scale = (2.0 / m as f64).sqrt();
         let cosines = |out: &mut [T]| {
             out.chunks_exact_mut(m).for_each(|row| T::waves(row, &waves.phases, scale))
         };
-        let mut out = vec![T::default(); x.n_rows() * m];
         out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
             let first = k * ROWS;
             let rows = first..first + out.len() / m;
@@ -340,20 +350,17 @@ impl RbfSamplerModel {
                 self.multiply_thin(cells, waves, out);
                 return cosines(out);
             }
-            let block = x.block(rows).unwrap_or_default();
-            let narrow =
-                |cells: &[f64]| -> Vec<T> { cells.iter().map(|v| T::narrow(*v)).collect() };
+            let block = T::block(x, rows).unwrap_or_default();
             let Some(turner) = &waves.turner else {
-                self.multiply(&narrow(&block), waves, out);
+                self.multiply(&block, waves, out);
                 return cosines(out);
             };
             let mut room = Vec::new();
-            for (rows, out) in block.chunks(SIDE * d).zip(out.chunks_mut(SIDE * m)) {
-                turner.turn(&narrow(rows), d, &mut room, out);
+            for (row, out) in block.chunks_exact(d).zip(out.chunks_exact_mut(m)) {
+                turner.turn(row, &mut room, out);
                 cosines(out);
             }
         });
-        Array2::from_shape_vec((x.n_rows(), m), out).expect("a wave a cell")
     }
 
     /// The inner products of dense rows with all directions. Which way a row goes is its own affair: in other
@@ -425,13 +432,23 @@ impl Transformer for RbfSamplerModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.check_rows(x)?;
-        Ok(self.map(x, self.ready.get(|| self.waves())))
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_to(x, out))
     }
 
     fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_single_to(x, out))
+    }
+
+    fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.check_rows(x)?;
-        Ok(self.map(x, self.single.get(|| self.waves())))
+        self.map(x, self.ready.get(|| self.waves()), out);
+        Ok(())
+    }
+
+    fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
+        self.check_rows(x)?;
+        self.map(x, self.single.get(|| self.waves()), out);
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@
 
 use super::centers::{drawn_by_weight, pivoted, pivoted_until};
 use super::distinct::Distinct;
-use super::fourier::{check_usable, drawn, met};
+use super::fourier::{check_usable, drawn, met, written};
 use super::{
     Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
     k_means,
@@ -313,9 +313,8 @@ impl NystroemModel {
     }
 
     /// The new rows in one precision: kernel values of a block, turned while they are in cache.
-    fn map<T: Float>(&self, x: &Rows<'_>, ready: &Ready<T>) -> Array2<T> {
+    fn map<T: Float>(&self, x: &Rows<'_>, ready: &Ready<T>, out: &mut [T]) {
         let m = self.n_outputs();
-        let mut out = vec![T::default(); x.n_rows() * m];
         out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
             let first = (k * ROWS) as u32;
             let picks: Vec<u32> = (first..first + (out.len() / m) as u32).collect();
@@ -328,7 +327,6 @@ impl NystroemModel {
                 }
             });
         });
-        Array2::from_shape_vec((x.n_rows(), m), out).expect("a column a center")
     }
 
     /// The share of the trace that is left out, and the root mean square error of kernel values, over rows
@@ -400,13 +398,23 @@ impl Transformer for NystroemModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.check_rows(x)?;
-        Ok(self.map(x, self.double.get_or_fail(|| self.ready(false))?))
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_to(x, out))
     }
 
     fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_single_to(x, out))
+    }
+
+    fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.machine.check_rows(x)?;
-        Ok(self.map(x, self.single.get_or_fail(|| self.ready(true))?))
+        self.map(x, self.double.get_or_fail(|| self.ready(false))?, out);
+        Ok(())
+    }
+
+    fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
+        self.machine.check_rows(x)?;
+        self.map(x, self.single.get_or_fail(|| self.ready(true))?, out);
+        Ok(())
     }
 }
 

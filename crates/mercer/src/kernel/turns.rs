@@ -2,7 +2,7 @@
 //! Hadamard's matrix, turns a row nearly as evenly as directions that are drawn (Yu et al. 2016), in
 //! `d log d` operations instead of `d²`.
 
-use mercer_num::hadamard::SIDE;
+use mercer_num::hadamard::LEAST;
 use mercer_num::random::Random;
 use mercer_num::{Float, Matrix};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct Turns {
 
 /// How many numbers so many columns are turned among: enough that signs and sums spread them evenly.
 fn turned(d: usize) -> usize {
-    d.next_power_of_two().max(64)
+    d.next_power_of_two().max(LEAST)
 }
 
 impl Turns {
@@ -57,10 +57,10 @@ impl Turns {
         let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
         let (m, turner) = (self.lengths.len(), self.ready());
         let mut room = Vec::new();
-        for (k, out) in cells.chunks_mut(SIDE * m).enumerate() {
-            let mut unit = vec![0.0; out.len() / m * d];
-            unit.chunks_exact_mut(d).enumerate().for_each(|(i, row)| row[k * SIDE + i] = 1.0);
-            turner.turn(&unit, d, &mut room, out);
+        for (k, out) in cells.chunks_exact_mut(m).enumerate() {
+            let mut unit = vec![0.0; d];
+            unit[k] = 1.0;
+            turner.turn(&unit, &mut room, out);
         }
         out
     }
@@ -81,25 +81,14 @@ pub(super) struct Turner<T> {
 }
 
 impl<T: Float + Mul<Output = T>> Turner<T> {
-    /// The inner products of up to [`SIDE`] rows of `d` cells with all directions.
-    pub fn turn(&self, rows: &[T], d: usize, room: &mut Vec<[T; SIDE]>, out: &mut [T]) {
-        let (size, m) = (self.size, self.lengths.len());
-        room.resize(size, [T::default(); SIDE]);
-        for (block, signs) in self.signs.chunks_exact(3 * size).enumerate() {
-            room.fill([T::default(); SIDE]);
-            for (k, row) in rows.chunks_exact(d).enumerate() {
-                room.iter_mut().zip(row.iter().zip(signs)).for_each(|(to, (x, s))| to[k] = *x * *s);
-            }
-            T::hadamard(room);
-            for signs in signs[size..].chunks_exact(size) {
-                let signed = room.iter_mut().zip(signs);
-                signed.for_each(|(x, s)| x.iter_mut().for_each(|x| *x = *x * *s));
-                T::hadamard(room);
-            }
-            let first = block * size;
-            for (k, out) in out.chunks_exact_mut(m).enumerate() {
-                let places = out[first..].iter_mut().zip(&self.lengths[first..]).zip(&*room);
-                places.for_each(|((out, length), x)| *out = x[k] * *length);
+    /// The inner products of a row with all directions.
+    pub fn turn(&self, row: &[T], room: &mut Vec<T>, out: &mut [T]) {
+        room.resize(self.size, T::default());
+        let blocks = out.chunks_mut(self.size).zip(self.lengths.chunks(self.size));
+        for ((out, lengths), signs) in blocks.zip(self.signs.chunks_exact(3 * self.size)) {
+            T::turn(row, signs, room);
+            for ((out, x), length) in out.iter_mut().zip(&*room).zip(lengths) {
+                *out = *x * *length;
             }
         }
     }

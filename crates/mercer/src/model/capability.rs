@@ -4,6 +4,7 @@ use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
 use crate::explain::{Portrait, SupportExplanation, Terms};
 use crate::linear::Summary;
+use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
 use mercer_num::{Matrix, Rows, Sparse};
@@ -419,6 +420,30 @@ pub trait Transformer: Send + Sync {
     /// As [`Transformer::transform`].
     fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
         Ok(self.transform(x)?.mapv(|v| v as f32))
+    }
+
+    /// The new rows, row-major, in memory that waits for them: a large table is touched once.
+    ///
+    /// # Errors
+    /// As [`Transformer::transform`].
+    ///
+    /// # Panics
+    /// If there is not one place a cell.
+    fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
+        parallel::copy(&self.transform(x)?.into_raw_vec_and_offset().0, out);
+        Ok(())
+    }
+
+    /// The same in single precision.
+    ///
+    /// # Errors
+    /// As [`Transformer::transform`].
+    ///
+    /// # Panics
+    /// If there is not one place a cell.
+    fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
+        parallel::copy(&self.transform_single(x)?.into_raw_vec_and_offset().0, out);
+        Ok(())
     }
 
     /// The new rows in compressed form, of sparse rows whose new ones are sparse too; `None` where they
