@@ -9,6 +9,7 @@
 //! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
 //! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
 //!   solvers
+//! - [`log_odds`]: probabilities and losses of two classes
 //! - [`apart`]: rows seen from a center, times a table
 //! - [`marks`]: what rows of ones and zeros share, counted
 //! - [`thin`]: products of rows that are mostly zeros
@@ -29,6 +30,7 @@ pub mod float;
 pub mod fourier;
 pub mod hadamard;
 pub mod linalg;
+pub mod log_odds;
 pub mod marks;
 pub mod memory;
 pub mod outer;

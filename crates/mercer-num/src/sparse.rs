@@ -90,7 +90,7 @@ impl<'a> SparseView<'a> {
     ///
     /// # Panics
     /// If there is no such row.
-    #[inline]
+    #[inline(always)]
     pub fn row(&self, i: usize) -> Cells<'a> {
         let cells = self.offsets[i] - self.start..self.offsets[i + 1] - self.start;
         (&self.columns[cells.clone()], &self.values[cells])
@@ -154,6 +154,33 @@ impl<'a> SparseView<'a> {
         for (j, v) in columns.iter().zip(values) {
             // SAFETY: whoever made the view saw that every column is one of `n_columns`.
             *unsafe { w.get_unchecked_mut(*j as usize) } += times * v;
+        }
+    }
+
+    /// Whether the columns of every row rise.
+    pub fn is_rising(&self) -> bool {
+        self.iter().all(|(columns, _)| columns.is_sorted_by(|a, b| a < b))
+    }
+
+    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in the lower triangle of a square of all columns.
+    /// The columns of the row have to rise, or pairs land above the diagonal.
+    ///
+    /// # Panics
+    /// If there is no such row, or the square is too small.
+    #[inline]
+    pub fn add_cross_products(&self, i: usize, times: f64, a: &mut [f64]) {
+        let width = self.n_columns;
+        assert!(width.checked_mul(width).is_some_and(|n| a.len() >= n), "a square of the columns");
+        let (columns, values) = self.row(i);
+        for (k, (j, v)) in columns.iter().zip(values).enumerate() {
+            let times = times * v;
+            // SAFETY: whoever made the view saw that every column is one of `n_columns`, so that a line of as many
+            // begins there.
+            let line = unsafe { a.get_unchecked_mut(*j as usize * width..) };
+            for (other, v) in columns[..=k].iter().zip(values) {
+                // SAFETY: as above.
+                *unsafe { line.get_unchecked_mut(*other as usize) } += times * v;
+            }
         }
     }
 
@@ -513,5 +540,17 @@ mod tests {
         assert_eq!(SparseView::from(&cut).get(1, 3), 5.0);
         assert!(SparseView::from(&cut).is_by_rows());
         assert!(!SparseView::from(&by_columns).is_by_rows());
+    }
+
+    #[test]
+    fn cross_products_stand_below_the_diagonal() {
+        let x = SparseView::try_new(3, &[0, 2, 2], &[0, 2], &[3.0, 5.0]).unwrap();
+        let mut a = [0.0; 9];
+
+        x.add_cross_products(0, 2.0, &mut a);
+        x.add_cross_products(1, 2.0, &mut a);
+
+        assert!(x.is_rising());
+        assert_eq!(a, [18.0, 0.0, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0, 50.0]);
     }
 }

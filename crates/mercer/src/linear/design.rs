@@ -11,12 +11,13 @@ use mercer_num::linalg::{add_gram, add_product, add_times};
 use mercer_num::outer::add_outer_at;
 use mercer_num::parallel;
 use mercer_num::simd::{add_table_rows, dot_rows};
-use mercer_num::sparse::{Whole, WholeRows};
+use mercer_num::sparse::{Cells, Whole, WholeRows};
 use mercer_num::{Matrix, Rows, SparseView};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::convert::Infallible;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 /// Rows of a panel: enough for products at full speed, few enough to stay in cache.
 const PANEL: usize = 64;
@@ -28,14 +29,27 @@ const PARTS: usize = 64;
 /// reviews, by columns took 0.6 of the time.)
 const CELLS: usize = 64;
 const FEW: usize = 4;
+/// The same where there is a single number a row, which is added as fast as it is read: a few parts do from few
+/// cells a weight on. (Film reviews: a copy by columns takes as long as ten products.)
+const CELLS_OF_ONE: usize = 4;
+const PARTS_OF_ONE: usize = 8;
 
 /// The rows, and whether a constant column stands behind the others.
 pub(crate) struct Design<'a> {
     rows: Rows<'a>,
     /// Parts whose sums are made row by row; none where they are made by columns.
     parts: Option<usize>,
+    /// The same for sums of a single number a row.
+    parts_of_one: Option<usize>,
+    /// Sparse cells, and the sum of their squared numbers a row.
+    cells: (f64, f64),
+    /// Whether the columns of sparse rows rise.
+    rising: bool,
     /// Sparse cells by columns, made when first asked for.
     by_column: Option<Cached<WholeRows>>,
+    /// Sums of parts that are no longer needed: to get and to clear their pages again and again takes longer than
+    /// to fill them.
+    spare: Mutex<Vec<Vec<f64>>>,
     pub intercept: bool,
 }
 
@@ -45,23 +59,42 @@ impl<'a> Design<'a> {
     /// # Errors
     /// If the copy would take more memory than allowed.
     pub fn new(rows: &Rows<'a>, intercept: bool, monitor: &Monitor<'_>) -> Result<Design<'a>> {
-        let (parts, by_column) = match rows {
-            Rows::Sparse(x) => {
-                let n_cells: usize = x.iter().map(|(columns, _)| columns.len()).sum();
-                let bytes = 12 * n_cells as u64 + 8 * x.n_columns() as u64;
-                monitor.reserve("keeping sparse rows by columns", bytes)?;
-                let parts = (n_cells / (CELLS * (x.n_columns() + 1))).min(PARTS);
-                (Some(parts).filter(|parts| *parts >= FEW), Some(Cached::default()))
-            }
-            _ => (Some(PARTS), None),
-        };
-        Ok(Design { rows: *rows, parts, by_column, intercept })
+        let Rows::Sparse(x) = rows else { return Ok(Design::reading(rows, intercept)) };
+        let lengths = x.iter().map(|(columns, _)| columns.len() as f64);
+        let cells = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
+        let bytes = 12 * cells.0 as u64 + 8 * x.n_columns() as u64;
+        monitor.reserve("keeping sparse rows by columns", bytes)?;
+        let a_weight = cells.0 as usize / (x.n_columns() + 1);
+        let parts = Some((a_weight / CELLS).min(PARTS)).filter(|parts| *parts >= FEW);
+        let of_one = Some((a_weight / CELLS_OF_ONE).min(PARTS_OF_ONE)).filter(|parts| *parts > 1);
+        let (parts_of_one, by_column) = (parts.or(of_one), Some(Cached::default()));
+        let rising = x.is_rising();
+        Ok(Design {
+            rows: *rows,
+            parts,
+            parts_of_one,
+            cells,
+            rising,
+            by_column,
+            spare: Mutex::default(),
+            intercept,
+        })
     }
 
     /// Rows that are only scored.
     pub fn reading(rows: &Rows<'a>, intercept: bool) -> Design<'a> {
         let parts = (!matches!(rows, Rows::Sparse(_))).then_some(PARTS);
-        Design { rows: *rows, parts, by_column: None, intercept }
+        let (parts_of_one, cells, by_column) = (parts, (0.0, 0.0), None);
+        Design {
+            rows: *rows,
+            parts,
+            parts_of_one,
+            cells,
+            rising: false,
+            by_column,
+            spare: Mutex::default(),
+            intercept,
+        }
     }
 
     pub fn n_rows(&self) -> usize {
@@ -90,15 +123,41 @@ impl<'a> Design<'a> {
         }
     }
 
+    /// So many zeros, where others stood before if possible.
+    fn zeros(&self, n: usize) -> Vec<f64> {
+        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        match spare.filter(|spare| spare.len() == n) {
+            Some(mut zeros) => {
+                zeros.fill(0.0);
+                zeros
+            }
+            None => vec![0.0; n],
+        }
+    }
+
+    /// Adds sums of parts up, in their order, and keeps their room.
+    fn add_up(&self, parts: Vec<Vec<f64>>, out: &mut [f64]) {
+        add_up(&parts, out);
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.clear();
+        spare.extend(parts);
+    }
+
+    /// Parts whose sums of `m` numbers a row are made row by row.
+    fn parts(&self, m: usize) -> Option<usize> {
+        if m == 1 { self.parts_of_one } else { self.parts }
+    }
+
     /// Rows that one thread takes at a time.
-    fn part(&self) -> usize {
-        let parts = self.parts.unwrap_or(PARTS);
+    fn part(&self, m: usize) -> usize {
+        let parts = self.parts(m).unwrap_or(PARTS);
         self.n_rows().div_ceil(parts).next_multiple_of(PANEL).max(4 * PANEL)
     }
 
     /// The scores of all rows: `m` weights a feature in `v`, `m` scores a row in `scores`.
     pub fn scores(&self, v: &[f64], m: usize, scores: &mut [f64]) {
-        let part = self.part();
+        // No sums to keep apart: as many parts as may be.
+        let part = self.n_rows().div_ceil(PARTS).next_multiple_of(PANEL).max(4 * PANEL);
         scores.par_chunks_mut(part * m).enumerate().for_each(|(k, scores)| {
             for (p, scores) in scores.chunks_mut(PANEL * m).enumerate() {
                 let first = k * part + p * PANEL;
@@ -144,12 +203,14 @@ impl<'a> Design<'a> {
 
     /// `Xᵀr` for `m` numbers a row in `residuals`, `m` sums a feature in `out`.
     pub fn back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
-        if let (None, Some(columns)) = (self.parts, self.by_column()) {
+        if self.parts(m).is_none()
+            && let Some(columns) = self.by_column()
+        {
             sum_columns(&columns, Cow::Borrowed, residuals, m, &mut out[..self.width() * m]);
             self.constant_back(residuals, m, out);
             return;
         }
-        if let (None, Rows::Sparse(x)) = (self.parts, &self.rows) {
+        if let (None, Rows::Sparse(x)) = (self.parts(m), &self.rows) {
             // Rows that were not copied by columns are added one after the other.
             out.fill(0.0);
             for ((columns, values), residuals) in x.iter().zip(residuals.chunks_exact(m)) {
@@ -158,9 +219,9 @@ impl<'a> Design<'a> {
             }
             return self.constant_back(residuals, m, out);
         }
-        let part = self.part();
+        let part = self.part(m);
         let parts = residuals.par_chunks(part * m).enumerate().map(|(k, residuals)| {
-            let mut sums = vec![0.0; self.n_weights() * m];
+            let mut sums = self.zeros(self.n_weights() * m);
             for (p, residuals) in residuals.chunks(PANEL * m).enumerate() {
                 let first = k * part + p * PANEL;
                 let rows = first..first + residuals.len() / m;
@@ -168,7 +229,7 @@ impl<'a> Design<'a> {
             }
             sums
         });
-        add_up(parts.collect(), out);
+        self.add_up(parts.collect(), out);
     }
 
     fn panel_back(
@@ -209,7 +270,7 @@ impl<'a> Design<'a> {
         if !self.intercept {
             return;
         }
-        let part = self.part();
+        let part = self.part(m);
         let parts = residuals.par_chunks(part * m).map(|residuals| {
             let mut sums = vec![0.0; m];
             for residuals in residuals.chunks_exact(m) {
@@ -217,7 +278,7 @@ impl<'a> Design<'a> {
             }
             sums
         });
-        add_up(parts.collect(), &mut out[self.width() * m..]);
+        add_up(&parts.collect::<Vec<_>>(), &mut out[self.width() * m..]);
     }
 
     /// There and back in one reading of the rows: fills `scores` with the scores of `v`, asks `answer`
@@ -230,8 +291,8 @@ impl<'a> Design<'a> {
         answer: impl Fn(Range<usize>, &[f64], &mut [f64]) + Sync,
         out: &mut [f64],
     ) {
-        let part = self.part();
-        if self.parts.is_none() {
+        let part = self.part(m);
+        if self.parts(m).is_none() {
             self.scores(v, m, scores);
             let mut residuals = vec![0.0; scores.len()];
             residuals
@@ -244,11 +305,13 @@ impl<'a> Design<'a> {
                 });
             return self.back(&residuals, m, out);
         }
+        // Sparse rows are longest in reach where they are few.
+        let panel = if self.is_sparse() { PANEL / 4 } else { PANEL };
         let parts = scores.par_chunks_mut(part * m).enumerate().map(|(k, scores)| {
-            let mut sums = vec![0.0; self.n_weights() * m];
-            let mut residuals = vec![0.0; PANEL * m];
-            for (p, scores) in scores.chunks_mut(PANEL * m).enumerate() {
-                let first = k * part + p * PANEL;
+            let mut sums = self.zeros(self.n_weights() * m);
+            let mut residuals = vec![0.0; panel * m];
+            for (p, scores) in scores.chunks_mut(panel * m).enumerate() {
+                let first = k * part + p * panel;
                 let rows = first..first + scores.len() / m;
                 let block = self.panel(&rows);
                 self.panel_scores(&block, rows.clone(), v, m, scores);
@@ -258,19 +321,35 @@ impl<'a> Design<'a> {
             }
             sums
         });
-        add_up(parts.collect(), out);
+        self.add_up(parts.collect(), out);
     }
 
     /// `Σᵢ rᵢ xᵢⱼ²` for `m` numbers `r` a row: the diagonals of `XᵀRX`.
     pub fn squares_back(&self, weights: &[f64], m: usize, out: &mut [f64]) {
-        if let (None, Some(columns)) = (self.parts, self.by_column()) {
+        if self.parts(m).is_none()
+            && let Some(columns) = self.by_column()
+        {
             let squares = |cells: &[f64]| cells.iter().map(|x| x * x).collect();
             sum_columns(&columns, squares, weights, m, &mut out[..self.width() * m]);
             return self.constant_back(weights, m, out);
         }
-        let part = self.part();
+        if let (Rows::Sparse(x), 1) = (&self.rows, m) {
+            let part = self.part(1);
+            let parts = weights.par_chunks(part).enumerate().map(|(k, weights)| {
+                let mut sums = self.zeros(self.n_weights());
+                for (i, w) in (k * part..).zip(weights) {
+                    let (columns, values) = x.row(i);
+                    let cells = columns.iter().zip(values);
+                    cells.for_each(|(j, v)| sums[*j as usize] += w * (v * v));
+                    sums[self.width()..].iter_mut().for_each(|sum| *sum += w);
+                }
+                sums
+            });
+            return self.add_up(parts.collect(), out);
+        }
+        let part = self.part(m);
         let parts = weights.par_chunks(part * m).enumerate().map(|(k, weights)| {
-            let mut sums = vec![0.0; self.n_weights() * m];
+            let mut sums = self.zeros(self.n_weights() * m);
             for (p, weights) in weights.chunks(PANEL * m).enumerate() {
                 let first = k * part + p * PANEL;
                 let rows = first..first + weights.len() / m;
@@ -290,7 +369,7 @@ impl<'a> Design<'a> {
             }
             sums
         });
-        add_up(parts.collect(), out);
+        self.add_up(parts.collect(), out);
     }
 
     /// The plain means of the columns.
@@ -309,42 +388,116 @@ impl<'a> Design<'a> {
 
     /// What the cross-products of sparse rows cost, in products with all rows.
     pub fn gram_cost(&self) -> f64 {
-        let Rows::Sparse(x) = &self.rows else { return f64::INFINITY };
-        let cells = x.iter().map(|(columns, _)| columns.len() as f64);
-        let (sum, squares) = cells.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
-        squares / (4.0 * sum)
+        let (cells, squares) = self.cells;
+        if self.is_sparse() { squares / (4.0 * cells) } else { f64::INFINITY }
     }
 
-    /// Adds the weighted cross-products of some sparse rows to a lower triangle.
-    fn add_sparse_gram(&self, rows: Range<usize>, weights: &[f64], into: &mut [f64]) {
-        let Rows::Sparse(x) = &self.rows else { return };
+    /// `XᵀDXv` for the diagonal `D` of some sparse rows, a number each.
+    pub fn product_of_some(&self, rows: &[(u32, f64)], v: &[f64], out: &mut [f64]) {
+        let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };
+        let (weights, constant) = v.split_at(self.width());
+        let constant = constant.first().copied().unwrap_or(0.0);
+        let part = rows.len().div_ceil(PARTS_OF_ONE).max(PANEL);
+        let parts = rows.par_chunks(part).map(|rows| {
+            let mut sums = self.zeros(self.n_weights());
+            let mut constants = 0.0;
+            for (i, d) in rows {
+                let pull = d * (x.dot(*i as usize, weights) + constant);
+                x.add_to(*i as usize, pull, &mut sums);
+                constants += pull;
+            }
+            if self.intercept {
+                sums[self.width()] = constants;
+            }
+            sums
+        });
+        self.add_up(parts.collect(), out);
+    }
+
+    /// Whether sums of a number for every sparse row are made row by row.
+    pub fn adds_rows(&self) -> bool {
+        self.is_sparse() && self.parts_of_one.is_some()
+    }
+
+    /// Asks `answer` for the number of every sparse row, from what stands in `values` and may be changed there, and
+    /// leaves `Xᵀ` of those in `out`; gives the sum of whatever else was answered.
+    pub fn sum_rows(
+        &self,
+        values: &mut [f64],
+        answer: impl Fn(Range<usize>, &mut [f64], &mut [f64]) -> f64 + Sync,
+        out: &mut [f64],
+    ) -> f64 {
+        let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };
+        let (part, width) = (self.part(1), self.width());
+        let parts = values.par_chunks_mut(part).enumerate().map(|(k, values)| {
+            let mut sums = self.zeros(self.n_weights());
+            let (mut told, mut constants, mut residuals) = (0.0, 0.0, [0.0; PANEL]);
+            for (p, values) in values.chunks_mut(PANEL).enumerate() {
+                let first = k * part + p * PANEL;
+                let rows = first..first + values.len();
+                let residuals = &mut residuals[..values.len()];
+                told += answer(rows.clone(), values, residuals);
+                // Rows that do not push are many, near the optimum.
+                for (i, r) in rows.zip(residuals).filter(|(_, r)| **r != 0.0) {
+                    x.add_to(i, *r, &mut sums);
+                    constants += *r;
+                }
+            }
+            if self.intercept {
+                sums[width] = constants;
+            }
+            (told, sums)
+        });
+        let (told, parts): (Vec<f64>, Vec<Vec<f64>>) = parts.unzip();
+        self.add_up(parts, out);
+        told.iter().sum()
+    }
+
+    /// The weighted means of the columns, and the lower triangle of the cross-products of some sparse rows, around
+    /// those if there is a constant column, around zero otherwise.
+    pub fn centered_sparse_gram(&self, rows: &[(u32, f64)]) -> (Vec<f64>, Matrix) {
+        /// Visits of a part's cells for every one that it has to make and to add.
+        const VISITS: f64 = 8.0;
+        let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };
         let width = self.width();
-        for (i, weight) in rows.clone().zip(&weights[rows]).filter(|(_, w)| **w != 0.0) {
-            let (columns, values) = x.row(i);
-            if columns.is_sorted_by(|a, b| a < b) {
-                for (k, (j, v)) in columns.iter().zip(values).enumerate() {
-                    let times = weight * v;
-                    let line = &mut into[*j as usize * width..][..width];
-                    for (other, v) in columns[..=k].iter().zip(values) {
-                        line[*other as usize] += times * v;
+        let cells = |(i, _): &(u32, f64)| x.row(*i as usize).0.len() as f64;
+        let visits: f64 = rows.iter().map(|row| 0.5 * cells(row) * cells(row)).sum();
+        let parts = (visits / (VISITS * (width * width) as f64)).clamp(1.0, 16.0);
+        let part = rows.len().div_ceil(parts as usize).max(1);
+        let parts: Vec<(Vec<f64>, Vec<f64>)> = rows
+            .par_chunks(part)
+            .map(|rows| {
+                let (mut sums, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
+                for (i, weight) in rows {
+                    x.add_to(*i as usize, *weight, &mut sums);
+                    match self.rising {
+                        true => x.add_cross_products(*i as usize, *weight, &mut gram),
+                        false => add_cross_products(x.row(*i as usize), *weight, width, &mut gram),
                     }
                 }
-                continue;
-            }
-            for (k, (j, v)) in columns.iter().zip(values).enumerate() {
-                let times = weight * v;
-                for (other, v) in columns[..k].iter().zip(values) {
-                    let (low, high) = (*j.min(other) as usize, *j.max(other) as usize);
-                    // Two parts of one cell meet twice in its square.
-                    let twice = if low == high { 2.0 } else { 1.0 };
-                    into[high * width + low] += twice * times * v;
-                }
-                into[*j as usize * (width + 1)] += times * v;
-            }
+                (sums, gram)
+            })
+            .collect();
+        let (sums, grams): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let (mut means, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
+        let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
+        match self.intercept && total > 0.0 {
+            true => add_up(&sums, &mut means),
+            false => {}
         }
+        means.iter_mut().for_each(|mean| *mean /= total.max(f64::MIN_POSITIVE));
+        gram.par_chunks_mut(width.max(1)).enumerate().for_each(|(j, line)| {
+            let line = &mut line[..=j];
+            for part in &grams {
+                line.iter_mut().zip(&part[j * width..]).for_each(|(sum, x)| *sum += x);
+            }
+            let lift = total * means[j];
+            line.iter_mut().zip(&means).for_each(|(sum, mean)| *sum -= lift * mean);
+        });
+        (means, Matrix::from_shape_vec((width, width), gram).expect("a square of the width"))
     }
 
-    /// The weighted means of the columns, and the cross-products around them if there is a constant
+    /// The weighted means of dense columns, and the cross-products around them if there is a constant
     /// column, around zero otherwise.
     pub fn centered_gram(&self, weights: impl Fn(usize) -> f64 + Sync) -> (Vec<f64>, Matrix) {
         let width = self.width();
@@ -356,25 +509,10 @@ impl<'a> Design<'a> {
             means.iter_mut().for_each(|x| *x /= total);
         }
         means.truncate(width);
-        let part = match &self.rows {
-            // Every part has a square of its own, which has to be made and added: few where that takes longer than
-            // to fill it.
-            Rows::Sparse(x) => {
-                let cells = |i: usize| x.row(i).0.len() as f64;
-                let counted = (0..self.n_rows()).filter(|i| weighted[*i] != 0.0);
-                let visits: f64 = counted.map(|i| 0.5 * cells(i) * cells(i)).sum();
-                let parts = (visits / (4.0 * (width * width) as f64)).clamp(2.0, 16.0);
-                self.n_rows().div_ceil((parts as usize).max(1)).max(1)
-            }
-            _ => self.part(),
-        };
+        let part = self.part(1);
         let leaf = |k: usize| {
             let mut sum = vec![0.0; width * width];
             let rows = k * part..((k + 1) * part).min(self.n_rows());
-            if self.is_sparse() {
-                self.add_sparse_gram(rows, &weighted, &mut sum);
-                return Ok(sum);
-            }
             for first in rows.clone().step_by(4 * PANEL) {
                 let rows = first..(first + 4 * PANEL).min(rows.end);
                 let mut block = self.rows.block(rows.clone()).unwrap_or_default();
@@ -392,13 +530,22 @@ impl<'a> Design<'a> {
         };
         let Ok((sum, _)) = parallel::reduce(self.n_rows().div_ceil(part), leaf, add, |_| true);
         let sum = sum.unwrap_or_else(|| vec![0.0; width * width]);
-        let mut gram = Matrix::from_shape_vec((width, width), sum).expect("a square of the width");
-        if self.is_sparse() {
-            for (mut row, mean) in gram.outer_iter_mut().zip(&means) {
-                row.scaled_add(-total * mean, &ndarray::ArrayView1::from(&means));
-            }
-        }
+        let gram = Matrix::from_shape_vec((width, width), sum).expect("a square of the width");
         (means, gram)
+    }
+}
+
+/// Adds the weighted cross-products of a row's cells, which stand in any order, to a lower triangle.
+fn add_cross_products((columns, values): Cells<'_>, weight: f64, width: usize, into: &mut [f64]) {
+    for (k, (j, v)) in columns.iter().zip(values).enumerate() {
+        let times = weight * v;
+        for (other, v) in columns[..k].iter().zip(values) {
+            let (low, high) = (*j.min(other) as usize, *j.max(other) as usize);
+            // Two parts of one cell meet twice in its square.
+            let twice = if low == high { 2.0 } else { 1.0 };
+            into[high * width + low] += twice * times * v;
+        }
+        into[*j as usize * (width + 1)] += times * v;
     }
 }
 
@@ -413,11 +560,15 @@ fn forward(block: &[f64], width: usize, weights: &[f64], m: usize, scores: &mut 
 }
 
 /// The sums of all parts, in their order.
-fn add_up(parts: Vec<Vec<f64>>, out: &mut [f64]) {
-    out.fill(0.0);
-    for part in parts {
-        out.iter_mut().zip(&part).for_each(|(sum, x)| *sum += x);
-    }
+fn add_up(parts: &[Vec<f64>], out: &mut [f64]) {
+    /// Sums that one thread takes at a time.
+    const SUMS: usize = 1 << 13;
+    out.par_chunks_mut(SUMS).enumerate().for_each(|(k, out)| {
+        out.fill(0.0);
+        for part in parts {
+            out.iter_mut().zip(&part[k * SUMS..]).for_each(|(sum, x)| *sum += x);
+        }
+    });
 }
 
 /// `m` sums a column: of its cells, or of what is made of them, times the numbers of their rows.

@@ -15,8 +15,10 @@ use crate::solver::newton::{Smooth, add_scaled, dot};
 use crate::svm::ClassWeight;
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
+use mercer_num::log_odds::{log_odds_each, proba_each, softplus_each};
 use mercer_num::rows::Missing;
 use rayon::prelude::*;
+use std::ops::Range;
 
 /// Rows whose losses one thread adds.
 const ROWS: usize = 1024;
@@ -151,8 +153,17 @@ impl<'a> Entropy<'a> {
             .zip(self.scores.par_chunks(ROWS * m))
             .enumerate()
             .map(|(k, (proba, scores))| {
-                proba.copy_from_slice(scores);
                 let rows = places[k * ROWS..].iter().zip(&shares[k * ROWS..]);
+                if m == 1 {
+                    let mut losses = [0.0; ROWS];
+                    let losses = &mut losses[..scores.len()];
+                    log_odds_each(scores, losses, proba);
+                    let each = rows.zip(losses.iter().zip(scores));
+                    return each
+                        .map(|((place, share), (l, z))| share * of_class(*l, *z, *place))
+                        .sum();
+                }
+                proba.copy_from_slice(scores);
                 rows.zip(proba.chunks_exact_mut(m))
                     .map(|((place, share), row)| share * to_proba(row, *place))
                     .sum()
@@ -185,6 +196,23 @@ impl<'a> Entropy<'a> {
 
     /// The loss and its gradient, without any price.
     pub fn loss_gradient(&mut self, out: &mut [f64]) -> f64 {
+        if self.m == 1 && self.design.adds_rows() {
+            let mut proba = std::mem::take(&mut self.proba);
+            let this = &*self;
+            let answer = |rows: Range<usize>, proba: &mut [f64], residuals: &mut [f64]| {
+                log_odds_each(&this.scores[rows.clone()], residuals, proba);
+                let mut sum = 0.0;
+                for (i, (r, p)) in rows.zip(residuals.iter_mut().zip(proba)) {
+                    let (place, share) = (this.places[i], this.shares[i]);
+                    sum += share * of_class(*r, this.scores[i], place);
+                    *r = share * (*p - f64::from(place));
+                }
+                sum
+            };
+            let loss = this.design.sum_rows(&mut proba, answer, out);
+            self.proba = proba;
+            return loss;
+        }
         let loss = self.losses();
         self.design.back(&self.residuals(), self.m, out);
         loss
@@ -260,6 +288,16 @@ impl<'a> Entropy<'a> {
         }
         let (m, first) = (self.m, self.n_priced());
         for _ in 0..20 {
+            if m == 1 {
+                let (slope, curve) = self.along_the_constant();
+                if slope.abs() <= 1e-15 {
+                    return;
+                }
+                let step = slope / (curve + 1e-14);
+                self.weights[first] -= step;
+                self.scores.par_iter_mut().with_min_len(ROWS).for_each(|z| *z -= step);
+                continue;
+            }
             self.losses();
             let mut gradient = vec![0.0; m];
             let mut curve = Matrix::zeros((m, m));
@@ -286,6 +324,27 @@ impl<'a> Entropy<'a> {
                 row.iter_mut().zip(&step).for_each(|(z, s)| *z -= s);
             }
         }
+    }
+}
+
+impl Entropy<'_> {
+    /// How the mean loss of two classes rises with their constant term, and how that rises.
+    fn along_the_constant(&self) -> (f64, f64) {
+        let rows = self.places.par_chunks(ROWS).zip(self.shares.par_chunks(ROWS));
+        let parts: Vec<(f64, f64)> = rows
+            .zip(self.scores.par_chunks(ROWS))
+            .map(|((places, shares), scores)| {
+                let mut proba = [0.0; ROWS];
+                let proba = &mut proba[..scores.len()];
+                proba.copy_from_slice(scores);
+                proba_each(proba);
+                let cells = proba.iter().zip(places).zip(shares);
+                cells.fold((0.0, 0.0), |(slope, curve), ((p, place), share)| {
+                    (slope + share * (p - f64::from(*place)), curve + share * (p * (1.0 - p)))
+                })
+            })
+            .collect();
+        parts.iter().fold((0.0, 0.0), |(slope, curve), part| (slope + part.0, curve + part.1))
     }
 }
 
@@ -316,7 +375,7 @@ impl Smooth for Entropy<'_> {
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
         let (m, proba, shares) = (self.m, &self.proba, &self.shares);
-        let curve = |rows: std::ops::Range<usize>, scores: &[f64], out: &mut [f64]| {
+        let curve = |rows: Range<usize>, scores: &[f64], out: &mut [f64]| {
             let proba = &proba[rows.start * m..rows.end * m];
             if m == 1 {
                 let cells = out.iter_mut().zip(scores).zip(proba).zip(&shares[rows]);
@@ -359,6 +418,15 @@ impl Smooth for Entropy<'_> {
             .map(|(k, (scores, steps))| {
                 let mut row = vec![0.0; m];
                 let rows = places[k * ROWS..].iter().zip(&shares[k * ROWS..]);
+                if m == 1 {
+                    let [mut moved, mut losses] = [[0.0; ROWS]; 2];
+                    let cells = moved.iter_mut().zip(scores.iter().zip(steps));
+                    cells.for_each(|(to, (z, d))| *to = z + share * d);
+                    losses.copy_from_slice(&moved);
+                    softplus_each(&mut losses[..scores.len()]);
+                    let each = rows.zip(losses.iter().zip(&moved)).take(scores.len());
+                    return each.map(|((place, w), (l, z))| w * of_class(*l, *z, *place)).sum();
+                }
                 scores
                     .chunks_exact(m)
                     .zip(steps.chunks_exact(m))
@@ -427,16 +495,14 @@ impl Priced for Entropy<'_> {
     }
 }
 
-/// Turns the scores of a row into probabilities; gives `−log P` of the class at a place. A single score
-/// is the log-odds of the second class.
+/// `−log P` of one of two classes, from `log(1 + eᶻ)`.
+#[inline]
+fn of_class(loss: f64, z: f64, place: u32) -> f64 {
+    if place == 1 { loss - z } else { loss }
+}
+
+/// Turns the scores of a row into probabilities; gives `−log P` of the class at a place.
 fn to_proba(row: &mut [f64], place: u32) -> f64 {
-    if let [z] = row {
-        let small = (-z.abs()).exp();
-        let softplus = z.max(0.0) + small.ln_1p();
-        let loss = if place == 1 { softplus - *z } else { softplus };
-        *z = if *z >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
-        return loss;
-    }
     let largest = row.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
     let own = row[place as usize] - largest;
     row.iter_mut().for_each(|z| *z -= largest);

@@ -111,11 +111,7 @@ impl Guess {
             }
         }
         let last = known.err().unwrap_or(Guess::None);
-        let exact = exact
-            && match design.is_sparse() {
-                true => width <= NARROW_SPARSE && design.gram_cost() <= PRODUCTS,
-                false => width <= NARROW,
-            };
+        let exact = exact && Guess::is_narrow(design);
         if !exact && (design.is_sparse() || width > WIDE) {
             return Guess::diagonal(design, curvatures, m, prices);
         }
@@ -125,7 +121,12 @@ impl Guess {
         }
         if exact {
             let each = (0..m).map(|k| {
+                let own = || curvatures.iter().skip(k).step_by(m).copied();
                 let (means, scatter) = match sums[k] > 0.0 {
+                    true if design.is_sparse() => {
+                        let curved = (0..).zip(own()).filter(|(_, d)| *d != 0.0);
+                        design.centered_sparse_gram(&curved.collect::<Vec<_>>())
+                    }
                     true => design.centered_gram(|i| curvatures[i * m + k]),
                     false => (vec![0.0; width], Matrix::zeros([width; 2])),
                 };
@@ -142,6 +143,25 @@ impl Guess {
         let typical = sums.iter().sum::<f64>() / m as f64;
         let solved = Centered::of(means.clone(), &(&covariance * typical), typical, prices);
         Guess::Shared { means, covariance, solved, sums }
+    }
+
+    /// The second derivatives themselves of one function of sparse rows, from those that curve, where they are soon
+    /// written out.
+    pub fn of_curved(design: &Design<'_>, curved: &[(u32, f64)], prices: Prices) -> Option<Guess> {
+        if !Guess::is_narrow(design) || curved.is_empty() {
+            return None;
+        }
+        let (means, scatter) = design.centered_sparse_gram(curved);
+        let sum = curved.iter().map(|(_, d)| d).sum();
+        Some(Guess::Exact(vec![Centered::of(means, &scatter, sum, prices)]))
+    }
+
+    /// Whether second derivatives are soon written out at every step.
+    fn is_narrow(design: &Design<'_>) -> bool {
+        match design.is_sparse() {
+            true => design.width() <= NARROW_SPARSE && design.gram_cost() <= PRODUCTS,
+            false => design.width() <= NARROW,
+        }
     }
 
     fn diagonal(design: &Design<'_>, curvatures: &[f64], m: usize, prices: Prices) -> Guess {
@@ -185,9 +205,10 @@ impl Centered {
             let mut guess = scatter.clone();
             guess.diag_mut().iter_mut().for_each(|g| *g += ridge);
             if lift > 0.0 {
-                let means = ndarray::ArrayView1::from(&means);
-                for (mut row, mean) in guess.outer_iter_mut().zip(means) {
-                    row.scaled_add(lift * mean, &means);
+                // Only the lower triangle is read.
+                for (i, (mut row, mean)) in guess.outer_iter_mut().zip(&means).enumerate() {
+                    let cells = row.iter_mut().zip(&means).take(i + 1);
+                    cells.for_each(|(cell, other)| *cell += lift * mean * other);
                 }
             }
             if let Some(factor) = Cholesky::of(guess.view()) {
@@ -246,8 +267,10 @@ impl Centered {
         let width = self.means.len();
         let (weights, constants) = r.split_at(width * m);
         let constants = constants.get(first..).unwrap_or_default();
+        let own = weights.chunks_exact(m).flat_map(|row| &row[first..first + each.len()]);
+        let shape = (width, each.len());
         let mut centered =
-            Matrix::from_shape_fn((width, each.len()), |(j, k)| weights[j * m + first + k]);
+            Matrix::from_shape_vec(shape, own.copied().collect()).expect("as many a column");
         for (row, mean) in centered.outer_iter_mut().zip(&self.means) {
             for ((x, b), (sum, _)) in row.into_iter().zip(constants).zip(each) {
                 *x -= pull(*sum, constant_price) * mean * b;

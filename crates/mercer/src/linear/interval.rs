@@ -29,6 +29,9 @@ use rayon::prelude::*;
 /// Rows whose losses one thread adds.
 const ROWS: usize = 1024;
 
+/// What stands for the multipliers where there are none.
+const NO_ANCHORS: [f64; ROWS] = [0.0; ROWS];
+
 /// Where the scores should lie.
 pub(super) enum Aim {
     /// Those of a row's own class at 1 or more, others at −1 or less; a single score is the second
@@ -69,6 +72,8 @@ pub(super) struct Intervals<'a> {
     aim: Aim,
     /// What a row counts.
     rows: Vec<f64>,
+    /// What is known of every row, where there is a single function of sparse rows.
+    facts: Option<Vec<Fact>>,
     /// How scores are measured: what is far for them.
     pub unit: f64,
     /// `τ` of each function.
@@ -82,6 +87,10 @@ pub(super) struct Intervals<'a> {
     values: Vec<f64>,
     direction: Vec<f64>,
     direction_scores: Vec<f64>,
+    /// Rows that curve, and how much, where only those are read for products: of a single function of sparse rows.
+    curved: Option<Vec<(u32, f64)>>,
+    /// Whether the scores of the direction are still to be worked out, as they are there.
+    unscored: bool,
     last: Vec<f64>,
     last_scores: Vec<f64>,
     /// What keeps steps of a free constant short where nothing else does.
@@ -89,6 +98,13 @@ pub(super) struct Intervals<'a> {
     guess: Guess,
     /// Products since the guess was made.
     spent: u64,
+}
+
+/// The interval of a row's score, and what its distance costs.
+#[derive(Clone, Copy)]
+struct Fact {
+    ends: (f64, f64),
+    cost: f64,
 }
 
 /// What is true of the weights of one function.
@@ -115,12 +131,14 @@ impl<'a> Intervals<'a> {
             Aim::Numbers { y, tube } => spread(y, &rows).max(*tube),
         };
         let plain = power == Power::Plain;
-        Intervals {
+        let single = m == 1 && design.adds_rows();
+        let mut problem = Intervals {
             m,
             power,
             costs,
             aim,
             rows,
+            facts: None,
             unit,
             stiffness: vec![if plain { 0.5 / unit } else { 2.0 }; m],
             anchors: vec![0.0; if plain { n * m } else { 0 }],
@@ -130,13 +148,18 @@ impl<'a> Intervals<'a> {
             values: vec![0.0; m],
             direction: vec![0.0; dimension],
             direction_scores: vec![0.0; n * m],
+            curved: None,
+            unscored: false,
             last: vec![0.0; dimension],
             last_scores: vec![0.0; n * m],
             leashes: vec![0.0; m],
             guess: Guess::None,
             spent: 0,
             design,
-        }
+        };
+        let fact = |i: usize| Fact { ends: problem.ends(i, 0), cost: problem.cost(i, 0) };
+        problem.facts = single.then(|| (0..n).map(fact).collect());
+        problem
     }
 
     /// Bytes that a problem of so many rows, weights and functions takes.
@@ -204,11 +227,8 @@ impl<'a> Intervals<'a> {
     /// The loss of a score for every unit of cost, and its `θ`.
     #[inline]
     fn loss(&self, i: usize, k: usize, z: f64) -> (f64, f64) {
-        let stiffness = self.stiffness[k];
-        let anchor = self.anchors.get(i * self.m + k).map_or(0.0, |theta| theta / stiffness);
-        let r = towards(self.ends(i, k), z - anchor);
-        let theta = (stiffness * r).clamp(-self.cap(), self.cap());
-        (theta * r - 0.5 * theta * theta / stiffness, theta)
+        let anchor = self.anchors.get(i * self.m + k).copied().unwrap_or(0.0);
+        loss(self.ends(i, k), self.stiffness[k], self.cap(), anchor, z)
     }
 
     /// Fills the pulls of all scores; gives the loss of each function.
@@ -458,6 +478,14 @@ impl<'a> Intervals<'a> {
     }
 }
 
+/// The loss of a score for every unit of cost, and its `θ`.
+#[inline]
+fn loss(ends: (f64, f64), stiffness: f64, cap: f64, anchor: f64, z: f64) -> (f64, f64) {
+    let r = towards(ends, z - anchor / stiffness);
+    let theta = (stiffness * r).clamp(-cap, cap);
+    (theta * r - 0.5 * theta * theta / stiffness, theta)
+}
+
 /// How far a score has to go to its interval.
 #[inline]
 fn towards((low, high): (f64, f64), z: f64) -> f64 {
@@ -548,6 +576,23 @@ impl Smooth for Intervals<'_> {
 
     fn prepare(&mut self) {
         let last = std::mem::replace(&mut self.guess, Guess::None);
+        if let Some(facts) = &self.facts
+            && !self.free_constant()
+        {
+            let (stiffness, cap) = (self.stiffness[0], self.cap());
+            let bends = |theta: &f64| *theta != 0.0 && theta.abs() < cap;
+            let rows =
+                (0..).zip(self.pulls.iter().zip(facts)).filter(|(_, (theta, _))| bends(theta));
+            let curved: Vec<(u32, f64)> = rows
+                .map(|(i, (_, fact))| (i, fact.cost * stiffness))
+                .filter(|(_, d)| *d > 0.0)
+                .collect();
+            let prices = Prices { weights: self.costs.weights.0, constants: self.costs.constant.0 };
+            if let Some(guess) = Guess::of_curved(&self.design, &curved, prices) {
+                (self.guess, self.curved, self.spent) = (guess, Some(curved), 0);
+                return;
+            }
+        }
         let curvatures = Priced::curvatures(self);
         if self.free_constant() {
             let parts = vec![0.0; self.m];
@@ -564,11 +609,18 @@ impl Smooth for Intervals<'_> {
         let shares = |i: usize| self.rows[i];
         let spent = std::mem::take(&mut self.spent);
         self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, (true, spent));
+        self.curved = (self.m == 1 && self.design.is_sparse())
+            .then(|| (0..).zip(curvatures).filter(|(_, d)| *d != 0.0).collect());
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
         self.spent += 1;
         let m = self.m;
+        self.last.copy_from_slice(v);
+        if let Some(curved) = &self.curved {
+            self.design.product_of_some(curved, v, out);
+            return self.add_prices(v, out);
+        }
         let mut last_scores = std::mem::take(&mut self.last_scores);
         let this = &*self;
         let curve = |rows: std::ops::Range<usize>, scores: &[f64], out: &mut [f64]| {
@@ -581,13 +633,7 @@ impl Smooth for Intervals<'_> {
         };
         this.design.round_trip(v, m, &mut last_scores, curve, out);
         self.last_scores = last_scores;
-        self.last.copy_from_slice(v);
-        let n = self.design.width() * m;
-        let (weights, constants) = self.costs_squared();
-        out[..n].iter_mut().zip(v).for_each(|(out, v)| *out += weights * v);
-        for ((out, v), leash) in out[n..].iter_mut().zip(&v[n..]).zip(&self.leashes) {
-            *out += (constants + leash) * v;
-        }
+        self.add_prices(v, out);
     }
 
     fn precondition(&self, r: &[f64], out: &mut [f64]) {
@@ -597,22 +643,40 @@ impl Smooth for Intervals<'_> {
 
     fn begin_direction(&mut self) {
         self.direction.fill(0.0);
-        self.direction_scores.fill(0.0);
+        self.unscored = self.curved.is_some();
+        if !self.unscored {
+            self.direction_scores.fill(0.0);
+        }
     }
 
     fn extend_direction(&mut self, shares: &[f64]) {
         add_scaled(shares, &self.last, &mut self.direction);
-        add_scaled(shares, &self.last_scores, &mut self.direction_scores);
+        if !self.unscored {
+            add_scaled(shares, &self.last_scores, &mut self.direction_scores);
+        }
     }
 
     fn values_along(&mut self, shares: &[f64]) -> Vec<f64> {
         let m = self.m;
+        if std::mem::take(&mut self.unscored) {
+            self.design.scores(&self.direction, m, &mut self.direction_scores);
+        }
+        let (stiffness, cap) = (self.stiffness[0], self.cap());
         let parts: Vec<Vec<f64>> = self
             .scores
             .par_chunks(ROWS * m)
             .zip(self.direction_scores.par_chunks(ROWS * m))
             .enumerate()
             .map(|(part, (scores, steps))| {
+                if let Some(facts) = &self.facts {
+                    let rows = part * ROWS..part * ROWS + scores.len();
+                    let anchors = self.anchors.get(rows.clone()).unwrap_or(&NO_ANCHORS);
+                    let each = facts[rows].iter().zip(anchors).zip(scores.iter().zip(steps));
+                    let losses = each.map(|((fact, anchor), (z, d))| {
+                        fact.cost * loss(fact.ends, stiffness, cap, *anchor, z + shares[0] * d).0
+                    });
+                    return vec![losses.sum()];
+                }
                 let mut sums = vec![0.0; m];
                 let rows = scores.chunks_exact(m).zip(steps.chunks_exact(m));
                 for (i, (scores, steps)) in (part * ROWS..).zip(rows) {
@@ -636,8 +700,13 @@ impl Smooth for Intervals<'_> {
 }
 
 impl Intervals<'_> {
-    fn costs_squared(&self) -> (f64, f64) {
-        (self.costs.weights.0, self.costs.constant.0)
+    /// Adds what the prices have of a product with second derivatives.
+    fn add_prices(&self, v: &[f64], out: &mut [f64]) {
+        let n = self.design.width() * self.m;
+        out[..n].iter_mut().zip(v).for_each(|(out, v)| *out += self.costs.weights.0 * v);
+        for ((out, v), leash) in out[n..].iter_mut().zip(&v[n..]).zip(&self.leashes) {
+            *out += (self.costs.constant.0 + leash) * v;
+        }
     }
 
     /// How much a score's loss curves.
@@ -672,6 +741,25 @@ impl Priced for Intervals<'_> {
     }
 
     fn losses_gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
+        let mut pulls = std::mem::take(&mut self.pulls);
+        if let Some(facts) = &self.facts {
+            let (stiffness, cap) = (self.stiffness[0], self.cap());
+            let answer = |rows: std::ops::Range<usize>, pulls: &mut [f64], forces: &mut [f64]| {
+                let anchors = self.anchors.get(rows.clone()).unwrap_or(&NO_ANCHORS);
+                let each = facts[rows.clone()].iter().zip(&self.scores[rows]).zip(anchors);
+                let mut sum = 0.0;
+                for (((fact, z), anchor), (pull, force)) in each.zip(pulls.iter_mut().zip(forces)) {
+                    let (loss, theta) = loss(fact.ends, stiffness, cap, *anchor, *z);
+                    (*pull, *force) = (theta, -fact.cost * theta);
+                    sum += fact.cost * loss;
+                }
+                sum
+            };
+            let loss = self.design.sum_rows(&mut pulls, answer, out);
+            self.pulls = pulls;
+            return vec![loss];
+        }
+        self.pulls = pulls;
         let losses = self.losses();
         self.design.back(&self.forces(-1.0), self.m, out);
         losses
@@ -689,6 +777,6 @@ impl Priced for Intervals<'_> {
     }
 
     fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>) {
-        (self.direction, self.direction_scores) = (direction, scores);
+        (self.direction, self.direction_scores, self.unscored) = (direction, scores, false);
     }
 }

@@ -110,7 +110,7 @@ impl Lane {
 /// Minimizes.
 pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     /// Share of the gradient that a first solution may leave.
-    const LOOSE: f64 = 0.1;
+    const LOOSE: f64 = 0.25;
     let (n, m) = (f.dimension(), f.lanes());
     let [mut g, mut r, mut z, mut p, mut hp] = [(); 5].map(|()| vec![0.0; n]);
     let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
@@ -138,7 +138,7 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
         for (lane, rz) in lanes.iter_mut().zip(dots(&r, &z, m)) {
             // Digits beyond the tolerance are not worth their products.
             let loose = LOOSE.min((lane.violation / lane.first).sqrt());
-            let share = loose.max(0.3 * until.tolerance / lane.violation);
+            let share = loose.max(0.6 * until.tolerance / lane.violation);
             (lane.rz, lane.enough, lane.slope) = (rz, share * share * rz, 0.0);
             lane.solving = lane.open;
         }
