@@ -481,9 +481,8 @@ impl<'a> Design<'a> {
         let (sums, grams): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let (mut means, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
         let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
-        match self.intercept && total > 0.0 {
-            true => add_up(&sums, &mut means),
-            false => {}
+        if self.intercept && total > 0.0 {
+            add_up(&sums, &mut means);
         }
         means.iter_mut().for_each(|mean| *mean /= total.max(f64::MIN_POSITIVE));
         gram.par_chunks_mut(width.max(1)).enumerate().for_each(|(j, line)| {
