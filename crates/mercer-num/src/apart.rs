@@ -86,11 +86,20 @@ fn add_strip<const R: usize, const N: usize>(
 ) {
     let mut sums = [[0.0; N]; R];
     for (sums, out) in sums.iter_mut().zip(out.chunks_exact(outputs)) {
-        sums[..columns.len()].copy_from_slice(&out[columns.clone()]);
+        let out = &out[columns.clone()];
+        // A whole strip is copied in a few instructions, where a length known only now takes a call.
+        match out.first_chunk() {
+            Some(whole) => *sums = *whole,
+            None => sums.iter_mut().zip(out).for_each(|(sum, out)| *sum = *out),
+        }
     }
     sum_products(rows, center, strip, N, 0, &mut sums);
     for (sums, out) in sums.iter().zip(out.chunks_exact_mut(outputs)) {
-        out[columns.clone()].copy_from_slice(&sums[..columns.len()]);
+        let out = &mut out[columns.clone()];
+        match out.first_chunk_mut() {
+            Some(whole) => *whole = *sums,
+            None => out.iter_mut().zip(sums).for_each(|(out, sum)| *out = *sum),
+        }
     }
 }
 
