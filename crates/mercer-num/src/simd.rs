@@ -109,17 +109,6 @@ pub fn sum(x: &[f64]) -> f64 {
     fold(lanes)
 }
 
-/// `sums[columns[k]] += times · values[k]`, one cell after the other.
-///
-/// # Panics
-/// If a column is outside of the sums.
-#[inline]
-pub fn add_cells(columns: &[i32], values: &[f64], times: f64, sums: &mut [f64]) {
-    for (j, v) in columns.iter().zip(values) {
-        sums[*j as usize] += times * v;
-    }
-}
-
 /// `out += Σₖ values[k] · table[columns[k]]`: rows of a row-major table that is as wide as `out`,
 /// added in the order they are named in. A value of zero adds nothing, whatever it is multiplied with.
 ///

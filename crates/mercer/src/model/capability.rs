@@ -430,7 +430,11 @@ pub trait Transformer: Send + Sync {
     /// # Panics
     /// If there is not one place a cell.
     fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
-        parallel::copy(&self.transform(x)?.into_raw_vec_and_offset().0, out);
+        let rows = self.transform(x)?;
+        parallel::copy(
+            rows.as_standard_layout().as_slice().expect("standard layout is contiguous"),
+            out,
+        );
         Ok(())
     }
 
@@ -442,7 +446,11 @@ pub trait Transformer: Send + Sync {
     /// # Panics
     /// If there is not one place a cell.
     fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
-        parallel::copy(&self.transform_single(x)?.into_raw_vec_and_offset().0, out);
+        let rows = self.transform_single(x)?;
+        parallel::copy(
+            rows.as_standard_layout().as_slice().expect("standard layout is contiguous"),
+            out,
+        );
         Ok(())
     }
 

@@ -4,7 +4,6 @@
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
 use mercer_num::memory::zeros;
-use mercer_num::simd::add_cells;
 use mercer_num::{Matrix, Rows, SharedMatrix, SparseView};
 use ndarray::{Axis, Slice};
 use rayon::prelude::*;
@@ -128,7 +127,7 @@ fn sparse_sums(
                 let w = weight(weights, *i);
                 ones.resize(ones.len().max(values.len()), 1.0);
                 if let Some(counts) = count.as_stored(values, &ones) {
-                    add_cells(columns, counts, w, sums);
+                    columns.iter().zip(counts).for_each(|(j, n)| sums[*j as usize] += w * n);
                     return None;
                 }
                 columns.iter().zip(values).find_map(|(j, v)| {
