@@ -57,9 +57,13 @@ impl KeptTexts {
         let mut start = 0;
         let text = |end: &Option<usize>| {
             let end = (*end)?;
-            let text = String::from_utf8_lossy(&self.bytes[start..end]).into_owned();
+            let bytes = &self.bytes[start..end];
             start = end;
-            Some(text)
+            // Several times as fast as the lossy way, which no text here should need.
+            Some(match std::str::from_utf8(bytes) {
+                Ok(text) => text.to_owned(),
+                Err(_) => String::from_utf8_lossy(bytes).into_owned(),
+            })
         };
         self.ends.iter().map(text).collect()
     }

@@ -138,11 +138,20 @@ impl Growing {
         Growing { tag, room, key, items, fields, numbers: None }
     }
 
-    /// Numbers of one type gather in an array; anything else turns what came before into a list.
+    /// Numbers of one type gather in an array.
+    #[inline]
     fn push(&mut self, item: Tree) {
+        // Millions come one by one: the way of another number of a kind is short.
+        match (&mut self.numbers, &item) {
+            (Some(Numbers::F64(v)), Tree::Float(x)) => v.push(*x),
+            (Some(Numbers::I64(v)), Tree::Int(x)) => v.push(*x),
+            _ => self.push_other(item),
+        }
+    }
+
+    /// What comes first, or anything else, which turns what came before into a list.
+    fn push_other(&mut self, item: Tree) {
         match (&mut self.numbers, item) {
-            (Some(Numbers::F64(v)), Tree::Float(x)) => v.push(x),
-            (Some(Numbers::I64(v)), Tree::Int(x)) => v.push(x),
             (None, Tree::Float(x)) if self.items.is_empty() => {
                 self.numbers = Some(Numbers::F64(first(x, self.room)));
             }

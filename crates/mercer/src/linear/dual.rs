@@ -25,7 +25,7 @@ const VISITS: usize = 1024;
 /// Visits ahead of which a row is fetched: their order is known, to us.
 const AHEAD: usize = 1;
 /// The finest tolerances that several classes at a time, and rows in single precision, are good for.
-const COARSE: f64 = 3e-3;
+const COARSE: f64 = 1e-3;
 const FINE: f64 = 1e-5;
 /// Squared lengths of rows that single precision has room for.
 const LENGTHS: std::ops::Range<f64> = 1e-12..1e12;
@@ -76,6 +76,13 @@ struct Class {
     stopped: Option<Stop>,
 }
 
+/// When to end.
+struct Aim<'m> {
+    tolerance: f64,
+    most_passes: u64,
+    monitor: &'m Monitor<'m>,
+}
+
 /// Rows as they are, or in single precision.
 #[derive(Clone, Copy)]
 enum Sight<'a, 'b> {
@@ -124,45 +131,41 @@ impl<'a> Descent<'a> {
     /// until there were enough of them; says whether the former.
     pub fn run(&mut self, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) -> bool {
         let fresh = self.classes.iter().all(|class| class.passes == 0);
-        if fresh && self.classes.len() > 1 && self.packed.is_some() {
-            self.run_together(tolerance, most_passes, monitor);
-            self.stopped = self.classes.iter().find_map(|class| class.stopped);
-            let done = self.classes.iter().all(|class| class.done);
-            if done || self.stopped.is_some() {
-                return done;
-            }
-        }
-        let lines = &self.lines;
-        let near = self.packed.as_ref().filter(|_| tolerance >= FINE * self.unit);
-        self.classes.par_iter_mut().with_max_len(1).for_each(|class| {
+        // Done with what was asked for before.
+        self.classes.iter_mut().for_each(|class| class.done = false);
+        let aim = Aim { tolerance, most_passes, monitor };
+        let Descent { lines, packed, classes, unit, .. } = self;
+        let near = packed.as_ref().filter(|_| tolerance >= FINE * *unit);
+        let alone = |class: &mut Class| {
             let sight = match near {
+                _ if class.done || class.stopped.is_some() => return,
                 Some(packed) => Sight::Near(packed),
                 None => {
                     class.sum(lines);
                     Sight::Exact(lines)
                 }
             };
-            class.run(sight, tolerance, most_passes, monitor);
-        });
+            class.run(sight, &aim);
+        };
+        match &*packed {
+            Some(packed) if fresh && classes.len() > 1 => {
+                let n_groups = classes.len().div_ceil(LANES);
+                let size = classes.len().div_ceil(n_groups);
+                // First come, first served: classes go on alone while other groups are still together.
+                rayon::scope_fifo(|scope| {
+                    for group in classes.chunks_mut(size) {
+                        let (lines, aim, alone) = (&*lines, &aim, &alone);
+                        scope.spawn_fifo(move |scope| {
+                            together(group, packed, lines, aim);
+                            group.iter_mut().for_each(|class| scope.spawn_fifo(|_| alone(class)));
+                        });
+                    }
+                });
+            }
+            _ => classes.par_iter_mut().with_max_len(1).for_each(alone),
+        }
         self.stopped = self.classes.iter().find_map(|class| class.stopped);
         self.classes.iter().all(|class| class.done)
-    }
-
-    /// Passes for several classes at a time, as near as those go.
-    fn run_together(&mut self, tolerance: f64, most_passes: u64, monitor: &Monitor<'_>) {
-        let Some(packed) = &self.packed else { return };
-        let lines = &self.lines;
-        self.classes.par_chunks_mut(LANES).with_max_len(1).for_each(|classes| {
-            let rows = (0..packed.n_rows()).map(|i| sides(classes, i)).collect();
-            let (lift, power) = (classes[0].lift, classes[0].power);
-            let mut group = Group::new(rows, packed.n_columns(), lift, power);
-            let near = tolerance.max(COARSE) as f32;
-            group.run(packed, near, TOGETHER.min(most_passes), monitor);
-            for (k, class) in classes.iter_mut().enumerate() {
-                class.take(&group, k, lines);
-                class.done = group.settled && tolerance >= COARSE;
-            }
-        });
     }
 
     /// The most passes that a class needed.
@@ -185,6 +188,24 @@ impl<'a> Descent<'a> {
             self.classes.par_iter().map(|class| class.rows.iter().map(share).collect()).collect();
         let pulls: Vec<&[f64]> = pulls.iter().map(Vec::as_slice).collect();
         side_by_side(&pulls, pulls.first().map_or(0, |pulls| pulls.len()))
+    }
+}
+
+/// Passes for some classes at a time, as near as those go.
+fn together(
+    classes: &mut [Class],
+    packed: &PackedRows,
+    lines: &Lines<'_>,
+    aim: &Aim<'_>,
+) {
+    let rows = (0..packed.n_rows()).map(|i| sides(classes, i)).collect();
+    let (lift, power) = (classes[0].lift, classes[0].power);
+    let mut group = Group::new(rows, packed.n_columns(), lift, power);
+    let near = aim.tolerance.max(COARSE) as f32;
+    group.run(packed, near, TOGETHER.min(aim.most_passes), aim.monitor);
+    for (k, class) in classes.iter_mut().enumerate() {
+        class.take(&group, k, lines);
+        class.done = group.settled && aim.tolerance >= COARSE;
     }
 }
 
@@ -230,13 +251,8 @@ impl Class {
         self.sum(lines);
     }
 
-    fn run(
-        &mut self,
-        lines: Sight<'_, '_>,
-        tolerance: f64,
-        most_passes: u64,
-        monitor: &Monitor<'_>,
-    ) {
+    fn run(&mut self, lines: Sight<'_, '_>, aim: &Aim<'_>) {
+        let Aim { tolerance, most_passes, monitor } = *aim;
         let mut active = self.all.clone();
         // How sure it takes to set a row aside: further than any score was off in the last pass.
         let mut sure = f64::INFINITY;

@@ -24,6 +24,9 @@ use std::time::Instant;
 /// Passes over the rows that gain about as much as a step of Newton's method, where planes are learned together.
 const PASSES_A_STEP: u64 = 100;
 
+/// Columns whose weights are brought into place together.
+const COLUMNS: usize = 256;
+
 choice! {
     /// What large weights of a machine cost.
     pub enum MachinePenalty {
@@ -368,6 +371,7 @@ fn to_rows(
     let mut coefficients = Matrix::zeros((rows, width));
     // A class nobody showed is never the highest.
     let mut intercepts = vec![f64::NEG_INFINITY; rows];
+    let mut placed = Vec::with_capacity(present.len());
     for (place, code) in present.iter().enumerate() {
         // Of two classes with rows there is one machine: for the second, against the first.
         let (k, sign) = match (m, rows) {
@@ -377,8 +381,16 @@ fn to_rows(
         };
         let row = if rows == 1 { 0 } else { *code as usize };
         intercepts[row] = sign * constants.get(k).copied().unwrap_or(0.0);
-        for j in 0..width {
-            coefficients[[row, j]] = sign * weights[j * m + k];
+        placed.push((row, k, sign));
+    }
+    let cells = coefficients.as_slice_mut().expect("a fresh matrix is contiguous");
+    // Some columns of all classes at a time: weights side by side are read while they are near.
+    for first in (0..width).step_by(COLUMNS) {
+        let last = (first + COLUMNS).min(width);
+        for (row, k, sign) in &placed {
+            let cells = &mut cells[row * width + first..row * width + last];
+            let weights = weights[first * m..last * m].chunks_exact(m);
+            cells.iter_mut().zip(weights).for_each(|(cell, w)| *cell = sign * w[*k]);
         }
     }
     (coefficients, intercepts)

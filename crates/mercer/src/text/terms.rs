@@ -4,12 +4,15 @@
 //! longer one is known by its hash and then compared. Numbers are given in the order of arrival. The
 //! hash is salted by process, and nothing that is computed depends on it.
 
+use mercer_num::memory::fetch;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
 /// Terms that lie in their slot.
 const SHORT: usize = 8;
+/// Entries ahead of which a slot is fetched.
+const AHEAD: usize = 8;
 const FEWEST_SLOTS: usize = 1 << 10;
 /// An odd number of random bits (the golden ratio's), for multiplying.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -131,7 +134,8 @@ impl Terms {
     /// Beyond four billion terms or a term of four gigabytes, which no memory holds with the rest.
     #[inline]
     pub fn ids(&mut self, batch: &Batch, mut take: impl FnMut(u32)) {
-        for entry in &batch.entries {
+        for (k, entry) in batch.entries.iter().enumerate() {
+            self.fetch(batch, k + AHEAD);
             let long = batch.long_term(entry);
             let id = match self.look(entry.key, entry.length, long) {
                 Ok(id) => id,
@@ -148,10 +152,20 @@ impl Terms {
     /// Hands out the numbers of those terms of a batch that are there.
     #[inline]
     pub fn known_ids(&self, batch: &Batch, mut take: impl FnMut(u32)) {
-        for entry in &batch.entries {
+        for (k, entry) in batch.entries.iter().enumerate() {
+            self.fetch(batch, k + AHEAD);
             if let Ok(id) = self.look(entry.key, entry.length, batch.long_term(entry)) {
                 take(id);
             }
+        }
+    }
+
+    /// Starts to bring the slot of a later entry into cache: which one it is, is known.
+    #[inline]
+    fn fetch(&self, batch: &Batch, k: usize) {
+        if let Some(entry) = batch.entries.get(k) {
+            let at = self.start(entry.key, entry.length);
+            fetch(&self.slots[at..=at]);
         }
     }
 
