@@ -88,6 +88,15 @@ impl PackedRows {
         crate::memory::fetch(self.row(i));
     }
 
+    /// Starts to bring what a table has for the cells of row `i` into cache; a hint as well.
+    #[inline]
+    pub fn fetch_from<T>(&self, i: usize, table: &[T]) {
+        for (j, _) in self.row(i) {
+            let j = *j as usize;
+            table.get(j..=j).into_iter().for_each(crate::memory::fetch);
+        }
+    }
+
     /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
     ///
     /// # Panics
@@ -125,13 +134,18 @@ impl PackedRows {
 /// Numbers that stand side by side in tables for [`PackedRows`].
 pub const LANES: usize = 8;
 
+/// A row of such a table, which never lies in two lines of the cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(32))]
+pub struct Lanes(pub [f32; LANES]);
+
 impl PackedRows {
     /// `Σⱼ xⱼ tableⱼ` over the cells of row `i`, for all lanes of the table.
     ///
     /// # Panics
     /// If there is no such row, or there are not as many numbers as columns.
     #[inline]
-    pub fn dot_lanes(&self, i: usize, table: &[[f32; LANES]]) -> [f32; LANES] {
+    pub fn dot_lanes(&self, i: usize, table: &[Lanes]) -> [f32; LANES] {
         assert!(table.len() >= self.n_columns, "numbers for every column");
         // SAFETY: the rows this is a copy of have no other columns.
         unsafe { dot_lanes(self.row(i), table) }
@@ -142,7 +156,7 @@ impl PackedRows {
     /// # Panics
     /// If there is no such row, or there are not as many numbers as columns.
     #[inline]
-    pub fn add_lanes(&self, i: usize, times: &[f32; LANES], table: &mut [[f32; LANES]]) {
+    pub fn add_lanes(&self, i: usize, times: &[f32; LANES], table: &mut [Lanes]) {
         assert!(table.len() >= self.n_columns, "numbers for every column");
         // SAFETY: the rows this is a copy of have no other columns.
         unsafe { add_lanes(self.row(i), times, table) }
@@ -151,11 +165,11 @@ impl PackedRows {
 
 /// The table must have a row for every column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-unsafe fn dot_lanes(cells: &[Cell], table: &[[f32; LANES]]) -> [f32; LANES] {
+unsafe fn dot_lanes(cells: &[Cell], table: &[Lanes]) -> [f32; LANES] {
     let (two, rest) = cells.as_chunks::<2>();
     let [mut even, mut odd] = [[0.0f32; LANES]; 2];
     for [(i, x), (j, y)] in two {
-        let (a, b) =
+        let (Lanes(a), Lanes(b)) =
             unsafe { (table.get_unchecked(*i as usize), table.get_unchecked(*j as usize)) };
         for k in 0..LANES {
             even[k] += x * a[k];
@@ -163,7 +177,7 @@ unsafe fn dot_lanes(cells: &[Cell], table: &[[f32; LANES]]) -> [f32; LANES] {
         }
     }
     for (j, x) in rest {
-        let a = unsafe { table.get_unchecked(*j as usize) };
+        let Lanes(a) = unsafe { table.get_unchecked(*j as usize) };
         for k in 0..LANES {
             even[k] += x * a[k];
         }
@@ -176,10 +190,10 @@ unsafe fn dot_lanes(cells: &[Cell], table: &[[f32; LANES]]) -> [f32; LANES] {
 
 /// The table must have a row for every column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-unsafe fn add_lanes(cells: &[Cell], times: &[f32; LANES], table: &mut [[f32; LANES]]) {
+unsafe fn add_lanes(cells: &[Cell], times: &[f32; LANES], table: &mut [Lanes]) {
     let times = *times;
     for (j, x) in cells {
-        let a = unsafe { table.get_unchecked_mut(*j as usize) };
+        let Lanes(a) = unsafe { table.get_unchecked_mut(*j as usize) };
         for k in 0..LANES {
             a[k] += times[k] * x;
         }
@@ -198,12 +212,12 @@ mod tests {
     #[test]
     fn every_lane_is_as_if_it_were_alone() {
         let x = rows();
-        let mut table = vec![[0.0f32; LANES]; 4];
-        for (j, row) in table.iter_mut().enumerate() {
+        let mut table = vec![Lanes::default(); 4];
+        for (j, Lanes(row)) in table.iter_mut().enumerate() {
             row.iter_mut().enumerate().for_each(|(k, w)| *w = (j * 3 + k) as f32);
         }
-        let column = |table: &[[f32; LANES]], k: usize| -> Vec<f64> {
-            table.iter().map(|row| f64::from(row[k])).collect()
+        let column = |table: &[Lanes], k: usize| -> Vec<f64> {
+            table.iter().map(|Lanes(row)| f64::from(row[k])).collect()
         };
 
         for i in 0..3 {

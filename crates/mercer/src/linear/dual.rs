@@ -22,8 +22,6 @@ use rayon::prelude::*;
 
 /// Visits between two looks at the clock.
 const VISITS: usize = 1024;
-/// Visits ahead of which a row is fetched: their order is known, to us.
-const AHEAD: usize = 1;
 /// The finest tolerances that several classes at a time, and rows in single precision, are good for.
 const COARSE: f64 = 1e-3;
 const FINE: f64 = 1e-5;
@@ -268,11 +266,12 @@ impl Class {
                         return;
                     }
                 }
-                if let Some(later) = active.get(visit + 2 * AHEAD) {
+                if let Some(later) = active.get(visit + 2) {
                     fetch(&self.rows[*later as usize..=*later as usize]);
-                }
-                if let Some(later) = active.get(visit + AHEAD) {
                     lines.fetch(*later as usize);
+                }
+                if let (Some(next), Sight::Near(rows)) = (active.get(visit + 1), lines) {
+                    rows.fetch_from(*next as usize, &self.weights);
                 }
                 let i = active[visit];
                 let (off, quiet) = self.visit(lines, i as usize, sure);

@@ -8,7 +8,7 @@
 use super::interval::Power;
 use crate::model::{Monitor, Stop};
 use mercer_num::memory::fetch;
-use mercer_num::packed::{LANES, PackedRows};
+use mercer_num::packed::{LANES, Lanes, PackedRows};
 use mercer_num::random::Random;
 
 /// Visits between two looks at the clock.
@@ -31,7 +31,7 @@ pub(super) struct Sides {
 /// The pulls of some classes, and the weights they make.
 pub(super) struct Group {
     pub rows: Vec<Sides>,
-    weights: Vec<[f32; LANES]>,
+    weights: Vec<Lanes>,
     /// How much the constant terms move with a pull.
     lift: f32,
     power: Power,
@@ -44,7 +44,7 @@ pub(super) struct Group {
 impl Group {
     /// No pulls.
     pub fn new(rows: Vec<Sides>, n_columns: usize, lift: f64, power: Power) -> Group {
-        let weights = vec![[0.0; LANES]; n_columns + 1];
+        let weights = vec![Lanes::default(); n_columns + 1];
         let lift = lift as f32;
         Group { rows, weights, lift, power, passes: 0, settled: false, stopped: None }
     }
@@ -68,11 +68,13 @@ impl Group {
                         return;
                     }
                 }
+                // What is visited next is known, to us: first the row, then the weights that it meets.
                 if let Some(later) = active.get(visit + 2) {
                     fetch(&self.rows[*later as usize..=*later as usize]);
-                }
-                if let Some(later) = active.get(visit + 1) {
                     x.fetch(*later as usize);
+                }
+                if let Some(next) = active.get(visit + 1) {
+                    x.fetch_from(*next as usize, &self.weights);
                 }
                 let i = active[visit];
                 let quiet = self.visit(x, i as usize, &sure, &mut worst);
@@ -103,10 +105,12 @@ impl Group {
         sure: &[f32; LANES],
         worst: &mut [f32; LANES],
     ) -> bool {
-        let constants = self.weights[x.n_columns()];
+        let Lanes(constants) = self.weights[x.n_columns()];
         let dots = x.dot_lanes(i, &self.weights);
         let row = &mut self.rows[i];
+        let plain = self.power == Power::Plain;
         let (mut steps, mut quiet, mut moved) = ([0.0f32; LANES], true, false);
+        // Conditions without a branch, so that lanes stay together.
         for k in 0..LANES {
             // As if every class were to be at 1 or more.
             let side = row.side[k];
@@ -119,13 +123,13 @@ impl Group {
             steps[k] = side * step;
             worst[k] = worst[k].max(step.abs() * row.curve[k]);
             moved |= step != 0.0;
-            let above = best == 0.0 && z > 1.0 + sure[k];
-            let below = self.power == Power::Plain && best == row.bound[k] && z < 1.0 - sure[k];
-            quiet &= step == 0.0 && (above || below || side == 0.0);
+            let above = (best == 0.0) & (z > 1.0 + sure[k]);
+            let below = plain & (best == row.bound[k]) & (z < 1.0 - sure[k]);
+            quiet &= (step == 0.0) & (above | below | (side == 0.0));
         }
         if moved {
             x.add_lanes(i, &steps, &mut self.weights);
-            let constants = &mut self.weights[x.n_columns()];
+            let Lanes(constants) = &mut self.weights[x.n_columns()];
             constants.iter_mut().zip(&steps).for_each(|(b, step)| *b += step * self.lift);
         }
         quiet
