@@ -99,8 +99,9 @@ impl LogisticRegression {
         let began = Instant::now();
         self.check()?;
         let mut problem = Entropy::new(data, self, monitor)?;
-        if let Some(model) = start.filter(|model| model.fits(&problem)) {
-            problem.start_at(&model.by_feature(problem.design.intercept));
+        match start.filter(|model| model.fits(&problem)) {
+            Some(model) => problem.start_at(&model.by_feature(problem.design.intercept)),
+            None => problem.start_at_odds(),
         }
         // The constant terms are made optimal at the end, which moves the gradient a little.
         let until = Until { tolerance: 0.5 * self.tol, most_steps: self.max_iter as u64, monitor };

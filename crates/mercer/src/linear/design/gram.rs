@@ -1,8 +1,8 @@
 //! Cross-products of the columns, around their means where there is a constant column.
 
-use super::{Design, PANEL, add_up};
+use super::{Design, PANEL};
 use mercer_num::linalg::add_gram;
-use mercer_num::sparse::Cells;
+use mercer_num::sparse::{Cells, triangle};
 use mercer_num::{Matrix, Rows, parallel};
 use rayon::prelude::*;
 use std::convert::Infallible;
@@ -23,17 +23,17 @@ impl Design<'_> {
         let width = self.width();
         let cells = |(i, _): &(u32, f64)| x.row(*i as usize).0.len() as f64;
         let visits: f64 = rows.iter().map(|row| 0.5 * cells(row) * cells(row)).sum();
-        let parts = (visits / (VISITS * (width * width) as f64)).clamp(1.0, 16.0);
+        let parts = (visits / (VISITS * triangle(width) as f64)).clamp(1.0, 8.0);
         let part = rows.len().div_ceil(parts as usize).max(1);
         let parts: Vec<(Vec<f64>, Vec<f64>)> = rows
             .par_chunks(part)
             .map(|rows| {
-                let (mut sums, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
+                let (mut sums, mut gram) = (self.zeros(width), self.zeros(triangle(width)));
                 for (i, weight) in rows {
                     x.add_to(*i as usize, *weight, &mut sums);
                     match self.rising {
                         true => x.add_cross_products(*i as usize, *weight, &mut gram),
-                        false => add_cross_products(x.row(*i as usize), *weight, width, &mut gram),
+                        false => add_cross_products(x.row(*i as usize), *weight, &mut gram),
                     }
                 }
                 (sums, gram)
@@ -43,17 +43,18 @@ impl Design<'_> {
         let (mut means, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
         let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
         if self.intercept && total > 0.0 {
-            add_up(&sums, &mut means);
+            self.add_up(sums, &mut means);
         }
         means.iter_mut().for_each(|mean| *mean /= total.max(f64::MIN_POSITIVE));
         gram.par_chunks_mut(width.max(1)).enumerate().for_each(|(j, line)| {
             let line = &mut line[..=j];
             for part in &grams {
-                line.iter_mut().zip(&part[j * width..]).for_each(|(sum, x)| *sum += x);
+                line.iter_mut().zip(&part[triangle(j)..]).for_each(|(sum, x)| *sum += x);
             }
             let lift = total * means[j];
             line.iter_mut().zip(&means).for_each(|(sum, mean)| *sum -= lift * mean);
         });
+        self.keep(grams);
         (means, Matrix::from_shape_vec((width, width), gram).expect("a square of the width"))
     }
 
@@ -96,15 +97,15 @@ impl Design<'_> {
 }
 
 /// Adds the weighted cross-products of a row's cells, which stand in any order, to a lower triangle.
-fn add_cross_products((columns, values): Cells<'_>, weight: f64, width: usize, into: &mut [f64]) {
+fn add_cross_products((columns, values): Cells<'_>, weight: f64, into: &mut [f64]) {
     for (k, (j, v)) in columns.iter().zip(values).enumerate() {
         let times = weight * v;
         for (other, v) in columns[..k].iter().zip(values) {
             let (low, high) = (*j.min(other) as usize, *j.max(other) as usize);
             // Two parts of one cell meet twice in its square.
             let twice = if low == high { 2.0 } else { 1.0 };
-            into[high * width + low] += twice * times * v;
+            into[triangle(high) + low] += twice * times * v;
         }
-        into[*j as usize * (width + 1)] += times * v;
+        into[triangle(*j as usize) + *j as usize] += times * v;
     }
 }

@@ -51,8 +51,7 @@ pub(crate) struct Design<'a> {
     rising: bool,
     /// Sparse cells by columns, made when first asked for.
     by_column: Option<Cached<WholeRows>>,
-    /// Sums of parts that are no longer needed: to get and to clear their pages again and again takes longer than
-    /// to fill them.
+    /// Sums of parts that are no longer needed: to get their pages again and again takes longer than to fill them.
     spare: Mutex<Vec<Vec<f64>>>,
     pub intercept: bool,
 }
@@ -129,22 +128,23 @@ impl<'a> Design<'a> {
 
     /// So many zeros, where others stood before if possible.
     fn zeros(&self, n: usize) -> Vec<f64> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match spare.filter(|spare| spare.len() == n) {
-            Some(mut zeros) => {
-                zeros.fill(0.0);
-                zeros
-            }
-            None => vec![0.0; n],
-        }
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(k) = spare.iter().position(|spare| spare.len() == n) else { return vec![0.0; n] };
+        let mut zeros = spare.swap_remove(k);
+        drop(spare);
+        zeros.fill(0.0);
+        zeros
     }
 
     /// Adds sums of parts up, in their order, and keeps their room.
     fn add_up(&self, parts: Vec<Vec<f64>>, out: &mut [f64]) {
         add_up(&parts, out);
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.clear();
-        spare.extend(parts);
+        self.keep(parts);
+    }
+
+    /// Keeps the room of sums that are no longer needed.
+    fn keep(&self, parts: Vec<Vec<f64>>) {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(parts);
     }
 
     /// Parts whose sums of `m` numbers a row are made row by row.

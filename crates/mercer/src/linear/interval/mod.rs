@@ -444,11 +444,14 @@ impl Smooth for Intervals<'_> {
         }
     }
 
+    fn least_along(&mut self, slope: f64) -> f64 {
+        self.score_direction();
+        if self.facts.is_some() { self.single_least_along(slope) } else { 1.0 }
+    }
+
     fn values_along(&mut self, shares: &[f64]) -> Vec<f64> {
         let m = self.m;
-        if std::mem::take(&mut self.unscored) {
-            self.design.scores(&self.direction, m, &mut self.direction_scores);
-        }
+        self.score_direction();
         let parts: Vec<Vec<f64>> = self
             .scores
             .par_chunks(ROWS * m)
@@ -488,6 +491,13 @@ impl Intervals<'_> {
         out[..n].iter_mut().zip(v).for_each(|(out, v)| *out += self.costs.weights.0 * v);
         for ((out, v), leash) in out[n..].iter_mut().zip(&v[n..]).zip(&self.leashes) {
             *out += (self.costs.constant.0 + leash) * v;
+        }
+    }
+
+    /// Works the scores of the direction out, where that is still to be done.
+    fn score_direction(&mut self) {
+        if std::mem::take(&mut self.unscored) {
+            self.design.scores(&self.direction, self.m, &mut self.direction_scores);
         }
     }
 

@@ -5,6 +5,8 @@
 
 use super::super::guess::{Guess, Prices};
 use super::{Intervals, ROWS, loss};
+use crate::solver::newton::{dot, least};
+use rayon::prelude::*;
 use std::ops::Range;
 
 /// What stands for the multipliers where there are none.
@@ -56,6 +58,43 @@ impl Intervals<'_> {
             fact.cost * loss(fact.ends, stiffness, cap, *anchor, z + share * d).0
         });
         losses.sum()
+    }
+
+    /// About the share of the direction at whose end the function is least.
+    pub(super) fn single_least_along(&self, slope: f64) -> f64 {
+        let n = self.design.width();
+        let priced = |a: &[f64], b: &[f64]| {
+            self.costs.weights.0 * dot(&a[..n], &b[..n])
+                + self.costs.constant.0 * dot(&a[n..], &b[n..])
+        };
+        let rise = priced(&self.weights, &self.direction);
+        let square = priced(&self.direction, &self.direction);
+        least(slope, |share| {
+            let (slope, curve) = self.single_slope_along(share);
+            (slope + rise + share * square, curve + square)
+        })
+    }
+
+    /// How the losses rise a share of the direction away, and how that rises.
+    fn single_slope_along(&self, share: f64) -> (f64, f64) {
+        let facts = self.facts.as_deref().unwrap_or_default();
+        let (stiffness, cap) = (self.stiffness[0], self.cap());
+        let scores = self.scores.par_chunks(ROWS).zip(self.direction_scores.par_chunks(ROWS));
+        let parts: Vec<(f64, f64)> = scores
+            .zip(facts.par_chunks(ROWS))
+            .enumerate()
+            .map(|(part, ((scores, steps), facts))| {
+                let anchors = self.anchors.get(part * ROWS..).unwrap_or(&NO_ANCHORS);
+                let each = facts.iter().zip(anchors).zip(scores.iter().zip(steps));
+                each.fold((0.0, 0.0), |(slope, curve), ((fact, anchor), (z, d))| {
+                    let (_, theta) = loss(fact.ends, stiffness, cap, *anchor, z + share * d);
+                    let bends = theta != 0.0 && theta.abs() < cap;
+                    let rise = if bends { stiffness * (d * d) } else { 0.0 };
+                    (slope - fact.cost * theta * d, curve + fact.cost * rise)
+                })
+            })
+            .collect();
+        parts.iter().fold((0.0, 0.0), |(slope, curve), part| (slope + part.0, curve + part.1))
     }
 
     /// Makes ready for products with the rows that curve, where second derivatives are soon written out; says whether
