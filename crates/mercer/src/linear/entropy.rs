@@ -38,7 +38,7 @@ pub(super) struct Entropy<'a> {
     /// The weight of all rows.
     pub total: f64,
     /// Where a row's class stands among the present ones.
-    places: Vec<u32>,
+    pub places: Vec<u32>,
     /// What part of all weight a row has.
     pub shares: Vec<f64>,
     weights: Vec<f64>,

@@ -117,6 +117,8 @@ impl Lane {
 pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     /// Share of the gradient that a first solution may leave.
     const LOOSE: f64 = 0.25;
+    /// Share of the value from which on a direction may promise too much or too little: behind it, digits double.
+    const FAR: f64 = 1e-6;
     let (n, m) = (f.dimension(), f.lanes());
     let [mut g, mut r, mut z, mut p, mut hp] = [(); 5].map(|()| vec![0.0; n]);
     let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
@@ -183,7 +185,7 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
             add_scaled(&going, &z, &mut p);
         }
         let most = match &lanes[..] {
-            [lane] if lane.slope < 0.0 => f.least_along(lane.slope),
+            [lane] if lane.slope < -FAR * lane.value.abs() => f.least_along(lane.slope),
             _ => 1.0,
         };
         let shares = search(f, &lanes, most);

@@ -84,7 +84,8 @@ impl Intervals<'_> {
             .zip(facts.par_chunks(ROWS))
             .enumerate()
             .map(|(part, ((scores, steps), facts))| {
-                let anchors = self.anchors.get(part * ROWS..).unwrap_or(&NO_ANCHORS);
+                let rows = part * ROWS..part * ROWS + facts.len();
+                let anchors = self.anchors.get(rows).unwrap_or(&NO_ANCHORS);
                 let each = facts.iter().zip(anchors).zip(scores.iter().zip(steps));
                 each.fold((0.0, 0.0), |(slope, curve), ((fact, anchor), (z, d))| {
                     let (_, theta) = loss(fact.ends, stiffness, cap, *anchor, z + share * d);
