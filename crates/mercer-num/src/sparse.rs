@@ -162,25 +162,37 @@ impl<'a> SparseView<'a> {
         self.iter().all(|(columns, _)| columns.is_sorted_by(|a, b| a < b))
     }
 
-    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in the lower triangle of a square of all columns.
-    /// The columns of the row have to rise, or pairs land above the diagonal.
+    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in a lower triangle of all columns whose lines stand
+    /// one behind the other. The columns of the row have to rise, or pairs land in other lines.
     ///
     /// # Panics
-    /// If there is no such row, or the square is too small.
+    /// If there is no such row, or the triangle is too small.
     #[inline]
     pub fn add_cross_products(&self, i: usize, times: f64, a: &mut [f64]) {
-        let width = self.n_columns;
-        assert!(width.checked_mul(width).is_some_and(|n| a.len() >= n), "a square of the columns");
+        assert!(a.len() >= triangle(self.n_columns), "a triangle of the columns");
         let (columns, values) = self.row(i);
-        for (k, (j, v)) in columns.iter().zip(values).enumerate() {
-            let times = times * v;
-            // SAFETY: whoever made the view saw that every column is one of `n_columns`, so that a line of as many
-            // begins there.
-            let line = unsafe { a.get_unchecked_mut(*j as usize * width..) };
-            for (other, v) in columns[..=k].iter().zip(values) {
-                // SAFETY: as above.
-                *unsafe { line.get_unchecked_mut(*other as usize) } += times * v;
+        let line = |j: i32| triangle(j as usize);
+        let mut add = |line: usize, j: i32, product: f64| {
+            // SAFETY: whoever made the view saw that every column is one of `n_columns`; the last line has room for
+            // all of them behind its start, and the others start before it.
+            *unsafe { a.get_unchecked_mut(line.wrapping_add(j as usize)) } += product;
+        };
+        // Two lines at a time: what stands before both is read once.
+        let (pairs, last) = columns.as_chunks::<2>();
+        for (k, ([j, l], [x, y])) in pairs.iter().zip(values.as_chunks::<2>().0).enumerate() {
+            let ((line_j, with_x), (line_l, with_y)) =
+                ((line(*j), times * x), (line(*l), times * y));
+            for (other, v) in columns[..2 * k].iter().zip(values) {
+                add(line_j, *other, with_x * v);
+                add(line_l, *other, with_y * v);
             }
+            add(line_j, *j, with_x * x);
+            add(line_l, *j, with_y * x);
+            add(line_l, *l, with_y * y);
+        }
+        if let ([j], [.., x]) = (last, values) {
+            let with_x = times * x;
+            columns.iter().zip(values).for_each(|(other, v)| add(line(*j), *other, with_x * v));
         }
     }
 
@@ -250,6 +262,12 @@ impl<'a> SparseView<'a> {
         }
         Whole::Owned(whole)
     }
+}
+
+/// Where line `j` of a lower triangle starts whose lines stand one behind the other; of `n` lines, how many cells it has.
+#[inline]
+pub fn triangle(j: usize) -> usize {
+    j * (j + 1) / 2
 }
 
 impl<'a> From<&'a Sparse> for SparseView<'a> {
@@ -544,13 +562,16 @@ mod tests {
 
     #[test]
     fn cross_products_stand_below_the_diagonal() {
-        let x = SparseView::try_new(3, &[0, 2, 2], &[0, 2], &[3.0, 5.0]).unwrap();
-        let mut a = [0.0; 9];
+        let (columns, values) = ([0, 2, 0, 1, 2], [3.0, 5.0, 2.0, 3.0, 4.0]);
+        let x = SparseView::try_new(3, &[0, 2, 2, 5], &columns, &values).unwrap();
+        let [mut first, mut last] = [[0.0; 6]; 2];
 
-        x.add_cross_products(0, 2.0, &mut a);
-        x.add_cross_products(1, 2.0, &mut a);
+        x.add_cross_products(0, 2.0, &mut first);
+        x.add_cross_products(1, 2.0, &mut first);
+        x.add_cross_products(2, 1.0, &mut last);
 
         assert!(x.is_rising());
-        assert_eq!(a, [18.0, 0.0, 0.0, 0.0, 0.0, 0.0, 30.0, 0.0, 50.0]);
+        assert_eq!(first, [18.0, 0.0, 0.0, 30.0, 0.0, 50.0]);
+        assert_eq!(last, [4.0, 6.0, 9.0, 8.0, 12.0, 16.0]);
     }
 }

@@ -377,7 +377,7 @@ impl Sight<'_, '_> {
 
 impl Lines<'_> {
     /// `‖x‖²`.
-    fn square(&self, i: usize) -> f64 {
+    pub(super) fn square(&self, i: usize) -> f64 {
         match self {
             Lines::Thin(x) => x.view().row(i).1.iter().map(|v| v * v).sum(),
             Lines::Dense(x) => x.block(i..i + 1).unwrap_or_default().iter().map(|v| v * v).sum(),
@@ -410,7 +410,7 @@ impl Lines<'_> {
     }
 
     #[inline]
-    fn fetch(&self, i: usize) {
+    pub(super) fn fetch(&self, i: usize) {
         if let Lines::Thin(x) = self {
             x.view().fetch(i);
         }

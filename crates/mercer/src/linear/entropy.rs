@@ -11,7 +11,7 @@ use crate::data::Classes;
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::prelude::Dataset;
-use crate::solver::newton::{Smooth, add_scaled, dot};
+use crate::solver::newton::{Smooth, add_scaled, dot, least};
 use crate::svm::ClassWeight;
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
@@ -38,7 +38,7 @@ pub(super) struct Entropy<'a> {
     /// The weight of all rows.
     pub total: f64,
     /// Where a row's class stands among the present ones.
-    places: Vec<u32>,
+    pub places: Vec<u32>,
     /// What part of all weight a row has.
     pub shares: Vec<f64>,
     weights: Vec<f64>,
@@ -137,6 +137,19 @@ impl<'a> Entropy<'a> {
     pub fn start_at(&mut self, weights: &[f64]) {
         self.weights.copy_from_slice(weights);
         self.design.scores(&self.weights, self.m, &mut self.scores);
+    }
+
+    /// Goes to where two classes are as likely as they are frequent, whatever the columns say.
+    pub fn start_at_odds(&mut self) {
+        if self.m > 1 || !self.design.intercept {
+            return;
+        }
+        let second: f64 =
+            self.places.iter().zip(&self.shares).filter(|(p, _)| **p == 1).map(|(_, s)| s).sum();
+        let constant = (second / (1.0 - second)).ln();
+        let first = self.n_priced();
+        self.weights[first] = constant;
+        self.scores.fill(constant);
     }
 
     /// How many weights have a price.
@@ -348,6 +361,29 @@ impl Entropy<'_> {
     }
 }
 
+impl Entropy<'_> {
+    /// How the mean loss of two classes rises a share of the direction away, and how that rises.
+    fn loss_along(&self, share: f64) -> (f64, f64) {
+        let rows = self.places.par_chunks(ROWS).zip(self.shares.par_chunks(ROWS));
+        let parts: Vec<(f64, f64)> = rows
+            .zip(self.scores.par_chunks(ROWS).zip(self.direction_scores.par_chunks(ROWS)))
+            .map(|((places, shares), (scores, steps))| {
+                let mut proba = [0.0; ROWS];
+                let proba = &mut proba[..scores.len()];
+                let moved = proba.iter_mut().zip(scores.iter().zip(steps));
+                moved.for_each(|(to, (z, d))| *to = z + share * d);
+                proba_each(proba);
+                let cells = proba.iter().zip(steps).zip(places.iter().zip(shares));
+                cells.fold((0.0, 0.0), |(slope, curve), ((p, d), (place, weight))| {
+                    let residual = p - f64::from(*place);
+                    (slope + weight * residual * d, curve + weight * (p * (1.0 - p)) * (d * d))
+                })
+            })
+            .collect();
+        parts.iter().fold((0.0, 0.0), |(slope, curve), part| (slope + part.0, curve + part.1))
+    }
+}
+
 impl Smooth for Entropy<'_> {
     fn dimension(&self) -> usize {
         self.weights.len()
@@ -406,6 +442,19 @@ impl Smooth for Entropy<'_> {
     fn extend_direction(&mut self, shares: &[f64]) {
         add_scaled(shares, &self.last, &mut self.direction);
         add_scaled(shares, &self.last_scores, &mut self.direction_scores);
+    }
+
+    fn least_along(&mut self, slope: f64) -> f64 {
+        if self.m > 1 {
+            return 1.0;
+        }
+        let (weights, steps) =
+            (&self.weights[..self.n_priced()], &self.direction[..self.n_priced()]);
+        let (rise, square) = (self.price * dot(weights, steps), self.price * dot(steps, steps));
+        least(slope, |share| {
+            let (slope, curve) = self.loss_along(share);
+            (slope + rise + share * square, curve + square)
+        })
     }
 
     fn values_along(&mut self, along: &[f64]) -> Vec<f64> {

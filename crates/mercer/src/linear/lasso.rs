@@ -118,7 +118,7 @@ pub(super) fn minimize(problem: &mut impl Priced, until: &Until<'_>) -> Ended {
             lane.slope = linear + then - now;
         }
         problem.set_direction(direction, scores);
-        let shares = search(problem, &lanes);
+        let shares = search(problem, &lanes, 1.0);
         problem.go(&shares);
         ended.steps += 1;
         let (values, violations) = arrived(problem, &mut gradient);

@@ -10,6 +10,7 @@
 //! problem's value there, so the gradient is the certificate.
 
 use super::design::Design;
+use super::dual_odds::approach;
 use super::entropy::Entropy;
 use super::lasso;
 use crate::model::{Cached, Method};
@@ -99,25 +100,30 @@ impl LogisticRegression {
         let began = Instant::now();
         self.check()?;
         let mut problem = Entropy::new(data, self, monitor)?;
-        if let Some(model) = start.filter(|model| model.fits(&problem)) {
-            problem.start_at(&model.by_feature(problem.design.intercept));
+        match start.filter(|model| model.fits(&problem)) {
+            Some(model) => problem.start_at(&model.by_feature(problem.design.intercept)),
+            None => problem.start_at_odds(),
         }
         // The constant terms are made optimal at the end, which moves the gradient a little.
-        let until = Until { tolerance: 0.5 * self.tol, most_steps: self.max_iter as u64, monitor };
+        let mut until =
+            Until { tolerance: 0.5 * self.tol, most_steps: self.max_iter as u64, monitor };
+        let passes = if start.is_none() { approach(&mut problem, &until) } else { 0 };
+        until.most_steps -= passes;
         let ended = match self.penalty {
             Penalty::L1 | Penalty::ElasticNet => lasso::minimize(&mut problem, &until),
             Penalty::L2 | Penalty::None => newton(&mut problem, &until),
         };
-        if ended.stopped.is_some() && ended.steps == 0 && start.is_none() {
+        if ended.stopped.is_some() && ended.steps + passes == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
-        monitor.report(ended.steps, Some(ended.steps));
-        let proof = self.proof(&mut problem, ended);
-        let model = LogisticRegressionModel::of(&problem, ended.steps);
+        let rounds = passes + ended.steps;
+        monitor.report(rounds, Some(rounds));
+        let proof = self.proof(&mut problem, ended, passes);
+        let model = LogisticRegressionModel::of(&problem, rounds);
         let certificate = Certificate {
             proof,
             rows: data.n_rows() as u64,
-            rounds: ended.steps,
+            rounds,
             stopped: ended.stopped,
             seconds: began.elapsed().as_secs_f64(),
         };
@@ -134,7 +140,7 @@ impl LogisticRegression {
     }
 
     /// What is true of the weights, worked out from them and the rows alone.
-    fn proof(&self, problem: &mut Entropy<'_>, ended: Ended) -> Proof {
+    fn proof(&self, problem: &mut Entropy<'_>, ended: Ended, passes: u64) -> Proof {
         let measured = problem.measure();
         // From the mean of the losses to their sum, as the objective is written.
         let scale = match self.penalty {
@@ -142,6 +148,9 @@ impl LogisticRegression {
             _ => self.C * problem.total,
         };
         let mut how = format!("{} products with second derivatives", ended.products);
+        if passes > 0 {
+            how = format!("{passes} passes over the rows' pulls, {how}");
+        }
         if measured.violation > self.tol && ended.stopped.is_none() {
             how += "; NOT CONVERGED: the limit of steps, or of rounding, came first";
         }

@@ -5,6 +5,7 @@
 mod crammer_singer;
 mod design;
 mod dual;
+mod dual_odds;
 mod entropy;
 mod guess;
 mod interval;

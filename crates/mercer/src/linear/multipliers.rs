@@ -21,8 +21,8 @@ const ROUNDS: u64 = 60;
 /// of others are soon solved.
 const PASSES: u64 = 1000;
 const PASSES_OF_FEW: u64 = 20;
-/// Squared distances of fewer columns are left to Newton's method: its equations are soon solved.
-const WIDE: usize = 1024;
+/// Smooth losses of fewer sparse columns are left to Newton's method: its equations are soon solved.
+pub(super) const WIDE: usize = 1024;
 /// The tolerance that a search for a gap begins with, and where rounding begins.
 const FIRST: f64 = 0.1;
 const FINEST: f64 = 1e-15;

@@ -41,6 +41,12 @@ pub(crate) trait Smooth {
     /// Adds shares of the vector of the last product to the direction.
     fn extend_direction(&mut self, shares: &[f64]);
 
+    /// Of a single function, about the share of the direction at whose end it is least, where that is soon found:
+    /// `slope` is what it begins with.
+    fn least_along(&mut self, _slope: f64) -> f64 {
+        1.0
+    }
+
     /// The values at `point + shares · direction`.
     fn values_along(&mut self, shares: &[f64]) -> Vec<f64>;
 
@@ -111,6 +117,8 @@ impl Lane {
 pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     /// Share of the gradient that a first solution may leave.
     const LOOSE: f64 = 0.25;
+    /// Share of the value from which on a direction may promise too much or too little: behind it, digits double.
+    const FAR: f64 = 1e-6;
     let (n, m) = (f.dimension(), f.lanes());
     let [mut g, mut r, mut z, mut p, mut hp] = [(); 5].map(|()| vec![0.0; n]);
     let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
@@ -176,7 +184,11 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
             scale(&turns, &mut p);
             add_scaled(&going, &z, &mut p);
         }
-        let shares = search(f, &lanes);
+        let most = match &lanes[..] {
+            [lane] if lane.slope < -FAR * lane.value.abs() => f.least_along(lane.slope),
+            _ => 1.0,
+        };
+        let shares = search(f, &lanes, most);
         f.go(&shares);
         ended.steps += 1;
         let values = f.gradient(&mut g);
@@ -188,10 +200,10 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     }
 }
 
-/// How far to go along the direction: as far as every function falls enough.
-pub(crate) fn search(f: &mut impl Smooth, lanes: &[Lane]) -> Vec<f64> {
+/// How far to go along the direction, if not `most` of it: as far as every function falls enough.
+pub(crate) fn search(f: &mut impl Smooth, lanes: &[Lane], most: f64) -> Vec<f64> {
     let mut shares: Vec<f64> =
-        lanes.iter().map(|lane| if lane.slope < 0.0 { 1.0 } else { 0.0 }).collect();
+        lanes.iter().map(|lane| if lane.slope < 0.0 { most } else { 0.0 }).collect();
     loop {
         let values = f.values_along(&shares);
         let mut shorter = false;
@@ -208,6 +220,30 @@ pub(crate) fn search(f: &mut impl Smooth, lanes: &[Lane]) -> Vec<f64> {
             return shares;
         }
     }
+}
+
+/// About where a convex function of one number is least that falls with `slope` at zero, by Newton's method from one
+/// on; `at` gives its slope and how that rises.
+pub(crate) fn least(slope: f64, mut at: impl FnMut(f64) -> (f64, f64)) -> f64 {
+    /// The share of the first slope that may be left, and looks at most.
+    const LEFT: f64 = 0.1;
+    const LOOKS: usize = 8;
+    let (mut low, mut high, mut share) = (0.0, f64::INFINITY, 1.0);
+    for _ in 0..LOOKS {
+        let (now, rise) = at(share);
+        if now.abs() <= LEFT * slope.abs() {
+            break;
+        }
+        if now < 0.0 {
+            low = share
+        } else {
+            high = share
+        }
+        // No further than twice as far at a time, and never out of what is known to hold it.
+        let next = (share - now / rise).min(2.0 * share);
+        share = if next > low && next < high { next } else { 0.5 * (low + high.min(2.0 * share)) };
+    }
+    share
 }
 
 /// Numbers that one thread takes at a time.

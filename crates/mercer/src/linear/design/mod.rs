@@ -5,17 +5,21 @@
 //! ones of many more cells than weights; others are kept by columns as well. The order of every sum is fixed by the
 //! shape of the data.
 
+mod gram;
+mod lines;
+mod of_one;
+
+pub(crate) use lines::{Column, Lines, RowCells};
+
 use crate::error::Result;
 use crate::model::{Cached, Monitor};
-use mercer_num::linalg::{add_gram, add_product, add_times};
+use mercer_num::linalg::{add_product, add_times};
 use mercer_num::outer::add_outer_at;
-use mercer_num::parallel;
 use mercer_num::simd::{add_table_rows, dot_rows};
-use mercer_num::sparse::{Cells, Whole, WholeRows};
-use mercer_num::{Matrix, Rows, SparseView};
+use mercer_num::sparse::WholeRows;
+use mercer_num::{Rows, SparseView};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::convert::Infallible;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
@@ -47,8 +51,7 @@ pub(crate) struct Design<'a> {
     rising: bool,
     /// Sparse cells by columns, made when first asked for.
     by_column: Option<Cached<WholeRows>>,
-    /// Sums of parts that are no longer needed: to get and to clear their pages again and again takes longer than
-    /// to fill them.
+    /// Sums of parts that are no longer needed: to get their pages again and again takes longer than to fill them.
     spare: Mutex<Vec<Vec<f64>>>,
     pub intercept: bool,
 }
@@ -125,22 +128,23 @@ impl<'a> Design<'a> {
 
     /// So many zeros, where others stood before if possible.
     fn zeros(&self, n: usize) -> Vec<f64> {
-        let spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        match spare.filter(|spare| spare.len() == n) {
-            Some(mut zeros) => {
-                zeros.fill(0.0);
-                zeros
-            }
-            None => vec![0.0; n],
-        }
+        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(k) = spare.iter().position(|spare| spare.len() == n) else { return vec![0.0; n] };
+        let mut zeros = spare.swap_remove(k);
+        drop(spare);
+        zeros.fill(0.0);
+        zeros
     }
 
     /// Adds sums of parts up, in their order, and keeps their room.
     fn add_up(&self, parts: Vec<Vec<f64>>, out: &mut [f64]) {
         add_up(&parts, out);
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        spare.clear();
-        spare.extend(parts);
+        self.keep(parts);
+    }
+
+    /// Keeps the room of sums that are no longer needed.
+    fn keep(&self, parts: Vec<Vec<f64>>) {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(parts);
     }
 
     /// Parts whose sums of `m` numbers a row are made row by row.
@@ -385,167 +389,6 @@ impl<'a> Design<'a> {
     pub fn dense_row(&self, i: usize) -> Cow<'_, [f64]> {
         self.rows.block(i..i + 1).unwrap_or_default()
     }
-
-    /// What the cross-products of sparse rows cost, in products with all rows.
-    pub fn gram_cost(&self) -> f64 {
-        let (cells, squares) = self.cells;
-        if self.is_sparse() { squares / (4.0 * cells) } else { f64::INFINITY }
-    }
-
-    /// `XᵀDXv` for the diagonal `D` of some sparse rows, a number each.
-    pub fn product_of_some(&self, rows: &[(u32, f64)], v: &[f64], out: &mut [f64]) {
-        let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };
-        let (weights, constant) = v.split_at(self.width());
-        let constant = constant.first().copied().unwrap_or(0.0);
-        let part = rows.len().div_ceil(PARTS_OF_ONE).max(PANEL);
-        let parts = rows.par_chunks(part).map(|rows| {
-            let mut sums = self.zeros(self.n_weights());
-            let mut constants = 0.0;
-            for (i, d) in rows {
-                let pull = d * (x.dot(*i as usize, weights) + constant);
-                x.add_to(*i as usize, pull, &mut sums);
-                constants += pull;
-            }
-            if self.intercept {
-                sums[self.width()] = constants;
-            }
-            sums
-        });
-        self.add_up(parts.collect(), out);
-    }
-
-    /// Whether sums of a number for every sparse row are made row by row.
-    pub fn adds_rows(&self) -> bool {
-        self.is_sparse() && self.parts_of_one.is_some()
-    }
-
-    /// Asks `answer` for the number of every sparse row, from what stands in `values` and may be changed there, and
-    /// leaves `Xᵀ` of those in `out`; gives the sum of whatever else was answered.
-    pub fn sum_rows(
-        &self,
-        values: &mut [f64],
-        answer: impl Fn(Range<usize>, &mut [f64], &mut [f64]) -> f64 + Sync,
-        out: &mut [f64],
-    ) -> f64 {
-        let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };
-        let (part, width) = (self.part(1), self.width());
-        let parts = values.par_chunks_mut(part).enumerate().map(|(k, values)| {
-            let mut sums = self.zeros(self.n_weights());
-            let (mut told, mut constants, mut residuals) = (0.0, 0.0, [0.0; PANEL]);
-            for (p, values) in values.chunks_mut(PANEL).enumerate() {
-                let first = k * part + p * PANEL;
-                let rows = first..first + values.len();
-                let residuals = &mut residuals[..values.len()];
-                told += answer(rows.clone(), values, residuals);
-                // Rows that do not push are many, near the optimum.
-                for (i, r) in rows.zip(residuals).filter(|(_, r)| **r != 0.0) {
-                    x.add_to(i, *r, &mut sums);
-                    constants += *r;
-                }
-            }
-            if self.intercept {
-                sums[width] = constants;
-            }
-            (told, sums)
-        });
-        let (told, parts): (Vec<f64>, Vec<Vec<f64>>) = parts.unzip();
-        self.add_up(parts, out);
-        told.iter().sum()
-    }
-
-    /// The weighted means of the columns, and the lower triangle of the cross-products of some sparse rows, around
-    /// those if there is a constant column, around zero otherwise.
-    pub fn centered_sparse_gram(&self, rows: &[(u32, f64)]) -> (Vec<f64>, Matrix) {
-        /// Visits of a part's cells for every one that it has to make and to add.
-        const VISITS: f64 = 8.0;
-        let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };
-        let width = self.width();
-        let cells = |(i, _): &(u32, f64)| x.row(*i as usize).0.len() as f64;
-        let visits: f64 = rows.iter().map(|row| 0.5 * cells(row) * cells(row)).sum();
-        let parts = (visits / (VISITS * (width * width) as f64)).clamp(1.0, 16.0);
-        let part = rows.len().div_ceil(parts as usize).max(1);
-        let parts: Vec<(Vec<f64>, Vec<f64>)> = rows
-            .par_chunks(part)
-            .map(|rows| {
-                let (mut sums, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
-                for (i, weight) in rows {
-                    x.add_to(*i as usize, *weight, &mut sums);
-                    match self.rising {
-                        true => x.add_cross_products(*i as usize, *weight, &mut gram),
-                        false => add_cross_products(x.row(*i as usize), *weight, width, &mut gram),
-                    }
-                }
-                (sums, gram)
-            })
-            .collect();
-        let (sums, grams): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        let (mut means, mut gram) = (vec![0.0; width], vec![0.0; width * width]);
-        let total: f64 = rows.iter().map(|(_, weight)| weight).sum();
-        if self.intercept && total > 0.0 {
-            add_up(&sums, &mut means);
-        }
-        means.iter_mut().for_each(|mean| *mean /= total.max(f64::MIN_POSITIVE));
-        gram.par_chunks_mut(width.max(1)).enumerate().for_each(|(j, line)| {
-            let line = &mut line[..=j];
-            for part in &grams {
-                line.iter_mut().zip(&part[j * width..]).for_each(|(sum, x)| *sum += x);
-            }
-            let lift = total * means[j];
-            line.iter_mut().zip(&means).for_each(|(sum, mean)| *sum -= lift * mean);
-        });
-        (means, Matrix::from_shape_vec((width, width), gram).expect("a square of the width"))
-    }
-
-    /// The weighted means of dense columns, and the cross-products around them if there is a constant
-    /// column, around zero otherwise.
-    pub fn centered_gram(&self, weights: impl Fn(usize) -> f64 + Sync) -> (Vec<f64>, Matrix) {
-        let width = self.width();
-        let weighted: Vec<f64> = (0..self.n_rows()).map(&weights).collect();
-        let total: f64 = weighted.iter().sum();
-        let mut means = vec![0.0; self.n_weights()];
-        if self.intercept {
-            self.back(&weighted, 1, &mut means);
-            means.iter_mut().for_each(|x| *x /= total);
-        }
-        means.truncate(width);
-        let part = self.part(1);
-        let leaf = |k: usize| {
-            let mut sum = vec![0.0; width * width];
-            let rows = k * part..((k + 1) * part).min(self.n_rows());
-            for first in rows.clone().step_by(4 * PANEL) {
-                let rows = first..(first + 4 * PANEL).min(rows.end);
-                let mut block = self.rows.block(rows.clone()).unwrap_or_default();
-                for (i, row) in rows.zip(block.to_mut().chunks_exact_mut(width.max(1))) {
-                    let root = weighted[i].sqrt();
-                    row.iter_mut().zip(&means).for_each(|(x, mean)| *x = (*x - mean) * root);
-                }
-                add_gram(&block, width, &mut sum);
-            }
-            Ok::<_, Infallible>(sum)
-        };
-        let add = |a: &mut Vec<f64>, b: &Vec<f64>| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            Ok(())
-        };
-        let Ok((sum, _)) = parallel::reduce(self.n_rows().div_ceil(part), leaf, add, |_| true);
-        let sum = sum.unwrap_or_else(|| vec![0.0; width * width]);
-        let gram = Matrix::from_shape_vec((width, width), sum).expect("a square of the width");
-        (means, gram)
-    }
-}
-
-/// Adds the weighted cross-products of a row's cells, which stand in any order, to a lower triangle.
-fn add_cross_products((columns, values): Cells<'_>, weight: f64, width: usize, into: &mut [f64]) {
-    for (k, (j, v)) in columns.iter().zip(values).enumerate() {
-        let times = weight * v;
-        for (other, v) in columns[..k].iter().zip(values) {
-            let (low, high) = (*j.min(other) as usize, *j.max(other) as usize);
-            // Two parts of one cell meet twice in its square.
-            let twice = if low == high { 2.0 } else { 1.0 };
-            into[high * width + low] += twice * times * v;
-        }
-        into[*j as usize * (width + 1)] += times * v;
-    }
 }
 
 /// `scores = block · weights`.
@@ -590,102 +433,4 @@ fn sum_columns<'c>(
             }
         }
     });
-}
-
-/// The cells of one row.
-pub(crate) enum RowCells<'a> {
-    Sparse(&'a [i32], &'a [f64]),
-    Dense(Cow<'a, [f64]>),
-}
-
-impl<'a> Design<'a> {
-    /// A row, without the constant.
-    pub fn row(&self, i: usize) -> RowCells<'a> {
-        match &self.rows {
-            Rows::Sparse(x) => {
-                let (columns, values) = x.row(i);
-                RowCells::Sparse(columns, &values[..columns.len().min(values.len())])
-            }
-            rows => RowCells::Dense(rows.block(i..i + 1).unwrap_or_default()),
-        }
-    }
-
-    /// `‖x‖²` of every row, without the constant.
-    pub fn squared_lengths(&self) -> Vec<f64> {
-        let length = |i| match self.row(i) {
-            RowCells::Dense(row) => row.iter().map(|x| x * x).sum(),
-            RowCells::Sparse(columns, values) if columns.is_sorted_by(|a, b| a < b) => {
-                values.iter().map(|x| x * x).sum()
-            }
-            // A cell may be stored in parts, which only together have a square.
-            RowCells::Sparse(columns, values) => {
-                let mut cells: Vec<(i32, f64)> =
-                    columns.iter().copied().zip(values.iter().copied()).collect();
-                cells.sort_by_key(|(j, _)| *j);
-                let parts = cells.chunk_by(|a, b| a.0 == b.0);
-                parts.map(|part| part.iter().map(|(_, x)| x).sum::<f64>().powi(2)).sum()
-            }
-        };
-        (0..self.n_rows()).into_par_iter().with_min_len(PANEL).map(length).collect()
-    }
-}
-
-/// Rows to be visited one by one.
-pub(crate) enum Lines<'a> {
-    Thin(Whole<'a>),
-    Dense(Rows<'a>),
-}
-
-impl<'a> Design<'a> {
-    /// The rows without the constant; dense ones with few cells that are not zero are kept as those.
-    pub fn lines(&self) -> Lines<'a> {
-        /// The share of cells up to which it is faster to look at those that are not zero.
-        const THIN: f64 = 0.25;
-        match self.rows {
-            Rows::Sparse(x) => Lines::Thin(x.whole()),
-            rows => match WholeRows::of_dense(&rows, THIN) {
-                Some(thin) => Lines::Thin(Whole::Owned(thin)),
-                None => Lines::Dense(rows),
-            },
-        }
-    }
-}
-
-/// The cells of one column.
-pub(crate) enum Column<'a> {
-    Sparse(&'a [i32], &'a [f64]),
-    Dense(Vec<f64>),
-    Constant,
-}
-
-impl Design<'_> {
-    /// Some columns; the one behind the last is the constant.
-    pub fn columns(&self, which: &[usize]) -> Vec<Column<'_>> {
-        let by_column = self.by_column();
-        which
-            .par_iter()
-            .map(|j| match by_column {
-                _ if *j >= self.width() => Column::Constant,
-                Some(columns) => {
-                    let (rows, values) = columns.row(*j);
-                    Column::Sparse(rows, values)
-                }
-                None => Column::Dense((0..self.n_rows()).map(|i| self.rows.get(i, *j)).collect()),
-            })
-            .collect()
-    }
-}
-
-impl Column<'_> {
-    /// Visits the cells that are not zero by themselves: row and value.
-    #[inline]
-    pub fn each(&self, n_rows: usize, mut visit: impl FnMut(usize, f64)) {
-        match self {
-            Column::Sparse(rows, values) => {
-                rows.iter().zip(*values).for_each(|(i, x)| visit(*i as usize, *x));
-            }
-            Column::Dense(values) => values.iter().enumerate().for_each(|(i, x)| visit(i, *x)),
-            Column::Constant => (0..n_rows).for_each(|i| visit(i, 1.0)),
-        }
-    }
 }
