@@ -4,7 +4,7 @@
 //! free of the price. Its second derivatives are `Σᵢ sᵢ (diag p − ppᵀ) ⊗ xxᵀ + λI`.
 
 use super::design::{Column, Design};
-use super::guess::{Guess, Prices};
+use super::guess::{Asked, Guess, MOST_CELLS, Prices};
 use super::lasso::Priced;
 use super::logistic::{LogisticRegression, Penalty};
 use crate::data::Classes;
@@ -369,8 +369,8 @@ impl Smooth for Entropy<'_> {
         let last = std::mem::replace(&mut self.guess, Guess::None);
         let prices = Prices { weights: self.price, constants: 0.0 };
         let shares = |i: usize| self.shares[i];
-        let exact = self.m == 1;
-        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, (exact, 0));
+        let asked = Asked { exact: self.m == 1, spent: 0, room: MOST_CELLS };
+        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, asked);
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
@@ -395,7 +395,7 @@ impl Smooth for Entropy<'_> {
     }
 
     fn precondition(&self, r: &[f64], out: &mut [f64]) {
-        self.guess.solve(r, self.m, 0.0, out);
+        self.guess.solve(&self.design, r, self.m, 0.0, out);
     }
 
     fn begin_direction(&mut self) {

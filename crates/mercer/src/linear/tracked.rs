@@ -6,13 +6,12 @@
 //! gradients whose products are worked out afresh, in double precision: what rounding leaves of rows that came
 //! and went, or of panels in single precision, costs a product, not a digit.
 
+use super::among::alike;
 use super::design::Design;
 use super::guess::{Centered, Prices};
 use mercer_num::linalg::add_lower;
 use rayon::prelude::*;
 
-/// Numbers that all cross-products together may have.
-const MOST_CELLS: usize = 1 << 29;
 /// Rows written out and multiplied together.
 const PANEL: usize = 1024;
 /// Rows of cross-products, and of what one thread writes out, at a time.
@@ -39,9 +38,9 @@ struct Products {
 }
 
 impl Tracked {
-    /// Numbers that are kept of so many functions of so many columns; `None` where they are too many.
-    pub fn cells(m: usize, width: usize) -> Option<usize> {
-        Some(m * (width + 1) * (width + 1)).filter(|cells| *cells <= MOST_CELLS)
+    /// Numbers that are kept of so many functions of so many columns, and as many again of factors.
+    pub fn cells(m: usize, width: usize) -> usize {
+        m * (width + 1) * (width + 1)
     }
 
     /// What bringing them to other curvatures costs, in products with all rows.
@@ -92,11 +91,6 @@ impl Tracked {
             .collect();
         Tracked { center, each, solved }
     }
-}
-
-/// Whether all functions curve by the same number in every row.
-fn alike(curvatures: &[f64], m: usize) -> bool {
-    curvatures.chunks_exact(m).all(|row| row.iter().all(|d| *d == row[0]))
 }
 
 /// Rows whose curvature is another than before.

@@ -41,6 +41,12 @@ pub(crate) trait Smooth {
     /// Adds shares of the vector of the last product to the direction.
     fn extend_direction(&mut self, shares: &[f64]);
 
+    /// How far along the direction to try first, where the lanes have a slope: all of it, if nothing better is
+    /// known.
+    fn first_shares(&mut self, lanes: &[Lane]) -> Vec<f64> {
+        whole_shares(lanes)
+    }
+
     /// The values at `point + shares · direction`.
     fn values_along(&mut self, shares: &[f64]) -> Vec<f64>;
 
@@ -188,10 +194,14 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     }
 }
 
+/// All of the direction for every function that it goes down.
+pub(crate) fn whole_shares(lanes: &[Lane]) -> Vec<f64> {
+    lanes.iter().map(|lane| if lane.slope < 0.0 { 1.0 } else { 0.0 }).collect()
+}
+
 /// How far to go along the direction: as far as every function falls enough.
 pub(crate) fn search(f: &mut impl Smooth, lanes: &[Lane]) -> Vec<f64> {
-    let mut shares: Vec<f64> =
-        lanes.iter().map(|lane| if lane.slope < 0.0 { 1.0 } else { 0.0 }).collect();
+    let mut shares = f.first_shares(lanes);
     loop {
         let values = f.values_along(&shares);
         let mut shorter = false;
