@@ -186,7 +186,7 @@ impl Guess {
         }
         let known = match last {
             Guess::Tracked(known) => Some(known),
-            last if Tracked::cost(None, curvatures, m, width) > soon => return Err(last),
+            last if Tracked::cost(curvatures, m, width) > soon => return Err(last),
             _ => None,
         };
         Ok(Guess::Tracked(Tracked::at(known, design, curvatures, m, prices)))

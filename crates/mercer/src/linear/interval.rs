@@ -21,7 +21,7 @@
 mod bottom;
 
 use super::design::{Column, Design};
-use super::guess::{Asked, Guess, MOST_CELLS, Prices};
+use super::guess::{Asked, Guess, MOST_CELLS, NARROW, Prices};
 use super::lasso::Priced;
 use super::multipliers::MANY;
 use crate::model::Monitor;
@@ -184,9 +184,10 @@ impl<'a> Intervals<'a> {
         (8 * (6 * n * m + 14 * n_weights * m) + copied) as u64
     }
 
-    /// Numbers that second derivatives may take where so many bytes are taken by others.
+    /// Numbers that second derivatives may take where so many bytes are taken by others: each is there in single
+    /// precision, in a factor, and for a while again in what comes after.
     pub fn room(monitor: &Monitor<'_>, taken: u64) -> usize {
-        let left = monitor.memory().map_or(u64::MAX, |budget| budget.saturating_sub(taken) / 8);
+        let left = monitor.memory().map_or(u64::MAX, |budget| budget.saturating_sub(taken) / 16);
         left.min(MOST_CELLS as u64) as usize
     }
 
@@ -757,10 +758,11 @@ impl Intervals<'_> {
         }
     }
 
-    /// The dense rows that have a number other than zero, `m` of them a row, where that is less than half of them:
-    /// then to read them alone, and all of them once for the scores of a direction, is less than to read all.
+    /// The rows that have a number other than zero, `m` of them a row, where they are dense and wide and less than
+    /// half of all: then to read them alone, and all of them once for the scores of a direction, is less than to read
+    /// all.
     fn few_rows(&self, numbers: &[f64]) -> Option<Vec<u32>> {
-        if self.design.is_sparse() {
+        if self.design.is_sparse() || self.design.width() <= NARROW {
             return None;
         }
         let some = |row: &[f64]| row.iter().any(|v| *v != 0.0);
