@@ -274,7 +274,7 @@ mod tests {
     fn what_came_and_left_solves_with_the_second_derivatives() {
         let mut random = Random::new(3);
         let (n, width, m) = (140, 40, 2);
-        let x = Matrix::from_shape_fn((n, width), |(_, j)| 0.3 * j as f64 + random.normal());
+        let x = Matrix::from_shape_fn((n, width), |(_, j)| 0.03 * j as f64 + random.normal());
         let price = 2.0;
         for intercept in [true, false] {
             let design = Design::reading(&Rows::from(&x), intercept);

@@ -103,7 +103,7 @@ impl Guess {
     /// The best that the columns allow, for the curvatures `d`, `m` of them a row; `shares` are what
     /// rows weigh whatever the point.
     pub fn at(
-        last: Guess,
+        mut last: Guess,
         design: &Design<'_>,
         curvatures: &[f64],
         shares: impl Fn(usize) -> f64 + Sync,
@@ -112,13 +112,13 @@ impl Guess {
     ) -> Guess {
         let m = curvatures.len() / design.n_rows().max(1);
         let width = design.width();
-        let last = match asked.exact && !design.is_sparse() && width > NARROW {
-            true => match Guess::written(last, design, curvatures, (m, prices), asked) {
-                Ok(guess) => return guess,
-                Err(last) => last,
-            },
-            false => last,
-        };
+        if asked.exact
+            && !design.is_sparse()
+            && width > NARROW
+            && let Some(guess) = Guess::written(&mut last, design, curvatures, (m, prices), asked)
+        {
+            return guess;
+        }
         let exact = asked.exact && Guess::is_narrow(design);
         if !exact && (design.is_sparse() || width > WIDE) {
             return Guess::diagonal(design, curvatures, m, prices);
@@ -154,14 +154,14 @@ impl Guess {
     }
 
     /// The second derivatives themselves of dense rows, by the side that has fewer of them, columns or rows that
-    /// curve; the last guess again where that is too much or not worth it.
+    /// curve; `None` where that is too much or not worth it.
     fn written(
-        last: Guess,
+        last: &mut Guess,
         design: &Design<'_>,
         curvatures: &[f64],
         (m, prices): (usize, Prices),
         Asked { spent, room, .. }: Asked,
-    ) -> Result<Guess, Guess> {
+    ) -> Option<Guess> {
         let width = design.width();
         let (columns, rows) = (Tracked::cells(m, width), Among::cells(curvatures, m));
         // What is known has not to be begun anew.
@@ -174,22 +174,24 @@ impl Guess {
         let by_rows = rows <= room && prices.weights > 0.0 && (fewer_rows || !by_columns);
         let soon = (if spent > 0 { WORTH.max(3 * spent) } else { FIRST }) as f64;
         if by_rows {
-            let known = match last {
+            if !matches!(last, Guess::Among(_)) && Among::cost(curvatures, m) > soon {
+                return None;
+            }
+            let known = match std::mem::replace(last, Guess::None) {
                 Guess::Among(known) => Some(known),
-                last if Among::cost(curvatures, m) > soon => return Err(last),
                 _ => None,
             };
-            return Ok(Guess::Among(Among::at(known, design, curvatures, m, prices.weights)));
+            return Some(Guess::Among(Among::at(known, design, curvatures, m, prices.weights)));
         }
-        if !by_columns {
-            return Err(Guess::None);
+        let known = matches!(last, Guess::Tracked(_));
+        if !by_columns || (!known && Tracked::cost(curvatures, m, width) > soon) {
+            return None;
         }
-        let known = match last {
+        let known = match std::mem::replace(last, Guess::None) {
             Guess::Tracked(known) => Some(known),
-            last if Tracked::cost(curvatures, m, width) > soon => return Err(last),
             _ => None,
         };
-        Ok(Guess::Tracked(Tracked::at(known, design, curvatures, m, prices)))
+        Some(Guess::Tracked(Tracked::at(known, design, curvatures, m, prices)))
     }
 
     /// The second derivatives themselves of one function of sparse rows, from those that curve, where they are soon
