@@ -48,7 +48,7 @@ COLORS = {
 
 def contestants(quick):
     rows = 6_000 if quick else 60_000
-    sizes = [100, 300] if quick else [100, 300, 1_000, 1_700, 2_000, 4_000]
+    sizes = [100, 300] if quick else [100, 300, 1_000, 1_700, 2_000, 4_000, 8_000]
     yield "Mercer, exact", rows, rows, OURS, "SVC(C=10, gamma=0.02)"
     for m in sizes:
         yield "Mercer, approx", m, rows, OURS, f"SVC(C=10, gamma=0.02, approx={m})"

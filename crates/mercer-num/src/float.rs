@@ -7,7 +7,7 @@ use crate::exp::{
     gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
 };
 use crate::hadamard::{turn_double, turn_single};
-use crate::linalg::{dot_products, lower_products};
+use crate::linalg::{dot_products, lower_products, take_dot_products};
 use crate::sweep::{
     Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
     partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
@@ -34,6 +34,8 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
 
     /// `out = A · Bᵀ` for row-major blocks of rows, on this thread.
     fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
+    /// `out −= A · Bᵀ`, the same.
+    fn take_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
     /// `out = A · Lᵀ` for `n` row-major rows and a triangle with nothing above its diagonal, on this thread.
     fn lower_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize);
 
@@ -114,6 +116,10 @@ macro_rules! float {
 
             fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]) {
                 dot_products(a, b, width, out, 1.0);
+            }
+
+            fn take_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]) {
+                take_dot_products(a, b, width, out, -1.0);
             }
 
             fn lower_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize) {

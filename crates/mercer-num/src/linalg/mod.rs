@@ -22,7 +22,7 @@ pub use eigen::SymmetricEigen;
 pub use half::HalfMatrix;
 pub use product::{
     add_gram, add_lower, add_product, add_times, dot_products, gram, lower_products, multiply,
-    multiply_transposed,
+    multiply_transposed, take_dot_products,
 };
 pub use qr::{PivotedQr, Qr};
 pub use svd::Svd;

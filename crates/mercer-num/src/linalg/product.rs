@@ -103,6 +103,34 @@ pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out:
     matmul(out, Accum::Replace, a, b.transpose(), one, Par::Seq);
 }
 
+/// `out −= A · Bᵀ`, as [`dot_products`] has it; `minus_one` is that number in their precision.
+///
+/// # Panics
+/// If the lengths do not fit.
+pub fn take_dot_products<T: ComplexField + Copy>(
+    a: &[T],
+    b: &[T],
+    width: usize,
+    out: &mut [T],
+    minus_one: T,
+) {
+    if width == 0 || out.is_empty() {
+        return;
+    }
+    let (n, m) = (a.len() / width, b.len() / width);
+    assert_eq!(out.len(), n * m, "one cell a pair of rows");
+    if n == 1 {
+        // A row by itself would be summed in another order than in company.
+        let mut twice = [&*out, &*out].concat();
+        take_dot_products(&[a, a].concat(), b, width, &mut twice, minus_one);
+        return out.copy_from_slice(&twice[..m]);
+    }
+    let a = MatRef::from_row_major_slice(a, n, width);
+    let b = MatRef::from_row_major_slice(b, m, width);
+    let out = MatMut::from_row_major_slice_mut(out, n, m);
+    matmul(out, Accum::Add, a, b.transpose(), minus_one, Par::Seq);
+}
+
 /// `out = A · Lᵀ` for a row-major block of rows and a triangle with nothing above its diagonal, on this thread:
 /// about half of the work of [`dot_products`].
 ///
@@ -238,6 +266,21 @@ mod tests {
             array![[3.0], [7.0], [11.0]]
         );
         assert_eq!(gram(Matrix::zeros((0, 2)).view()), Matrix::zeros((2, 2)));
+    }
+
+    #[test]
+    fn inner_products_are_taken_off() {
+        let (a, b) = (normal(5, 7, 1), normal(3, 7, 2));
+        let (a, b) = (a.as_slice().unwrap(), b.as_slice().unwrap());
+        for n in [1, 5] {
+            let mut told = vec![0.0; n * 3];
+            dot_products(&a[..n * 7], b, 7, &mut told, 1.0);
+
+            let mut out = vec![2.0; n * 3];
+            take_dot_products(&a[..n * 7], b, 7, &mut out, -1.0);
+
+            assert!(out.iter().zip(&told).all(|(out, t)| (out - (2.0 - t)).abs() < 1e-12));
+        }
     }
 
     #[test]

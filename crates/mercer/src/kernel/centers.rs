@@ -9,7 +9,7 @@ use super::KernelRows;
 use super::distinct::Distinct;
 use crate::error::Result;
 use crate::model::{Monitor, Stop};
-use mercer_num::linalg::{Cholesky, dot_products, solve_lower};
+use mercer_num::linalg::{Cholesky, solve_lower};
 use mercer_num::memory::zeros_of;
 use mercer_num::random::Random;
 use mercer_num::{Float, Matrix};
@@ -21,8 +21,8 @@ use std::borrow::Cow;
 const PROPOSED: usize = 128;
 /// Rows whose residuals one thread works out at a time.
 const ROWS: usize = 256;
-/// What is left of the trace that rounding may be all of.
-const NOTHING: f64 = 1e-13;
+/// What is left of the trace that rounding may be all of, in units of the last place.
+const NOTHING: f64 = 512.0;
 /// What takes the most memory.
 const FACTOR: &str = "a factor of the kernel as wide as there are centers";
 
@@ -37,17 +37,23 @@ pub(crate) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
 }
 
 /// Centers and what the kernel has beside them.
-pub(crate) struct Pivots {
+pub(crate) struct Pivots<T> {
     pub places: Vec<u32>,
     /// The share of the trace that the centers leave.
     pub left: f64,
     pub stopped: Option<Stop>,
-    panels: Vec<Panel>,
+    n_rows: usize,
+    panels: Vec<Panel<T>>,
 }
 
-impl Pivots {
+impl<T: Float> Pivots<T> {
+    /// The places of all rows.
+    pub fn all(&self) -> Vec<u32> {
+        (0..self.n_rows as u32).collect()
+    }
+
     /// Some rows of `F`, with `F Fᵀ` near to the kernel matrix: a column a center.
-    pub fn factor<T: Float>(&self, picks: &[u32]) -> Array2<T> {
+    pub fn factor<U: Float>(&self, picks: &[u32]) -> Array2<U> {
         let width: usize = self.panels.iter().map(|panel| panel.width).sum();
         let mut cells = zeros_of(picks.len() * width);
         let parts = cells.par_chunks_mut(ROWS * width.max(1)).zip(picks.par_chunks(ROWS));
@@ -56,7 +62,7 @@ impl Pivots {
                 for panel in &self.panels {
                     let (to, rest) = row.split_at_mut(panel.width);
                     let cells = to.iter_mut().zip(panel.row(*i as usize));
-                    cells.for_each(|(to, v)| *to = T::narrow(*v));
+                    cells.for_each(|(to, v)| *to = U::narrow((*v).into()));
                     row = rest;
                 }
             }
@@ -72,37 +78,38 @@ impl Pivots {
 
 /// The places of at most `m` rows, each drawn in proportion to its weight and to what of its own kernel
 /// value the ones before do not tell. Fewer where nothing is left, or where time is up.
-pub(crate) fn pivoted(
-    ready: &KernelRows<f64>,
+pub(crate) fn pivoted<T: Float>(
+    ready: &KernelRows<T>,
     weights: &[f64],
     m: usize,
     seed: u64,
     monitor: &Monitor<'_>,
-) -> Result<Pivots> {
-    let needed = 8 * (ready.n_rows() * m) as u64;
+) -> Result<Pivots<T>> {
+    let needed = (size_of::<T>() * ready.n_rows() * m) as u64;
     monitor.reserve(FACTOR, needed)?;
     pivoted_until(0.0, ready, weights, m, seed, monitor)
 }
 
 /// The same, and no more of them than leave at most such a share of the trace.
-pub(crate) fn pivoted_until(
+pub(crate) fn pivoted_until<T: Float>(
     enough: f64,
-    ready: &KernelRows<f64>,
+    ready: &KernelRows<T>,
     weights: &[f64],
     m: usize,
     seed: u64,
     monitor: &Monitor<'_>,
-) -> Result<Pivots> {
+) -> Result<Pivots<T>> {
     let n = ready.n_rows();
     let mut random = Random::new(seed);
     // What is no kernel may have a diagonal below zero.
-    let mut residuals: Vec<f64> = ready.diagonal().iter().map(|d| d.max(0.0)).collect();
+    let own = |d: &T| Into::<f64>::into(*d).max(0.0);
+    let mut residuals: Vec<f64> = ready.diagonal().iter().map(own).collect();
     let total = |residuals: &[f64]| weights.iter().zip(residuals).map(|(w, d)| w * d).sum::<f64>();
     let trace = total(&residuals);
     let mut places: Vec<u32> = Vec::with_capacity(m);
-    let mut panels: Vec<Panel> = Vec::new();
+    let mut panels: Vec<Panel<T>> = Vec::new();
     let mut stopped = None;
-    while places.len() < m && total(&residuals) > enough.max(NOTHING) * trace {
+    while places.len() < m && total(&residuals) > enough.max(NOTHING * T::EPSILON) * trace {
         stopped = monitor.stop();
         if stopped.is_some() && !places.is_empty() {
             break;
@@ -110,7 +117,8 @@ pub(crate) fn pivoted_until(
         let proposed = propose(&residuals, weights, PROPOSED.min(m), &mut random);
         let mut taken = take(ready, &panels, &proposed, &residuals, &mut random);
         taken.truncate(m - places.len());
-        monitor.reserve(FACTOR, 8 * (n * (places.len() + taken.len())) as u64)?;
+        let needed = size_of::<T>() * n * (places.len() + taken.len());
+        monitor.reserve(FACTOR, needed as u64)?;
         let before = (enough > 0.0).then(|| residuals.clone());
         let Some(mut panel) = Panel::of(ready, &panels, &taken, &mut residuals) else { break };
         if let Some(before) = before {
@@ -133,7 +141,7 @@ pub(crate) fn pivoted_until(
         places.push(0);
     }
     let left = if trace > 0.0 { total(&residuals) / trace } else { 0.0 };
-    Ok(Pivots { places, left, stopped, panels })
+    Ok(Pivots { places, left, stopped, n_rows: n, panels })
 }
 
 /// Rows drawn with repetition, in proportion to weight and residual.
@@ -156,25 +164,25 @@ fn propose(residuals: &[f64], weights: &[f64], n: usize, random: &mut Random) ->
 }
 
 /// The proposals that are taken: each with the share of its residual that the ones taken before it left.
-fn take(
-    ready: &KernelRows<f64>,
-    panels: &[Panel],
+fn take<T: Float>(
+    ready: &KernelRows<T>,
+    panels: &[Panel<T>],
     proposed: &[u32],
     residuals: &[f64],
     random: &mut Random,
 ) -> Vec<u32> {
     let n = proposed.len();
-    let mut gram = ready.select(proposed).gram();
+    let mut gram: Vec<f64> = ready.select(proposed).gram().into_iter().map(Into::into).collect();
+    let mut told = vec![T::default(); n * n];
     for panel in panels {
         let some = panel.rows(proposed);
-        let mut told = vec![0.0; n * n];
-        dot_products(&some, &some, panel.width, &mut told, 1.0);
-        gram.iter_mut().zip(&told).for_each(|(g, t)| *g -= t);
+        T::dot_products(&some, &some, panel.width, &mut told);
+        gram.iter_mut().zip(&told).for_each(|(g, t)| *g -= (*t).into());
     }
     let mut taken = Vec::new();
     for j in 0..n {
         let (own, before) = (gram[j * n + j], residuals[proposed[j] as usize]);
-        if random.uniform() * before >= own || own <= NOTHING * before {
+        if random.uniform() * before >= own || own <= NOTHING * T::EPSILON * before {
             continue;
         }
         taken.push(proposed[j]);
@@ -189,54 +197,52 @@ fn take(
 }
 
 /// Some columns of the factor: one row a row.
-struct Panel {
+struct Panel<T> {
     width: usize,
-    cells: Vec<f64>,
+    cells: Vec<T>,
 }
 
-impl Panel {
+impl<T: Float> Panel<T> {
     /// The columns that some new centers add, taken off the residuals; `None` where rounding has eaten them.
     fn of<'a>(
-        ready: &KernelRows<f64>,
-        before: &'a [Panel],
+        ready: &KernelRows<T>,
+        before: &'a [Panel<T>],
         centers: &[u32],
         residuals: &mut [f64],
-    ) -> Option<Panel> {
+    ) -> Option<Panel<T>> {
         let width = centers.len();
         if width == 0 {
             return None;
         }
         let chosen = ready.select(centers);
-        let known: Vec<Vec<f64>> = before.iter().map(|panel| panel.rows(centers)).collect();
+        let known: Vec<Vec<T>> = before.iter().map(|panel| panel.rows(centers)).collect();
         // K(rows, centers) less what is told already.
-        let rest =
-            |rows: &KernelRows<f64>, from: &dyn Fn(&'a Panel) -> Cow<'a, [f64]>| -> Vec<f64> {
-                let n = rows.n_rows();
-                let mut out = vec![0.0; n * width];
-                rows.block(&chosen, 0..width, &mut out);
-                let mut told = vec![0.0; n * width];
-                for (panel, known) in before.iter().zip(&known) {
-                    dot_products(&from(panel), known, panel.width, &mut told, 1.0);
-                    out.iter_mut().zip(&told).for_each(|(out, t)| *out -= t);
-                }
-                out
-            };
+        let rest = |rows: &KernelRows<T>, from: &dyn Fn(&'a Panel<T>) -> Cow<'a, [T]>| -> Vec<T> {
+            let n = rows.n_rows();
+            let mut out = vec![T::default(); n * width];
+            rows.block(&chosen, 0..width, &mut out);
+            for (panel, known) in before.iter().zip(&known) {
+                T::take_dot_products(&from(panel), known, panel.width, &mut out);
+            }
+            out
+        };
         let own = rest(&chosen, &|panel| panel.rows(centers).into());
+        let own = own.into_iter().map(Into::into).collect();
         let own = Matrix::from_shape_vec((width, width), own).ok()?;
         let factor = Cholesky::of(own.view())?;
         let mut inverse = Matrix::eye(width);
         solve_lower(factor.lower().view(), inverse.as_slice_mut()?, width);
-        let inverse = inverse.as_slice()?;
-        let mut cells = vec![0.0; ready.n_rows() * width];
+        let inverse: Vec<T> = inverse.iter().map(|v| T::narrow(*v)).collect();
+        let mut cells = vec![T::default(); ready.n_rows() * width];
         let chunks = cells.par_chunks_mut(ROWS * width).zip(residuals.par_chunks_mut(ROWS));
         chunks.enumerate().for_each(|(k, (cells, residuals))| {
             let first = (k * ROWS) as u32;
             let picks: Vec<u32> = (first..first + residuals.len() as u32).collect();
             let those = |width: usize| k * ROWS * width..(k * ROWS + picks.len()) * width;
             let rest = rest(&ready.select(&picks), &|panel| panel.cells[those(panel.width)].into());
-            dot_products(&rest, inverse, width, cells, 1.0);
+            T::dot_products(&rest, &inverse, width, cells);
             for (row, residual) in cells.chunks_exact(width).zip(residuals) {
-                let told: f64 = row.iter().map(|v| v * v).sum();
+                let told: f64 = row.iter().map(|v| (*v).into()).map(|v: f64| v * v).sum();
                 *residual = (*residual - told).max(0.0);
             }
         });
@@ -247,7 +253,10 @@ impl Panel {
     fn enough(&self, weights: &[f64], wanted: f64) -> usize {
         let mut told = vec![0.0; self.width];
         for (row, w) in self.cells.chunks_exact(self.width).zip(weights) {
-            told.iter_mut().zip(row).for_each(|(sum, v)| *sum += w * v * v);
+            for (sum, v) in told.iter_mut().zip(row) {
+                let v: f64 = (*v).into();
+                *sum += w * v * v;
+            }
         }
         let mut sum = 0.0;
         let first = told.iter().position(|t| {
@@ -257,11 +266,11 @@ impl Panel {
         first.map_or(self.width, |k| k + 1)
     }
 
-    fn row(&self, i: usize) -> &[f64] {
+    fn row(&self, i: usize) -> &[T] {
         &self.cells[i * self.width..(i + 1) * self.width]
     }
 
-    fn rows(&self, picks: &[u32]) -> Vec<f64> {
+    fn rows(&self, picks: &[u32]) -> Vec<T> {
         picks.iter().flat_map(|i| self.row(*i as usize).iter().copied()).collect()
     }
 }
@@ -276,7 +285,8 @@ mod tests {
     fn the_rank_of_a_linear_kernel_is_found() {
         let mut random = Random::new(5);
         let x = Matrix::from_shape_simple_fn((300, 4), || random.normal());
-        let ready = KernelRows::all(Function::linear(), Storage::Whole, &Rows::from(&x), &[], &[]);
+        let ready: KernelRows<f64> =
+            KernelRows::all(Function::linear(), Storage::Whole, &Rows::from(&x), &[], &[]);
 
         let found = pivoted(&ready, &vec![1.0; 300], 50, 1, &Monitor::quiet()).unwrap();
 

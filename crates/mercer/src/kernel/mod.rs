@@ -21,7 +21,7 @@ mod told;
 mod turns;
 
 pub use additive_chi2::{AdditiveChi2Sampler, AdditiveChi2SamplerModel};
-pub(crate) use centers::{drawn_by_weight, pivoted};
+pub(crate) use centers::{Pivots, drawn_by_weight, pivoted};
 pub(crate) use check::check_square;
 pub use check::{KernelReport, check_kernel};
 pub(crate) use distinct::{Distinct, keys_of_twins};

@@ -185,7 +185,7 @@ impl Nystroem {
             Centers::Pivots => {
                 let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
                 monitor.reserve("rows made ready", cells)?;
-                let ready = KernelRows::new(
+                let ready: KernelRows<f64> = KernelRows::new(
                     function.clone(),
                     Storage::of(&function, rows),
                     rows,

@@ -190,12 +190,7 @@ impl<'a> Descent<'a> {
 }
 
 /// Passes for some classes at a time, as near as those go.
-fn together(
-    classes: &mut [Class],
-    packed: &PackedRows,
-    lines: &Lines<'_>,
-    aim: &Aim<'_>,
-) {
+fn together(classes: &mut [Class], packed: &PackedRows, lines: &Lines<'_>, aim: &Aim<'_>) {
     let rows = (0..packed.n_rows()).map(|i| sides(classes, i)).collect();
     let (lift, power) = (classes[0].lift, classes[0].power);
     let mut group = Group::new(rows, packed.n_columns(), lift, power);

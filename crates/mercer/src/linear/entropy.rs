@@ -4,14 +4,14 @@
 //! free of the price. Its second derivatives are `Σᵢ sᵢ (diag p − ppᵀ) ⊗ xxᵀ + λI`.
 
 use super::design::{Column, Design};
-use super::guess::{Guess, Prices};
+use super::guess::{Asked, Guess, MOST_CELLS, Prices};
 use super::lasso::Priced;
 use super::logistic::{LogisticRegression, Penalty};
 use crate::data::Classes;
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::prelude::Dataset;
-use crate::solver::newton::{Smooth, add_scaled, dot, least};
+use crate::solver::newton::{Lane, Smooth, add_scaled, dot, least, whole_shares};
 use crate::svm::ClassWeight;
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
@@ -405,8 +405,8 @@ impl Smooth for Entropy<'_> {
         let last = std::mem::replace(&mut self.guess, Guess::None);
         let prices = Prices { weights: self.price, constants: 0.0 };
         let shares = |i: usize| self.shares[i];
-        let exact = self.m == 1;
-        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, (exact, 0));
+        let asked = Asked { exact: self.m == 1, spent: 0, room: MOST_CELLS };
+        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, asked);
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
@@ -431,7 +431,7 @@ impl Smooth for Entropy<'_> {
     }
 
     fn precondition(&self, r: &[f64], out: &mut [f64]) {
-        self.guess.solve(r, self.m, 0.0, out);
+        self.guess.solve(&self.design, r, self.m, 0.0, out);
     }
 
     fn begin_direction(&mut self) {
@@ -444,17 +444,18 @@ impl Smooth for Entropy<'_> {
         add_scaled(shares, &self.last_scores, &mut self.direction_scores);
     }
 
-    fn least_along(&mut self, slope: f64) -> f64 {
-        if self.m > 1 {
-            return 1.0;
-        }
+    fn first_shares(&mut self, lanes: &[Lane]) -> Vec<f64> {
+        let slope = match lanes {
+            [lane] if self.m == 1 && lane.is_far() => lane.slope,
+            _ => return whole_shares(lanes),
+        };
         let (weights, steps) =
             (&self.weights[..self.n_priced()], &self.direction[..self.n_priced()]);
         let (rise, square) = (self.price * dot(weights, steps), self.price * dot(steps, steps));
-        least(slope, |share| {
+        vec![least(slope, |share| {
             let (slope, curve) = self.loss_along(share);
             (slope + rise + share * square, curve + square)
-        })
+        })]
     }
 
     fn values_along(&mut self, along: &[f64]) -> Vec<f64> {

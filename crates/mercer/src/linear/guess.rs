@@ -5,6 +5,7 @@
 //! `w = M⁻¹(r − aμr₀)`, `b = r₀ / (S + λ₀) − aμ·w` where `M` is the scatter around `μ`, plus `λI`, plus
 //! `aλ₀ μμᵀ`.
 
+use super::among::Among;
 use super::design::Design;
 use super::tracked::Tracked;
 use mercer_num::Matrix;
@@ -17,6 +18,8 @@ use ndarray::ArrayView2;
 const WIDE: usize = 1024;
 /// Up to this many, the second derivatives themselves are written out where few rows curve.
 pub(super) const TRACKED: usize = 8192;
+/// Numbers that they may have together, and their factors again.
+pub(super) const MOST_CELLS: usize = 1 << 29;
 /// Up to this many, it is taken anew at every step where that makes it exact.
 pub(super) const NARROW: usize = 128;
 /// Up to this many for sparse columns, where it costs no more than so many products.
@@ -45,6 +48,19 @@ pub(super) enum Guess {
     Exact(Vec<Centered>),
     /// The same, kept from step to step.
     Tracked(Tracked),
+    /// The same by the side of the rows, where fewer of them curve than there are columns.
+    Among(Among),
+}
+
+/// What is asked of a guess.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    /// Whether the second derivatives themselves may be written out: where the functions do not know of each other.
+    pub exact: bool,
+    /// Products that the last guess has left to do.
+    pub spent: u64,
+    /// Numbers that may be written out, and their factors again.
+    pub room: usize,
 }
 
 /// Scatter around means, ready to solve with.
@@ -85,33 +101,25 @@ pub(super) struct Prices {
 
 impl Guess {
     /// The best that the columns allow, for the curvatures `d`, `m` of them a row; `shares` are what
-    /// rows weigh whatever the point. `exact` may be asked for where the `m` do not know of each other;
-    /// `spent` are the products that the last guess has left to do.
+    /// rows weigh whatever the point.
     pub fn at(
-        last: Guess,
+        mut last: Guess,
         design: &Design<'_>,
         curvatures: &[f64],
         shares: impl Fn(usize) -> f64 + Sync,
         prices: Prices,
-        (exact, spent): (bool, u64),
+        asked: Asked,
     ) -> Guess {
         let m = curvatures.len() / design.n_rows().max(1);
         let width = design.width();
-        let known = match last {
-            Guess::Tracked(tracked) => Ok(tracked),
-            other => Err(other),
-        };
-        let narrow = exact && !design.is_sparse() && width <= NARROW;
-        let may_track = exact && !design.is_sparse() && !narrow && width <= TRACKED;
-        if may_track && Tracked::cells(m, width).is_some() {
-            let cost = Tracked::cost(known.as_ref().ok(), curvatures, m, width);
-            let soon = if spent > 0 { WORTH.max(3 * spent) } else { FIRST };
-            if known.is_ok() || cost <= soon as f64 {
-                return Guess::Tracked(Tracked::at(known.ok(), design, curvatures, m, prices));
-            }
+        if asked.exact
+            && !design.is_sparse()
+            && width > NARROW
+            && let Some(guess) = Guess::written(&mut last, design, curvatures, (m, prices), asked)
+        {
+            return guess;
         }
-        let last = known.err().unwrap_or(Guess::None);
-        let exact = exact && Guess::is_narrow(design);
+        let exact = asked.exact && Guess::is_narrow(design);
         if !exact && (design.is_sparse() || width > WIDE) {
             return Guess::diagonal(design, curvatures, m, prices);
         }
@@ -145,6 +153,47 @@ impl Guess {
         Guess::Shared { means, covariance, solved, sums }
     }
 
+    /// The second derivatives themselves of dense rows, by the side that has fewer of them, columns or rows that
+    /// curve; `None` where that is too much or not worth it.
+    fn written(
+        last: &mut Guess,
+        design: &Design<'_>,
+        curvatures: &[f64],
+        (m, prices): (usize, Prices),
+        Asked { spent, room, .. }: Asked,
+    ) -> Option<Guess> {
+        let width = design.width();
+        let (columns, rows) = (Tracked::cells(m, width), Among::cells(curvatures, m));
+        // What is known has not to be begun anew.
+        let fewer_rows = match last {
+            Guess::Among(_) => rows < 2 * columns,
+            Guess::Tracked(_) => 2 * rows < columns,
+            _ => rows < columns,
+        };
+        let by_columns = columns <= room && width <= TRACKED;
+        let by_rows = rows <= room && prices.weights > 0.0 && (fewer_rows || !by_columns);
+        let soon = (if spent > 0 { WORTH.max(3 * spent) } else { FIRST }) as f64;
+        if by_rows {
+            if !matches!(last, Guess::Among(_)) && Among::cost(curvatures, m) > soon {
+                return None;
+            }
+            let known = match std::mem::replace(last, Guess::None) {
+                Guess::Among(known) => Some(known),
+                _ => None,
+            };
+            return Some(Guess::Among(Among::at(known, design, curvatures, m, prices.weights)));
+        }
+        let known = matches!(last, Guess::Tracked(_));
+        if !by_columns || (!known && Tracked::cost(curvatures, m, width) > soon) {
+            return None;
+        }
+        let known = match std::mem::replace(last, Guess::None) {
+            Guess::Tracked(known) => Some(known),
+            _ => None,
+        };
+        Some(Guess::Tracked(Tracked::at(known, design, curvatures, m, prices)))
+    }
+
     /// The second derivatives themselves of one function of sparse rows, from those that curve, where they are soon
     /// written out.
     pub fn of_curved(design: &Design<'_>, curved: &[(u32, f64)], prices: Prices) -> Option<Guess> {
@@ -176,7 +225,14 @@ impl Guess {
     }
 
     /// Solves with the guess; `constant_price` is that on the constant terms.
-    pub fn solve(&self, r: &[f64], m: usize, constant_price: f64, out: &mut [f64]) {
+    pub fn solve(
+        &self,
+        design: &Design<'_>,
+        r: &[f64],
+        m: usize,
+        constant_price: f64,
+        out: &mut [f64],
+    ) {
         match self {
             Guess::None => out.copy_from_slice(r),
             Guess::Diagonal(diagonal) => {
@@ -187,6 +243,7 @@ impl Guess {
                 let each: Vec<(f64, f64)> = sums.iter().map(|sum| (*sum, typical / sum)).collect();
                 solved.solve(r, m, 0, &each, constant_price, out);
             }
+            Guess::Among(among) => among.solve(design, r, m, constant_price, out),
             Guess::Exact(each) | Guess::Tracked(Tracked { solved: each, .. }) => {
                 for (k, solved) in each.iter().enumerate() {
                     solved.solve_one(r, m, k, constant_price, out);

@@ -7,7 +7,7 @@
 //! whose gradient is beyond the price, are looked at.
 
 use super::design::Column;
-use crate::solver::newton::{Ended, Lane, Smooth, Until, dots, search};
+use crate::solver::newton::{Ended, Lane, Smooth, Until, dots, search, whole_shares};
 use rayon::prelude::*;
 
 /// Passes over the weights of a model at most, and cells to visit in them: passes are many where they are
@@ -118,7 +118,7 @@ pub(super) fn minimize(problem: &mut impl Priced, until: &Until<'_>) -> Ended {
             lane.slope = linear + then - now;
         }
         problem.set_direction(direction, scores);
-        let shares = search(problem, &lanes, 1.0);
+        let shares = search(problem, &lanes, whole_shares(&lanes));
         problem.go(&shares);
         ended.steps += 1;
         let (values, violations) = arrived(problem, &mut gradient);

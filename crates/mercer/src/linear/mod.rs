@@ -2,6 +2,7 @@
 //!
 //! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
 
+mod among;
 mod crammer_singer;
 mod design;
 mod dual;
@@ -20,6 +21,7 @@ mod online;
 mod ridge;
 mod ridge_cv;
 mod side_by_side;
+mod some_rows;
 mod summary;
 mod svc;
 mod svr;

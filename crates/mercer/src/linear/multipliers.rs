@@ -10,7 +10,6 @@ use crate::choice;
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Method, Monitor, ParamValue, Proof, Rule, Stop};
 use crate::solver::newton::{Ended, Smooth, Until, newton};
-use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -27,10 +26,9 @@ pub(super) const WIDE: usize = 1024;
 const FIRST: f64 = 0.1;
 const FINEST: f64 = 1e-15;
 
-/// From so many rows on, and so many a column, a problem begins with some of them, and how near they go: what all
-/// rows say differs by more than that.
-const MANY: usize = 8192;
-const MANY_A_COLUMN: usize = 2;
+/// From so many dense rows on a problem begins with some of them, and how near they go: what all rows say differs by
+/// more than that.
+pub(super) const MANY: usize = 8192;
 const NEAR: f64 = 1.0;
 
 choice! {
@@ -170,17 +168,14 @@ fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
 /// Goes near to the optimum with a quarter of the rows, and with a quarter of those before: where rows are many,
 /// most steps only find out which of them matter.
 fn begin_with_some(problem: &mut Intervals<'_>, monitor: &Monitor<'_>) {
-    let (n, width) = (problem.design.n_rows(), problem.design.width());
-    if problem.design.is_sparse() || width > TRACKED || n < MANY.max(MANY_A_COLUMN * width) {
+    let n = problem.design.n_rows();
+    if problem.design.is_sparse() || n < MANY {
         return;
     }
     let mut random = Random::new(n as u64);
     let picks: Vec<usize> = (0..n).filter(|_| random.uniform() < 0.25).collect();
-    let mut rows = Matrix::zeros((picks.len(), width));
-    for (mut row, i) in rows.outer_iter_mut().zip(&picks) {
-        row.iter_mut().zip(problem.design.dense_row(*i).iter()).for_each(|(to, x)| *to = *x);
-    }
-    let mut some = problem.of_some(&picks, &rows);
+    let rows = problem.design.copied(&picks);
+    let mut some = problem.of_some(&picks, &rows.view());
     begin_with_some(&mut some, monitor);
     newton(&mut some, &Until { tolerance: NEAR, most_steps: 50, monitor });
     problem.begin_at(lasso::Priced::weights(&some));

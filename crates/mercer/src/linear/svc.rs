@@ -159,7 +159,7 @@ impl Fit for LinearSvc {
             _ => {}
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = Intervals::bytes(data.n_rows(), n_weights, present.len());
+        let bytes = Intervals::bytes(data.rows(), n_weights, present.len());
         monitor.reserve("keeping scores of all rows", bytes)?;
         let place = |c: &u32| present.iter().position(|p| p == c).unwrap_or(0) as u32;
         let ready = Ready {
@@ -169,6 +169,7 @@ impl Fit for LinearSvc {
             factors: present.iter().map(|c| factors[*c as usize]).collect(),
             rows: (0..data.n_rows()).map(|i| self.C * weight(i)).collect(),
             present,
+            room: Intervals::room(monitor, bytes),
             design: Design::new(data.rows(), self.fit_intercept, monitor)?,
             began,
         };
@@ -191,6 +192,8 @@ struct Ready<'a, 'd> {
     factors: Vec<f64>,
     /// What each row costs.
     rows: Vec<f64>,
+    /// Numbers that second derivatives may take.
+    room: usize,
     design: Design<'d>,
     began: Instant,
 }
@@ -229,7 +232,7 @@ impl LinearSvc {
         ready: Ready<'_, '_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<LinearSvcModel>> {
-        let Ready { data, classes, present, places, factors, rows, design, began } = ready;
+        let Ready { data, classes, present, places, factors, rows, room, design, began } = ready;
         let m = if present.len() == 2 { 1 } else { present.len() };
         let power = match self.loss {
             HingeLoss::Hinge => Power::Plain,
@@ -237,6 +240,7 @@ impl LinearSvc {
         };
         let aim = Aim::Classes { places: places.clone(), factors };
         let mut problem = Intervals::new(design, m, aim, rows, power, self.costs());
+        problem.room = room;
         let (tol, gap, dual) = (self.tol, self.gap, self.dual);
         let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
         let solved = solve(&mut problem, &asked);
@@ -267,7 +271,7 @@ impl LinearSvc {
         ready: Ready<'_, '_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<LinearSvcModel>> {
-        let Ready { data, classes, present, places, factors, rows, design, began } = ready;
+        let Ready { data, classes, present, places, factors, rows, design, began, .. } = ready;
         let cost = |(place, row): (&u32, &f64)| factors[*place as usize] * row;
         let lift = if self.fit_intercept { self.intercept_scaling.powi(2) } else { 0.0 };
         let m = present.len();

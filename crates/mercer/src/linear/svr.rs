@@ -94,7 +94,7 @@ impl Fit for LinearSvr {
             return Err(Error::NoRows);
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = Intervals::bytes(data.n_rows(), n_weights, 1);
+        let bytes = Intervals::bytes(data.rows(), n_weights, 1);
         monitor.reserve("keeping scores of all rows", bytes)?;
         let design = Design::new(data.rows(), self.fit_intercept, monitor)?;
         let mut means = vec![0.0; n_weights];
@@ -111,6 +111,7 @@ impl Fit for LinearSvr {
         let scaled = if free { 0.0 } else { self.intercept_scaling.powi(-2) };
         let costs = Costs { weights: (1.0, 0.0), constant: (scaled, 0.0) };
         let mut problem = Intervals::new(design, 1, aim, rows, power, costs);
+        problem.room = Intervals::room(monitor, bytes);
         let (tol, gap, dual) = (self.tol, self.gap, self.dual);
         let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
         let solved = solve(&mut problem, &asked);

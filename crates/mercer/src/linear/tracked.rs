@@ -6,13 +6,12 @@
 //! gradients whose products are worked out afresh, in double precision: what rounding leaves of rows that came
 //! and went, or of panels in single precision, costs a product, not a digit.
 
+use super::among::alike;
 use super::design::Design;
 use super::guess::{Centered, Prices};
 use mercer_num::linalg::add_lower;
 use rayon::prelude::*;
 
-/// Numbers that all cross-products together may have.
-const MOST_CELLS: usize = 1 << 29;
 /// Rows written out and multiplied together.
 const PANEL: usize = 1024;
 /// Rows of cross-products, and of what one thread writes out, at a time.
@@ -39,22 +38,15 @@ struct Products {
 }
 
 impl Tracked {
-    /// Numbers that are kept of so many functions of so many columns; `None` where they are too many.
-    pub fn cells(m: usize, width: usize) -> Option<usize> {
-        Some(m * (width + 1) * (width + 1)).filter(|cells| *cells <= MOST_CELLS)
+    /// Numbers that are kept of so many functions of so many columns, and as many again of factors.
+    pub fn cells(m: usize, width: usize) -> usize {
+        m * (width + 1) * (width + 1)
     }
 
-    /// What bringing them to other curvatures costs, in products with all rows.
-    pub fn cost(last: Option<&Tracked>, curvatures: &[f64], m: usize, width: usize) -> f64 {
-        let visits: usize = match last {
-            Some(last) => {
-                (0..m).map(|k| changes(&last.each[k].curvatures, curvatures, (m, k)).visits()).sum()
-            }
-            None => {
-                let all = curvatures.iter().filter(|d| **d != 0.0).count();
-                if alike(curvatures, m) { all / m } else { all }
-            }
-        };
+    /// What beginning with such curvatures costs, in products with all rows.
+    pub fn cost(curvatures: &[f64], m: usize, width: usize) -> f64 {
+        let all = curvatures.iter().filter(|d| **d != 0.0).count();
+        let visits = if alike(curvatures, m) { all / m } else { all };
         visits as f64 * width as f64 / (FASTER * curvatures.len().max(1) as f64)
     }
 
@@ -94,25 +86,12 @@ impl Tracked {
     }
 }
 
-/// Whether all functions curve by the same number in every row.
-fn alike(curvatures: &[f64], m: usize) -> bool {
-    curvatures.chunks_exact(m).all(|row| row.iter().all(|d| *d == row[0]))
-}
-
 /// Rows whose curvature is another than before.
 enum Changes {
     /// By how much.
     Some(Vec<(usize, f64)>),
     /// So many that it is less to begin anew: all that curve.
     All(Vec<(usize, f64)>),
-}
-
-impl Changes {
-    fn visits(&self) -> usize {
-        match self {
-            Changes::Some(rows) | Changes::All(rows) => rows.len(),
-        }
-    }
 }
 
 fn changes(old: &[f64], curvatures: &[f64], (m, k): (usize, usize)) -> Changes {
@@ -230,11 +209,9 @@ mod tests {
             }
 
             let before = Tracked::at(None, &design, &first, m, prices);
-            let few = Tracked::cost(Some(&before), &second, m, width);
             let after = Tracked::at(Some(before), &design, &second, m, prices);
             let anew = Tracked::at(None, &design, &second, m, prices);
 
-            assert!(few < 0.2 * Tracked::cost(None, &second, m, width));
             let weights = design.n_weights();
             let r: Vec<f64> = (0..weights * m).map(|_| random.normal()).collect();
             for (k, (a, b)) in after.solved.iter().zip(&anew.solved).enumerate() {

@@ -41,10 +41,10 @@ pub(crate) trait Smooth {
     /// Adds shares of the vector of the last product to the direction.
     fn extend_direction(&mut self, shares: &[f64]);
 
-    /// Of a single function, about the share of the direction at whose end it is least, where that is soon found:
-    /// `slope` is what it begins with.
-    fn least_along(&mut self, _slope: f64) -> f64 {
-        1.0
+    /// How far along the direction to try first, where the lanes have a slope: all of it, if nothing better is
+    /// known.
+    fn first_shares(&mut self, lanes: &[Lane]) -> Vec<f64> {
+        whole_shares(lanes)
     }
 
     /// The values at `point + shares · direction`.
@@ -100,6 +100,13 @@ impl Lane {
         !self.at_rounding && self.violation > tolerance && self.violation.is_finite()
     }
 
+    /// Whether a direction may promise too much or too little: nearer to the optimum, digits double.
+    pub fn is_far(&self) -> bool {
+        /// Share of the value.
+        const FAR: f64 = 1e-6;
+        self.slope < -FAR * self.value.abs()
+    }
+
     /// What rounding can hide of a change of the value.
     fn noise(&self) -> f64 {
         8.0 * f64::EPSILON * self.value.abs()
@@ -117,8 +124,6 @@ impl Lane {
 pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     /// Share of the gradient that a first solution may leave.
     const LOOSE: f64 = 0.25;
-    /// Share of the value from which on a direction may promise too much or too little: behind it, digits double.
-    const FAR: f64 = 1e-6;
     let (n, m) = (f.dimension(), f.lanes());
     let [mut g, mut r, mut z, mut p, mut hp] = [(); 5].map(|()| vec![0.0; n]);
     let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
@@ -184,11 +189,8 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
             scale(&turns, &mut p);
             add_scaled(&going, &z, &mut p);
         }
-        let most = match &lanes[..] {
-            [lane] if lane.slope < -FAR * lane.value.abs() => f.least_along(lane.slope),
-            _ => 1.0,
-        };
-        let shares = search(f, &lanes, most);
+        let first = f.first_shares(&lanes);
+        let shares = search(f, &lanes, first);
         f.go(&shares);
         ended.steps += 1;
         let values = f.gradient(&mut g);
@@ -200,10 +202,13 @@ pub(crate) fn newton(f: &mut impl Smooth, until: &Until<'_>) -> Ended {
     }
 }
 
-/// How far to go along the direction, if not `most` of it: as far as every function falls enough.
-pub(crate) fn search(f: &mut impl Smooth, lanes: &[Lane], most: f64) -> Vec<f64> {
-    let mut shares: Vec<f64> =
-        lanes.iter().map(|lane| if lane.slope < 0.0 { most } else { 0.0 }).collect();
+/// All of the direction for every function that it goes down.
+pub(crate) fn whole_shares(lanes: &[Lane]) -> Vec<f64> {
+    lanes.iter().map(|lane| if lane.slope < 0.0 { 1.0 } else { 0.0 }).collect()
+}
+
+/// How far to go along the direction, `shares` of it if that is right: as far as every function falls enough.
+pub(crate) fn search(f: &mut impl Smooth, lanes: &[Lane], mut shares: Vec<f64>) -> Vec<f64> {
     loop {
         let values = f.values_along(&shares);
         let mut shorter = false;

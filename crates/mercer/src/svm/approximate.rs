@@ -10,10 +10,11 @@
 use super::pairwise::{Multiclass, Task, pairs};
 use super::svc::Svc;
 use super::svc_model::SvcModel;
-use crate::kernel::{Ground, Precision, pivoted};
+use crate::kernel::{Ground, Pivots, Precision, pivoted};
 use crate::linear::{InterceptPrice, LinearSvc};
 use crate::model::Plan;
 use crate::prelude::*;
+use mercer_num::Float;
 use mercer_num::linalg::solve_lower_transposed;
 use ndarray::Array2;
 use std::time::Instant;
@@ -32,12 +33,7 @@ impl Svc {
         let (picks, weights) = (&ground.picks, &ground.weights);
         let m = self.approx.min(picks.len());
         let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
-        let pivots = pivoted(&ground.exact(), weights, m, 0, monitor)?;
-        // Planes of rows in single precision are as good; they are measured in double.
-        let all: Vec<u32> = (0..picks.len() as u32).collect();
-        let mapped: Array2<f32> = pivots.factor(&all);
-        let lower: Matrix = pivots.factor(&pivots.places);
-        let (places, left) = pivots.finish();
+        let Map { rows: mapped, lower, places, left } = Map::of(&ground, m, monitor)?;
         let own: Vec<u32> = picks.iter().map(|i| codes[*i as usize]).collect();
         let linear = LinearSvc::new()
             .C(self.C)
@@ -49,7 +45,12 @@ impl Svc {
             .calibration(self.calibration);
         let inner =
             Dataset::classes(Rows::Single(mapped.view()), &own, classes)?.weighted(weights)?;
-        let Fitted { model: planes, certificate } = linear.fit(&inner, monitor)?;
+        // What the mapped rows take is no longer there for planes.
+        let mut rest = monitor.planned();
+        if let Some(budget) = monitor.memory() {
+            rest = rest.memory_limit(budget.saturating_sub(4 * mapped.len() as u64));
+        }
+        let Fitted { model: planes, certificate } = linear.fit(&inner, &rest)?;
         let lengths = planes.coefficients.outer_iter().map(|w| w.dot(&w).sqrt());
         let margins = lengths.map(|w| 1.0 / w.max(f64::MIN_POSITIVE)).collect();
         // The factor F = K(rows, centers) L⁻ᵀ, with L its rows of the centers: F w = K(rows, centers) L⁻ᵀ w.
@@ -123,6 +124,39 @@ impl Svc {
         monitor.reserve_or(&what, bytes, u64::MAX, "raise the memory budget, or lower `approx`")?;
         let way = format!("{m} rows stand for all, planes in a space of {m} columns");
         Ok(monitor.plan(Plan { way, bytes, whole: 8 * n * n }))
+    }
+}
+
+/// The rows in the space of a few of them.
+struct Map {
+    /// In single precision: planes of them are as good, and measured in double.
+    rows: Array2<f32>,
+    /// Those of the few, with nothing above the diagonal.
+    lower: Matrix,
+    /// Which the few are.
+    places: Vec<usize>,
+    /// The share of the trace that they leave.
+    left: f64,
+}
+
+impl Map {
+    /// Worked out in single precision, and again in double where the kernel has so little beside the few that single
+    /// cannot tell.
+    fn of(ground: &Ground<'_>, m: usize, monitor: &Monitor<'_>) -> Result<Map> {
+        let found = pivoted(&ground.ready_in::<f32>(), &ground.weights, m, 0, monitor)?;
+        if found.places.len() == m || found.stopped.is_some() {
+            return Ok(Map::from(found));
+        }
+        pivoted(&ground.exact(), &ground.weights, m, 0, monitor).map(Map::from)
+    }
+}
+
+impl<T: Float> From<Pivots<T>> for Map {
+    fn from(pivots: Pivots<T>) -> Map {
+        let rows = pivots.factor(&pivots.all());
+        let lower = pivots.factor(&pivots.places);
+        let (places, left) = pivots.finish();
+        Map { rows, lower, places, left }
     }
 }
 

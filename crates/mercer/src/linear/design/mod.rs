@@ -100,6 +100,10 @@ impl<'a> Design<'a> {
         }
     }
 
+    pub fn rows(&self) -> &Rows<'a> {
+        &self.rows
+    }
+
     pub fn n_rows(&self) -> usize {
         self.rows.n_rows()
     }
@@ -392,7 +396,7 @@ impl<'a> Design<'a> {
 }
 
 /// `scores = block · weights`.
-fn forward(block: &[f64], width: usize, weights: &[f64], m: usize, scores: &mut [f64]) {
+pub(super) fn forward(block: &[f64], width: usize, weights: &[f64], m: usize, scores: &mut [f64]) {
     scores.fill(0.0);
     match m {
         _ if width == 0 => {}

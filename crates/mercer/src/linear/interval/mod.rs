@@ -14,17 +14,19 @@
 //! whose slope is the next `θ`. Squared distances are the same with `τ = 2`, `θ = 0` and any `t`, so that
 //! one piecewise quadratic function serves all.
 
+mod bottom;
 mod proof;
 mod single;
 
 pub(super) use proof::Measured;
 
 use super::design::{Column, Design};
-use super::guess::{Guess, Prices};
+use super::guess::{Asked, Guess, MOST_CELLS, NARROW, Prices};
 use super::lasso::Priced;
-use super::tracked::Tracked;
-use crate::solver::newton::{Smooth, add_scaled, dots};
-use mercer_num::{Matrix, Rows};
+use super::multipliers::MANY;
+use crate::model::Monitor;
+use crate::solver::newton::{Lane, Smooth, add_scaled, dots, whole_shares};
+use mercer_num::Rows;
 use rayon::prelude::*;
 use single::Fact;
 
@@ -88,6 +90,10 @@ pub(super) struct Intervals<'a> {
     direction_scores: Vec<f64>,
     /// Rows that curve, and how much, where only those are read for products: of a single function of sparse rows.
     curved: Option<Vec<(u32, f64)>>,
+    /// Dense rows that curve for any function, where they are few enough to be read alone.
+    few: Option<Vec<u32>>,
+    /// Numbers that second derivatives may take, and their factors again.
+    pub room: usize,
     /// Whether the scores of the direction are still to be worked out, as they are there.
     unscored: bool,
     last: Vec<f64>,
@@ -133,6 +139,8 @@ impl<'a> Intervals<'a> {
             direction: vec![0.0; dimension],
             direction_scores: vec![0.0; n * m],
             curved: None,
+            few: None,
+            room: MOST_CELLS,
             unscored: false,
             last: vec![0.0; dimension],
             last_scores: vec![0.0; n * m],
@@ -146,11 +154,24 @@ impl<'a> Intervals<'a> {
         problem
     }
 
-    /// Bytes that a problem of so many rows, weights and functions takes.
-    pub fn bytes(n: usize, n_weights: usize, m: usize) -> u64 {
-        // Cross-products and their factors, in single precision.
-        let squares = Tracked::cells(m, n_weights).unwrap_or(0);
-        8 * (6 * n * m + 14 * n_weights * m + squares) as u64
+    /// Bytes that a problem of such rows, weights and functions takes, and what it begins with. Second derivatives
+    /// are written out in what a budget leaves.
+    pub fn bytes(rows: &Rows<'_>, n_weights: usize, m: usize) -> u64 {
+        let n = rows.n_rows();
+        let a_cell = match rows {
+            Rows::Dense(_) => 8,
+            Rows::Single(_) => 4,
+            Rows::Sparse(_) => 0,
+        };
+        let copied = if n >= MANY { (n / 4 + n / 16) * (a_cell * n_weights + 48 * m) } else { 0 };
+        (8 * (6 * n * m + 14 * n_weights * m) + copied) as u64
+    }
+
+    /// Numbers that second derivatives may take where so many bytes are taken by others: each is there in single
+    /// precision, in a factor, and for a while again in what comes after.
+    pub fn room(monitor: &Monitor<'_>, taken: u64) -> usize {
+        let left = monitor.memory().map_or(u64::MAX, |budget| budget.saturating_sub(taken) / 16);
+        left.min(MOST_CELLS as u64) as usize
     }
 
     pub fn free_constant(&self) -> bool {
@@ -262,7 +283,7 @@ impl<'a> Intervals<'a> {
     }
 
     /// The problem of some of its rows, written out, which count for all.
-    pub fn of_some<'b>(&self, picks: &[usize], rows: &'b Matrix) -> Intervals<'b> {
+    pub fn of_some<'b>(&self, picks: &[usize], rows: &Rows<'b>) -> Intervals<'b> {
         let times = self.rows.len() as f64 / picks.len().max(1) as f64;
         let aim = match &self.aim {
             Aim::Classes { places, factors } => Aim::Classes {
@@ -274,8 +295,9 @@ impl<'a> Intervals<'a> {
             }
         };
         let costs = picks.iter().map(|i| times * self.rows[*i]).collect();
-        let design = Design::reading(&Rows::from(rows), self.design.intercept);
-        Intervals::new(design, self.m, aim, costs, self.power, self.costs)
+        let design = Design::reading(rows, self.design.intercept);
+        let some = Intervals::new(design, self.m, aim, costs, self.power, self.costs);
+        Intervals { room: self.room, ..some }
     }
 
     /// Goes to weights that are near the best ones, whose second derivatives are worth having.
@@ -396,7 +418,9 @@ impl Smooth for Intervals<'_> {
             Prices { weights: self.costs.weights.0, constants: self.costs.constant.0 + leash };
         let shares = |i: usize| self.rows[i];
         let spent = std::mem::take(&mut self.spent);
-        self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, (true, spent));
+        let asked = Asked { exact: true, spent, room: self.room };
+        self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, asked);
+        self.few = self.few_rows(&curvatures);
         self.curved = (self.m == 1 && self.design.is_sparse())
             .then(|| (0..).zip(curvatures).filter(|(_, d)| *d != 0.0).collect());
     }
@@ -407,6 +431,16 @@ impl Smooth for Intervals<'_> {
         self.last.copy_from_slice(v);
         if let Some(curved) = &self.curved {
             self.design.product_of_some(curved, v, out);
+            return self.add_prices(v, out);
+        }
+        if let Some(rows) = &self.few {
+            let mut scores = vec![0.0; rows.len() * m];
+            self.design.scores_of(rows, v, m, &mut scores);
+            scores.par_chunks_mut(m).zip(rows).for_each(|(scores, i)| {
+                let cells = scores.iter_mut().enumerate();
+                cells.for_each(|(k, u)| *u *= self.curvature(*i as usize, k));
+            });
+            self.design.back_of(rows, &scores, m, out);
             return self.add_prices(v, out);
         }
         let mut last_scores = std::mem::take(&mut self.last_scores);
@@ -426,12 +460,12 @@ impl Smooth for Intervals<'_> {
 
     fn precondition(&self, r: &[f64], out: &mut [f64]) {
         let leash = self.leashes.iter().fold(0.0, |a: f64, b| a.max(*b));
-        self.guess.solve(r, self.m, self.costs.constant.0 + leash, out);
+        self.guess.solve(&self.design, r, self.m, self.costs.constant.0 + leash, out);
     }
 
     fn begin_direction(&mut self) {
         self.direction.fill(0.0);
-        self.unscored = self.curved.is_some();
+        self.unscored = self.curved.is_some() || self.few.is_some();
         if !self.unscored {
             self.direction_scores.fill(0.0);
         }
@@ -444,9 +478,18 @@ impl Smooth for Intervals<'_> {
         }
     }
 
-    fn least_along(&mut self, slope: f64) -> f64 {
+    /// To the bottom, where rows are dense or of one function: a step as long as it should be is the shorter way to the
+    /// rows that matter.
+    fn first_shares(&mut self, lanes: &[Lane]) -> Vec<f64> {
         self.score_direction();
-        if self.facts.is_some() { self.single_least_along(slope) } else { 1.0 }
+        match lanes {
+            _ if self.costs.weights.1 != 0.0 || self.costs.constant.1 != 0.0 => whole_shares(lanes),
+            [lane] if self.facts.is_some() && lane.is_far() => {
+                vec![self.single_least_along(lane.slope)]
+            }
+            _ if self.design.is_sparse() => whole_shares(lanes),
+            _ => self.bottom(lanes),
+        }
     }
 
     fn values_along(&mut self, shares: &[f64]) -> Vec<f64> {
@@ -485,6 +528,13 @@ impl Smooth for Intervals<'_> {
 }
 
 impl Intervals<'_> {
+    /// Works the scores of the direction out where they were left for later.
+    fn score_direction(&mut self) {
+        if std::mem::take(&mut self.unscored) {
+            self.design.scores(&self.direction, self.m, &mut self.direction_scores);
+        }
+    }
+
     /// Adds what the prices have of a product with second derivatives.
     fn add_prices(&self, v: &[f64], out: &mut [f64]) {
         let n = self.design.width() * self.m;
@@ -494,11 +544,17 @@ impl Intervals<'_> {
         }
     }
 
-    /// Works the scores of the direction out, where that is still to be done.
-    fn score_direction(&mut self) {
-        if std::mem::take(&mut self.unscored) {
-            self.design.scores(&self.direction, self.m, &mut self.direction_scores);
+    /// The rows that have a number other than zero, `m` of them a row, where they are dense and wide and less than
+    /// half of all: then to read them alone, and all of them once for the scores of a direction, is less than to read
+    /// all.
+    fn few_rows(&self, numbers: &[f64]) -> Option<Vec<u32>> {
+        if self.design.is_sparse() || self.design.width() <= NARROW {
+            return None;
         }
+        let some = |row: &[f64]| row.iter().any(|v| *v != 0.0);
+        let rows = (0..).zip(numbers.chunks_exact(self.m)).filter(|(_, row)| some(row));
+        let rows: Vec<u32> = rows.map(|(i, _)| i).collect();
+        (2 * rows.len() < self.design.n_rows()).then_some(rows)
     }
 
     /// How much a score's loss curves.
@@ -536,8 +592,18 @@ impl Priced for Intervals<'_> {
         if self.facts.is_some() {
             return vec![self.single_loss_gradient(out)];
         }
-        let losses = self.losses();
-        self.design.back(&self.forces(-1.0), self.m, out);
+        let (losses, m) = (self.losses(), self.m);
+        match self.few_rows(&self.pulls) {
+            Some(rows) => {
+                let mut forces = vec![0.0; rows.len() * m];
+                for (i, forces) in rows.iter().zip(forces.chunks_exact_mut(m)) {
+                    let each = forces.iter_mut().enumerate();
+                    each.for_each(|(k, force)| *force = -self.force(*i as usize, k));
+                }
+                self.design.back_of(&rows, &forces, m, out);
+            }
+            None => self.design.back(&self.forces(-1.0), m, out),
+        }
         losses
     }
 
