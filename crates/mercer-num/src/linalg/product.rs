@@ -86,21 +86,7 @@ pub fn add_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &
 /// # Panics
 /// If the lengths do not fit.
 pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out: &mut [T], one: T) {
-    if width == 0 || out.is_empty() {
-        return;
-    }
-    let (n, m) = (a.len() / width, b.len() / width);
-    assert_eq!(out.len(), n * m, "one cell a pair of rows");
-    if n == 1 {
-        // A row by itself would be summed in another order than in company.
-        let mut twice = vec![one; 2 * m];
-        dot_products(&[a, a].concat(), b, width, &mut twice, one);
-        return out.copy_from_slice(&twice[..m]);
-    }
-    let a = MatRef::from_row_major_slice(a, n, width);
-    let b = MatRef::from_row_major_slice(b, m, width);
-    let out = MatMut::from_row_major_slice_mut(out, n, m);
-    matmul(out, Accum::Replace, a, b.transpose(), one, Par::Seq);
+    scaled_products(a, b, width, out, (Accum::Replace, one));
 }
 
 /// `out −= A · Bᵀ`, as [`dot_products`] has it; `minus_one` is that number in their precision.
@@ -114,6 +100,17 @@ pub fn take_dot_products<T: ComplexField + Copy>(
     out: &mut [T],
     minus_one: T,
 ) {
+    scaled_products(a, b, width, out, (Accum::Add, minus_one));
+}
+
+/// `A · Bᵀ` times a number, in place of what is there or added to it.
+fn scaled_products<T: ComplexField + Copy>(
+    a: &[T],
+    b: &[T],
+    width: usize,
+    out: &mut [T],
+    (accum, factor): (Accum, T),
+) {
     if width == 0 || out.is_empty() {
         return;
     }
@@ -122,13 +119,13 @@ pub fn take_dot_products<T: ComplexField + Copy>(
     if n == 1 {
         // A row by itself would be summed in another order than in company.
         let mut twice = [&*out, &*out].concat();
-        take_dot_products(&[a, a].concat(), b, width, &mut twice, minus_one);
+        scaled_products(&[a, a].concat(), b, width, &mut twice, (accum, factor));
         return out.copy_from_slice(&twice[..m]);
     }
     let a = MatRef::from_row_major_slice(a, n, width);
     let b = MatRef::from_row_major_slice(b, m, width);
     let out = MatMut::from_row_major_slice_mut(out, n, m);
-    matmul(out, Accum::Add, a, b.transpose(), minus_one, Par::Seq);
+    matmul(out, accum, a, b.transpose(), factor, Par::Seq);
 }
 
 /// `out = A · Lᵀ` for a row-major block of rows and a triangle with nothing above its diagonal, on this thread:
