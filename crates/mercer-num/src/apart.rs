@@ -3,8 +3,9 @@
 //! A product of matrices packs both sides and wants the differences written out first. Here rows stay where
 //! they lie and are read once; sums of three rows by up to twelve columns stay in registers. Every sum runs over
 //! the columns of the rows in their order, so a row has the same bits alone and in company, on every
-//! instruction set.
+//! instruction set. Seen from zero, a row at a time, and places of four zeros are passed over.
 
+use crate::nonzero::{PLACES, STRETCH, nonzero_places};
 use multiversion::multiversion;
 use std::ops::Range;
 
@@ -52,6 +53,12 @@ pub fn add_apart_times(block: &[f64], center: &[f64], table: &Strips, out: &mut 
     }
     assert_eq!(out.len() * width, block.len() * outputs, "an answer for every row and column");
     assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "a row for every column");
+    if center.iter().all(|m| *m == 0.0) {
+        for (row, out) in block.chunks_exact(width).zip(out.chunks_exact_mut(outputs)) {
+            add_thin_row(row, table, out);
+        }
+        return;
+    }
     let mut rows = block.chunks_exact(ROWS * width);
     let mut answers = out.chunks_exact_mut(ROWS * outputs);
     for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
@@ -103,7 +110,7 @@ fn add_strip<const R: usize, const N: usize>(
     }
 }
 
-/// `sums += (rows − center) · table[.., first..first + N]`.
+/// `sums += (rows − center) · table[.., first..first + N]`, over as many columns of the `R` rows as the center has.
 #[inline(always)]
 fn sum_products<const R: usize, const N: usize>(
     rows: &[f64],
@@ -113,8 +120,8 @@ fn sum_products<const R: usize, const N: usize>(
     first: usize,
     sums: &mut [[f64; N]; R],
 ) {
-    let width = center.len();
-    let rows: [&[f64]; R] = std::array::from_fn(|r| &rows[r * width..(r + 1) * width]);
+    let width = rows.len() / R;
+    let rows: [&[f64]; R] = std::array::from_fn(|r| &rows[r * width..r * width + center.len()]);
     for (j, (m, weights)) in center.iter().zip(table.chunks_exact(outputs)).enumerate() {
         let weights = &weights[first..first + N];
         for r in 0..R {
@@ -123,6 +130,53 @@ fn sum_products<const R: usize, const N: usize>(
                 sums[r][k] += apart * weights[k];
             }
         }
+    }
+}
+
+/// `out += row · table`, without the places where four cells are zero. Which those are is found first, so that the
+/// sums stay in registers.
+#[inline(always)]
+fn add_thin_row(row: &[f64], table: &Strips, out: &mut [f64]) {
+    let mut places = [0; PLACES];
+    for (first, cells) in (0..).step_by(STRETCH).zip(row.chunks(STRETCH)) {
+        let n = nonzero_places(cells, &mut places);
+        let places = &places[..n];
+        let strips = table.cells.chunks(STRIP * row.len()).zip(out.chunks_mut(STRIP));
+        for (strip, out) in strips {
+            match out.len() {
+                9.. => add_thin_strip::<12>(cells, places, &strip[first * 12..], out),
+                5.. => add_thin_strip::<8>(cells, places, &strip[first * 8..], out),
+                _ => add_thin_strip::<4>(cells, places, &strip[first * 4..], out),
+            }
+        }
+    }
+}
+
+/// Cells of even and of odd places are summed apart, so that a sum does not wait for the one before it.
+#[inline(always)]
+fn add_thin_strip<const N: usize>(cells: &[f64], places: &[u16], strip: &[f64], out: &mut [f64]) {
+    let (fours, rest) = cells.as_chunks::<4>();
+    let (weights, _) = strip.as_chunks::<N>();
+    let (by_fours, _) = weights.as_chunks::<4>();
+    let [mut even, mut odd] = [[0.0; N]; 2];
+    for at in places {
+        let ([a, b, c, d], weights) = (fours[*at as usize], &by_fours[*at as usize]);
+        for k in 0..N {
+            even[k] += a * weights[0][k];
+            odd[k] += b * weights[1][k];
+        }
+        for k in 0..N {
+            even[k] += c * weights[2][k];
+            odd[k] += d * weights[3][k];
+        }
+    }
+    for (x, weights) in rest.iter().zip(&weights[cells.len() - rest.len()..]) {
+        for k in 0..N {
+            even[k] += x * weights[k];
+        }
+    }
+    for (out, (even, odd)) in out.iter_mut().zip(even.iter().zip(&odd)) {
+        *out += even + odd;
     }
 }
 
@@ -137,28 +191,41 @@ pub fn add_apart_squares(block: &[f64], center: &[f64], table: &[f64], out: &mut
         return;
     }
     assert_eq!(block.len(), width * out.len(), "an answer for every row");
-    let mut rows = block.chunks_exact(SQUARED * width);
-    let mut answers = out.chunks_exact_mut(SQUARED);
-    for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
-        square_tile::<SQUARED>(rows, center, table, out);
-    }
-    for (row, out) in rows.remainder().chunks_exact(width).zip(answers.into_remainder()) {
-        square_tile::<1>(row, center, table, std::slice::from_mut(out));
-    }
-}
-
-#[inline(always)]
-fn square_tile<const R: usize>(rows: &[f64], center: &[f64], table: &[f64], out: &mut [f64]) {
-    let outputs = table.len() / center.len();
+    let outputs = table.len() / width;
     let mut first = 0;
     while first < outputs {
         first += match outputs - first {
-            8.. => add_squares::<R, 8>(rows, center, table, outputs, first, out),
-            4.. => add_squares::<R, 4>(rows, center, table, outputs, first, out),
-            2.. => add_squares::<R, 2>(rows, center, table, outputs, first, out),
-            _ => add_squares::<R, 1>(rows, center, table, outputs, first, out),
+            8.. => add_squares_along::<8>(block, center, table, first, out),
+            4.. => add_squares_along::<4>(block, center, table, first, out),
+            2.. => add_squares_along::<2>(block, center, table, first, out),
+            _ => add_squares_along::<1>(block, center, table, first, out),
         };
     }
+}
+
+/// Adds the squares along `N` columns of the table; says how many that were. Of a triangle, those that stand first
+/// have nothing in its last rows, which are not read.
+#[inline(always)]
+fn add_squares_along<const N: usize>(
+    block: &[f64],
+    center: &[f64],
+    table: &[f64],
+    first: usize,
+    out: &mut [f64],
+) -> usize {
+    let (width, outputs) = (center.len(), table.len() / center.len());
+    let line = |j: usize| &table[j * outputs + first..j * outputs + first + N];
+    let read = (0..width).rposition(|j| line(j).iter().any(|v| *v != 0.0)).map_or(0, |j| j + 1);
+    let (center, table) = (&center[..read], &table[..read * outputs]);
+    let mut rows = block.chunks_exact(SQUARED * width);
+    let mut answers = out.chunks_exact_mut(SQUARED);
+    for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
+        add_squares::<SQUARED, N>(rows, center, table, outputs, first, out);
+    }
+    for (row, out) in rows.remainder().chunks_exact(width).zip(answers.into_remainder()) {
+        add_squares::<1, N>(row, center, table, outputs, first, std::slice::from_mut(out));
+    }
+    N
 }
 
 #[inline(always)]
@@ -169,13 +236,12 @@ fn add_squares<const R: usize, const N: usize>(
     outputs: usize,
     first: usize,
     out: &mut [f64],
-) -> usize {
+) {
     let mut sums = [[0.0; N]; R];
     sum_products(rows, center, table, outputs, first, &mut sums);
     for (sums, out) in sums.iter().zip(out) {
         *out += sums.iter().map(|s| s * s).sum::<f64>();
     }
-    N
 }
 
 /// `sums += weight · row`, and marks in `changes` the columns in which the row has other bits than `first`.
@@ -237,6 +303,31 @@ mod tests {
     }
 
     #[test]
+    fn zeros_that_are_passed_over_change_nothing() {
+        for width in [3, 23, STRETCH + 9] {
+            let cell = |i: usize| if i % 11 < 7 { 0.0 } else { (i as f64).sin() };
+            let cells: Vec<f64> = (0..5 * width).map(cell).collect();
+            for outputs in [1, 5, 10, 26] {
+                let weight = |j: usize, k: usize| ((j * outputs + k) as f64).cos();
+                let mut found = vec![0.25; 5 * outputs];
+                let strips = Strips::new(width, outputs, weight);
+                add_apart_times(&cells, &vec![0.0; width], &strips, &mut found);
+
+                for (row, found) in cells.chunks(width).zip(found.chunks(outputs)) {
+                    for (k, found) in found.iter().enumerate() {
+                        let cells = row.iter().enumerate();
+                        let plain = cells.fold(0.25, |sum, (j, x)| sum + x * weight(j, k));
+                        assert!((found - plain).abs() < 1e-12, "{found} for {plain}");
+                    }
+                }
+                let mut alone = vec![0.25; outputs];
+                add_apart_times(&cells[width..2 * width], &vec![0.0; width], &strips, &mut alone);
+                assert_eq!(alone, found[outputs..2 * outputs]);
+            }
+        }
+    }
+
+    #[test]
     fn a_row_in_company_has_the_squares_it_has_alone() {
         let cells: Vec<f64> = (0..5 * 3).map(|i| (f64::from(i) * 0.7).sin()).collect();
         let table: Vec<f64> = (0..3 * 11).map(|i| (f64::from(i) * 1.3).cos()).collect();
@@ -247,6 +338,24 @@ mod tests {
             let mut alone = [0.0];
             add_apart_squares(row, &[0.1, 0.2, 0.3], &table, &mut alone);
             assert_eq!(alone, [expected]);
+        }
+    }
+
+    #[test]
+    fn squares_along_a_triangle_are_those_of_the_whole() {
+        let (n, width) = (6, 19);
+        let cells: Vec<f64> = (0..n * width).map(|i| (i as f64 * 0.7).sin()).collect();
+        let center: Vec<f64> = (0..width).map(|i| (i as f64 * 0.3).cos()).collect();
+        let cell = |j: usize, k: usize| if j <= k { ((3 * j + k) as f64).cos() } else { 0.0 };
+        let table: Vec<f64> = (0..width * width).map(|i| cell(i / width, i % width)).collect();
+        let mut found = vec![0.0; n];
+
+        add_apart_squares(&cells, &center, &table, &mut found);
+
+        for (row, found) in cells.chunks(width).zip(found) {
+            let along = |k: usize| (0..=k).map(|j| (row[j] - center[j]) * cell(j, k)).sum::<f64>();
+            let plain: f64 = (0..width).map(|k| along(k).powi(2)).sum();
+            assert!((found - plain).abs() < 1e-12 * plain, "{found} for {plain}");
         }
     }
 

@@ -33,6 +33,7 @@ pub mod linalg;
 pub mod log_odds;
 pub mod marks;
 pub mod memory;
+pub mod nonzero;
 pub mod outer;
 pub mod packed;
 pub mod parallel;

@@ -74,20 +74,48 @@ pub fn log_normal(x: f64, mean: f64, variance: f64) -> f64 {
     -0.5 * ((TAU * variance).ln() + d * d / variance)
 }
 
-/// The place of the largest entry; ties go to the first.
+/// The place of the largest entry; ties go to the first. What is not a number is never larger, and first in place
+/// nothing is larger than it.
 pub fn argmax(x: &[f64]) -> usize {
-    let mut best = 0;
-    for (i, v) in x.iter().enumerate() {
-        if *v > x[best] {
-            best = i;
+    let Some(first) = x.first() else { return 0 };
+    let larger = |a: f64, b: f64| if b > a { b } else { a };
+    // How much first, and then where: nobody can tell which entry is larger than those before it.
+    let (fours, rest) = x.as_chunks::<4>();
+    let mut lanes = [*first; 4];
+    for four in fours {
+        for k in 0..4 {
+            lanes[k] = larger(lanes[k], four[k]);
         }
     }
-    best
+    let most = rest.iter().chain(&lanes).fold(*first, |most, v| larger(most, *v));
+    x.iter().position(|v| *v == most).unwrap_or(0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_first_of_the_largest_is_found() {
+        let plain = |x: &[f64]| {
+            let mut best = 0;
+            (0..x.len()).for_each(|i| best = if x[i] > x[best] { i } else { best });
+            best
+        };
+        let mut random = crate::random::Random::new(3);
+        for n in 0..40 {
+            let mut x: Vec<f64> = (0..n).map(|_| (3.0 * random.normal()).round()).collect();
+            assert_eq!(argmax(&x), plain(&x), "{x:?}");
+            for strange in [f64::NAN, f64::NEG_INFINITY, f64::INFINITY] {
+                if n > 0 {
+                    x[(7 * n + 3) % n] = strange;
+                    assert_eq!(argmax(&x), plain(&x), "{x:?}");
+                }
+            }
+            x.fill(f64::NEG_INFINITY);
+            assert_eq!(argmax(&x), 0);
+        }
+    }
 
     #[test]
     fn nothing_underflows() {

@@ -14,6 +14,7 @@ use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
 use super::summary::{
     Summary, check_range, divisor, estimated_covariance, fill_unseen, log_priors,
 };
+use super::thin_directions::first_columns;
 use crate::bayes::Variance;
 use crate::explain::Portrait;
 use crate::model::Cached;
@@ -22,7 +23,7 @@ use crate::stats::{Within, triangle};
 use mercer_num::apart::{Strips, add_apart_times};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
-use ndarray::{ArrayView2, Axis, Slice};
+use ndarray::{ArrayView2, Axis};
 use std::f64::consts::TAU;
 
 /// Cells that are looked at together.
@@ -99,6 +100,10 @@ struct Rule {
     coefficients: Matrix,
     /// `log p(c) − ½ ‖m_c − center‖²`.
     offsets: Vec<f64>,
+    /// Where rows are seen from: zero where the center is not far from it, else the center.
+    origin: Vec<f64>,
+    /// The scores there.
+    starts: Vec<f64>,
     /// Fisher's axes, one a column.
     axes: Matrix,
     /// The share of each axis in the spread of the centers.
@@ -194,12 +199,7 @@ impl LinearDiscriminantAnalysisModel {
 
     /// The scores of a row of zeros.
     pub fn intercepts(&self) -> Vec<f64> {
-        let rule = self.rule();
-        (rule.coefficients.outer_iter().zip(&rule.offsets))
-            .map(|(row, offset)| {
-                offset - row.iter().zip(&rule.center).map(|(a, b)| a * b).sum::<f64>()
-            })
-            .collect()
+        self.rule().scores_of_zero()
     }
 
     /// Fisher's axes, one a column: rows less the mean of the centers, times these, spread by one
@@ -245,7 +245,12 @@ impl LinearDiscriminantAnalysisModel {
         let (axes, ratios) = self.fisher(&root, &whitened)?;
         let coefficients = coefficients.t().as_standard_layout().into_owned();
         let finite = coefficients.iter().all(|v| v.is_finite());
-        finite.then_some(Rule { root, center, coefficients, offsets, axes, ratios })
+        let (origin, starts) = (center.clone(), Vec::clone(&offsets));
+        let mut rule = Rule { root, center, coefficients, offsets, origin, starts, axes, ratios };
+        if rule.center_is_near_zero(&self.covariance) {
+            (rule.origin, rule.starts) = (vec![0.0; width], rule.scores_of_zero());
+        }
+        finite.then_some(rule)
     }
 
     /// The axes along which the centers, each as heavy as its class is likely, spread most.
@@ -290,12 +295,12 @@ impl LinearDiscriminantAnalysisModel {
 
     /// Writes the scores of a row-major panel; says whether they are finite, and so all cells.
     fn write_scores(&self, panel: &[f64], weights: &Strips, scores: &mut [f64]) -> bool {
-        let offsets = &self.rule().offsets;
-        scores.chunks_exact_mut(offsets.len()).for_each(|row| row.copy_from_slice(offsets));
-        add_apart_times(panel, &self.rule().center, weights, scores);
+        let Rule { origin, starts, .. } = self.rule();
+        scores.chunks_exact_mut(starts.len()).for_each(|row| row.copy_from_slice(starts));
+        add_apart_times(panel, origin, weights, scores);
         let finite = all_finite(scores);
         if !finite {
-            scores.chunks_exact_mut(offsets.len()).for_each(tame);
+            scores.chunks_exact_mut(starts.len()).for_each(tame);
         }
         finite
     }
@@ -312,8 +317,28 @@ impl LinearDiscriminantAnalysisModel {
     }
 }
 
-fn first_columns(m: &Matrix, n: usize) -> ArrayView2<'_, f64> {
-    m.slice_axis(Axis(1), Slice::from(..n))
+impl Rule {
+    /// The scores of a row of zeros.
+    fn scores_of_zero(&self) -> Vec<f64> {
+        (self.coefficients.outer_iter().zip(&self.offsets))
+            .map(|(row, offset)| {
+                offset - row.iter().zip(&self.center).map(|(a, b)| a * b).sum::<f64>()
+            })
+            .collect()
+    }
+
+    /// Whether seeing rows from zero costs no more than the last three digits: for every class, what the center
+    /// adds to the score, term by term, is at most so many times what a deviation of every column adds.
+    fn center_is_near_zero(&self, covariance: &Matrix) -> bool {
+        const NEAR: f64 = 1024.0;
+        self.coefficients.outer_iter().all(|row| {
+            let terms = row.iter().zip(&self.center).zip(covariance.diag());
+            let (far, wide) = terms.fold((0.0, 0.0), |(far, wide), ((w, m), variance)| {
+                (far + (w * m).abs(), wide + w.abs() * variance.sqrt())
+            });
+            far <= NEAR * wide
+        })
+    }
 }
 
 impl Classifier for LinearDiscriminantAnalysisModel {

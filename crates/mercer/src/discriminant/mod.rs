@@ -12,6 +12,7 @@ mod regularized;
 mod root;
 mod shrinkage;
 mod summary;
+mod thin_directions;
 mod winner;
 
 pub use linear::{LdaSolver, LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel};

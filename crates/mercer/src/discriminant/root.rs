@@ -2,15 +2,17 @@
 //!
 //! Columns are divided by their own spread first, so that neither units nor columns of very
 //! different scale matter: `Σ = D R D` with ones on the diagonal of `R`. Where `R` is safely
-//! definite its Cholesky factor is the root. Where it may be singular its eigenvectors are, and
-//! `tol` says which directions have a spread at all: those whose standard deviation, in these
-//! units, is above it.
+//! definite its Cholesky factor is the root. Where it may be singular, `tol` says which directions
+//! have a spread at all: those whose standard deviation, in these units, is above it. A few others
+//! `Q` are filled up, so that `R + QQᵀ` has a factor, and taken off what is measured; where they are
+//! many, the eigenvectors of `R` are the root.
 
+use super::thin_directions::thin_directions;
 use crate::model::Cached;
 use mercer_num::Matrix;
 use mercer_num::apart::add_apart_squares;
 use mercer_num::linalg::{
-    Cholesky, SymmetricEigen, add_product, add_times, solve_lower, solve_lower_transposed,
+    Cholesky, SymmetricEigen, add_product, add_times, multiply, solve_lower, solve_lower_transposed,
 };
 use mercer_num::sweep::dot_double;
 use ndarray::ArrayView2;
@@ -56,8 +58,8 @@ pub(crate) struct Root {
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// `R = L Lᵀ`.
-    Lower(Matrix),
+    /// `R + QQᵀ = L Lᵀ`, and `Q`, which has few columns or none: directions that `R` turns to nothing.
+    Lower(Matrix, Matrix),
     /// `R = V S² Vᵀ`: the columns of `V`, and `S`.
     Axes(Matrix, Vec<f64>),
 }
@@ -78,15 +80,17 @@ impl Form {
     fn blocks(&self, scales: &[f64]) -> Vec<Block> {
         let width = scales.len();
         match self {
-            Form::Lower(lower) => {
+            Form::Lower(lower, thin) => {
                 let mut inverse = Matrix::eye(width);
                 let cells = inverse.as_slice_mut().expect("a fresh matrix is contiguous");
+                take_off(thin, cells, width);
                 solve_lower(lower.view(), cells, width);
+                let read = |end: usize| if thin.ncols() == 0 { end } else { width };
                 (0..width)
                     .step_by(BLOCK)
                     .map(|start| {
                         let end = (start + BLOCK).min(width);
-                        Block(Matrix::from_shape_fn((end, end - start), |(j, k)| {
+                        Block(Matrix::from_shape_fn((read(end), end - start), |(j, k)| {
                             inverse[[start + k, j]] / scales[j]
                         }))
                     })
@@ -147,22 +151,31 @@ impl Root {
                 covariance[[i, j]] / scales[i] / scales[j]
             }
         });
-        let dropped = if matches!(thin, Thin::Dropped) { n_constant } else { 0 };
-        if let Some(factor) = Cholesky::of(scaled.view()) {
-            // The estimate is nearly always within a factor of three below the truth.
+        let dropped = matches!(thin, Thin::Dropped);
+        // The estimate is nearly always within a factor of three below the truth.
+        let safe = |a: &Matrix| -> Option<(Cholesky, f64)> {
+            let factor = Cholesky::of(a.view())?;
             let inverse_norm = factor.inverse_norm();
-            if inverse_norm * 4.0 * floor < 1.0 {
-                let form = Form::Lower(factor.lower().clone());
-                return Some(Root {
-                    log_determinant: log_scales + factor.log_determinant(),
-                    rank: width - n_constant,
-                    dimension: width - dropped,
-                    condition: inverse_norm * one_norm(&scaled),
-                    blocks: Cached::default(),
-                    form,
-                    scales,
-                });
-            }
+            (inverse_norm * 4.0 * floor < 1.0).then(|| (factor, inverse_norm * one_norm(a)))
+        };
+        let whole = || Some((safe(&scaled)?, Matrix::zeros((width, 0))));
+        let filled_up = || {
+            let thin = thin_directions(&scaled, floor)?;
+            Some((safe(&(&scaled + &multiply(thin.view(), thin.t())))?, thin))
+        };
+        if let Some(((factor, condition), thin)) =
+            whole().or_else(|| if dropped { filled_up() } else { None })
+        {
+            let rank = width - n_constant - thin.ncols();
+            return Some(Root {
+                log_determinant: log_scales + factor.log_determinant(),
+                rank,
+                dimension: if dropped { rank } else { width },
+                condition,
+                blocks: Cached::default(),
+                form: Form::Lower(factor.lower().clone(), thin),
+                scales,
+            });
         }
         // A column without spread is an axis of its own; the others need not know of it.
         let moving: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
@@ -201,7 +214,7 @@ impl Root {
     /// How many numbers a whitened row has.
     pub fn size(&self) -> usize {
         match &self.form {
-            Form::Lower(lower) => lower.nrows(),
+            Form::Lower(lower, _) => lower.nrows(),
             Form::Axes(axes, _) => axes.ncols(),
         }
     }
@@ -217,7 +230,8 @@ impl Root {
         let mut scaled = differences.to_vec();
         divide_rows(&mut scaled, &self.scales, n);
         match &self.form {
-            Form::Lower(lower) => {
+            Form::Lower(lower, thin) => {
+                take_off(thin, &mut scaled, n);
                 solve_lower(lower.view(), &mut scaled, n);
                 scaled
             }
@@ -235,7 +249,10 @@ impl Root {
     pub fn pull(&self, whitened: &[f64], n: usize) -> Vec<f64> {
         let mut out = whitened.to_vec();
         match &self.form {
-            Form::Lower(lower) => solve_lower_transposed(lower.view(), &mut out, n),
+            Form::Lower(lower, thin) => {
+                solve_lower_transposed(lower.view(), &mut out, n);
+                take_off(thin, &mut out, n);
+            }
             Form::Axes(axes, spreads) => {
                 divide_rows(&mut out, spreads, n);
                 let directions = std::mem::replace(&mut out, vec![0.0; self.scales.len() * n]);
@@ -295,9 +312,13 @@ impl Root {
     /// A row drawn around zero, from as many standard normal numbers as [`Root::size`].
     pub fn stretch(&self, z: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = match &self.form {
-            Form::Lower(lower) => (lower.outer_iter())
-                .map(|row| row.iter().zip(z).map(|(l, z)| l * z).sum())
-                .collect(),
+            Form::Lower(lower, thin) => {
+                let along =
+                    |row: ndarray::ArrayView1<'_, f64>| row.iter().zip(z).map(|(l, z)| l * z).sum();
+                let mut out: Vec<f64> = lower.outer_iter().map(along).collect();
+                take_off(thin, &mut out, 1);
+                out
+            }
             Form::Axes(axes, spreads) => (axes.outer_iter())
                 .map(|row| row.iter().zip(spreads).zip(z).map(|((v, s), z)| v * s * z).sum())
                 .collect(),
@@ -306,6 +327,16 @@ impl Root {
             *v = if scale.is_finite() { *v * scale } else { 0.0 };
         }
         out
+    }
+}
+
+/// Takes what lies along some directions off columns of numbers, `n` of them side by side.
+fn take_off(thin: &Matrix, cells: &mut [f64], n: usize) {
+    if thin.ncols() > 0 {
+        let columns =
+            ArrayView2::from_shape((thin.nrows(), n), &*cells).expect("a row a direction");
+        let along = multiply(thin.view(), multiply(thin.t(), columns).view());
+        cells.iter_mut().zip(&along).for_each(|(cell, part)| *cell -= part);
     }
 }
 
@@ -339,6 +370,7 @@ fn one_norm(a: &Matrix) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_num::random::Random;
     use ndarray::array;
 
     const UNITS: [f64; 2] = [4.0, 9.0];
@@ -389,6 +421,52 @@ mod tests {
         let expected = 1.0 + 0.09 / 9e-4;
         assert!((widened.distances(&[2.0, 0.4], &mean)[0] - expected).abs() < 1e-9);
         assert_eq!(dropped.stretch(&[1.0, 1.0]), [2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_few_directions_without_spread_are_measured_as_eigenvectors_would() {
+        let mut random = Random::new(9);
+        let width = 70;
+        let mut x = Matrix::from_shape_simple_fn((300, width), || 3.0 * random.normal());
+        let sum = &x.column(0) + &x.column(1);
+        x.column_mut(5).assign(&sum);
+        x.column_mut(9).fill(2.0);
+        let mean = x.mean_axis(ndarray::Axis(0)).unwrap();
+        let centered = &x - &mean;
+        let covariance = centered.t().dot(&centered) / 300.0;
+        let mean = mean.to_vec();
+
+        let root = Root::of(covariance.view(), &mean, 1e-4, Thin::Dropped).unwrap();
+
+        assert!(matches!(&root.form, Form::Lower(_, thin) if thin.ncols() == 1));
+        assert_eq!((root.rank, root.dimension), (68, 68));
+        // By the pseudo-inverse of the correlations.
+        let scale = |j: usize| if j == 9 { f64::INFINITY } else { covariance[[j, j]].sqrt() };
+        let r = Matrix::from_shape_fn((width, width), |(i, j)| {
+            covariance[[i, j]] / scale(i) / scale(j)
+        });
+        let eigen = SymmetricEigen::of(r.view()).unwrap();
+        let kept: Vec<usize> = (0..width).filter(|k| eigen.values[*k] > 1e-8).collect();
+        let log_scales: f64 = (0..width).filter(|j| *j != 9).map(|j| 2.0 * scale(j).ln()).sum();
+        let log_values: f64 = kept.iter().map(|k| eigen.values[*k].ln()).sum();
+        assert!((root.log_determinant - log_scales - log_values).abs() < 1e-9);
+        for row in x.outer_iter().take(5) {
+            let z: Vec<f64> =
+                (0..width).map(|j| (row[j] + (j % 3) as f64 - mean[j]) / scale(j)).collect();
+            let along =
+                |k: usize| eigen.vectors.column(k).iter().zip(&z).map(|(v, z)| v * z).sum::<f64>();
+            let expected: f64 = kept.iter().map(|k| along(*k).powi(2) / eigen.values[*k]).sum();
+            let moved: Vec<f64> = (0..width).map(|j| row[j] + (j % 3) as f64).collect();
+            let apart: Vec<f64> = moved.iter().zip(&mean).map(|(x, m)| x - m).collect();
+            let whitened: f64 = root.whiten(&apart, 1).iter().map(|v| v * v).sum();
+            let found = root.distances(&moved, &mean)[0];
+            assert!((found - expected).abs() < 1e-9 * expected, "{found} for {expected}");
+            assert!((whitened - expected).abs() < 1e-9 * expected);
+        }
+        // Rows drawn stay where the columns add up.
+        let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
+        let drawn = root.stretch(&z);
+        assert!((drawn[0] + drawn[1] - drawn[5]).abs() < 1e-9 && drawn[9] == 0.0);
     }
 
     #[test]
