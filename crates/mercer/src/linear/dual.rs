@@ -265,9 +265,6 @@ impl Class {
                     fetch(&self.rows[*later as usize..=*later as usize]);
                     lines.fetch(*later as usize);
                 }
-                if let (Some(next), Sight::Near(rows)) = (active.get(visit + 1), lines) {
-                    rows.fetch_from(*next as usize, &self.weights);
-                }
                 let i = active[visit];
                 let (off, quiet) = self.visit(lines, i as usize, sure);
                 worst = worst.max(off);

@@ -23,8 +23,9 @@ impl Design<'_> {
         let width = self.width();
         let cells = |(i, _): &(u32, f64)| x.row(*i as usize).0.len() as f64;
         let visits: f64 = rows.iter().map(|row| 0.5 * cells(row) * cells(row)).sum();
-        let parts = (visits / (VISITS * triangle(width) as f64)).clamp(1.0, 8.0);
-        let part = rows.len().div_ceil(parts as usize).max(1);
+        let parts = (visits / (VISITS * triangle(width) as f64)).clamp(1.0, 8.0) as usize;
+        // One, two, four or eight: three parts would keep one of two threads waiting.
+        let part = rows.len().div_ceil(1 << parts.ilog2()).max(1);
         let parts: Vec<(Vec<f64>, Vec<f64>)> = rows
             .par_chunks(part)
             .map(|rows| {
