@@ -117,6 +117,14 @@ impl<'a> Monitor<'a> {
         self.silent().on_progress(|p| self.tell(p))
     }
 
+    /// The same with a share of the time that is left: for the first of two parts, where the second is to have some
+    /// too.
+    pub fn first_part(&self, share: f64) -> Monitor<'_> {
+        let now = Instant::now();
+        let part = |end: Instant| now + end.saturating_duration_since(now).mul_f64(share);
+        Monitor { deadline: self.deadline.map(part), ..self.planned() }
+    }
+
     /// Tells `report` about progress, from any thread.
     pub fn on_progress(self, report: impl Fn(Progress) + Sync + 'a) -> Monitor<'a> {
         Monitor { progress: Some(Box::new(report)), ..self }

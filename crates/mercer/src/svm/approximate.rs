@@ -12,12 +12,17 @@ use super::svc::Svc;
 use super::svc_model::SvcModel;
 use crate::kernel::{Ground, Pivots, Precision, pivoted};
 use crate::linear::{InterceptPrice, LinearSvc};
-use crate::model::Plan;
+use crate::model::{Plan, Stop};
 use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::solve_lower_transposed;
 use ndarray::Array2;
 use std::time::Instant;
+
+/// The share of the time for choosing rows; planes through them take the rest.
+const MAPPING: f64 = 0.5;
+/// What to do where memory is short.
+const INSTEAD: &str = "raise the memory budget, or lower `approx`";
 
 impl Svc {
     /// Learns from `approx` rows that stand for all.
@@ -33,7 +38,8 @@ impl Svc {
         let (picks, weights) = (&ground.picks, &ground.weights);
         let m = self.approx.min(picks.len());
         let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
-        let Map { rows: mapped, lower, places, left } = Map::of(&ground, m, monitor)?;
+        let Map { rows: mapped, lower, places, left, stopped } =
+            Map::of(&ground, m, &monitor.first_part(MAPPING))?;
         let own: Vec<u32> = picks.iter().map(|i| codes[*i as usize]).collect();
         let linear = LinearSvc::new()
             .C(self.C)
@@ -86,7 +92,7 @@ impl Svc {
             machine,
             n_support,
             n_iter: vec![planes.n_iter],
-            converged: planes.converged,
+            converged: planes.converged && stopped.is_none(),
             class_weights,
             multiclass: if n == 2 { Multiclass::OneVsOne } else { Multiclass::OneVsRest },
             shape: self.decision_function_shape,
@@ -97,16 +103,17 @@ impl Svc {
             approximate: true,
         };
         let told = certificate.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
+        let short = if stopped.is_some() { ", where there was no time for more" } else { "" };
         let how = format!(
-            "approximate: {} of {} rows stand for all and leave {:.1e} of the trace; squared \
+            "approximate: {} of {} rows stand for all and leave {:.1e} of the trace{short}; squared \
              distances, every class against the rest{told}",
             places.len(),
             picks.len(),
             left,
         );
         let proof = Proof { how: Some(how), plan, ..certificate.proof };
-        let seconds = start.elapsed().as_secs_f64();
-        Ok(Fitted { model, certificate: Certificate { proof, seconds, ..certificate } })
+        let (seconds, stopped) = (start.elapsed().as_secs_f64(), certificate.stopped.or(stopped));
+        Ok(Fitted { model, certificate: Certificate { proof, seconds, stopped, ..certificate } })
     }
 
     /// What `m` rows that stand for `n` take, asked for and told.
@@ -117,11 +124,10 @@ impl Svc {
         n_columns: usize,
         monitor: &Monitor<'_>,
     ) -> Result<Option<Plan>> {
+        let bytes = Map::bytes(n, m, n_columns, size_of::<f32>());
         let (n, m) = (n as u64, m as u64);
-        // The rows made ready, and the factor as it is found and as it is learned from.
-        let bytes = 8 * n * n_columns as u64 + 12 * n * m;
         let what = format!("a factor of the kernel of {n} rows and {m} that stand for them");
-        monitor.reserve_or(&what, bytes, u64::MAX, "raise the memory budget, or lower `approx`")?;
+        monitor.reserve_or(&what, bytes, u64::MAX, INSTEAD)?;
         let way = format!("{m} rows stand for all, planes in a space of {m} columns");
         Ok(monitor.plan(Plan { way, bytes, whole: 8 * n * n }))
     }
@@ -137,6 +143,8 @@ struct Map {
     places: Vec<usize>,
     /// The share of the trace that they leave.
     left: f64,
+    /// Why there are no more of them.
+    stopped: Option<Stop>,
 }
 
 impl Map {
@@ -147,16 +155,24 @@ impl Map {
         if found.places.len() == m || found.stopped.is_some() {
             return Ok(Map::from(found));
         }
+        let bytes = Map::bytes(ground.picks.len(), m, ground.rows.n_columns(), size_of::<f64>());
+        monitor.reserve_or("the same in double precision", bytes, u64::MAX, INSTEAD)?;
         pivoted(&ground.exact(), &ground.weights, m, 0, monitor).map(Map::from)
+    }
+
+    /// What it takes to find `m` rows that stand for `n`, in numbers of so many bytes: the rows made ready, the factor
+    /// as it is found, and as it is learned from.
+    fn bytes(n: usize, m: usize, n_columns: usize, number: usize) -> u64 {
+        (n * (number * (n_columns + m) + size_of::<f32>() * m)) as u64
     }
 }
 
 impl<T: Float> From<Pivots<T>> for Map {
     fn from(pivots: Pivots<T>) -> Map {
         let rows = pivots.factor(&pivots.all());
-        let lower = pivots.factor(&pivots.places);
+        let (lower, stopped) = (pivots.factor(&pivots.places), pivots.stopped);
         let (places, left) = pivots.finish();
-        Map { rows, lower, places, left }
+        Map { rows, lower, places, left, stopped }
     }
 }
 
@@ -210,6 +226,8 @@ mod tests {
     use super::super::tests::blobs;
     use super::*;
     use crate::svm::Calibration;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::time::Duration;
 
     #[test]
     fn few_rows_come_near_and_lead_to_the_exact_machine() {
@@ -238,6 +256,39 @@ mod tests {
                 assert!((a - b).abs() < 2e-3 * b && ended.converged, "{a} {b}");
             }
         }
+    }
+
+    #[test]
+    fn a_deadline_amid_the_choice_of_rows_leaves_time_for_planes() {
+        let (x, codes, classes) = blobs(900, 3, 5);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let first = AtomicBool::new(true);
+        let wait = |_| {
+            if first.swap(false, Ordering::Relaxed) {
+                std::thread::sleep(Duration::from_millis(5_500));
+            }
+        };
+        let monitor = Monitor::quiet().time_limit(Duration::from_secs(10)).on_progress(wait);
+
+        let fitted = Svc::new().gamma(0.5.into()).approx(800).fit(&data, &monitor).unwrap();
+
+        assert_eq!(fitted.certificate.stopped, Some(Stop::Deadline));
+        assert!(!fitted.converged && fitted.machine.n_vectors() < 800);
+        assert!(fitted.certificate.to_string().contains("no time for more"));
+        let said = fitted.predict(&Rows::from(&x)).unwrap();
+        assert!(said.iter().zip(&codes).filter(|(a, b)| a == b).count() > 600);
+    }
+
+    #[test]
+    fn a_budget_that_holds_the_map_in_single_precision_will_do() {
+        let (x, codes, classes) = blobs(600, 2, 5);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let svc = Svc::new().gamma(0.5.into()).approx(200);
+        let fit = |bytes: u64| svc.fit(&data, &Monitor::quiet().memory_limit(bytes));
+        let enough = Map::bytes(600, 200, x.ncols(), size_of::<f32>());
+
+        assert!(fit(enough + enough / 2).is_ok());
+        assert!(matches!(fit(enough - 1), Err(Error::Memory { .. })));
     }
 
     #[test]
