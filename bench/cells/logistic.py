@@ -16,7 +16,7 @@ def objective(model):
     return float((logsumexp(z, axis=1) - z[np.arange(len(y)), y]).sum() + 0.5 * (model.coef_**2).sum())
 """
 
-TOLERANCES = (1e-2, 3e-3, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5, 1e-6)
+TOLERANCES = (1e-2, 5e-3, 3e-3, 2e-3, 1e-3, 5e-4, 3e-4, 2e-4, 1e-4, 3e-5, 1e-5, 1e-6)
 STEPS = (15, 30, 60, 100, 200, 400, 800)
 
 
