@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 /// Progress is told once in this time at most.
 const BETWEEN: Duration = Duration::from_secs(1);
 
-/// Limits as Python hands them in: seconds, bytes, and a function that is told plan and progress in words.
+/// Limits as Python hands them in: seconds, bytes, a function that is told plan and progress in words, and
+/// threads.
 #[derive(FromPyObject)]
-pub struct Bounds(Option<f64>, Option<u64>, Option<Py<PyAny>>);
+pub struct Bounds(Option<f64>, Option<u64>, Option<Py<PyAny>>, Option<usize>);
 
 /// Limits that were looked at.
 #[derive(Default)]
@@ -20,13 +21,17 @@ pub struct Limits {
     time: Option<Duration>,
     memory: Option<u64>,
     tell: Option<Py<PyAny>>,
+    /// How many threads the fit takes, where it was said.
+    pub threads: Option<usize>,
 }
 
 impl Limits {
     /// Refuses a time that is none.
     pub fn new(bounds: Option<Bounds>) -> PyResult<Limits> {
-        let Some(Bounds(seconds, memory, tell)) = bounds else { return Ok(Limits::default()) };
-        Ok(Limits { time: duration(seconds)?, memory, tell })
+        let Some(Bounds(seconds, memory, tell, threads)) = bounds else {
+            return Ok(Limits::default());
+        };
+        Ok(Limits { time: duration(seconds)?, memory, tell, threads })
     }
 
     /// The monitor of a fit that begins now.

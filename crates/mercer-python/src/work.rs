@@ -22,7 +22,16 @@ pub fn run<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
 ) -> PyResult<T> {
-    match run_kept(py, work)? {
+    run_by(py, None, work)
+}
+
+/// The same by so many threads, where a number is given.
+pub fn run_by<T: Send>(
+    py: Python<'_>,
+    threads: Option<usize>,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
+) -> PyResult<T> {
+    match run_kept(py, threads, work)? {
         (done, None) => Ok(done),
         (_, Some(interrupt)) => Err(interrupt),
     }
@@ -31,9 +40,13 @@ pub fn run<T: Send>(
 /// The same for work whose result is of use where the user gave up: it comes with what is to be raised then.
 pub fn run_kept<T: Send>(
     py: Python<'_>,
+    threads: Option<usize>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    let pool = pool()?;
+    let pool = match threads {
+        Some(n) => build(n)?,
+        None => pool()?,
+    };
     let cancel = Arc::new(AtomicBool::new(false));
     let outcome = py.detach(|| {
         let (send, receive) = mpsc::sync_channel(1);

@@ -4,6 +4,7 @@
 //! doc comments and rules, the base classes from what the model can do. What it does stands in the
 //! hand-written package `base`.
 
+use super::drop_in::{beside_of, by_position, said};
 use mercer::catalog::{CATALOG, Card, Estimator, Learns};
 use mercer::data::Dataset;
 use mercer::model::{Monitor, Rule, Spec};
@@ -49,23 +50,27 @@ fn all(cards: &[&Card]) -> String {
 }
 
 fn source(module: &str, cards: &[&Card]) -> String {
-    let mut out = format!(
+    let classes: String = cards.iter().map(|card| class(card)).collect();
+    let kinds = ["Honored", "Only", "Unused"];
+    let kinds = kinds.into_iter().filter(|kind| classes.contains(&format!(": {kind}(")));
+    let seeds = if classes.contains("RandomState,") { RANDOM_STATE } else { "" };
+    format!(
         "\"\"\"The estimators of ``{module}``.\n\n\
          Written by ``mercer generate`` from the catalog; changes belong there.\n\
          \"\"\"\n\n\
-         {}\n\n\
-         {}\n",
-        import_bases(cards),
+         {seeds}{}\n\n\
+         {}\n\
+         {classes}",
+        import_bases(cards, &kinds.collect::<Vec<_>>()),
         all(cards)
-    );
-    for card in cards {
-        out += &class(card);
-    }
-    out
+    )
 }
 
-fn import_bases(cards: &[&Card]) -> String {
+const RANDOM_STATE: &str = "from numpy.random import RandomState\n\n";
+
+fn import_bases(cards: &[&Card], kinds: &[&'static str]) -> String {
     let mut all: Vec<&str> = cards.iter().flat_map(|card| bases(card)).collect();
+    all.extend(kinds);
     all.sort_unstable();
     all.dedup();
     let line = format!("from .base import {}", all.join(", "));
@@ -73,23 +78,24 @@ fn import_bases(cards: &[&Card]) -> String {
         return line;
     }
     let names: Vec<String> = all.iter().map(|name| (*name).to_owned()).collect();
-    listed("from .base import (", &names, ")")
+    listed("from .base import (", &names, ")", 0)
 }
 
 /// Items between brackets, on one line where they fit, else a line each.
-fn listed(open: &str, items: &[String], close: &str) -> String {
+fn listed(open: &str, items: &[String], close: &str, indent: usize) -> String {
     let line = format!("{open}{}{close}", items.join(", "));
     if line.chars().count() < WIDTH {
         return line;
     }
-    let lines: String = items.iter().map(|item| format!("    {item},\n")).collect();
-    format!("{open}\n{lines}{close}")
+    let pad = " ".repeat(indent);
+    let lines: String = items.iter().map(|item| format!("{pad}    {item},\n")).collect();
+    format!("{open}\n{lines}{pad}{close}")
 }
 
 /// The head of a class.
 fn heading(card: &Card) -> String {
     let bases: Vec<String> = bases(card).iter().map(|base| (*base).to_owned()).collect();
-    listed(&format!("class {}(", place(card).1), &bases, "):")
+    listed(&format!("class {}(", place(card).1), &bases, "):", 0)
 }
 
 /// The parts of the package `base` that a card's model can do, the most particular first.
@@ -125,86 +131,99 @@ fn bases(card: &Card) -> Vec<&'static str> {
 
 fn class(card: &Card) -> String {
     let takes = card.takes.iter().map(|what| format!("\"{what}\"")).collect();
-    let arguments: Vec<String> =
-        params(card).iter().map(|p| format!("{}={}", p.spec.name, p.default)).collect();
+    let params = params(card);
     let mut out = format!(
-        "\n\n{}\n{}\n    _id = \"{}\"\n    _takes = {}\n\n{}:\n",
+        "\n\n{}\n{}\n    _id = \"{}\"\n    _takes = {}\n",
         heading(card),
         docstring(card),
         card.id,
         tuple(takes),
-        init(&arguments, "")
     );
-    if arguments.is_empty() {
+    let beside: String = beside_of(card)
+        .map(|beside| {
+            let (taken, arguments) = beside.declared();
+            let open = format!("        \"{}\": {taken}(", beside.name);
+            listed(&open, &arguments, ")", 8) + ",\n"
+        })
+        .collect();
+    if !beside.is_empty() {
+        out += &format!("    _beside = {{\n{beside}    }}\n");
+    }
+    let declared = |p: &Param| format!("{}={}", p.name, p.default);
+    out += &format!("\n{}:\n", init(card, &params, declared, ""));
+    if params.is_empty() {
         out += "        pass\n";
     }
-    for param in params(card) {
-        out += &format!("        self.{0} = {0}\n", param.spec.name);
+    for Param { name, .. } in params {
+        out += &format!("        self.{name} = {name}\n");
     }
     out
 }
 
-/// What Python has where an estimator can begin at the model it made before.
-const WARM_START: Spec = Spec {
-    name: "warm_start",
-    doc: "Whether a fit begins at the weights of the fit before, where there is one.",
-    kind: "true or false",
-    rule: Rule::Any,
-};
-
-/// What Python has where an estimator plans.
-const VERBOSE: Spec = Spec {
-    name: "verbose",
-    doc: "Whether a fit prints its plan before it begins, the way it takes and the memory it expects, and once a second \
-          how far it is.",
-    kind: "true or false",
-    rule: Rule::Any,
-};
-
 /// The head of `__init__`, on one line where it fits.
-fn init(arguments: &[String], returns: &str) -> String {
-    if arguments.is_empty() {
-        return format!("    def __init__(self){returns}");
+fn init(
+    card: &Card,
+    params: &[Param],
+    declared: impl Fn(&Param) -> String,
+    returns: &str,
+) -> String {
+    let mut arguments: Vec<String> = params.iter().map(declared).collect();
+    // What is taken by position comes first.
+    let n = by_position(card).len();
+    if n < arguments.len() {
+        arguments.insert(n, "*".to_owned());
     }
-    let line = format!("    def __init__(self, *, {}){returns}", arguments.join(", "));
-    if line.chars().count() < WIDTH {
-        return line;
-    }
-    let lines: String = arguments.iter().map(|a| format!("        {a},\n")).collect();
-    format!("    def __init__(\n        self,\n        *,\n{lines}    ){returns}")
+    arguments.insert(0, "self".to_owned());
+    listed("    def __init__(", &arguments, &format!("){returns}"), 4)
 }
 
 /// A parameter as Python has it.
-struct Param<'a> {
-    spec: &'a Spec,
+struct Param {
+    name: &'static str,
     default: String,
     /// The type in words, for the docstring.
     words: String,
     /// The type, for the stub.
     hint: String,
+    /// What it is for, in paragraphs.
+    doc: Vec<String>,
 }
 
-fn params(card: &Card) -> Vec<Param<'static>> {
-    let mut defaults = card.defaults();
-    let own = [("warm", &WARM_START), ("planned", &VERBOSE)];
-    let own: Vec<&Spec> = own.iter().filter(|(can, _)| card.can(can)).map(|(_, s)| *s).collect();
-    for spec in &own {
-        defaults[spec.name] = Value::Bool(false);
+/// The parameters of a class: those by position, those of the catalog, and those that only Python has.
+fn params(card: &Card) -> Vec<Param> {
+    let defaults = card.defaults();
+    let own = card.specs.iter().map(|spec| own(card, spec, &defaults[spec.name]));
+    let beside = beside_of(card).map(|beside| Param {
+        name: beside.name,
+        default: beside.default.to_owned(),
+        words: beside.hint().replace(" | ", " or ").replace("Literal[", "{").replace(']', "}"),
+        hint: beside.hint(),
+        doc: vec![beside.doc()],
+    });
+    let mut params: Vec<Param> = own.chain(beside).collect();
+    let first = by_position(card);
+    params.sort_by_key(|p| first.iter().position(|name| *name == p.name).unwrap_or(first.len()));
+    params
+}
+
+fn own(card: &Card, spec: &'static Spec, value: &Value) -> Param {
+    let (mut words, mut hint) = kind(spec);
+    let mut default = literal(value);
+    if default == "None" && !words.ends_with("None") {
+        words += " or None";
+        hint += " | None";
     }
-    card.specs
-        .iter()
-        .chain(own)
-        .map(|spec| {
-            let value = &defaults[spec.name];
-            let (mut words, mut hint) = kind(spec);
-            let default = literal(value);
-            if default == "None" && !words.ends_with("None") {
-                words += " or None";
-                hint += " | None";
-            }
-            Param { spec, default, words, hint }
-        })
-        .collect()
+    let mut doc = vec![spec.doc.to_owned()];
+    doc.extend(rule_words(spec.rule));
+    if spec.kind.starts_with("list") && default == "None" {
+        doc.push("`None` is the empty list.".to_owned());
+    }
+    if let Some(said) = said(card, spec.name) {
+        said.default.clone_into(&mut default);
+        said.hint.clone_into(&mut hint);
+        doc.push(said.about.to_owned());
+    }
+    Param { name: spec.name, default, words, hint, doc }
 }
 
 fn kind(spec: &Spec) -> (String, String) {
@@ -272,20 +291,16 @@ fn docstring(card: &Card) -> String {
     if !params(card).is_empty() {
         out += "\n    Parameters\n    ----------\n";
     }
-    for param in params(card) {
-        let line = format!("    {} : {}, default={}", param.spec.name, param.words, param.default);
+    for Param { name, words, default, doc, .. } in params(card) {
+        let line = format!("    {name} : {words}, default={default}");
         // A list of words that does not fit stands below in the text, which names them.
         out += &if line.chars().count() <= WIDTH {
             line + "\n"
         } else {
-            format!("    {} : str, default={}\n", param.spec.name, param.default)
+            format!("    {name} : str, default={default}\n")
         };
-        out += &wrapped(&sentences(param.spec.doc), 8);
-        if let Some(rule) = rule_words(param.spec.rule) {
-            out += &wrapped(&rule, 8);
-        }
-        if param.spec.kind.starts_with("list") && param.default == "None" {
-            out += &wrapped("``None`` is the empty list.", 8);
+        for paragraph in doc {
+            out += &wrapped(&sentences(&paragraph), 8);
         }
     }
     out += &attributes(card);
@@ -409,14 +424,17 @@ fn stub(cards: &[&Card]) -> String {
     if !out.is_empty() {
         out.push('\n');
     }
-    out + &format!("{}\n\n{}\n{classes}", import_bases(cards), all(cards))
+    if classes.contains("RandomState") {
+        out += RANDOM_STATE;
+    }
+    out + &format!("{}\n\n{}\n{classes}", import_bases(cards, &[]), all(cards))
 }
 
 fn stub_class(card: &Card) -> String {
     let params = params(card);
     // A list of choices that does not fit on a line has one of its own, or one for every choice.
-    let declared = |p: &Param<'_>, indent: usize, rest: &str| {
-        let line = format!("{}: {}{rest}", p.spec.name, p.hint);
+    let declared = |p: &Param, indent: usize, rest: &str| {
+        let line = format!("{}: {}{rest}", p.name, p.hint);
         match p.hint.strip_prefix("Literal[").and_then(|hint| hint.strip_suffix(']')) {
             Some(choices) if indent + line.chars().count() >= WIDTH => {
                 let pad = " ".repeat(indent);
@@ -424,18 +442,17 @@ fn stub_class(card: &Card) -> String {
                     true => choices.to_owned(),
                     false => choices.replace(", ", &format!(",\n{pad}    ")) + ",",
                 };
-                format!("{}: Literal[\n{pad}    {choices}\n{pad}]{rest}", p.spec.name)
+                format!("{}: Literal[\n{pad}    {choices}\n{pad}]{rest}", p.name)
             }
             _ => line,
         }
     };
-    let arguments: Vec<String> =
-        params.iter().map(|p| declared(p, 8, &format!(" = {}", p.default))).collect();
     let mut out = format!("\n{}\n", heading(card));
     for p in &params {
         out += &format!("    {}\n", declared(p, 4, ""));
     }
-    out + &format!("{}: ...\n", init(&arguments, " -> None"))
+    let argument = |p: &Param| declared(p, 8, &format!(" = {}", p.default));
+    out + &format!("{}: ...\n", init(card, &params, argument, " -> None"))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod compare;
 mod completions;
 mod decide;
 mod deciding;
+mod drop_in;
 mod evaluate;
 mod explain;
 mod files;

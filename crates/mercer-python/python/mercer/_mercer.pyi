@@ -26,7 +26,7 @@ Table = (
 )
 
 # What a fit may use: seconds and bytes; and what is told its plan.
-Bounds = tuple[float | None, int | None, Callable[[str], None] | None]
+Bounds = tuple[float | None, int | None, Callable[[str], None] | None, int | None]
 
 # Codes of classes, or numbers.
 Target = NDArray[np.uint32] | NDArray[np.float64] | None

@@ -3,7 +3,9 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Transformer
+from numpy.random import RandomState
+
+from .base import Honored, Transformer, Unused
 
 __all__ = ["KernelPCA"]
 
@@ -37,6 +39,25 @@ class KernelPCA(Transformer):
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
+    copy_X : bool, default=True
+        Makes no difference: rows are never changed.
+    kernel_params : dict or None, default=None
+        What a kernel that is a Python function is called with beside two rows, by name.
+    eigen_solver : {"auto", "dense", "arpack", "randomized"}, default="auto"
+        Makes no difference: components are found to rounding, in the way that takes least time.
+    tol : float, default=0
+        Makes no difference: components are found to rounding, in the way that takes least time.
+    max_iter : int or None, default=None
+        Makes no difference: components are found to rounding, in the way that takes least time.
+    iterated_power : int or {"auto"}, default="auto"
+        Makes no difference: components are found to rounding, in the way that takes least time.
+    remove_zero_eig : bool, default=False
+        Makes no difference: components without variance are removed in any case.
 
     Attributes
     ----------
@@ -55,11 +76,23 @@ class KernelPCA(Transformer):
 
     _id = "kernel-pca"
     _takes = ("sparse",)
+    _beside = {
+        "verbose": Honored(),
+        "n_jobs": Honored(),
+        "random_state": Unused(int, RandomState, None),
+        "copy_X": Unused(bool),
+        "kernel_params": Honored(),
+        "eigen_solver": Unused("auto", "dense", "arpack", "randomized"),
+        "tol": Unused(float),
+        "max_iter": Unused(int, None),
+        "iterated_power": Unused(int, "auto"),
+        "remove_zero_eig": Unused(bool),
+    }
 
     def __init__(
         self,
-        *,
         n_components=None,
+        *,
         kernel="linear",
         gamma=None,
         degree=3,
@@ -67,6 +100,15 @@ class KernelPCA(Transformer):
         fit_inverse_transform=False,
         alpha=1.0,
         verbose=False,
+        n_jobs=None,
+        random_state=None,
+        copy_X=True,
+        kernel_params=None,
+        eigen_solver="auto",
+        tol=0,
+        max_iter=None,
+        iterated_power="auto",
+        remove_zero_eig=False,
     ):
         self.n_components = n_components
         self.kernel = kernel
@@ -76,3 +118,12 @@ class KernelPCA(Transformer):
         self.fit_inverse_transform = fit_inverse_transform
         self.alpha = alpha
         self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.kernel_params = kernel_params
+        self.eigen_solver = eigen_solver
+        self.tol = tol
+        self.max_iter = max_iter
+        self.iterated_power = iterated_power
+        self.remove_zero_eig = remove_zero_eig

@@ -1,5 +1,7 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
+
+from numpy.random import RandomState
 
 from .base import Transformer
 
@@ -14,10 +16,19 @@ class KernelPCA(Transformer):
     fit_inverse_transform: bool
     alpha: float
     verbose: bool
+    n_jobs: int | None
+    random_state: int | RandomState | None
+    copy_X: bool
+    kernel_params: dict | None
+    eigen_solver: Literal["auto", "dense", "arpack", "randomized"]
+    tol: float
+    max_iter: int | None
+    iterated_power: int | Literal["auto"]
+    remove_zero_eig: bool
     def __init__(
         self,
-        *,
         n_components: int | None = None,
+        *,
         kernel: str | Callable[..., Any] = "linear",
         gamma: Any = None,
         degree: int = 3,
@@ -25,4 +36,13 @@ class KernelPCA(Transformer):
         fit_inverse_transform: bool = False,
         alpha: float = 1.0,
         verbose: bool = False,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = None,
+        copy_X: bool = True,
+        kernel_params: dict | None = None,
+        eigen_solver: Literal["auto", "dense", "arpack", "randomized"] = "auto",
+        tol: float = 0,
+        max_iter: int | None = None,
+        iterated_power: int | Literal["auto"] = "auto",
+        remove_zero_eig: bool = False,
     ) -> None: ...

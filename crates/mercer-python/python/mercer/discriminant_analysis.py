@@ -8,6 +8,7 @@ from .base import (
     Discriminant,
     Generative,
     Mergeable,
+    Only,
     Probabilistic,
     Summed,
     Transformer,
@@ -56,6 +57,8 @@ class LinearDiscriminantAnalysis(
         A direction whose standard deviation, in units of the columns' own, is at most this is left
         out.
         It must be a number of at least 0.
+    covariance_estimator : {None}, default=None
+        An estimate of covariances of one's own. Only ``None`` is taken.
     variance : {"population", "sample"}, default="population"
         Whether the scatter is divided by the weight (``population``) or by the weight less the
         number of classes (``sample``).
@@ -88,16 +91,20 @@ class LinearDiscriminantAnalysis(
 
     _id = "lda"
     _takes = ("sparse",)
+    _beside = {
+        "covariance_estimator": Only(None, instead="use shrinkage, a number or \"auto\""),
+    }
 
     def __init__(
         self,
-        *,
         solver="svd",
         shrinkage=None,
         priors=None,
         n_components=None,
         store_covariance=False,
         tol=0.0001,
+        covariance_estimator=None,
+        *,
         variance="population",
     ):
         self.solver = solver
@@ -106,6 +113,7 @@ class LinearDiscriminantAnalysis(
         self.n_components = n_components
         self.store_covariance = store_covariance
         self.tol = tol
+        self.covariance_estimator = covariance_estimator
         self.variance = variance
 
 
@@ -147,6 +155,8 @@ class QuadraticDiscriminantAnalysis(
     variance : {"population", "sample"}, default="population"
         Whether a class's scatter is divided by its weight (``population``) or by its weight less
         one (``sample``).
+    covariance_estimator : {None}, default=None
+        An estimate of covariances of one's own. Only ``None`` is taken.
 
     Attributes
     ----------
@@ -176,6 +186,9 @@ class QuadraticDiscriminantAnalysis(
 
     _id = "qda"
     _takes = ("sparse",)
+    _beside = {
+        "covariance_estimator": Only(None, instead="use shrinkage, a number or \"auto\""),
+    }
 
     def __init__(
         self,
@@ -187,6 +200,7 @@ class QuadraticDiscriminantAnalysis(
         store_covariance=False,
         tol=0.0001,
         variance="population",
+        covariance_estimator=None,
     ):
         self.solver = solver
         self.shrinkage = shrinkage
@@ -195,6 +209,7 @@ class QuadraticDiscriminantAnalysis(
         self.store_covariance = store_covariance
         self.tol = tol
         self.variance = variance
+        self.covariance_estimator = covariance_estimator
 
 
 class RegularizedDiscriminantAnalysis(

@@ -32,16 +32,18 @@ class LinearDiscriminantAnalysis(
     n_components: int | None
     store_covariance: bool
     tol: float
+    covariance_estimator: Literal[None]
     variance: Literal["population", "sample"]
     def __init__(
         self,
-        *,
         solver: Literal["svd", "lsqr", "eigen"] = "svd",
         shrinkage: Any = None,
         priors: Sequence[float] | None = None,
         n_components: int | None = None,
         store_covariance: bool = False,
         tol: float = 0.0001,
+        covariance_estimator: Literal[None] = None,
+        *,
         variance: Literal["population", "sample"] = "population",
     ) -> None: ...
 
@@ -60,6 +62,7 @@ class QuadraticDiscriminantAnalysis(
     store_covariance: bool
     tol: float
     variance: Literal["population", "sample"]
+    covariance_estimator: Literal[None]
     def __init__(
         self,
         *,
@@ -70,6 +73,7 @@ class QuadraticDiscriminantAnalysis(
         store_covariance: bool = False,
         tol: float = 0.0001,
         variance: Literal["population", "sample"] = "population",
+        covariance_estimator: Literal[None] = None,
     ) -> None: ...
 
 class RegularizedDiscriminantAnalysis(

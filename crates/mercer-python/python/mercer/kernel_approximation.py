@@ -3,7 +3,7 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Transformer
+from .base import Honored, Transformer
 
 __all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampler"]
 
@@ -80,11 +80,13 @@ class Nystroem(Transformer):
         How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
         or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
         It must be a number of at least 0.
-    coef0 : float, default=1.0
+    coef0 : float, default=None
         The constant in the kernels ``poly`` and ``sigmoid``.
-    degree : int, default=3
+        ``None`` is 1.
+    degree : int, default=None
         The power of the kernel ``poly``.
         It must be a number from 0 to 1000.
+        ``None`` is 3.
     n_components : int, default=100
         How many centers, and columns of the new rows; where an ``error`` is asked for, at most so
         many. More are closer to the kernel.
@@ -105,6 +107,12 @@ class Nystroem(Transformer):
         only.
     random_state : int, default=0
         The seed of what is drawn.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+    kernel_params : dict or None, default=None
+        What a kernel that is a Python function is called with beside two rows, by name; for other
+        kernels, ``gamma``, ``coef0`` and ``degree``.
 
     Attributes
     ----------
@@ -123,19 +131,25 @@ class Nystroem(Transformer):
 
     _id = "nystroem"
     _takes = ("sparse",)
+    _beside = {
+        "n_jobs": Honored(),
+        "kernel_params": Honored(),
+    }
 
     def __init__(
         self,
-        *,
         kernel="rbf",
+        *,
         gamma=None,
-        coef0=1.0,
-        degree=3,
+        coef0=None,
+        degree=None,
         n_components=100,
         error=None,
         centers="uniform",
         basis="root",
         random_state=0,
+        n_jobs=None,
+        kernel_params=None,
     ):
         self.kernel = kernel
         self.gamma = gamma
@@ -146,6 +160,8 @@ class Nystroem(Transformer):
         self.centers = centers
         self.basis = basis
         self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.kernel_params = kernel_params
 
 
 class PolynomialCountSketch(Transformer):

@@ -24,25 +24,29 @@ class RBFSampler(Transformer):
 class Nystroem(Transformer):
     kernel: str | Callable[..., Any]
     gamma: Any
-    coef0: float
-    degree: int
+    coef0: float | None
+    degree: int | None
     n_components: int
     error: float | None
     centers: Literal["uniform", "k-means", "pivots"]
     basis: Literal["root", "triangle"]
     random_state: int
+    n_jobs: int | None
+    kernel_params: dict | None
     def __init__(
         self,
-        *,
         kernel: str | Callable[..., Any] = "rbf",
+        *,
         gamma: Any = None,
-        coef0: float = 1.0,
-        degree: int = 3,
+        coef0: float | None = None,
+        degree: int | None = None,
         n_components: int = 100,
         error: float | None = None,
         centers: Literal["uniform", "k-means", "pivots"] = "uniform",
         basis: Literal["root", "triangle"] = "root",
         random_state: int = 0,
+        n_jobs: int | None = None,
+        kernel_params: dict | None = None,
     ) -> None: ...
 
 class PolynomialCountSketch(Transformer):

@@ -3,7 +3,7 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Regressor, Supported
+from .base import Honored, Regressor, Supported
 
 __all__ = ["KernelRidge"]
 
@@ -52,6 +52,8 @@ class KernelRidge(Supported, Regressor):
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
+    kernel_params : dict or None, default=None
+        What a kernel that is a Python function is called with beside two rows, by name.
 
     Attributes
     ----------
@@ -79,11 +81,15 @@ class KernelRidge(Supported, Regressor):
 
     _id = "kernel-ridge"
     _takes = ("sparse", "targets", "asked_texts")
+    _beside = {
+        "verbose": Honored(),
+        "kernel_params": Honored(),
+    }
 
     def __init__(
         self,
-        *,
         alpha=1.0,
+        *,
         kernel="linear",
         gamma=None,
         degree=3,
@@ -95,6 +101,7 @@ class KernelRidge(Supported, Regressor):
         tol=1e-08,
         max_iter=500,
         verbose=False,
+        kernel_params=None,
     ):
         self.alpha = alpha
         self.kernel = kernel
@@ -108,3 +115,4 @@ class KernelRidge(Supported, Regressor):
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose
+        self.kernel_params = kernel_params

@@ -18,10 +18,11 @@ class KernelRidge(Supported, Regressor):
     tol: float
     max_iter: int
     verbose: bool
+    kernel_params: dict | None
     def __init__(
         self,
-        *,
         alpha: float = 1.0,
+        *,
         kernel: str | Callable[..., Any] = "linear",
         gamma: Any = None,
         degree: int = 3,
@@ -33,4 +34,5 @@ class KernelRidge(Supported, Regressor):
         tol: float = 1e-08,
         max_iter: int = 500,
         verbose: bool = False,
+        kernel_params: dict | None = None,
     ) -> None: ...

@@ -68,6 +68,7 @@ def seconds_left() -> float | None:
 
 def bounds(
     tell: Callable[[str], None] | None = None,
-) -> tuple[float | None, int | None, Callable[[str], None] | None]:
-    """The limits in force, and what is told the plan and progress of a fit."""
-    return _seconds.get(), _bytes.get(), tell
+    threads: int | None = None,
+) -> tuple[float | None, int | None, Callable[[str], None] | None, int | None]:
+    """The limits in force, what is told the plan and progress of a fit, and how many threads it takes."""
+    return _seconds.get(), _bytes.get(), tell, threads

@@ -3,17 +3,22 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
+from numpy.random import RandomState
+
 from .base import (
     Additive,
     Calibrated,
     Classifier,
     Decides,
+    Honored,
     MergeableRegressor,
     Online,
     OnlineRegressor,
+    Only,
     Probabilistic,
     Regressor,
     Summed,
+    Unused,
     Warm,
 )
 
@@ -38,6 +43,15 @@ class LinearRegression(MergeableRegressor, Additive, Regressor):
     ----------
     fit_intercept : bool, default=True
         Whether there is a constant term. Without one, the sum is zero where all columns are.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+    copy_X : bool, default=True
+        Makes no difference: rows are never changed.
+    positive : {False}, default=False
+        Whether weights are kept from going below zero. Only ``False`` is taken.
+    tol : float, default=1e-06
+        Makes no difference: the equations are solved exactly.
 
     Attributes
     ----------
@@ -65,9 +79,19 @@ class LinearRegression(MergeableRegressor, Additive, Regressor):
 
     _id = "ols"
     _takes = ("sparse", "targets", "asked_texts")
+    _beside = {
+        "n_jobs": Honored(),
+        "copy_X": Unused(bool),
+        "positive": Only(False, instead="use scipy.optimize.nnls or scikit-learn's class"),
+        "tol": Unused(float),
+    }
 
-    def __init__(self, *, fit_intercept=True):
+    def __init__(self, *, fit_intercept=True, n_jobs=None, copy_X=True, positive=False, tol=1e-06):
         self.fit_intercept = fit_intercept
+        self.n_jobs = n_jobs
+        self.copy_X = copy_X
+        self.positive = positive
+        self.tol = tol
 
 
 class Ridge(MergeableRegressor, Additive, Regressor):
@@ -84,6 +108,19 @@ class Ridge(MergeableRegressor, Additive, Regressor):
     alpha_from : {"given", "evidence"}, default="given"
         Whether the price is ``alpha`` (``given``) or the one that makes the evidence of the rows
         largest (``evidence``), of all numbers together where several are learned.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
+    copy_X : bool, default=True
+        Makes no difference: rows are never changed.
+    positive : {False}, default=False
+        Whether weights are kept from going below zero. Only ``False`` is taken.
+    tol : float, default=0.0001
+        Makes no difference: the equations are solved exactly.
+    max_iter : int or None, default=None
+        Makes no difference: the equations are solved exactly.
+    solver : str, default="auto"
+        Makes no difference: the equations are solved exactly, whichever of scikit-learn's words it
+        is.
 
     Attributes
     ----------
@@ -111,11 +148,37 @@ class Ridge(MergeableRegressor, Additive, Regressor):
 
     _id = "ridge"
     _takes = ("sparse", "targets", "asked_texts")
+    _beside = {
+        "random_state": Unused(int, RandomState, None),
+        "copy_X": Unused(bool),
+        "positive": Only(False, instead="use scipy.optimize.nnls or scikit-learn's class"),
+        "tol": Unused(float),
+        "max_iter": Unused(int, None),
+        "solver": Unused("auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"),
+    }
 
-    def __init__(self, *, alpha=1.0, fit_intercept=True, alpha_from="given"):
+    def __init__(
+        self,
+        alpha=1.0,
+        *,
+        fit_intercept=True,
+        alpha_from="given",
+        random_state=None,
+        copy_X=True,
+        positive=False,
+        tol=0.0001,
+        max_iter=None,
+        solver="auto",
+    ):
         self.alpha = alpha
         self.fit_intercept = fit_intercept
         self.alpha_from = alpha_from
+        self.random_state = random_state
+        self.copy_X = copy_X
+        self.positive = positive
+        self.tol = tol
+        self.max_iter = max_iter
+        self.solver = solver
 
 
 class RidgeCV(Additive, Regressor):
@@ -130,6 +193,17 @@ class RidgeCV(Additive, Regressor):
         ``None`` is the empty list.
     fit_intercept : bool, default=True
         Whether there is a constant term, which is free of the price.
+    scoring : {None, "neg_mean_squared_error"}, default=None
+        What the rows that are left out are judged by: the squared error. Only ``None`` or
+        ``"neg_mean_squared_error"`` is taken.
+    cv : {None}, default=None
+        How rows are left out: every one of them once. Only ``None`` is taken.
+    gcv_mode : {"auto", "svd", "eigen"} or None, default=None
+        Makes no difference: the equations are solved exactly.
+    store_cv_results : {False}, default=False
+        Whether the error of every row at every price is kept. Only ``False`` is taken.
+    alpha_per_target : {False}, default=False
+        Whether every number of a row has a price of its own. Only ``False`` is taken.
 
     Attributes
     ----------
@@ -157,10 +231,42 @@ class RidgeCV(Additive, Regressor):
 
     _id = "ridge-cv"
     _takes = ("sparse", "asked_texts")
+    _beside = {
+        "scoring": Only(
+            None,
+            "neg_mean_squared_error",
+            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
+        ),
+        "cv": Only(
+            None,
+            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
+        ),
+        "gcv_mode": Unused("auto", "svd", "eigen", None),
+        "store_cv_results": Only(
+            False,
+            instead="fit Ridge with each price to see what it says of every row",
+        ),
+        "alpha_per_target": Only(False, instead="fit an estimator for every number"),
+    }
 
-    def __init__(self, *, alphas=None, fit_intercept=True):
+    def __init__(
+        self,
+        alphas=None,
+        *,
+        fit_intercept=True,
+        scoring=None,
+        cv=None,
+        gcv_mode=None,
+        store_cv_results=False,
+        alpha_per_target=False,
+    ):
         self.alphas = alphas
         self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
 
 
 class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
@@ -168,16 +274,19 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
 
     Parameters
     ----------
-    penalty : {"l2", "l1", "elasticnet", "none"}, default="l2"
+    penalty : {"l2", "l1", "elasticnet", "none"}, default="deprecated"
         What large weights cost: half their squared length (``l2``), the sum of their absolute
         values (``l1``), a mix of both (``elasticnet``) or nothing (``none``).
+        ``None`` is ``none``. Scikit-learn's word ``deprecated`` leaves it to ``l1_ratio``: 0 is
+        ``l2``, 1 is ``l1``, and between them is ``elasticnet``.
     C : float, default=1.0
         How much the rows count against the price on large weights. Smaller values keep them
         smaller.
         It must be a number above 0.
-    l1_ratio : float, default=0.5
+    l1_ratio : float, default=0.0
         The share of the absolute values in the price ``elasticnet``.
         It must be a number from 0 to 1.
+        ``None`` is 0.
     fit_intercept : bool, default=True
         Whether there are constant terms, which are free of the price.
     class_weight : "balanced", weights by class, or None, default=None
@@ -191,6 +300,20 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
         It must be a number of at least 1.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
+    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
+        Makes no difference: every fit goes to the optimum, and measures how far it is. The constant
+        term is free of the price, as it is in scikit-learn with every solver but ``liblinear``.
+    dual : bool, default=False
+        Makes no difference: the optimum is the same from both sides.
+    intercept_scaling : float, default=1
+        Makes no difference: the constant term is free of the price.
 
     Attributes
     ----------
@@ -220,18 +343,33 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
 
     _id = "logistic"
     _takes = ("sparse", "texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "n_jobs": Honored(),
+        "random_state": Unused(int, RandomState, None),
+        "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
+        "dual": Unused(bool),
+        "intercept_scaling": Unused(float),
+    }
 
     def __init__(
         self,
+        penalty="deprecated",
         *,
-        penalty="l2",
         C=1.0,
-        l1_ratio=0.5,
+        l1_ratio=0.0,
         fit_intercept=True,
         class_weight=None,
         tol=0.0001,
         max_iter=1000,
         warm_start=False,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+        solver="lbfgs",
+        dual=False,
+        intercept_scaling=1,
     ):
         self.penalty = penalty
         self.C = C
@@ -241,6 +379,12 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
         self.tol = tol
         self.max_iter = max_iter
         self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.solver = solver
+        self.dual = dual
+        self.intercept_scaling = intercept_scaling
 
 
 class LogisticRegressionCV(Summed, Probabilistic, Classifier):
@@ -280,6 +424,23 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
     refit : bool, default=True
         Whether all rows are learned with the chosen price; else the weights are the means over
         folds, of the best in each.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
+    solver : {"lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"}, default="lbfgs"
+        Makes no difference: every fit goes to the optimum, and measures how far it is. The constant
+        term is free of the price, as it is in scikit-learn with every solver but ``liblinear``.
+    dual : bool, default=False
+        Makes no difference: the optimum is the same from both sides.
+    intercept_scaling : float, default=1.0
+        Makes no difference: the constant term is free of the price.
+    use_legacy_attributes : {False, "warn"}, default=False
+        Whether what was found by folds is kept once for every class. Only ``False`` or ``"warn"``
+        is taken.
 
     Attributes
     ----------
@@ -309,6 +470,19 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
 
     _id = "logistic-cv"
     _takes = ("sparse", "texts")
+    _beside = {
+        "verbose": Honored(),
+        "n_jobs": Honored(),
+        "random_state": Unused(int, RandomState, None),
+        "solver": Unused("lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"),
+        "dual": Unused(bool),
+        "intercept_scaling": Unused(float),
+        "use_legacy_attributes": Only(
+            False,
+            "warn",
+            instead="read C_, scores_ and coefs_paths_ as scikit-learn 1.10 has them",
+        ),
+    }
 
     def __init__(
         self,
@@ -323,6 +497,13 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
         max_iter=1000,
         class_weight=None,
         refit=True,
+        verbose=0,
+        n_jobs=None,
+        random_state=None,
+        solver="lbfgs",
+        dual=False,
+        intercept_scaling=1.0,
+        use_legacy_attributes=False,
     ):
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -334,6 +515,13 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.refit = refit
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.solver = solver
+        self.dual = dual
+        self.intercept_scaling = intercept_scaling
+        self.use_legacy_attributes = use_legacy_attributes
 
 
 class Perceptron(Online, Warm, Decides, Summed, Classifier):
@@ -385,6 +573,11 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
         It must be a number above 0.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
 
     Attributes
     ----------
@@ -414,6 +607,11 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
 
     _id = "perceptron"
     _takes = ("sparse", "texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "n_jobs": Honored(),
+    }
 
     def __init__(
         self,
@@ -434,6 +632,8 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
         average=False,
         intercept_decay=None,
         warm_start=False,
+        verbose=0,
+        n_jobs=None,
     ):
         self.penalty = penalty
         self.alpha = alpha
@@ -451,6 +651,8 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
         self.average = average
         self.intercept_decay = intercept_decay
         self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
 
 
 class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
@@ -521,6 +723,11 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         It must be a number above 0.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
 
     Attributes
     ----------
@@ -550,11 +757,16 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
 
     _id = "sgd"
     _takes = ("sparse", "texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "n_jobs": Honored(),
+    }
 
     def __init__(
         self,
-        *,
         loss="hinge",
+        *,
         penalty="l2",
         alpha=0.0001,
         l1_ratio=0.15,
@@ -574,6 +786,8 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         average=False,
         intercept_decay=None,
         warm_start=False,
+        verbose=0,
+        n_jobs=None,
     ):
         self.loss = loss
         self.penalty = penalty
@@ -595,6 +809,8 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         self.average = average
         self.intercept_decay = intercept_decay
         self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
 
 
 class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
@@ -659,6 +875,8 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
         It must be a number above 0.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
 
     Attributes
     ----------
@@ -686,11 +904,15 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
 
     _id = "sgd-regressor"
     _takes = ("sparse", "texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+    }
 
     def __init__(
         self,
-        *,
         loss="squared_error",
+        *,
         penalty="l2",
         alpha=0.0001,
         l1_ratio=0.15,
@@ -709,6 +931,7 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
         average=False,
         intercept_decay=None,
         warm_start=False,
+        verbose=0,
     ):
         self.loss = loss
         self.penalty = penalty
@@ -729,6 +952,7 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
         self.average = average
         self.intercept_decay = intercept_decay
         self.warm_start = warm_start
+        self.verbose = verbose
 
 
 class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
@@ -774,6 +998,11 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
         It must be a number above 0.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    n_jobs : int or None, default=None
+        How many threads a fit takes; numbers below zero count from all cores, which are -1.
+        ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
 
     Attributes
     ----------
@@ -803,6 +1032,11 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
 
     _id = "passive-aggressive"
     _takes = ("sparse", "texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "n_jobs": Honored(),
+    }
 
     def __init__(
         self,
@@ -821,6 +1055,8 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
         average=False,
         intercept_decay=None,
         warm_start=False,
+        verbose=0,
+        n_jobs=None,
     ):
         self.C = C
         self.fit_intercept = fit_intercept
@@ -836,6 +1072,8 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
         self.average = average
         self.intercept_decay = intercept_decay
         self.warm_start = warm_start
+        self.verbose = verbose
+        self.n_jobs = n_jobs
 
 
 class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
@@ -880,6 +1118,8 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
         It must be a number above 0.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
 
     Attributes
     ----------
@@ -907,6 +1147,10 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
 
     _id = "passive-aggressive-regressor"
     _takes = ("sparse", "texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+    }
 
     def __init__(
         self,
@@ -925,6 +1169,7 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
         average=False,
         intercept_decay=None,
         warm_start=False,
+        verbose=0,
     ):
         self.C = C
         self.fit_intercept = fit_intercept
@@ -940,3 +1185,4 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
         self.average = average
         self.intercept_decay = intercept_decay
         self.warm_start = warm_start
+        self.verbose = verbose

@@ -1,6 +1,8 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
+from numpy.random import RandomState
+
 from .base import (
     Additive,
     Calibrated,
@@ -30,50 +32,100 @@ __all__ = [
 
 class LinearRegression(MergeableRegressor, Additive, Regressor):
     fit_intercept: bool
-    def __init__(self, *, fit_intercept: bool = True) -> None: ...
+    n_jobs: int | None
+    copy_X: bool
+    positive: Literal[False]
+    tol: float
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        n_jobs: int | None = None,
+        copy_X: bool = True,
+        positive: Literal[False] = False,
+        tol: float = 1e-06,
+    ) -> None: ...
 
 class Ridge(MergeableRegressor, Additive, Regressor):
     alpha: float
     fit_intercept: bool
     alpha_from: Literal["given", "evidence"]
+    random_state: int | RandomState | None
+    copy_X: bool
+    positive: Literal[False]
+    tol: float
+    max_iter: int | None
+    solver: Literal["auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"]
     def __init__(
         self,
-        *,
         alpha: float = 1.0,
+        *,
         fit_intercept: bool = True,
         alpha_from: Literal["given", "evidence"] = "given",
+        random_state: int | RandomState | None = None,
+        copy_X: bool = True,
+        positive: Literal[False] = False,
+        tol: float = 0.0001,
+        max_iter: int | None = None,
+        solver: Literal[
+            "auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"
+        ] = "auto",
     ) -> None: ...
 
 class RidgeCV(Additive, Regressor):
     alphas: Sequence[float] | None
     fit_intercept: bool
+    scoring: Literal[None, "neg_mean_squared_error"]
+    cv: Literal[None]
+    gcv_mode: Literal["auto", "svd", "eigen"] | None
+    store_cv_results: Literal[False]
+    alpha_per_target: Literal[False]
     def __init__(
         self,
-        *,
         alphas: Sequence[float] | None = None,
+        *,
         fit_intercept: bool = True,
+        scoring: Literal[None, "neg_mean_squared_error"] = None,
+        cv: Literal[None] = None,
+        gcv_mode: Literal["auto", "svd", "eigen"] | None = None,
+        store_cv_results: Literal[False] = False,
+        alpha_per_target: Literal[False] = False,
     ) -> None: ...
 
 class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
-    penalty: Literal["l2", "l1", "elasticnet", "none"]
+    penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None
     C: float
-    l1_ratio: float
+    l1_ratio: float | None
     fit_intercept: bool
     class_weight: Any
     tol: float
     max_iter: int
     warm_start: bool
+    verbose: int
+    n_jobs: int | None
+    random_state: int | RandomState | None
+    solver: Literal["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"]
+    dual: bool
+    intercept_scaling: float
     def __init__(
         self,
+        penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None = "deprecated",
         *,
-        penalty: Literal["l2", "l1", "elasticnet", "none"] = "l2",
         C: float = 1.0,
-        l1_ratio: float = 0.5,
+        l1_ratio: float | None = 0.0,
         fit_intercept: bool = True,
         class_weight: Any = None,
         tol: float = 0.0001,
         max_iter: int = 1000,
         warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = None,
+        solver: Literal[
+            "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"
+        ] = "lbfgs",
+        dual: bool = False,
+        intercept_scaling: float = 1,
     ) -> None: ...
 
 class LogisticRegressionCV(Summed, Probabilistic, Classifier):
@@ -87,6 +139,13 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
     max_iter: int
     class_weight: Any
     refit: bool
+    verbose: int
+    n_jobs: int | None
+    random_state: int | RandomState | None
+    solver: Literal["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"]
+    dual: bool
+    intercept_scaling: float
+    use_legacy_attributes: Literal[False, "warn"]
     def __init__(
         self,
         *,
@@ -100,6 +159,15 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
         max_iter: int = 1000,
         class_weight: Any = None,
         refit: bool = True,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = None,
+        solver: Literal[
+            "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"
+        ] = "lbfgs",
+        dual: bool = False,
+        intercept_scaling: float = 1.0,
+        use_legacy_attributes: Literal[False, "warn"] = False,
     ) -> None: ...
 
 class Perceptron(Online, Warm, Decides, Summed, Classifier):
@@ -119,6 +187,8 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
     average: bool | int
     intercept_decay: float | None
     warm_start: bool
+    verbose: int
+    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -138,6 +208,8 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
         average: bool | int = False,
         intercept_decay: float | None = None,
         warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None: ...
 
 class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
@@ -171,9 +243,10 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
     average: bool | int
     intercept_decay: float | None
     warm_start: bool
+    verbose: int
+    n_jobs: int | None
     def __init__(
         self,
-        *,
         loss: Literal[
             "hinge",
             "log_loss",
@@ -185,6 +258,7 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
             "epsilon_insensitive",
             "squared_epsilon_insensitive",
         ] = "hinge",
+        *,
         penalty: Literal["l2", "l1", "elasticnet", "none"] = "l2",
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
@@ -206,6 +280,8 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         average: bool | int = False,
         intercept_decay: float | None = None,
         warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None: ...
 
 class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
@@ -228,12 +304,13 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
     average: bool | int
     intercept_decay: float | None
     warm_start: bool
+    verbose: int
     def __init__(
         self,
-        *,
         loss: Literal[
             "squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"
         ] = "squared_error",
+        *,
         penalty: Literal["l2", "l1", "elasticnet", "none"] = "l2",
         alpha: float = 0.0001,
         l1_ratio: float = 0.15,
@@ -254,6 +331,7 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
         average: bool | int = False,
         intercept_decay: float | None = None,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None: ...
 
 class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
@@ -271,6 +349,8 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
     average: bool | int
     intercept_decay: float | None
     warm_start: bool
+    verbose: int
+    n_jobs: int | None
     def __init__(
         self,
         *,
@@ -288,6 +368,8 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
         average: bool | int = False,
         intercept_decay: float | None = None,
         warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
     ) -> None: ...
 
 class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
@@ -305,6 +387,7 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
     average: bool | int
     intercept_decay: float | None
     warm_start: bool
+    verbose: int
     def __init__(
         self,
         *,
@@ -322,4 +405,5 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
         average: bool | int = False,
         intercept_decay: float | None = None,
         warm_start: bool = False,
+        verbose: int = 0,
     ) -> None: ...

@@ -3,7 +3,7 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Classifier, Probabilistic, Regressor, Warm
+from .base import Classifier, Honored, Only, Probabilistic, Regressor, Unused, Warm
 
 __all__ = ["MLPClassifier", "MLPRegressor"]
 
@@ -23,6 +23,7 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
     solver : {"lbfgs"}, default="lbfgs"
         How the loss is made small: by all rows at once, and what the last steps say about curvature
         (``lbfgs``).
+        Scikit-learn's ``adam`` and ``sgd`` are taken as ``lbfgs``, with a warning.
     alpha : float, default=0.0001
         The price on half the squared weights, over the weight of all rows. Larger values keep them
         smaller.
@@ -37,6 +38,36 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
         The seed of the weights at the start.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : bool, default=False
+        Whether a fit prints once a second how far it is.
+    batch_size : int or {"auto"}, default="auto"
+        Makes no difference: every step looks at all rows.
+    shuffle : bool, default=True
+        Makes no difference: every step looks at all rows.
+    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
+        Makes no difference: steps go as far as the loss falls.
+    learning_rate_init : float, default=0.001
+        Makes no difference: steps go as far as the loss falls.
+    power_t : float, default=0.5
+        Makes no difference: steps go as far as the loss falls.
+    momentum : float, default=0.9
+        Makes no difference: steps go as far as the loss falls.
+    nesterovs_momentum : bool, default=True
+        Makes no difference: steps go as far as the loss falls.
+    beta_1 : float, default=0.9
+        Makes no difference: steps go as far as the loss falls.
+    beta_2 : float, default=0.999
+        Makes no difference: steps go as far as the loss falls.
+    epsilon : float, default=1e-08
+        Makes no difference: steps go as far as the loss falls.
+    early_stopping : {False}, default=False
+        Whether a fit ends when rows that are put aside are told no better. Only ``False`` is taken.
+    validation_fraction : float, default=0.1
+        Makes no difference: no rows are put aside.
+    n_iter_no_change : float, default=10
+        Makes no difference: a fit ends by ``tol`` or ``max_iter``.
+    max_fun : int, default=15000
+        Steps after which to stop in any case, as ``max_iter``: the smaller of both counts.
 
     Attributes
     ----------
@@ -66,18 +97,54 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
 
     _id = "mlp"
     _takes = ("sparse", "asked_texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "batch_size": Unused(int, "auto"),
+        "shuffle": Unused(bool),
+        "learning_rate": Unused("constant", "invscaling", "adaptive"),
+        "learning_rate_init": Unused(float),
+        "power_t": Unused(float),
+        "momentum": Unused(float),
+        "nesterovs_momentum": Unused(bool),
+        "beta_1": Unused(float),
+        "beta_2": Unused(float),
+        "epsilon": Unused(float),
+        "early_stopping": Only(
+            False,
+            instead="keep weights small by alpha, or choose max_iter by a search over folds",
+        ),
+        "validation_fraction": Unused(float),
+        "n_iter_no_change": Unused(float),
+        "max_fun": Honored(),
+    }
 
     def __init__(
         self,
-        *,
         hidden_layer_sizes=(100,),
         activation="relu",
+        *,
         solver="lbfgs",
         alpha=0.0001,
         max_iter=200,
         tol=0.0001,
         random_state=0,
         warm_start=False,
+        verbose=False,
+        batch_size="auto",
+        shuffle=True,
+        learning_rate="constant",
+        learning_rate_init=0.001,
+        power_t=0.5,
+        momentum=0.9,
+        nesterovs_momentum=True,
+        beta_1=0.9,
+        beta_2=0.999,
+        epsilon=1e-08,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        max_fun=15000,
     ):
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
@@ -87,6 +154,21 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.verbose = verbose
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.learning_rate = learning_rate
+        self.learning_rate_init = learning_rate_init
+        self.power_t = power_t
+        self.momentum = momentum
+        self.nesterovs_momentum = nesterovs_momentum
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_fun = max_fun
 
 
 class MLPRegressor(Warm, Regressor):
@@ -94,6 +176,8 @@ class MLPRegressor(Warm, Regressor):
 
     Parameters
     ----------
+    loss : {"squared_error"}, default="squared_error"
+        What a wrong number costs: half the square of the error. Only ``"squared_error"`` is taken.
     hidden_layer_sizes : int or array of int, default=(100,)
         How wide the layers between columns and numbers are: a number, or a list of them in order.
         An empty list leaves ridge regression.
@@ -104,6 +188,7 @@ class MLPRegressor(Warm, Regressor):
     solver : {"lbfgs"}, default="lbfgs"
         How the loss is made small: by all rows at once, and what the last steps say about curvature
         (``lbfgs``).
+        Scikit-learn's ``adam`` and ``sgd`` are taken as ``lbfgs``, with a warning.
     alpha : float, default=0.0001
         The price on half the squared weights, over the weight of all rows. Larger values keep them
         smaller.
@@ -118,6 +203,36 @@ class MLPRegressor(Warm, Regressor):
         The seed of the weights at the start.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
+    verbose : bool, default=False
+        Whether a fit prints once a second how far it is.
+    batch_size : int or {"auto"}, default="auto"
+        Makes no difference: every step looks at all rows.
+    shuffle : bool, default=True
+        Makes no difference: every step looks at all rows.
+    learning_rate : {"constant", "invscaling", "adaptive"}, default="constant"
+        Makes no difference: steps go as far as the loss falls.
+    learning_rate_init : float, default=0.001
+        Makes no difference: steps go as far as the loss falls.
+    power_t : float, default=0.5
+        Makes no difference: steps go as far as the loss falls.
+    momentum : float, default=0.9
+        Makes no difference: steps go as far as the loss falls.
+    nesterovs_momentum : bool, default=True
+        Makes no difference: steps go as far as the loss falls.
+    beta_1 : float, default=0.9
+        Makes no difference: steps go as far as the loss falls.
+    beta_2 : float, default=0.999
+        Makes no difference: steps go as far as the loss falls.
+    epsilon : float, default=1e-08
+        Makes no difference: steps go as far as the loss falls.
+    early_stopping : {False}, default=False
+        Whether a fit ends when rows that are put aside are told no better. Only ``False`` is taken.
+    validation_fraction : float, default=0.1
+        Makes no difference: no rows are put aside.
+    n_iter_no_change : float, default=10
+        Makes no difference: a fit ends by ``tol`` or ``max_iter``.
+    max_fun : int, default=15000
+        Steps after which to stop in any case, as ``max_iter``: the smaller of both counts.
 
     Attributes
     ----------
@@ -145,19 +260,58 @@ class MLPRegressor(Warm, Regressor):
 
     _id = "mlp-regressor"
     _takes = ("sparse", "targets", "asked_texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "loss": Only("squared_error", instead="use scikit-learn's class"),
+        "batch_size": Unused(int, "auto"),
+        "shuffle": Unused(bool),
+        "learning_rate": Unused("constant", "invscaling", "adaptive"),
+        "learning_rate_init": Unused(float),
+        "power_t": Unused(float),
+        "momentum": Unused(float),
+        "nesterovs_momentum": Unused(bool),
+        "beta_1": Unused(float),
+        "beta_2": Unused(float),
+        "epsilon": Unused(float),
+        "early_stopping": Only(
+            False,
+            instead="keep weights small by alpha, or choose max_iter by a search over folds",
+        ),
+        "validation_fraction": Unused(float),
+        "n_iter_no_change": Unused(float),
+        "max_fun": Honored(),
+    }
 
     def __init__(
         self,
-        *,
+        loss="squared_error",
         hidden_layer_sizes=(100,),
         activation="relu",
+        *,
         solver="lbfgs",
         alpha=0.0001,
         max_iter=200,
         tol=0.0001,
         random_state=0,
         warm_start=False,
+        verbose=False,
+        batch_size="auto",
+        shuffle=True,
+        learning_rate="constant",
+        learning_rate_init=0.001,
+        power_t=0.5,
+        momentum=0.9,
+        nesterovs_momentum=True,
+        beta_1=0.9,
+        beta_2=0.999,
+        epsilon=1e-08,
+        early_stopping=False,
+        validation_fraction=0.1,
+        n_iter_no_change=10,
+        max_fun=15000,
     ):
+        self.loss = loss
         self.hidden_layer_sizes = hidden_layer_sizes
         self.activation = activation
         self.solver = solver
@@ -166,3 +320,18 @@ class MLPRegressor(Warm, Regressor):
         self.tol = tol
         self.random_state = random_state
         self.warm_start = warm_start
+        self.verbose = verbose
+        self.batch_size = batch_size
+        self.shuffle = shuffle
+        self.learning_rate = learning_rate
+        self.learning_rate_init = learning_rate_init
+        self.power_t = power_t
+        self.momentum = momentum
+        self.nesterovs_momentum = nesterovs_momentum
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.epsilon = epsilon
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.max_fun = max_fun

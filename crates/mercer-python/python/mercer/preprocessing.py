@@ -53,8 +53,8 @@ class PolynomialFeatures(Transformer):
 
     def __init__(
         self,
-        *,
         degree=2,
+        *,
         interaction_only=False,
         include_bias=True,
         order="C",

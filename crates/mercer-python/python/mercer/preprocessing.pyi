@@ -14,8 +14,8 @@ class PolynomialFeatures(Transformer):
     coef0: float
     def __init__(
         self,
-        *,
         degree: Any = 2,
+        *,
         interaction_only: bool = False,
         include_bias: bool = True,
         order: Literal["C", "F"] = "C",

@@ -3,15 +3,19 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
+from numpy.random import RandomState
+
 from .base import (
     Additive,
     Calibrated,
     Classifier,
     Decides,
     Detector,
+    Honored,
     Regressor,
     Summed,
     Supported,
+    Unused,
     Warm,
 )
 
@@ -107,6 +111,8 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
 
     Attributes
     ----------
@@ -136,6 +142,11 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
 
     _id = "svc"
     _takes = ("sparse", "asked_texts")
+    _beside = {
+        "warm_start": Honored(),
+        "verbose": Honored(),
+        "random_state": Unused(int, RandomState, None),
+    }
 
     def __init__(
         self,
@@ -162,6 +173,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
         polish=False,
         warm_start=False,
         verbose=False,
+        random_state=None,
     ):
         self.C = C
         self.margin = margin
@@ -185,6 +197,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
         self.polish = polish
         self.warm_start = warm_start
         self.verbose = verbose
+        self.random_state = random_state
 
 
 class LinearSVC(Decides, Summed, Calibrated, Classifier):
@@ -240,6 +253,10 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
         by the best function that rises (``isotonic``), or by two of those, one for either answer
         (``venn-abers``). The last two want more rows and take any shape.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
 
     Attributes
     ----------
@@ -269,12 +286,16 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
 
     _id = "linear-svc"
     _takes = ("sparse", "texts")
+    _beside = {
+        "verbose": Honored(),
+        "random_state": Unused(int, RandomState, None),
+    }
 
     def __init__(
         self,
-        *,
         penalty="l2",
         loss="squared_hinge",
+        *,
         tol=0.0001,
         dual="auto",
         C=1.0,
@@ -287,6 +308,8 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         multi_class="ovr",
         probability=False,
         calibration="sigmoid",
+        verbose=0,
+        random_state=None,
     ):
         self.penalty = penalty
         self.loss = loss
@@ -302,6 +325,8 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         self.multi_class = multi_class
         self.probability = probability
         self.calibration = calibration
+        self.verbose = verbose
+        self.random_state = random_state
 
 
 class LinearSVR(Additive, Regressor):
@@ -342,6 +367,10 @@ class LinearSVR(Additive, Regressor):
         Where given, the fit ends when the objective is proved to be within this share of the best,
         in place of ``tol``.
         It must be a number above 0.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
 
     Attributes
     ----------
@@ -369,6 +398,10 @@ class LinearSVR(Additive, Regressor):
 
     _id = "linear-svr"
     _takes = ("sparse", "texts")
+    _beside = {
+        "verbose": Honored(),
+        "random_state": Unused(int, RandomState, None),
+    }
 
     def __init__(
         self,
@@ -383,6 +416,8 @@ class LinearSVR(Additive, Regressor):
         dual="auto",
         max_iter=1000,
         gap=None,
+        verbose=0,
+        random_state=None,
     ):
         self.epsilon = epsilon
         self.tol = tol
@@ -394,6 +429,8 @@ class LinearSVR(Additive, Regressor):
         self.dual = dual
         self.max_iter = max_iter
         self.gap = gap
+        self.verbose = verbose
+        self.random_state = random_state
 
 
 class NuSVC(Decides, Supported, Calibrated, Classifier):
@@ -453,6 +490,8 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
 
     Attributes
     ----------
@@ -482,6 +521,10 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
 
     _id = "nu-svc"
     _takes = ("sparse", "asked_texts")
+    _beside = {
+        "verbose": Honored(),
+        "random_state": Unused(int, RandomState, None),
+    }
 
     def __init__(
         self,
@@ -502,6 +545,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
         probability=False,
         calibration="sigmoid",
         verbose=False,
+        random_state=None,
     ):
         self.nu = nu
         self.kernel = kernel
@@ -519,6 +563,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
         self.probability = probability
         self.calibration = calibration
         self.verbose = verbose
+        self.random_state = random_state
 
 
 class SVR(Supported, Regressor):
@@ -591,6 +636,9 @@ class SVR(Supported, Regressor):
 
     _id = "svr"
     _takes = ("sparse", "asked_texts")
+    _beside = {
+        "verbose": Honored(),
+    }
 
     def __init__(
         self,
@@ -693,6 +741,9 @@ class NuSVR(Supported, Regressor):
 
     _id = "nu-svr"
     _takes = ("sparse", "asked_texts")
+    _beside = {
+        "verbose": Honored(),
+    }
 
     def __init__(
         self,
@@ -782,6 +833,9 @@ class OneClassSVM(Decides, Supported, Detector):
 
     _id = "one-class-svm"
     _takes = ("sparse",)
+    _beside = {
+        "verbose": Honored(),
+    }
 
     def __init__(
         self,

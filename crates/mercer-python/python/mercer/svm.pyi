@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
+from numpy.random import RandomState
+
 from .base import (
     Additive,
     Calibrated,
@@ -47,6 +49,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
     polish: bool
     warm_start: bool
     verbose: bool
+    random_state: int | RandomState | None
     def __init__(
         self,
         *,
@@ -72,6 +75,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
         polish: bool = False,
         warm_start: bool = False,
         verbose: bool = False,
+        random_state: int | RandomState | None = None,
     ) -> None: ...
 
 class LinearSVC(Decides, Summed, Calibrated, Classifier):
@@ -89,11 +93,13 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
     multi_class: Literal["ovr", "crammer_singer"]
     probability: bool
     calibration: Literal["sigmoid", "isotonic", "venn-abers"]
+    verbose: int
+    random_state: int | RandomState | None
     def __init__(
         self,
-        *,
         penalty: Literal["l2", "l1"] = "l2",
         loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        *,
         tol: float = 0.0001,
         dual: Any = "auto",
         C: float = 1.0,
@@ -106,6 +112,8 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         multi_class: Literal["ovr", "crammer_singer"] = "ovr",
         probability: bool = False,
         calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
+        verbose: int = 0,
+        random_state: int | RandomState | None = None,
     ) -> None: ...
 
 class LinearSVR(Additive, Regressor):
@@ -119,6 +127,8 @@ class LinearSVR(Additive, Regressor):
     dual: Any
     max_iter: int
     gap: float | None
+    verbose: int
+    random_state: int | RandomState | None
     def __init__(
         self,
         *,
@@ -132,6 +142,8 @@ class LinearSVR(Additive, Regressor):
         dual: Any = "auto",
         max_iter: int = 1000,
         gap: float | None = None,
+        verbose: int = 0,
+        random_state: int | RandomState | None = None,
     ) -> None: ...
 
 class NuSVC(Decides, Supported, Calibrated, Classifier):
@@ -151,6 +163,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
     probability: bool
     calibration: Literal["sigmoid", "isotonic", "venn-abers"]
     verbose: bool
+    random_state: int | RandomState | None
     def __init__(
         self,
         *,
@@ -170,6 +183,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
         probability: bool = False,
         calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
         verbose: bool = False,
+        random_state: int | RandomState | None = None,
     ) -> None: ...
 
 class SVR(Supported, Regressor):

@@ -47,7 +47,7 @@ pub fn fit<'py>(
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
     let limits = Limits::new(bounds)?;
-    let (state, interrupt) = work::run_kept(py, |cancel| {
+    let (state, interrupt) = work::run_kept(py, limits.threads, |cancel| {
         let began = Instant::now();
         let monitor = limits.monitor(cancel);
         if estimator.no_rows().is_none() {
@@ -93,7 +93,7 @@ pub fn learn_on<'py>(
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
     let limits = Limits::new(bounds)?;
-    let trained = work::run(py, |cancel| {
+    let trained = work::run_by(py, limits.threads, |cancel| {
         let fitted = before.map(|before| &before.fitted);
         let fitted = estimator.learn_on(fitted, &data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
@@ -121,7 +121,7 @@ pub fn fit_many<'py>(
     let rows = x.rows()?;
     let targets = targets.as_array();
     let limits = Limits::new(bounds)?;
-    let trained = work::run(py, |cancel| {
+    let trained = work::run_by(py, limits.threads, |cancel| {
         let data = Dataset::table(rows, targets)?;
         let data = match weights {
             Some(weights) => data.weighted(weights)?,
@@ -154,7 +154,7 @@ pub fn fit_table<'py>(
     let codes = target.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let limits = Limits::new(bounds)?;
-    let state = work::run(py, |cancel| {
+    let state = work::run_by(py, limits.threads, |cancel| {
         let start = Instant::now();
         let monitor = limits.monitor(cancel);
         let schema = table::schema(&table);
@@ -213,7 +213,7 @@ pub fn fit_partly<'py>(
     let (weight, tolerance, max_rounds) = how;
     let how = Unlabeled { weight, tolerance, max_rounds };
     let limits = Limits::new(bounds)?;
-    let trained = work::run(py, |cancel| {
+    let trained = work::run_by(py, limits.threads, |cancel| {
         let (fitted, stats) = how.fit(&estimator, &data, &open, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, Some(stats)))
     })?;

@@ -240,7 +240,7 @@ impl Fitted {
         let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
         let data = batch.dataset()?;
         let limits = Limits::new(bounds)?;
-        let state = work::run(py, |cancel| {
+        let state = work::run_by(py, limits.threads, |cancel| {
             let start = Instant::now();
             let mut learned = Learned { estimator, ..self.learned()? };
             let monitor = limits.monitor(cancel);

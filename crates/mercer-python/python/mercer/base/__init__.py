@@ -16,6 +16,7 @@ from .capabilities import (
     Warm,
 )
 from .classifier import Classifier, Mergeable, Online
+from .drop_in import Honored, Only, Unused
 from .estimator import Estimator
 from .files import load
 from .regressor import Additive, MergeableRegressor, OnlineRegressor, Regressor
@@ -32,15 +33,18 @@ __all__ = [
     "Estimator",
     "Factored",
     "Generative",
+    "Honored",
     "Mergeable",
     "MergeableRegressor",
     "Online",
     "OnlineRegressor",
+    "Only",
     "Probabilistic",
     "Regressor",
     "Summed",
     "Supported",
     "Transformer",
+    "Unused",
     "Warm",
     "load",
 ]

@@ -85,7 +85,7 @@ class Calibrated(Probabilistic):
 
     def _says_how_sure(self) -> bool:
         if hasattr(self, "probability"):
-            return self.probability
+            return self.probability not in (False, "deprecated")
         return self.loss in ("log_loss", "modified_huber")
 
     @available_if(lambda self: self._says_how_sure())

@@ -7,6 +7,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _mercer, labels, rows
+from .drop_in import refuse_start
 from .estimator import Estimator, with_fitted
 from .inputs import check_lengths, row_weights
 
@@ -166,6 +167,30 @@ class Mergeable(Classifier):
 
 class Online(Classifier):
     """Learns one row after the other: more rows can be learned at any time, and their order matters."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learns from rows and their classes.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their classes.
+        coef_init, intercept_init : None
+            Weights to begin at. Nothing else is taken.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts.
+        """
+        refuse_start(self, coef_init, intercept_init)
+        return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Goes on with one pass over more rows.

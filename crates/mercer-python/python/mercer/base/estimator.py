@@ -16,7 +16,8 @@ from sklearn.utils.validation import assert_all_finite, check_is_fitted, validat
 from .. import _mercer, rows
 from ..exceptions import CutShortWarning
 from ..limits import bounds
-from .inputs import plain, row_weights, seed_of, whole_codes
+from .drop_in import Honored, Only, Unused, in_our_words
+from .inputs import plain, row_weights, seed_of, threads_of, whole_codes
 from .names import ALIASES, BY_COLUMN, NO_FIELDS, OF_KERNEL_ROWS, OF_KERNELIZED, OF_MACHINE
 
 #: Rows that a kernel in Python is asked about at once.
@@ -33,6 +34,8 @@ class Estimator(BaseEstimator):
     _id = ""
     #: What its rows may have: ``missing`` values, ``sparse`` storage; or are read as.
     _takes: tuple[str, ...] = ()
+    #: The parameters that the core does not have, and how they are taken.
+    _beside: dict[str, Honored | Only | Unused] = {}
     #: What it learned; there after a fit.
     _fitted: _mercer.Fitted
     #: The words of the columns that came as words.
@@ -115,18 +118,9 @@ class Estimator(BaseEstimator):
     def _params(self) -> str:
         """The parameters as the core reads them; ``None`` stands for a default that is shown as it."""
         defaults = signature(type(self).__init__).parameters
-        params = self.get_params(deep=False)
+        params = in_our_words(self)
         if "random_state" in params:
             params["random_state"] = seed_of(params["random_state"])
-        # The core is handed the model to begin at, and whom to tell; scikit-learn's word for no price is None.
-        params.pop("warm_start", None)
-        params.pop("verbose", None)
-        if "penalty" in params and params["penalty"] is None:
-            params["penalty"] = "none"
-        if "scoring" in params and params["scoring"] is None:
-            params["scoring"] = "accuracy"
-        if callable(params.get("kernel")):
-            params["kernel"] = "precomputed"
         told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
         return json.dumps({k: plain(v) for k, v in told.items()})
 
@@ -164,7 +158,8 @@ class Estimator(BaseEstimator):
             part = slice(first, first + KERNEL_ROWS)
             if self._id in BY_PAIR:
                 pairwise = importlib.import_module("sklearn.metrics.pairwise").pairwise_kernels
-                values = pairwise(matrix[part], others, metric=self.kernel)
+                named = self.kernel_params or {}
+                values = pairwise(matrix[part], others, metric=self.kernel, **named)
             else:
                 values = np.asarray(self.kernel(matrix[part], others), dtype=np.float64)
             expected = (matrix[part].shape[0], others.shape[0])
@@ -258,7 +253,8 @@ class Estimator(BaseEstimator):
 
     def _bounds(self) -> tuple[Any, ...]:
         """What a fit may use, and who is told its plan and its progress."""
-        return bounds(_say if getattr(self, "verbose", False) else None)
+        tell = _say if getattr(self, "verbose", False) else None
+        return bounds(tell, threads_of(getattr(self, "n_jobs", None)))
 
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         """Learns from rows that have no target."""

@@ -5,6 +5,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_sample_weight
 
@@ -49,6 +50,11 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, int | np.integer) and random_state >= 0:
         return int(random_state)
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
+
+
+def threads_of(n_jobs: int | None) -> int | None:
+    """How many threads a fit takes; ``None`` leaves it to the package."""
+    return None if n_jobs is None else effective_n_jobs(n_jobs)
 
 
 def plain(value: Any) -> Any:

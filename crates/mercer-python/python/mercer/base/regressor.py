@@ -14,6 +14,7 @@ from sklearn.utils.validation import (
 from .. import _mercer, rows
 from ..explanation import TermExplanation
 from ..summary import Summary
+from .drop_in import refuse_start
 from .estimator import Estimator, with_fitted
 from .inputs import check_lengths, row_weights
 from .names import OF_TARGETS
@@ -162,6 +163,30 @@ class MergeableRegressor(Regressor):
 
 class OnlineRegressor(Regressor):
     """Learns one row after the other: more rows can be learned at any time, and their order matters."""
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        coef_init: Any = None,
+        intercept_init: Any = None,
+        sample_weight: Any = None,
+    ) -> Self:
+        """Learns from rows and their numbers.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or table of shape (n_samples, n_features)
+            The rows.
+        y : array of shape (n_samples,)
+            Their numbers.
+        coef_init, intercept_init : None
+            Weights to begin at. Nothing else is taken.
+        sample_weight : array of shape (n_samples,), default=None
+            How much each row counts.
+        """
+        refuse_start(self, coef_init, intercept_init)
+        return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Goes on with one pass over more rows.
