@@ -239,6 +239,7 @@ def test_the_parameters_of_a_named_kernel_may_come_in_a_table():
         ({"l1_ratio": 1.0, "solver": "saga"}, {"penalty": "l1"}),
         ({"l1_ratio": 0.4}, {"penalty": "elasticnet", "l1_ratio": 0.4}),
         ({"l1_ratio": None}, {"penalty": "l2"}),
+        ({"penalty": "elasticnet", "l1_ratio": None}, {"penalty": "elasticnet", "l1_ratio": 0.0}),
         ({"penalty": "l2", "l1_ratio": 0.4}, {"penalty": "l2"}),
         ({"C": np.inf}, {"penalty": None}),
     ],
