@@ -106,4 +106,4 @@ def test_a_seed_fixes_the_start_and_a_warm_start_goes_on():
     first = model.loss_
     assert model.fit(X, y).loss_ < first
     with pytest.raises(ValueError, match="solver"):
-        MLPClassifier(solver="adam").fit(X, y)
+        MLPClassifier(solver="newton").fit(X, y)

@@ -95,18 +95,19 @@ def in_our_words(estimator: Any) -> dict[str, Any]:
 
 
 def _penalty(params: dict[str, Any], of: str) -> None:
-    """No price is none, or one that counts for nothing; no word leaves it to the share."""
-    if "penalty" not in params:
-        return
-    if params["penalty"] is None:
+    """No price is none, and so is one that rows outweigh; what is not said, the share says."""
+    if "penalty" in params and params["penalty"] is None:
         params["penalty"] = "none"
-    if isinstance(params["penalty"], str) and params["penalty"] == "deprecated":
+    if "penalty" in params and params["penalty"] == "deprecated":
         del params["penalty"]
-        if params.get("l1_ratio"):
-            params["penalty"] = "l1" if params["l1_ratio"] == 1 else "elasticnet"
-    if isinstance(params.get("C"), Real) and params["C"] == math.inf:
-        del params["C"]
-        params["penalty"] = "none"
+    if of != "logistic":
+        return
+    if params["l1_ratio"] is None:
+        params["l1_ratio"] = 0.0
+    share = params["l1_ratio"]
+    params.setdefault("penalty", "l2" if share == 0 else "l1" if share == 1 else "elasticnet")
+    if isinstance(params["C"], Real) and params["C"] == math.inf:
+        params |= {"penalty": "none", "C": 1.0}
 
 
 def _kernel(params: dict[str, Any], of: str) -> None:

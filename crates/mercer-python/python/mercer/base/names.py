@@ -137,6 +137,8 @@ OF_KERNELIZED = {
         "powers_": lambda fitted: _powers(fitted),
     },
     "rbf-sampler": {"n_components_": lambda fitted: fitted.n_outputs},
+    # Scikit-learn asks whatever takes ``max_iter`` for its steps; the equations are solved in one.
+    "ridge": {"n_iter_": lambda fitted: 1},
 }
 
 #: What a kernel in Python takes the rows of.
