@@ -114,7 +114,7 @@ fn learn(
     let features = columns.plan(profile, Some(target), (card, recipe.words), session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
-    let features = features.look(&recipe, source, &monitor)?;
+    let (features, looked) = features.look_and_keep(&recipe, source, &monitor)?;
     let planned = features.clone();
     let training = Training {
         estimator,
@@ -124,7 +124,7 @@ fn learn(
         n_folds: args.folds.into(),
         seed: args.seed,
     };
-    let outcome = train(training, source, &monitor);
+    let outcome = train(training, &looked, &monitor);
     bar.finish_and_clear();
     session.check_interrupt()?;
     let outcome = outcome.map_err(|e| input::placed(e, source, || planned.names()))?;

@@ -10,7 +10,7 @@ use mercer::catalog::{
     Card, Estimator, Goal, Outcome, Trained, Training, Unlabeled, train, train_partly,
 };
 use mercer::data::{Classes, Kind, Label};
-use mercer::prepare::{Features, Field, LeftOut, Reads, Recipe, Schema, TextRecipe, Words};
+use mercer::prepare::{Features, Field, LeftOut, Looked, Reads, Recipe, Schema, TextRecipe, Words};
 use mercer_io::{ColumnProfile, Format, Profile, Source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -88,11 +88,11 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     };
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
-    let features = match &like {
-        Some(like) => like.features.clone(),
+    let (features, looked) = match &like {
+        Some(like) => (like.features.clone(), Looked::new(&source)),
         None => {
             let planned = features.clone();
-            let looked = features.look(&recipe, &source, &monitor);
+            let looked = features.look_and_keep(&recipe, &source, &monitor);
             looked.map_err(|e| input::placed(e, &source, || planned.cell_names()))?
         }
     };
@@ -114,8 +114,11 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
                 "--unlabeled is about classes, and this estimator learns numbers".into(),
             ));
         }
-        Some(how) => train_partly(training, &how, &source, more.as_ref(), &monitor),
-        None => train(training, &source, &monitor),
+        Some(how) => {
+            let more = more.as_ref().map(Looked::new);
+            train_partly(training, &how, &looked, more.as_ref(), &monitor)
+        }
+        None => train(training, &looked, &monitor),
     };
     bar.finish_and_clear();
     if outcome.is_err() || !args.keep_best {

@@ -359,3 +359,23 @@ fn mistakes_with_texts_are_told_with_a_way_out() {
     let empty = folder.mercer(&["train", "empty"]).assert().failure();
     assert!(String::from_utf8(empty.get_output().stderr.clone()).unwrap().contains("empty"));
 }
+
+#[test]
+fn a_small_budget_gives_the_same_file() {
+    let folder = Folder::new();
+    let line = |i: usize| {
+        let (class, word) = if i % 2 == 0 { ("spam", "money") } else { ("ham", "lunch") };
+        format!("{class}\t{}\n", format!("{word} number {} ", i % 50).repeat(8))
+    };
+    let lines: String = (0..3000).map(line).collect();
+    folder.write("mail.tsv", &format!("label\ttext\n{lines}"));
+    let train = ["train", "mail.tsv", "--target", "label", "--text", "text", "--no-report"];
+    let how = ["--model", "linear-svc", "--prepare", "text=tf-idf", "--folds", "0"];
+
+    for more in [&["--out", "kept.mercer"][..], &["--out", "again.mercer", "--memory", "1MB"]] {
+        folder.output(&[&train[..], &how, more].concat());
+    }
+
+    let bytes = |name: &str| std::fs::read(folder.path(name)).unwrap();
+    assert!(bytes("kept.mercer") == bytes("again.mercer"));
+}

@@ -16,7 +16,7 @@ use safetensors::tensor::{Dtype, SafeTensors};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
-use std::io::Write;
+use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// The version of the format this build writes; it reads all up to it.
@@ -56,7 +56,8 @@ impl Stored {
         let Numbers::F64(v) = numbers else { return Stored::Plain };
         // No branch for each number; zero below zero is not whole here, it would come back above.
         let is_whole = |x: &f64| f64::from(*x as u32).to_bits() == x.to_bits();
-        if v.len() < LEAST_NARROWED || !v.iter().fold(true, |all, x| all & is_whole(x)) {
+        let are_whole = |some: &[f64]| some.iter().fold(true, |all, x| all & is_whole(x));
+        if v.len() < LEAST_NARROWED || !v.chunks(LEAST_NARROWED).all(are_whole) {
             return Stored::Plain;
         }
         let most = v.iter().fold(0, |most, x| most.max(*x as u32));
@@ -76,51 +77,89 @@ fn in_order(tensors: &Tensors) -> Vec<(&String, &Tensor)> {
 /// # Errors
 /// If the header would be too large.
 pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
-    let mut tensors = Tensors::new();
-    let mut description = String::new();
-    describe(tree, "", &mut description, &mut tensors);
-    let mut end = 0;
-    let mut infos = String::new();
-    let order = in_order(&tensors);
-    for (name, tensor) in &order {
-        let start = end;
-        end += tensor.size();
-        infos += &format!(
-            ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{end}]}}",
-            quoted(name),
-            tensor.dtype(),
-            tensor.array.shape,
-        );
-    }
-    let before = format!(
-        "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\""
-    );
-    let after = format!("\",\"description\":{}}}{infos}}}", quoted(&description));
-    // Tensors start on a multiple of eight, as the format asks.
-    let length = (before.len() + HASH + after.len()).next_multiple_of(8);
-    if length > MAX_HEADER {
-        return Err(Error::File("the description is larger than 16 MB".into()));
-    }
-    // A large model is written once: the hash, whose length is known, comes last into its place.
-    let mut bytes = Vec::with_capacity(8 + length + end);
-    bytes.extend((length as u64).to_le_bytes());
-    bytes.extend(before.bytes());
-    let place = bytes.len();
-    bytes.resize(place + HASH, b'0');
-    bytes.extend(after.bytes());
-    bytes.resize(8 + length, b' ');
-    for (_, tensor) in &order {
-        match (&tensor.array.numbers, tensor.stored) {
-            (Numbers::F64(v), Stored::U16) => put(v, |x| (x as u16).to_le_bytes(), &mut bytes),
-            (Numbers::F64(v), Stored::U32) => put(v, |x| (x as u32).to_le_bytes(), &mut bytes),
-            (Numbers::F64(v), Stored::Plain) => put(v, f64::to_le_bytes, &mut bytes),
-            (Numbers::I64(v), _) => put(v, i64::to_le_bytes, &mut bytes),
-            (Numbers::U8(v), _) => bytes.extend(v),
+    let mut file = Unsealed::new(tree)?;
+    let hash = file.hash();
+    file.bytes[file.place..file.place + HASH].copy_from_slice(hash.as_bytes());
+    Ok(file.bytes)
+}
+
+/// Writes the file around a tree, whole or not at all. The hash of a large model takes as long as writing
+/// it: it is worked out meanwhile, and comes last into its place.
+///
+/// # Errors
+/// If the header would be too large, or what the system said.
+pub fn save_tree(path: &Path, tree: Tree) -> Result<()> {
+    let file = Unsealed::new(tree)?;
+    save_with(path, |out| {
+        let (written, hash) = rayon::join(|| out.write_all(&file.bytes), || file.hash());
+        written?;
+        out.seek(SeekFrom::Start(file.place as u64))?;
+        out.write_all(hash.as_bytes())
+    })
+}
+
+/// The bytes of a file, zeros where its hash belongs.
+struct Unsealed {
+    bytes: Vec<u8>,
+    /// Where the hash belongs.
+    place: usize,
+    /// Where the tensors begin.
+    body: usize,
+    description: String,
+    tensors: Tensors,
+}
+
+impl Unsealed {
+    fn new(tree: Tree) -> Result<Unsealed> {
+        let mut tensors = Tensors::new();
+        let mut description = String::new();
+        describe(tree, "", &mut description, &mut tensors);
+        let mut end = 0;
+        let mut infos = String::new();
+        let order = in_order(&tensors);
+        for (name, tensor) in &order {
+            let start = end;
+            end += tensor.size();
+            infos += &format!(
+                ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{end}]}}",
+                quoted(name),
+                tensor.dtype(),
+                tensor.array.shape,
+            );
         }
+        let before = format!(
+            "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\""
+        );
+        let after = format!("\",\"description\":{}}}{infos}}}", quoted(&description));
+        // Tensors start on a multiple of eight, as the format asks.
+        let length = (before.len() + HASH + after.len()).next_multiple_of(8);
+        if length > MAX_HEADER {
+            return Err(Error::File("the description is larger than 16 MB".into()));
+        }
+        // A large model is written once: the length of its hash is known.
+        let mut bytes = Vec::with_capacity(8 + length + end);
+        bytes.extend((length as u64).to_le_bytes());
+        bytes.extend(before.bytes());
+        let place = bytes.len();
+        bytes.resize(place + HASH, b'0');
+        bytes.extend(after.bytes());
+        bytes.resize(8 + length, b' ');
+        for (_, tensor) in &order {
+            match (&tensor.array.numbers, tensor.stored) {
+                (Numbers::F64(v), Stored::U16) => put(v, |x| (x as u16).to_le_bytes(), &mut bytes),
+                (Numbers::F64(v), Stored::U32) => put(v, |x| (x as u32).to_le_bytes(), &mut bytes),
+                (Numbers::F64(v), Stored::Plain) => put(v, f64::to_le_bytes, &mut bytes),
+                (Numbers::I64(v), _) => put(v, i64::to_le_bytes, &mut bytes),
+                (Numbers::U8(v), _) => bytes.extend(v),
+            }
+        }
+        let body = 8 + length;
+        Ok(Unsealed { bytes, place, body, description, tensors })
     }
-    let hash = hash(&description, &tensors, &bytes[8 + length..]);
-    bytes[place..place + HASH].copy_from_slice(hash.as_bytes());
-    Ok(bytes)
+
+    fn hash(&self) -> String {
+        hash(&self.description, &self.tensors, &self.bytes[self.body..])
+    }
 }
 
 fn put<T: Copy, const N: usize>(
@@ -249,6 +288,13 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
 /// # Errors
 /// What the system said.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    save_with(path, |out| out.write_all(bytes))
+}
+
+fn save_with(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> Result<()> {
     let refuse =
         |e: std::io::Error| Error::System { path: path.display().to_string(), why: e.to_string() };
     let folder = match path.parent() {
@@ -257,7 +303,7 @@ pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     };
     let mut file =
         tempfile::Builder::new().prefix(".mercer-").tempfile_in(folder).map_err(refuse)?;
-    file.write_all(bytes).map_err(refuse)?;
+    write(file.as_file_mut()).map_err(refuse)?;
     file.as_file().sync_all().map_err(refuse)?;
     share(file.as_file()).map_err(refuse)?;
     file.persist(path).map_err(|e| refuse(e.error))?;

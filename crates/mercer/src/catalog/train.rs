@@ -318,13 +318,19 @@ impl Training<'_> {
         }
         let most = if online { monitor.memory().map_or(HELD, |bytes| bytes / 4) } else { u64::MAX };
         let (mut parts, mut stopped, mut held) = (Vec::new(), None, 0);
-        let read = self.each_wave(stream, (Labels::All, 0), monitor, &mut stopped, |wave, _| {
+        let mut take = |wave: Vec<Dealt>| {
             for dealt in wave {
                 held += dealt.rows.n_bytes();
                 parts.push(dealt.rows);
             }
             if held > most { Err(Error::Stopped) } else { reserve(held) }
-        });
+        };
+        // One table is made into rows where they stay; several have to be joined.
+        let plain = !online && self.features.map.is_none();
+        let at_once = plain && stream.is_counted(&self.reading(Labels::All));
+        let piece = if at_once { usize::MAX } else { self.piece() };
+        let (every, stop) = ((Labels::All, 0), &mut stopped);
+        let read = self.each_piece(stream, piece, every, monitor, stop, |wave, _| take(wave));
         if held > most {
             drop(parts);
             return self.train_in_parts(stream, start, monitor);
@@ -546,12 +552,24 @@ impl Training<'_> {
     pub(super) fn each_wave<S: Stream>(
         &self,
         stream: &S,
+        which: (Labels, u64),
+        monitor: &Monitor<'_>,
+        stopped: &mut Option<Stop>,
+        take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
+    ) -> std::result::Result<(), S::Error> {
+        self.each_piece(stream, self.piece(), which, monitor, stopped, take)
+    }
+
+    /// The same in tables of so many rows.
+    fn each_piece<S: Stream>(
+        &self,
+        stream: &S,
+        piece: usize,
         (labels, pass): (Labels, u64),
         monitor: &Monitor<'_>,
         stopped: &mut Option<Stop>,
         mut take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
-        let piece = self.piece();
         let encoder = Encoder::new(&self.features);
         let passes = if self.n_folds > 1 { 2 } else { 1 };
         let total = self.n_rows.map(|n| n * passes);

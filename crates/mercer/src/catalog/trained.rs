@@ -125,6 +125,11 @@ impl Trained {
     /// # Errors
     /// If the description would be too large.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::to_bytes(self.tree()?)
+    }
+
+    /// What a file holds.
+    fn tree(&self) -> Result<Tree> {
         let model = (!self.follows_from_stats()).then_some(Cow::Borrowed(&self.fitted.model));
         let certificate = self.fitted.certificate.clone();
         let file = InFile {
@@ -136,7 +141,7 @@ impl Trained {
             decision: self.decision.as_ref().map(Cow::Borrowed),
             densities: self.densities.as_ref().map(Cow::Borrowed),
         };
-        file::to_bytes(Tree::of(&file).map_err(|e| Error::File(e.to_string()))?)
+        Tree::of(&file).map_err(|e| Error::File(e.to_string()))
     }
 
     /// Whether the summary is large and makes the very model again. Then the model need not be stored: a table
@@ -189,7 +194,7 @@ impl Trained {
     /// # Errors
     /// What the system said.
     pub fn save(&self, path: &Path) -> Result<()> {
-        file::save(path, &self.to_bytes()?)
+        file::save_tree(path, self.tree()?)
     }
 
     /// Reads a model file.

@@ -21,6 +21,11 @@ pub trait Stream {
         chunk: usize,
         take: &mut dyn FnMut(Vec<Table>) -> std::result::Result<ControlFlow<()>, Self::Error>,
     ) -> std::result::Result<(), Self::Error>;
+
+    /// Whether a table of all rows takes no more memory than what is held anyway, its texts being counted.
+    fn is_counted(&self, _schema: &Schema) -> bool {
+        false
+    }
 }
 
 impl Stream for Table {

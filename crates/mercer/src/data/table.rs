@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::prepare::Schema;
+use crate::text::CountedTexts;
 use mercer_num::Sparse;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -45,6 +46,8 @@ pub enum Values {
     Booleans(Vec<Option<bool>>),
     /// `None` is missing.
     Text(Vec<Option<String>>),
+    /// Texts of which nothing is left but how often each term occurs.
+    Counted(CountedTexts),
     /// A bundle of numeric columns in compressed rows, as svmlight files have them.
     Sparse(Sparse),
 }
@@ -141,7 +144,7 @@ impl Values {
             Values::Numbers(_) => Kind::Numeric,
             Values::Categories { .. } => Kind::Categorical,
             Values::Booleans(_) => Kind::Boolean,
-            Values::Text(_) => Kind::Text,
+            Values::Text(_) | Values::Counted(_) => Kind::Text,
             Values::Sparse(_) => Kind::Sparse,
         }
     }
@@ -153,6 +156,7 @@ impl Values {
             Values::Categories { codes, .. } => codes.len(),
             Values::Booleans(v) => v.len(),
             Values::Text(v) => v.len(),
+            Values::Counted(v) => v.len(),
             Values::Sparse(v) => v.rows(),
         }
     }
@@ -162,14 +166,14 @@ impl Values {
         self.len() == 0
     }
 
-    /// How many values are missing.
+    /// How many values are missing; a text that was counted is not known to be.
     pub fn n_missing(&self) -> usize {
         match self {
             Values::Numbers(v) => v.iter().filter(|x| x.is_nan()).count(),
             Values::Categories { codes, .. } => codes.iter().filter(|c| **c == MISSING).count(),
             Values::Booleans(v) => v.iter().filter(|x| x.is_none()).count(),
             Values::Text(v) => v.iter().filter(|x| x.is_none()).count(),
-            Values::Sparse(_) => 0,
+            Values::Counted(_) | Values::Sparse(_) => 0,
         }
     }
 
@@ -180,7 +184,7 @@ impl Values {
             Values::Categories { codes, levels } => levels.word(codes[i]).map(str::to_owned),
             Values::Booleans(v) => v[i].map(|b| b.to_string()),
             Values::Text(v) => v[i].clone(),
-            Values::Sparse(_) => None,
+            Values::Counted(_) | Values::Sparse(_) => None,
         }
     }
 
@@ -219,6 +223,11 @@ impl Values {
             }
             Values::Booleans(v) => Values::Booleans(front(v, n)),
             Values::Text(v) => Values::Text(front(v, n)),
+            Values::Counted(v) => {
+                let head = v.slice(0..n);
+                *v = v.slice(n..v.len());
+                Values::Counted(head)
+            }
             Values::Sparse(v) => {
                 let head = v.slice_outer(0..n).to_owned();
                 *v = v.slice_outer(n..v.rows()).to_owned();
@@ -259,6 +268,11 @@ impl Table {
     /// The columns in order.
     pub fn columns(&self) -> &[Column] {
         &self.columns
+    }
+
+    /// The columns in order, for keeps.
+    pub fn into_columns(self) -> Vec<Column> {
+        self.columns
     }
 
     /// The column of a name.

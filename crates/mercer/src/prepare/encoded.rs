@@ -5,6 +5,7 @@ use crate::data::{Classes, Dataset, Described, Label, MISSING, Table, Values};
 use crate::error::{Error, Result};
 use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::Axis;
+use rayon::prelude::*;
 use std::sync::Arc;
 
 /// The code of a row whose class is not known.
@@ -45,14 +46,6 @@ impl Encoded {
         }
     }
 
-    /// Cells that are stored.
-    fn n_cells(&self) -> usize {
-        match &self.rows {
-            OwnedRows::Dense(x) => x.len(),
-            OwnedRows::Sparse(x) => x.nnz(),
-        }
-    }
-
     /// The features with their classes.
     ///
     /// # Errors
@@ -78,7 +71,10 @@ impl Encoded {
     }
 
     /// All rows of several parts, in their order; `None` of no part.
-    pub fn join(parts: Vec<Encoded>) -> Option<Encoded> {
+    pub fn join(mut parts: Vec<Encoded>) -> Option<Encoded> {
+        if parts.len() == 1 {
+            return parts.pop();
+        }
         let columns = Arc::clone(&parts.first()?.columns);
         let codes = parts.iter().flat_map(|part| part.codes.iter().copied()).collect();
         let numbers = parts.iter().flat_map(|part| part.numbers.iter().copied()).collect();
@@ -87,19 +83,11 @@ impl Encoded {
         let width = parts.first()?.rows().n_columns();
         let sparse = parts.iter().any(|part| matches!(part.rows, OwnedRows::Sparse(_)));
         let rows = if sparse {
-            let n_cells = parts.iter().map(|part| part.n_cells()).sum();
-            let (mut offsets, mut places, mut values) =
-                (vec![0], Vec::with_capacity(n_cells), Vec::with_capacity(n_cells));
-            for part in parts {
-                if let OwnedRows::Sparse(x) = part.rows {
-                    for row in x.outer_iterator() {
-                        places.extend_from_slice(row.indices());
-                        values.extend_from_slice(row.data());
-                        offsets.push(places.len());
-                    }
-                }
-            }
-            OwnedRows::Sparse(Sparse::new((n_rows, width), offsets, places, values))
+            let sparse = parts.iter().filter_map(|part| match &part.rows {
+                OwnedRows::Sparse(x) => Some(x),
+                OwnedRows::Dense(_) => None,
+            });
+            OwnedRows::Sparse(stacked(&sparse.collect::<Vec<_>>(), width))
         } else {
             let mut cells = Vec::with_capacity(n_rows * width);
             for part in parts {
@@ -138,6 +126,30 @@ impl Encoded {
         let numbers = places.iter().filter_map(|i| self.numbers.get(*i)).copied().collect();
         Encoded { rows, codes, numbers, n_unseen: 0, columns: Arc::clone(&self.columns) }
     }
+}
+
+/// Compressed rows one below the other. Memory that is new costs more than the copy, so all threads
+/// take part.
+fn stacked(parts: &[&Sparse], width: usize) -> Sparse {
+    let n_cells = parts.iter().map(|x| x.nnz()).sum();
+    let (mut places, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
+    let (mut places_left, mut values_left) = (places.as_mut_slice(), values.as_mut_slice());
+    let mut offsets = vec![0];
+    let mut copies = Vec::with_capacity(parts.len());
+    for x in parts {
+        let before = offsets[offsets.len() - 1];
+        let ends = x.indptr().into_raw_storage().iter().skip(1);
+        offsets.extend(ends.map(|end| before + end));
+        let (some_places, more_places) = places_left.split_at_mut(x.nnz());
+        let (some_values, more_values) = values_left.split_at_mut(x.nnz());
+        copies.push((some_places, some_values, x));
+        (places_left, values_left) = (more_places, more_values);
+    }
+    copies.into_par_iter().for_each(|(places, values, x)| {
+        places.copy_from_slice(x.indices());
+        values.copy_from_slice(x.data());
+    });
+    Sparse::new((offsets.len() - 1, width), offsets, places, values)
 }
 
 /// Makes rows of many tables: what is the same for all of them is worked out once.

@@ -4,7 +4,7 @@
 use super::encoded::{Encoded, Encoder, OwnedRows};
 use super::number::{Look, NumberStep};
 use super::text::TextLook;
-use super::{Field, Recipe, RowMap, Schema, TextStep, Words};
+use super::{Field, Looked, Recipe, RowMap, Schema, TextStep, Words};
 use crate::data::{
     Classes, Column, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
     Values,
@@ -21,6 +21,8 @@ use std::sync::Arc;
 
 /// Rows looked at together; any number gives the same features.
 const LOOK: usize = 4096;
+/// Bytes of what a look found in texts that are kept, where nobody set a budget.
+const KEPT: u64 = 256 << 20;
 /// Rows written together.
 const TILE: usize = 256;
 
@@ -172,11 +174,38 @@ impl Features {
     /// # Errors
     /// What reading failed with, or [`Error::Stopped`].
     pub fn look<S: Stream>(
-        mut self,
+        self,
         recipe: &Recipe,
         stream: &S,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Features, S::Error> {
+        Ok(self.look_with_room(recipe, stream, 0, monitor)?.0)
+    }
+
+    /// The same, and the stream with what was found in its texts, so that it need not be looked for again.
+    ///
+    /// # Errors
+    /// What reading failed with, or [`Error::Stopped`].
+    pub fn look_and_keep<'s, S: Stream>(
+        self,
+        recipe: &Recipe,
+        stream: &'s S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<(Features, Looked<'s, S>), S::Error> {
+        // Rows in memory take three times what is kept of them. So all of it together is half of a budget at
+        // most, and nothing is refused that would not be refused without.
+        let room = monitor.memory().map_or(KEPT, |bytes| KEPT.min(bytes / 8));
+        self.look_with_room(recipe, stream, room, monitor)
+    }
+
+    fn look_with_room<'s, S: Stream>(
+        mut self,
+        recipe: &Recipe,
+        stream: &'s S,
+        room: u64,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<(Features, Looked<'s, S>), S::Error> {
+        let mut kept = Looked::new(stream);
         let texts: Vec<usize> =
             (0..self.steps.len()).filter(|k| is_text(&self.steps[*k])).collect();
         let mut steps = Vec::with_capacity(texts.len());
@@ -185,11 +214,13 @@ impl Features {
         }
         if !recipe.needs_a_look() && !steps.iter().any(TextStep::needs_a_look) {
             texts.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
-            return self.with_map(recipe, stream, monitor);
+            return Ok((self.with_map(recipe, stream, monitor)?, kept));
         }
         let numeric: Vec<usize> =
             (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Number(_))).collect();
-        let mut found = steps.iter().map(TextLook::new).collect::<Result<Vec<_>>>()?;
+        let room = room / texts.len().max(1) as u64;
+        let mut found =
+            steps.iter().map(|step| TextLook::new(step, room)).collect::<Result<Vec<_>>>()?;
         let mut looks = Looks::new(numeric.len(), recipe.needs_values());
         let mut stopped: Option<Stop> = None;
         stream.stream(&self.schema, LOOK, &mut |tables| {
@@ -217,12 +248,16 @@ impl Features {
             self.steps[k] = Step::Number(step);
         }
         for ((k, look), step) in texts.into_iter().zip(found).zip(steps) {
-            self.steps[k] = Step::Text(look.finish(step, &recipe.text.selection)?.into());
+            let (step, texts) = look.finish(step, &recipe.text.selection)?;
+            self.steps[k] = Step::Text(step.into());
+            if let Some(texts) = texts {
+                kept.keep(&self.schema.fields[k].name, texts);
+            }
         }
         if self.n_features() == 0 {
             return Err(Error::NoFeatures.into());
         }
-        self.with_map(recipe, stream, monitor)
+        Ok((self.with_map(recipe, &kept, monitor)?, kept))
     }
 
     /// Fits the map that the recipe asks for.
@@ -421,8 +456,12 @@ impl Features {
     fn with_texts(&self, columns: &[&Column], head: &Matrix) -> Result<Sparse> {
         let mut texts = Vec::new();
         for (column, step) in columns.iter().zip(&self.steps) {
-            if let (Values::Text(values), Step::Text(step)) = (&column.values, step) {
-                texts.push(step.rows(values)?);
+            match (&column.values, step) {
+                (Values::Text(values), Step::Text(step)) => texts.push(step.rows(values)?),
+                (Values::Counted(values), Step::Text(step)) => {
+                    texts.push(step.rows_of_counted(values)?);
+                }
+                _ => {}
             }
         }
         if let [_] = texts.as_slice()

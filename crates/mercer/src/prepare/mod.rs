@@ -4,6 +4,7 @@
 
 mod encoded;
 mod features;
+mod looked;
 mod number;
 mod recipe;
 mod row_map;
@@ -12,6 +13,7 @@ mod text;
 
 pub use encoded::{Encoded, Encoder, UNLABELED};
 pub use features::{Features, LeftOut, Reads, Step};
+pub use looked::Looked;
 pub use number::NumberStep;
 pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
 pub use row_map::{FittedMap, MapRecipe, RowMap};

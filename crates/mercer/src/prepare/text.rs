@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::model::{Cached, Monitor, Statistics};
 use crate::text::{
-    Accents, Analyzer, Bound, Case, DocumentCounts, Gathering, Hashing, Idf, Language, Norm,
-    Selection, Sign, StopWords, TextRows, Tf, Unit, Weighting, count,
+    Accents, Analyzer, Bound, Case, CountedTexts, DocumentCounts, Gathering, Hashing, Idf,
+    Language, Norm, Selection, Sign, StopWords, TextRows, Tf, Unit, Weighting, count,
 };
 use serde::{Deserialize, Serialize};
 
@@ -289,16 +289,29 @@ impl TextStep {
     pub(super) fn rows(&self, texts: &[Option<String>]) -> Result<TextRows> {
         let texts: Vec<&str> = texts.iter().map(|t| t.as_deref().unwrap_or_default()).collect();
         let quiet = Monitor::quiet();
-        let mut rows = match &self.terms {
+        let rows = match &self.terms {
             KnownTerms::Vocabulary(counts) => {
                 count(&texts, &self.analyzer, &counts.vocabulary, &quiet)?
             }
             KnownTerms::Hashed { hashing, .. } => hashing.count(&texts, &self.analyzer, &quiet)?,
         };
+        Ok(self.weighed(rows))
+    }
+
+    /// The rows of texts that were counted when this step was made.
+    pub(super) fn rows_of_counted(&self, texts: &CountedTexts) -> Result<TextRows> {
+        if texts.n_columns() != self.width() {
+            let (found, expected) = (texts.n_columns(), self.width());
+            return Err(Error::Columns { found, expected });
+        }
+        Ok(self.weighed(texts.rows()))
+    }
+
+    fn weighed(&self, mut rows: TextRows) -> TextRows {
         if self.weighting != Weighting::default() {
             self.weighting.apply(&mut rows, self.idf.get(|| self.rarity()));
         }
-        Ok(rows)
+        rows
     }
 
     /// What the rarity of each term weighs.
@@ -340,10 +353,11 @@ pub(super) enum TextLook {
 }
 
 impl TextLook {
-    pub fn new(step: &TextStep) -> Result<TextLook> {
+    /// Looks at the texts of a step, with room for so many bytes of what is found.
+    pub fn new(step: &TextStep, room: u64) -> Result<TextLook> {
         Ok(match &step.terms {
             _ if !step.needs_a_look() => TextLook::Nothing,
-            KnownTerms::Vocabulary(_) => TextLook::Words(Gathering::new(&step.analyzer)?),
+            KnownTerms::Vocabulary(_) => TextLook::Words(Gathering::new(&step.analyzer, room)?),
             KnownTerms::Hashed { hashing, .. } => TextLook::Columns {
                 hashing: *hashing,
                 analyzer: step.analyzer.clone(),
@@ -358,7 +372,11 @@ impl TextLook {
         match self {
             TextLook::Words(gathering) => {
                 gathering.observe(batches);
-                monitor.reserve("finding the words of texts", gathering.size())
+                let reserve = |bytes| monitor.reserve("finding the words of texts", bytes);
+                if reserve(gathering.size()).is_err() {
+                    gathering.forget();
+                }
+                reserve(gathering.size())
             }
             TextLook::Columns { hashing, analyzer, n_texts, documents } => {
                 for batch in batches {
@@ -373,17 +391,24 @@ impl TextLook {
         }
     }
 
-    /// The step with what was learned.
-    pub fn finish(self, mut step: TextStep, selection: &Selection) -> Result<TextStep> {
+    /// The step with what was learned, and the texts if there was room.
+    pub fn finish(
+        self,
+        mut step: TextStep,
+        selection: &Selection,
+    ) -> Result<(TextStep, Option<CountedTexts>)> {
+        let mut texts = None;
         match self {
             TextLook::Words(gathering) => {
-                step.terms = KnownTerms::Vocabulary(gathering.finish().select(selection)?);
+                let (counts, counted) = gathering.finish(selection)?;
+                step.terms = KnownTerms::Vocabulary(counts);
+                texts = counted;
             }
             TextLook::Columns { hashing, n_texts, documents, .. } => {
                 step.terms = KnownTerms::Hashed { hashing, n_texts, documents };
             }
             TextLook::Nothing => {}
         }
-        Ok(step)
+        Ok((step, texts))
     }
 }

@@ -7,7 +7,7 @@
 
 use super::analyzer::{Analyzer, Reader, Scratch};
 use super::terms::{Batch, Terms};
-use super::vocabulary::Vocabulary;
+use super::vocabulary::{Lookup, Vocabulary};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Statistics};
 use mercer_num::Sparse;
@@ -16,12 +16,9 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering as Order;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 /// Bytes of text that a worker takes at a time.
 const BLOCK: usize = 1 << 17;
-/// Texts of a batch that a worker takes at a time.
-const SOME: usize = 64;
 /// The number of a term that is left out.
 const NOWHERE: u32 = u32::MAX;
 
@@ -134,13 +131,14 @@ pub struct Tallied {
     blocks: Vec<Block>,
 }
 
-/// The counts of some consecutive texts, by the terms of a table.
-struct Block {
-    table: usize,
-    cells: Vec<(u32, u32)>,
+/// The counts of some consecutive texts, by the terms of a table, or in the end by column.
+#[derive(Debug, PartialEq)]
+pub(super) struct Block {
+    pub table: usize,
+    pub cells: Vec<(u32, u32)>,
     /// Where each text's cells end.
-    ends: Vec<usize>,
-    lengths: Vec<u32>,
+    pub ends: Vec<usize>,
+    pub lengths: Vec<u32>,
 }
 
 /// Finds and counts the terms of texts.
@@ -153,7 +151,7 @@ pub fn tally(texts: &[&str], analyzer: &Analyzer, monitor: &Monitor<'_>) -> Resu
         let mut counter = Counter::default();
         let mut blocks = Vec::new();
         while let Some((k, texts)) = next() {
-            blocks.push((k, counter.block(&reader, texts)));
+            blocks.push((k, counter.block(&reader, texts.iter().copied())));
         }
         (counter, blocks)
     })?;
@@ -163,13 +161,18 @@ pub fn tally(texts: &[&str], analyzer: &Analyzer, monitor: &Monitor<'_>) -> Resu
     }
     blocks.sort_unstable_by_key(|(k, _)| *k);
     let blocks = blocks.into_iter().map(|(_, block)| block).collect();
-    let counters: Vec<Counter> = counters.into_iter().map(|(counter, _)| counter).collect();
-    let (order, places, documents) = sorted(&counters);
-    let tables = counters.into_iter().map(|counter| counter.terms).collect();
-    Ok(Tallied { tables, places, order, documents, blocks })
+    let counters = counters.into_iter().map(|(counter, _)| counter).collect();
+    Ok(Tallied::new(counters, blocks))
 }
 
 impl Tallied {
+    /// What workers found, in the order of the texts.
+    pub(super) fn new(counters: Vec<Counter>, blocks: Vec<Block>) -> Tallied {
+        let (order, places, documents) = sorted(&counters);
+        let tables = counters.into_iter().map(|counter| counter.terms).collect();
+        Tallied { tables, places, order, documents, blocks }
+    }
+
     /// How many distinct terms there are.
     pub fn n_terms(&self) -> usize {
         self.order.len()
@@ -212,7 +215,14 @@ impl Tallied {
     ///
     /// # Panics
     /// If `keep` has not one entry a term.
-    pub fn counts(mut self, keep: &[bool]) -> (Vocabulary, TextRows) {
+    pub fn counts(self, keep: &[bool]) -> (Vocabulary, TextRows) {
+        let (vocabulary, blocks) = self.chosen(keep);
+        let n_columns = vocabulary.len();
+        (vocabulary, joined(blocks, n_columns))
+    }
+
+    /// The terms that stay, and the blocks by their columns.
+    pub(super) fn chosen(mut self, keep: &[bool]) -> (Vocabulary, Vec<Block>) {
         assert_eq!(keep.len(), self.n_terms(), "one entry a term");
         let mut n = 0;
         let moved: Vec<u32> = keep
@@ -241,7 +251,7 @@ impl Tallied {
                 });
             },
         );
-        (vocabulary, joined(self.blocks, n as usize))
+        (vocabulary, self.blocks)
     }
 }
 
@@ -256,8 +266,9 @@ pub fn count(
     monitor: &Monitor<'_>,
 ) -> Result<TextRows> {
     let reader = analyzer.reader()?;
+    let known = vocabulary.lookup();
     let blocks = in_blocks(texts, monitor, |texts, counter: &mut KnownCounter| {
-        counter.block(&reader, texts, vocabulary)
+        counter.block(&reader, texts, known)
     })?;
     Ok(joined(blocks, vocabulary.len()))
 }
@@ -342,8 +353,13 @@ struct Mark {
 }
 
 impl Counter {
-    fn block(&mut self, reader: &Reader, texts: &[&str]) -> Block {
-        let mut block = Block::with_room(texts);
+    /// Counts the terms of texts and keeps the counts.
+    pub(super) fn block<'t>(
+        &mut self,
+        reader: &Reader,
+        texts: impl Iterator<Item = &'t str> + Clone,
+    ) -> Block {
+        let mut block = Block::with_room(texts.clone());
         for text in texts {
             let n = self.gather(reader, text);
             let Counter { terms, marks, documents, row, batch, .. } = self;
@@ -404,16 +420,14 @@ struct KnownCounter {
 }
 
 impl KnownCounter {
-    fn block(&mut self, reader: &Reader, texts: &[&str], vocabulary: &Vocabulary) -> Block {
-        let mut block = Block::with_room(texts);
+    fn block(&mut self, reader: &Reader, texts: &[&str], known: Lookup<'_>) -> Block {
+        let mut block = Block::with_room(texts.iter().copied());
         let KnownCounter { ids, batch, scratch } = self;
         for text in texts {
             batch.clear();
             ids.clear();
-            reader.each(text, scratch, |text, from, to| {
-                vocabulary.push_bytes(text, from, to, batch);
-            });
-            vocabulary.known_ids(batch, |id| ids.push(id));
+            reader.each(text, scratch, |text, from, to| known.push(text, from, to, batch));
+            known.known_ids(batch, |id| ids.push(id));
             ids.sort_unstable();
             let same = ids.chunk_by(|a, b| a == b);
             block.cells.extend(same.map(|ids| (ids[0], ids.len() as u32)));
@@ -424,14 +438,19 @@ impl KnownCounter {
 }
 
 impl Block {
-    fn with_room(texts: &[&str]) -> Block {
-        let bytes: usize = texts.iter().map(|text| text.len()).sum();
+    fn with_room<'t>(texts: impl Iterator<Item = &'t str>) -> Block {
+        let (n, bytes) = texts.fold((0, 0), |(n, bytes), text| (n + 1, bytes + text.len()));
         Block {
             table: 0,
             cells: Vec::with_capacity(bytes / 10),
-            ends: Vec::with_capacity(texts.len()),
-            lengths: Vec::with_capacity(texts.len()),
+            ends: Vec::with_capacity(n),
+            lengths: Vec::with_capacity(n),
         }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn size(&self) -> usize {
+        8 * self.cells.capacity() + 12 * self.ends.capacity() + size_of::<Block>()
     }
 
     /// Counts a term of the text under way; true if it is its first there.
@@ -475,7 +494,32 @@ impl Block {
 
 /// One matrix of all blocks.
 fn joined(blocks: Vec<Block>, n_columns: usize) -> TextRows {
-    let n_cells = blocks.iter().map(|block| block.cells.len()).sum();
+    let parts = blocks.iter().map(|block| block.part(0..block.lengths.len()));
+    joined_parts(&parts.collect::<Vec<_>>(), n_columns)
+}
+
+/// Some texts of a block.
+pub(super) struct Part<'a> {
+    cells: &'a [(u32, u32)],
+    ends: &'a [usize],
+    /// What comes before the first end.
+    before: usize,
+    lengths: &'a [u32],
+}
+
+impl Block {
+    /// Some of its texts.
+    pub(super) fn part(&self, texts: Range<usize>) -> Part<'_> {
+        let end = |i: usize| if i == 0 { 0 } else { self.ends[i - 1] };
+        let (before, last) = (end(texts.start), end(texts.end));
+        let lengths = &self.lengths[texts.clone()];
+        Part { cells: &self.cells[before..last], ends: &self.ends[texts], before, lengths }
+    }
+}
+
+/// One matrix of texts by column, written by all threads.
+pub(super) fn joined_parts(parts: &[Part<'_>], n_columns: usize) -> TextRows {
+    let n_cells = parts.iter().map(|part| part.cells.len()).sum();
     let mut rows = TextRows {
         starts: vec![0],
         columns: vec![0; n_cells],
@@ -484,18 +528,18 @@ fn joined(blocks: Vec<Block>, n_columns: usize) -> TextRows {
         n_columns,
     };
     let (mut columns, mut values) = (rows.columns.as_mut_slice(), rows.values.as_mut_slice());
-    let mut parts = Vec::with_capacity(blocks.len());
+    let mut copies = Vec::with_capacity(parts.len());
     let mut start = 0;
-    for block in &blocks {
-        rows.starts.extend(block.ends.iter().map(|end| start + end));
-        rows.lengths.extend_from_slice(&block.lengths);
-        start += block.cells.len();
-        let (some_columns, more_columns) = columns.split_at_mut(block.cells.len());
-        let (some_values, more_values) = values.split_at_mut(block.cells.len());
-        parts.push((some_columns, some_values, &block.cells));
+    for part in parts {
+        rows.starts.extend(part.ends.iter().map(|end| start + end - part.before));
+        rows.lengths.extend_from_slice(part.lengths);
+        start += part.cells.len();
+        let (some_columns, more_columns) = columns.split_at_mut(part.cells.len());
+        let (some_values, more_values) = values.split_at_mut(part.cells.len());
+        copies.push((some_columns, some_values, part.cells));
         (columns, values) = (more_columns, more_values);
     }
-    parts.into_par_iter().for_each(|(columns, values, cells)| {
+    copies.into_par_iter().for_each(|(columns, values, cells)| {
         for ((column, value), (id, n)) in columns.iter_mut().zip(values).zip(cells) {
             *column = *id as i32;
             *value = f64::from(*n);
@@ -581,76 +625,17 @@ impl DocumentCounts {
             }
             counter
         })?;
-        Ok(DocumentCounts::gathered(&counters, texts.len() as u64))
+        let tallied = Tallied::new(counters, Vec::new());
+        let keep = vec![true; tallied.n_terms()];
+        Ok(DocumentCounts::chosen(tallied, &keep, texts.len() as u64).0)
     }
 
-    pub(super) fn gathered(counters: &[Counter], n_texts: u64) -> DocumentCounts {
-        let (order, _, documents) = sorted(counters);
-        let terms = order.iter().map(|(table, id)| {
-            let term = counters[*table as usize].terms.term(*id as usize);
-            std::str::from_utf8(term).unwrap_or("\u{fffd}")
-        });
-        let vocabulary = Vocabulary::new(terms).expect("every term comes once");
-        DocumentCounts { n_texts, vocabulary, documents }
-    }
-
-    /// The counts of the terms that stay.
-    ///
-    /// # Errors
-    /// If the bounds leave no room.
-    pub fn select(self, selection: &Selection) -> Result<DocumentCounts> {
-        let keep = selection.keep(self.n_texts, &self.documents, |id| self.documents[id])?;
-        if keep.iter().all(|keep| *keep) {
-            return Ok(self);
-        }
-        let kept = || (0..keep.len()).filter(|id| keep[*id]);
-        Ok(DocumentCounts {
-            n_texts: self.n_texts,
-            vocabulary: Vocabulary::new(kept().map(|id| self.vocabulary.term(id)))?,
-            documents: kept().map(|id| self.documents[id]).collect(),
-        })
-    }
-}
-
-/// Document counts of texts that come in batches, gathered by all threads.
-pub(crate) struct Gathering {
-    reader: Reader,
-    counters: Vec<Mutex<Counter>>,
-    n_texts: u64,
-}
-
-impl Gathering {
-    /// No texts yet.
-    pub(crate) fn new(analyzer: &Analyzer) -> Result<Gathering> {
-        let counters = (0..rayon::current_num_threads()).map(|_| Mutex::default()).collect();
-        Ok(Gathering { reader: analyzer.reader()?, counters, n_texts: 0 })
-    }
-
-    /// Takes texts; a missing one is none.
-    pub(crate) fn observe(&mut self, batches: &[&[Option<String>]]) {
-        let taken = AtomicUsize::new(0);
-        let some: Vec<_> = batches.iter().flat_map(|batch| batch.chunks(SOME)).collect();
-        self.counters.par_iter().with_max_len(1).for_each(|counter| {
-            let mut counter = counter.lock().unwrap_or_else(PoisonError::into_inner);
-            while let Some(some) = some.get(taken.fetch_add(1, Ordering::Relaxed)) {
-                counter.observe(&self.reader, some.iter().flatten().map(String::as_str));
-            }
-        });
-        let texts = batches.iter().flat_map(|batch| batch.iter().flatten());
-        self.n_texts += texts.count() as u64;
-    }
-
-    /// About how many bytes it takes.
-    pub(crate) fn size(&self) -> u64 {
-        let one = |c: &Mutex<Counter>| c.lock().unwrap_or_else(PoisonError::into_inner).size();
-        self.counters.iter().map(|counter| one(counter) as u64).sum()
-    }
-
-    /// The counts.
-    pub(crate) fn finish(self) -> DocumentCounts {
-        let own = |c: Mutex<Counter>| c.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let counters: Vec<Counter> = self.counters.into_iter().map(own).collect();
-        DocumentCounts::gathered(&counters, self.n_texts)
+    /// Those of the terms that stay, and the blocks by their columns.
+    pub(super) fn chosen(tallied: Tallied, keep: &[bool], n_texts: u64) -> (Self, Vec<Block>) {
+        let kept = tallied.documents.iter().zip(keep).filter(|(_, keep)| **keep);
+        let documents = kept.map(|(n, _)| *n).collect();
+        let (vocabulary, blocks) = tallied.chosen(keep);
+        (DocumentCounts { n_texts, vocabulary, documents }, blocks)
     }
 }
 

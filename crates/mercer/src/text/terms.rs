@@ -1,4 +1,4 @@
-//! Terms and their numbers: an open-addressing table over one buffer of bytes.
+//! Terms and their numbers: a list in one buffer of bytes, and an open-addressing table over it.
 //!
 //! A term of up to eight bytes lies in its slot whole, so that finding it touches one cache line; a
 //! longer one is known by its hash and then compared. Numbers are given in the order of arrival. The
@@ -31,11 +31,23 @@ const MASKS: [u64; SHORT + 1] = {
 static SALT: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish() | 1);
 
 /// Distinct terms, numbered from zero.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
+    list: List,
+    table: Table,
+}
+
+/// Terms one behind the other.
+#[derive(Clone, Debug, Default)]
+pub(super) struct List {
     bytes: Vec<u8>,
     /// Where each term ends in `bytes`.
     ends: Vec<usize>,
+}
+
+/// Where to find the number of a term of a list.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
     slots: Vec<Slot>,
     salt: u64,
 }
@@ -85,14 +97,7 @@ struct Slot {
     id: u32,
 }
 
-impl Default for Terms {
-    fn default() -> Terms {
-        let slots = vec![Slot::default(); FEWEST_SLOTS];
-        Terms { bytes: Vec::new(), ends: Vec::new(), slots, salt: *SALT }
-    }
-}
-
-impl Terms {
+impl List {
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -103,9 +108,105 @@ impl Terms {
         &self.bytes[start..self.ends[id]]
     }
 
+    /// Puts a term behind the others.
+    pub fn push(&mut self, term: &[u8]) {
+        self.bytes.extend_from_slice(term);
+        self.ends.push(self.bytes.len());
+    }
+}
+
+impl Terms {
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The bytes of a term.
+    pub fn term(&self, id: usize) -> &[u8] {
+        self.list.term(id)
+    }
+
     /// About how much memory it takes.
     pub fn size(&self) -> usize {
-        self.bytes.capacity() + 8 * self.ends.capacity() + 16 * self.slots.len()
+        self.list.bytes.capacity() + 8 * self.list.ends.capacity() + 16 * self.table.slots.len()
+    }
+
+    /// Puts the term that lies in a text from one place to another behind the others of a batch.
+    #[inline]
+    pub fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
+        self.table.push(text, from, to, batch);
+    }
+
+    /// Hands out the numbers of a batch in order; what is new gets one.
+    ///
+    /// # Panics
+    /// Beyond four billion terms or a term of four gigabytes, which no memory holds with the rest.
+    #[inline]
+    pub fn ids(&mut self, batch: &Batch, mut take: impl FnMut(u32)) {
+        for (k, entry) in batch.entries.iter().enumerate() {
+            self.table.fetch(batch, k + AHEAD);
+            let long = batch.long_term(entry);
+            let id = match self.table.look(&self.list, entry.key, entry.length, long) {
+                Ok(id) => id,
+                Err(at) if long.is_empty() => {
+                    let bytes = entry.key.to_le_bytes();
+                    self.add(&bytes[..entry.length as usize], entry.key, at)
+                }
+                Err(at) => self.add(long, entry.key, at),
+            };
+            take(id);
+        }
+    }
+
+    /// The number of a term, a new one if it was not there.
+    #[inline]
+    pub fn id(&mut self, term: &[u8]) -> u32 {
+        let key = self.table.key(term);
+        let found = self.table.look(&self.list, key, term.len() as u32, term);
+        found.unwrap_or_else(|at| self.add(term, key, at))
+    }
+
+    /// The number of a term that is there.
+    #[inline]
+    pub fn find(&self, term: &[u8]) -> Option<u32> {
+        self.table.find(&self.list, term)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn add(&mut self, term: &[u8], key: u64, at: usize) -> u32 {
+        self.list.push(term);
+        let id = self.list.len() - 1;
+        self.table.put(term, key, at, id);
+        if 2 * self.list.len() > self.table.slots.len() {
+            self.table.grow();
+        }
+        id as u32
+    }
+}
+
+impl Default for Table {
+    fn default() -> Table {
+        Table { slots: vec![Slot::default(); FEWEST_SLOTS], salt: *SALT }
+    }
+}
+
+impl Table {
+    /// The table of a list, or the number of the first term that comes again.
+    ///
+    /// # Errors
+    /// If a term comes twice.
+    pub fn of(list: &List) -> Result<Table, usize> {
+        let n_slots = (2 * list.len()).next_power_of_two().max(FEWEST_SLOTS);
+        let mut table = Table { slots: vec![Slot::default(); n_slots], salt: *SALT };
+        for id in 0..list.len() {
+            let term = list.term(id);
+            let key = table.key(term);
+            match table.look(list, key, term.len() as u32, term) {
+                Ok(_) => return Err(id),
+                Err(at) => table.put(term, key, at, id),
+            }
+        }
+        Ok(table)
     }
 
     /// Puts the term that lies in a text from one place to another behind the others of a batch.
@@ -128,36 +229,21 @@ impl Terms {
         }
     }
 
-    /// Hands out the numbers of a batch in order; what is new gets one.
-    ///
-    /// # Panics
-    /// Beyond four billion terms or a term of four gigabytes, which no memory holds with the rest.
-    #[inline]
-    pub fn ids(&mut self, batch: &Batch, mut take: impl FnMut(u32)) {
-        for (k, entry) in batch.entries.iter().enumerate() {
-            self.fetch(batch, k + AHEAD);
-            let long = batch.long_term(entry);
-            let id = match self.look(entry.key, entry.length, long) {
-                Ok(id) => id,
-                Err(at) if long.is_empty() => {
-                    let bytes = entry.key.to_le_bytes();
-                    self.add(&bytes[..entry.length as usize], entry.key, at)
-                }
-                Err(at) => self.add(long, entry.key, at),
-            };
-            take(id);
-        }
-    }
-
     /// Hands out the numbers of those terms of a batch that are there.
     #[inline]
-    pub fn known_ids(&self, batch: &Batch, mut take: impl FnMut(u32)) {
+    pub fn known_ids(&self, list: &List, batch: &Batch, mut take: impl FnMut(u32)) {
         for (k, entry) in batch.entries.iter().enumerate() {
             self.fetch(batch, k + AHEAD);
-            if let Ok(id) = self.look(entry.key, entry.length, batch.long_term(entry)) {
+            if let Ok(id) = self.look(list, entry.key, entry.length, batch.long_term(entry)) {
                 take(id);
             }
         }
+    }
+
+    /// The number of a term that is there.
+    #[inline]
+    pub fn find(&self, list: &List, term: &[u8]) -> Option<u32> {
+        self.look(list, self.key(term), term.len() as u32, term).ok()
     }
 
     /// Starts to bring the slot of a later entry into cache: which one it is, is known.
@@ -169,28 +255,15 @@ impl Terms {
         }
     }
 
-    /// The number of a term, a new one if it was not there.
-    #[inline]
-    pub fn id(&mut self, term: &[u8]) -> u32 {
-        let key = self.key(term);
-        self.look(key, term.len() as u32, term).unwrap_or_else(|at| self.add(term, key, at))
-    }
-
-    /// The number of a term that is there.
-    #[inline]
-    pub fn find(&self, term: &[u8]) -> Option<u32> {
-        self.look(self.key(term), term.len() as u32, term).ok()
-    }
-
     /// The number of a term, or the slot where it would go. Only a long term's bytes are looked at.
     #[inline]
-    fn look(&self, key: u64, length: u32, long: &[u8]) -> Result<u32, usize> {
+    fn look(&self, list: &List, key: u64, length: u32, long: &[u8]) -> Result<u32, usize> {
         let mut at = self.start(key, length);
         loop {
             let slot = self.slots[at];
             if slot.key == key && slot.length == length && slot.id != 0 {
                 let id = slot.id - 1;
-                if length as usize <= SHORT || self.term(id as usize) == long {
+                if length as usize <= SHORT || list.term(id as usize) == long {
                     return Ok(id);
                 }
             }
@@ -201,18 +274,11 @@ impl Terms {
         }
     }
 
-    #[cold]
-    #[inline(never)]
-    fn add(&mut self, term: &[u8], key: u64, at: usize) -> u32 {
+    /// Puts the term of a number in an empty slot.
+    fn put(&mut self, term: &[u8], key: u64, at: usize, id: usize) {
         let length = u32::try_from(term.len()).expect("a term is shorter than 4 GB");
-        self.bytes.extend_from_slice(term);
-        self.ends.push(self.bytes.len());
-        let id = u32::try_from(self.ends.len()).expect("fewer than 2^32 terms");
+        let id = u32::try_from(id + 1).expect("fewer than 2^32 terms");
         self.slots[at] = Slot { key, length, id };
-        if 2 * self.ends.len() > self.slots.len() {
-            self.grow();
-        }
-        id - 1
     }
 
     fn grow(&mut self) {
@@ -311,8 +377,26 @@ mod tests {
         assert!((0..one.len()).all(|id| one.term(id) == many.term(id)));
         let mut known = Vec::new();
         many.push(b"absent", 0, 6, &mut batch);
-        many.known_ids(&batch, |id| known.push(id));
+        many.table.known_ids(&many.list, &batch, |id| known.push(id));
         assert_eq!(known, expected[expected.len() - batch.len() + 1..]);
+    }
+
+    #[test]
+    fn a_table_made_at_once_finds_what_one_that_grew_finds() {
+        let mut terms = Terms::default();
+        let all: Vec<String> = (0..5000).map(|i| format!("{}{i}", "y".repeat(i % 11))).collect();
+        all.iter().for_each(|term| _ = terms.id(term.as_bytes()));
+
+        let table = Table::of(&terms.list).unwrap();
+
+        assert!(
+            all.iter().all(|t| table.find(&terms.list, t.as_bytes()) == terms.find(t.as_bytes()))
+        );
+        assert_eq!(table.find(&terms.list, b"absent"), None);
+        let mut twice = terms.list.clone();
+        twice.push(b"new");
+        twice.push(all[7].as_bytes());
+        assert_eq!(Table::of(&twice).map(|_| ()), Err(5001));
     }
 
     #[test]

@@ -3,8 +3,9 @@
 //! In a file, their number comes first and then every term, written as what it shares with the one
 //! before and what follows that, so a sorted vocabulary takes a few bytes a term.
 
-use super::terms::{Batch, Terms};
+use super::terms::{Batch, List, Table};
 use crate::error::{Error, Result};
+use crate::model::Cached;
 use serde::de::{self, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
@@ -12,7 +13,16 @@ use std::fmt;
 /// Distinct terms, numbered from zero.
 #[derive(Clone, Default)]
 pub struct Vocabulary {
-    terms: Terms,
+    terms: List,
+    /// Made when somebody looks for a term: whoever only learns and saves never does.
+    table: Cached<Table>,
+}
+
+/// A vocabulary in which terms can be found.
+#[derive(Clone, Copy)]
+pub(super) struct Lookup<'a> {
+    terms: &'a List,
+    table: &'a Table,
 }
 
 impl Vocabulary {
@@ -28,23 +38,33 @@ impl Vocabulary {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn new<T: AsRef<str>>(terms: impl IntoIterator<Item = T>) -> Result<Vocabulary> {
-        let mut vocabulary = Vocabulary::default();
-        for term in terms {
-            vocabulary.push(term.as_ref())?;
-        }
-        Ok(vocabulary)
+        let mut list = List::default();
+        terms.into_iter().for_each(|term| list.push(term.as_ref().as_bytes()));
+        Vocabulary::of(list)
     }
 
-    fn push(&mut self, term: &str) -> Result<()> {
-        let n = self.len();
-        if (self.terms.id(term.as_bytes()) as usize) < n {
-            return Err(Error::Parameter {
-                name: "vocabulary".into(),
-                found: format!("`{term}` twice"),
-                expected: "distinct terms".into(),
-            });
+    fn of(terms: List) -> Result<Vocabulary> {
+        let vocabulary = Vocabulary { terms, table: Cached::default() };
+        let terms = &vocabulary.terms;
+        // Terms in order are distinct where neighbors are.
+        if (1..terms.len()).all(|id| terms.term(id - 1) < terms.term(id)) {
+            return Ok(vocabulary);
         }
-        Ok(())
+        let made = vocabulary.table.get_or_fail(|| Table::of(terms)).map(|_| ());
+        match made {
+            Ok(()) => Ok(vocabulary),
+            Err(id) => Err(Error::Parameter {
+                name: "vocabulary".into(),
+                found: format!("`{}` twice", vocabulary.term(id)),
+                expected: "distinct terms".into(),
+            }),
+        }
+    }
+
+    /// Makes it ready for terms to be found in.
+    pub(super) fn lookup(&self) -> Lookup<'_> {
+        let distinct = || Table::of(&self.terms).expect("terms were seen to be distinct");
+        Lookup { terms: &self.terms, table: self.table.get(distinct) }
     }
 
     /// How many terms there are.
@@ -73,17 +93,8 @@ impl Vocabulary {
 
     /// The number of a term.
     pub fn find(&self, term: &str) -> Option<usize> {
-        self.terms.find(term.as_bytes()).map(|id| id as usize)
-    }
-
-    #[inline]
-    pub(super) fn push_bytes(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
-        self.terms.push(text, from, to, batch);
-    }
-
-    #[inline]
-    pub(super) fn known_ids(&self, batch: &Batch, take: impl FnMut(u32)) {
-        self.terms.known_ids(batch, take);
+        let Lookup { terms, table } = self.lookup();
+        table.find(terms, term.as_bytes()).map(|id| id as usize)
     }
 
     fn packed(&self) -> Vec<u8> {
@@ -104,7 +115,7 @@ impl Vocabulary {
     }
 
     fn unpacked(mut bytes: &[u8]) -> Option<Vocabulary> {
-        let mut vocabulary = Vocabulary::default();
+        let mut list = List::default();
         let mut term: Vec<u8> = Vec::new();
         let n = take_number(&mut bytes)?;
         for _ in 0..n {
@@ -116,9 +127,25 @@ impl Vocabulary {
             term.truncate(shared);
             term.extend_from_slice(&bytes[..more]);
             bytes = &bytes[more..];
-            vocabulary.push(std::str::from_utf8(&term).ok()?).ok()?;
+            std::str::from_utf8(&term).ok()?;
+            list.push(&term);
         }
-        (bytes.len() < 8 && bytes.iter().all(|byte| *byte == 0)).then_some(vocabulary)
+        let ends = bytes.len() < 8 && bytes.iter().all(|byte| *byte == 0);
+        ends.then(|| Vocabulary::of(list).ok()).flatten()
+    }
+}
+
+impl Lookup<'_> {
+    /// Puts the term that lies in a text from one place to another behind the others of a batch.
+    #[inline]
+    pub(super) fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
+        self.table.push(text, from, to, batch);
+    }
+
+    /// Hands out the numbers of those terms of a batch that are there.
+    #[inline]
+    pub(super) fn known_ids(&self, batch: &Batch, take: impl FnMut(u32)) {
+        self.table.known_ids(self.terms, batch, take);
     }
 }
 
@@ -218,6 +245,21 @@ mod tests {
 
     #[test]
     fn a_term_comes_once() {
-        assert!(Vocabulary::new(["a", "b", "a"]).is_err());
+        let twice = Vocabulary::new(["a", "c", "b", "c", "a"]).unwrap_err();
+
+        assert!(twice.to_string().contains("`c` twice"), "{twice}");
+        assert!(Vocabulary::new(["a", "a"]).is_err());
+        assert_eq!(Vocabulary::unpacked(&[2, 0, 1, b'a', 1, 0, 0, 0]), None);
+    }
+
+    #[test]
+    fn terms_are_found_in_any_order() {
+        for terms in [["ab", "b", "long enough for a hash"], ["long enough for a hash", "b", "ab"]]
+        {
+            let vocabulary = Vocabulary::new(terms).unwrap();
+
+            assert_eq!(terms.map(|term| vocabulary.find(term)), [Some(0), Some(1), Some(2)]);
+            assert_eq!(vocabulary.find("c"), None);
+        }
     }
 }

@@ -726,6 +726,7 @@ fn a_saved_model_replaces_the_old_one_and_leaves_no_litter() {
 
     trained.save(&path).unwrap();
     trained.save(&path).unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), trained.to_bytes().unwrap());
 
     assert_eq!(Trained::load(&path).unwrap(), trained);
     assert_eq!(files(folder.path()), ["model.mercer"]);

@@ -1,7 +1,7 @@
 //! Columns of text in tables: streamed, weighed, saved.
 
 use mercer::catalog::{Estimator, Goal, Outcome, Trained, Training, train};
-use mercer::data::{Classes, Column, Kind, Levels, Table, Values};
+use mercer::data::{Classes, Column, Kind, Levels, Stream, Table, Values};
 use mercer::model::Monitor;
 use mercer::prepare::{Features, Field, KnownTerms, Reads, Recipe, Schema, Step, Words};
 use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, tally};
@@ -222,4 +222,102 @@ fn pieces_of_texts_give_the_counts_of_all_of_them() {
 
     assert_eq!(outcome.trained.fitted.model, whole.model);
     assert_eq!(outcome.evaluation.unwrap().n_rows(), 3000);
+}
+
+#[test]
+fn what_a_look_kept_makes_the_model_that_a_second_reading_makes() {
+    let (texts, classes) = (many(3000), Classes::from_names(["ham", "spam"]));
+    let (_, schema) = table();
+    let recipe = ["text=tf-idf", "ngrams=1-2", "min-df=2"];
+    let recipe = recipe.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step));
+    let recipe = recipe.unwrap();
+    for (id, n_folds) in [("linear-svc", 0), ("multinomial-nb", 3), ("sgd", 3)] {
+        let learn = |threads: usize, memory: u64| {
+            mercer_num::parallel::with_threads(threads, || {
+                let monitor = Monitor::quiet().memory_limit(memory);
+                let (plan, _) =
+                    Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Counts).unwrap();
+                let (features, looked) = plan.look_and_keep(&recipe, &texts, &monitor).unwrap();
+                let training = Training {
+                    estimator: Estimator::from_id(id).unwrap(),
+                    features,
+                    goal: Goal::Classes(&classes),
+                    n_rows: Some(3000),
+                    n_folds,
+                    seed: 1,
+                };
+                let outcome = train(training, &looked, &Monitor::quiet()).unwrap();
+                (looked.n_kept(), outcome.trained.to_bytes().unwrap(), outcome.evaluation)
+            })
+        };
+
+        let kept = learn(2, 1 << 30);
+        let again = learn(2, 400_000);
+        let alone = learn(1, 1 << 30);
+
+        assert_eq!((kept.0, again.0, alone.0), (1, 0, 1), "{id}");
+        assert!(kept.1 == again.1 && kept.1 == alone.1, "{id}");
+        assert_eq!(kept.2, again.2, "{id}");
+    }
+}
+
+#[test]
+fn a_look_keeps_each_column_of_text_and_missing_texts_as_empty_ones() {
+    let (levels, n) = (Arc::new(Levels::new(vec!["a".into(), "b".into()])), 200);
+    let words = |k: usize| {
+        let text = |i: usize| (i % 5 != k).then(|| format!("w{} x{} w{}", i % 7, i % 3, i % 11));
+        Values::Text((0..n).map(text).collect())
+    };
+    let codes = (0..n as u32).map(|i| i % 2).collect();
+    let column = |name: &str, values| Column { name: name.into(), values };
+    let label = Values::Categories { codes, levels: Arc::clone(&levels) };
+    let numbers = Values::Numbers((0..n).map(|i| (i % 13) as f64).collect());
+    let columns = vec![
+        column("first", words(1)),
+        column("label", label),
+        column("size", numbers),
+        column("second", words(2)),
+    ];
+    let rows = Table::new(columns).unwrap();
+    let fields = vec![
+        Field::new("first", Kind::Text),
+        Field::categorical("label", levels),
+        Field::new("size", Kind::Numeric),
+        Field::new("second", Kind::Text),
+    ];
+    let classes = Classes::from_names(["a", "b"]);
+    let (plan, _) =
+        Features::plan_for(&Schema { fields }, Some("label"), Words::Auto, Reads::Counts).unwrap();
+    let (features, looked) =
+        plan.look_and_keep(&Recipe::default(), &rows, &Monitor::quiet()).unwrap();
+    let encode = |stream: &dyn Fn(Schema) -> Vec<Table>| -> Vec<Vec<f64>> {
+        let tables = stream(features.reading(Some(&classes)));
+        let rows = tables.iter().flat_map(|table| {
+            let encoded = features.encode(table, Some(&classes)).unwrap();
+            let mercer_num::Rows::Sparse(x) = encoded.rows() else { panic!("words are sparse") };
+            x.to_dense().outer_iter().map(|row| row.to_vec()).collect::<Vec<_>>()
+        });
+        rows.collect()
+    };
+
+    let kept = encode(&|schema| tables_of(&looked, &schema));
+    let read = encode(&|schema| tables_of(&rows, &schema));
+
+    assert_eq!(looked.n_kept(), 2);
+    assert_eq!(kept.len(), n);
+    assert_eq!(kept, read);
+}
+
+/// What a stream hands out, 64 rows at a time.
+fn tables_of<S: Stream>(stream: &S, schema: &Schema) -> Vec<Table>
+where
+    S::Error: std::fmt::Debug,
+{
+    let mut all = Vec::new();
+    let take = &mut |tables: Vec<Table>| {
+        all.extend(tables);
+        Ok(std::ops::ControlFlow::Continue(()))
+    };
+    stream.stream(schema, 64, take).unwrap();
+    all
 }

@@ -199,7 +199,7 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
             let codes = values.iter().map(|x| code(x).map_or(Observations::GAP, |c| c as u32));
             Ok((distinct.iter().map(f64::to_string).collect(), codes.collect()))
         }
-        Values::Text(_) => refuse(format!("{} of {n_rows} rows", Kind::Text)),
+        Values::Text(_) | Values::Counted(_) => refuse(format!("{} of {n_rows} rows", Kind::Text)),
         Values::Sparse(_) => refuse(Kind::Sparse.to_string()),
     }
 }
