@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(kept, counts);
         assert_eq!(small, counts);
         // Missing texts are none.
-        assert_eq!(counts.n_texts, 428);
+        assert_eq!(counts.n_texts, 500 - 71);
     }
 
     #[test]

@@ -294,8 +294,8 @@ fn a_look_keeps_each_column_of_text_and_missing_texts_as_empty_ones() {
         let tables = stream(features.reading(Some(&classes)));
         let rows = tables.iter().flat_map(|table| {
             let encoded = features.encode(table, Some(&classes)).unwrap();
-            let mercer_num::Rows::Sparse(x) = encoded.rows() else { panic!("words are sparse") };
-            x.to_dense().outer_iter().map(|row| row.to_vec()).collect::<Vec<_>>()
+            let x = encoded.rows();
+            (0..x.n_rows()).map(|i| x.row(i)).collect::<Vec<_>>()
         });
         rows.collect()
     };
