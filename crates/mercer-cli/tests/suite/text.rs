@@ -364,7 +364,7 @@ fn mistakes_with_texts_are_told_with_a_way_out() {
 fn a_small_budget_gives_the_same_file() {
     let folder = Folder::new();
     let line = |i: usize| {
-        let (class, word) = if i % 2 == 0 { ("spam", "money") } else { ("ham", "lunch") };
+        let (class, word) = if i.is_multiple_of(2) { ("spam", "money") } else { ("ham", "lunch") };
         format!("{class}\t{}\n", format!("{word} number {} ", i % 50).repeat(8))
     };
     let lines: String = (0..3000).map(line).collect();
