@@ -5,6 +5,7 @@
 //! the columns of the rows in their order, so a row has the same bits alone and in company, on every
 //! instruction set. Seen from zero, a row at a time, and places of four zeros are passed over.
 
+use crate::memory::fetch_line;
 use crate::nonzero::{PLACES, STRETCH, nonzero_places};
 use multiversion::multiversion;
 use std::ops::Range;
@@ -54,8 +55,8 @@ pub fn add_apart_times(block: &[f64], center: &[f64], table: &Strips, out: &mut 
     assert_eq!(out.len() * width, block.len() * outputs, "an answer for every row and column");
     assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "a row for every column");
     if center.iter().all(|m| *m == 0.0) {
-        for (row, out) in block.chunks_exact(width).zip(out.chunks_exact_mut(outputs)) {
-            add_thin_row(row, table, out);
+        for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
+            add_thin_row(&block[i * width..], width, table, out);
         }
         return;
     }
@@ -133,33 +134,45 @@ fn sum_products<const R: usize, const N: usize>(
     }
 }
 
-/// `out += row · table`, without the places where four cells are zero. Which those are is found first, so that the
-/// sums stay in registers.
+/// `out += row · table` for the first row of a block, without the places where four cells are zero. Which those are
+/// is found first, so that the sums stay in registers.
 #[inline(always)]
-fn add_thin_row(row: &[f64], table: &Strips, out: &mut [f64]) {
+fn add_thin_row(block: &[f64], width: usize, table: &Strips, out: &mut [f64]) {
     let mut places = [0; PLACES];
-    for (first, cells) in (0..).step_by(STRETCH).zip(row.chunks(STRETCH)) {
+    for first in (0..width).step_by(STRETCH) {
+        let (cells, behind) = block[first..].split_at(STRETCH.min(width - first));
         let n = nonzero_places(cells, &mut places);
         let places = &places[..n];
-        let strips = table.cells.chunks(STRIP * row.len()).zip(out.chunks_mut(STRIP));
+        let strips = table.cells.chunks(STRIP * width).zip(out.chunks_mut(STRIP));
         for (strip, out) in strips {
             match out.len() {
-                9.. => add_thin_strip::<12>(cells, places, &strip[first * 12..], out),
-                5.. => add_thin_strip::<8>(cells, places, &strip[first * 8..], out),
-                _ => add_thin_strip::<4>(cells, places, &strip[first * 4..], out),
+                9.. => add_thin_strip::<12>(cells, behind, places, &strip[first * 12..], out),
+                5.. => add_thin_strip::<8>(cells, behind, places, &strip[first * 8..], out),
+                _ => add_thin_strip::<4>(cells, behind, places, &strip[first * 4..], out),
             }
         }
     }
 }
 
-/// Cells of even and of odd places are summed apart, so that a sum does not wait for the one before it.
+/// Cells of even and of odd places are summed apart, so that a sum does not wait for the one before it. What stands
+/// behind these cells is on its way from memory meanwhile, some of it with every place: all at once would hold up
+/// the sums.
 #[inline(always)]
-fn add_thin_strip<const N: usize>(cells: &[f64], places: &[u16], strip: &[f64], out: &mut [f64]) {
+fn add_thin_strip<const N: usize>(
+    cells: &[f64],
+    behind: &[f64],
+    places: &[u16],
+    strip: &[f64],
+    out: &mut [f64],
+) {
     let (fours, rest) = cells.as_chunks::<4>();
     let (weights, _) = strip.as_chunks::<N>();
     let (by_fours, _) = weights.as_chunks::<4>();
     let [mut even, mut odd] = [[0.0; N]; 2];
-    for at in places {
+    for (n, at) in places.iter().enumerate() {
+        // Sixteen cells with every place: two lines of cache.
+        fetch_line(behind, n << 4);
+        fetch_line(behind, n << 4 | 8);
         let ([a, b, c, d], weights) = (fours[*at as usize], &by_fours[*at as usize]);
         for k in 0..N {
             even[k] += a * weights[0][k];

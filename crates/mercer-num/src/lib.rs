@@ -12,7 +12,7 @@
 //! - [`log_odds`]: probabilities and losses of two classes
 //! - [`apart`]: rows seen from a center, times a table
 //! - [`marks`]: what rows of ones and zeros share, counted
-//! - [`thin`]: products of rows that are mostly zeros
+//! - [`thin`], [`thin_gram`]: products of rows that are mostly zeros, with a table and with each other
 //! - [`float`]: single and double precision behind one name
 //! - [`fourier`]: convolutions around a ring
 //! - [`memory`]: large tables on large pages
@@ -45,6 +45,7 @@ pub mod special;
 pub mod sum;
 pub mod sweep;
 pub mod thin;
+pub mod thin_gram;
 
 pub use float::Float;
 pub use rows::{Matrix, Rows, SharedMatrix, Sparse};

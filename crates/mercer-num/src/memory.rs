@@ -83,14 +83,27 @@ pub fn fetch<T>(slice: &[T]) {
     /// Bytes of a line, and where the machine by itself has seen that it goes on.
     const LINE: usize = 64;
     const FAR: usize = 2048;
-    #[cfg(target_arch = "x86_64")]
     for at in (0..size_of_val(slice).min(FAR)).step_by(LINE) {
+        fetch_byte(slice.as_ptr().cast(), at);
+    }
+}
+
+/// Starts to bring the line of cache in which a slice has its item `at`, or would have it. A hint as well.
+#[inline(always)]
+pub fn fetch_line<T>(slice: &[T], at: usize) {
+    fetch_byte(slice.as_ptr().cast(), at.wrapping_mul(size_of::<T>()));
+}
+
+#[inline(always)]
+fn fetch_byte(from: *const i8, at: usize) {
+    #[cfg(target_arch = "x86_64")]
+    {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a hint neither reads nor faults, wherever it points to, and all of these machines have it.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(slice.as_ptr().cast::<i8>().wrapping_add(at)) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(from.wrapping_add(at)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = (slice, LINE, FAR);
+    let _ = (from, at);
 }
 
 /// Tables below this size do well without: two of the usual large pages.

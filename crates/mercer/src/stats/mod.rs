@@ -6,6 +6,7 @@ mod codes;
 mod combinations;
 mod counts;
 mod fourths;
+mod from_zero;
 mod mixed;
 mod moments;
 mod pairs;

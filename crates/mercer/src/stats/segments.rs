@@ -31,20 +31,38 @@ pub(crate) struct Segments<'a, 'w> {
     square: Vec<f64>,
 }
 
-enum Cells<'a> {
+/// Rows to be read one by one, as dense ones.
+pub(super) enum Cells<'a> {
     Dense(Cow<'a, [f64]>),
     Sparse(SparseView<'a>),
+}
+
+impl<'a> Cells<'a> {
+    pub fn of(rows: &Rows<'a>) -> Cells<'a> {
+        match rows {
+            Rows::Sparse(x) => Cells::Sparse(*x),
+            _ => Cells::Dense(rows.block(0..rows.n_rows()).unwrap_or_default()),
+        }
+    }
+
+    pub fn row(&self, width: usize, i: usize) -> Cow<'_, [f64]> {
+        match self {
+            Cells::Dense(block) => Cow::Borrowed(&block[i * width..(i + 1) * width]),
+            Cells::Sparse(x) => {
+                let mut row = vec![0.0; width];
+                let (columns, values) = x.row(i);
+                columns.iter().zip(values).for_each(|(j, v)| row[*j as usize] += v);
+                Cow::Owned(row)
+            }
+        }
+    }
 }
 
 impl<'a, 'w> Segments<'a, 'w> {
     pub fn new(rows: &Rows<'a>, weights: &'w [f64]) -> Segments<'a, 'w> {
         let width = rows.n_columns();
-        let cells = match rows {
-            Rows::Sparse(x) => Cells::Sparse(*x),
-            _ => Cells::Dense(rows.block(0..rows.n_rows()).unwrap_or_default()),
-        };
         Segments {
-            cells,
+            cells: Cells::of(rows),
             width,
             weights,
             pending: Vec::new(),
@@ -109,7 +127,7 @@ impl<'a, 'w> Segments<'a, 'w> {
         let mut changes = vec![0; self.width];
         let (mut total, mut first) = (0.0, None);
         for i in places {
-            let row = row_of(&self.cells, self.width, *i);
+            let row = self.cells.row(self.width, *i);
             let w = self.weights.get(*i).copied().unwrap_or(1.0);
             if w == 0.0 {
                 // It says nothing, but its cells must be numbers: zero times another is none.
@@ -144,7 +162,7 @@ impl<'a, 'w> Segments<'a, 'w> {
                 if w == 0.0 {
                     continue;
                 }
-                let row = row_of(&self.cells, width, *i);
+                let row = self.cells.row(width, *i);
                 let mut out = &mut thin[used * n..(used + 1) * n];
                 for run in &runs {
                     let (cells, rest) = out.split_at_mut(run.len());
@@ -183,18 +201,6 @@ impl<'a, 'w> Segments<'a, 'w> {
         self.flush();
         add_gram(&self.between, self.width, &mut self.square);
         self.square
-    }
-}
-
-fn row_of<'c>(cells: &'c Cells<'_>, width: usize, i: usize) -> Cow<'c, [f64]> {
-    match cells {
-        Cells::Dense(block) => Cow::Borrowed(&block[i * width..(i + 1) * width]),
-        Cells::Sparse(x) => {
-            let mut row = vec![0.0; width];
-            let (columns, values) = x.row(i);
-            columns.iter().zip(values).for_each(|(j, v)| row[*j as usize] += v);
-            Cow::Owned(row)
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! The scatter of each group around its own mean adds up over groups, so merging adds the squares
 //! and, for every group both have seen, `δδᵀ wₐw_b / w` (Chan, Golub & LeVeque 1979).
 
+use super::from_zero::scatter_from_zero;
 use super::scatters::{forget_mean, merge_mean, settle};
 use super::segments::Segments;
 use super::triangle;
@@ -39,6 +40,9 @@ impl Within {
         group_weights: &[f64],
     ) -> Result<Within> {
         let width = rows.n_columns();
+        if let Some((means, scatter)) = scatter_from_zero(rows, slots, weights, group_weights) {
+            return Ok(Within { weights: group_weights.to_vec(), means, scatter });
+        }
         let mut segments = Segments::new(rows, weights);
         let mut order: Vec<usize> = (0..rows.n_rows()).collect();
         order.sort_by_key(|i| slots[*i]);
