@@ -4,6 +4,7 @@
 //! worked out again from the rows themselves.
 
 use crate::SparseView;
+use crate::memory::fetch_line;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
@@ -91,10 +92,7 @@ impl PackedRows {
     /// Starts to bring what a table has for the cells of row `i` into cache; a hint as well.
     #[inline]
     pub fn fetch_from<T>(&self, i: usize, table: &[T]) {
-        for (j, _) in self.row(i) {
-            let j = *j as usize;
-            table.get(j..=j).into_iter().for_each(crate::memory::fetch);
-        }
+        self.row(i).iter().for_each(|(j, _)| fetch_line(table, *j as usize));
     }
 
     /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
@@ -131,13 +129,45 @@ impl PackedRows {
     }
 }
 
-/// Numbers that stand side by side in tables for [`PackedRows`].
-pub const LANES: usize = 8;
-
-/// A row of such a table, which never lies in two lines of the cache.
+/// A line of cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-#[repr(C, align(32))]
-pub struct Lanes(pub [f32; LANES]);
+#[repr(C, align(64))]
+struct Line([f32; Line::SIZE]);
+
+impl Line {
+    const SIZE: usize = 16;
+}
+
+/// Rows of `N` numbers side by side, of which none lies in two lines of the cache: eight or sixteen of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneTable<const N: usize> {
+    n_rows: usize,
+    lines: Vec<Line>,
+}
+
+impl<const N: usize> LaneTable<N> {
+    const A_LINE: usize = Line::SIZE / N;
+
+    /// So many rows of zeros.
+    pub fn zeros(n_rows: usize) -> LaneTable<N> {
+        const { assert!(Line::SIZE.is_multiple_of(N), "whole rows in a line") };
+        LaneTable { n_rows, lines: vec![Line::default(); n_rows.div_ceil(Self::A_LINE)] }
+    }
+
+    /// All rows.
+    #[inline]
+    pub fn rows(&self) -> &[[f32; N]] {
+        // SAFETY: lines are nothing but numbers, and there are enough of them for the rows.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.n_rows) }
+    }
+
+    /// All rows, to be changed.
+    #[inline]
+    pub fn rows_mut(&mut self) -> &mut [[f32; N]] {
+        // SAFETY: as above, and nobody else has them.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.n_rows) }
+    }
+}
 
 impl PackedRows {
     /// `Σⱼ xⱼ tableⱼ` over the cells of row `i`, for all lanes of the table.
@@ -145,10 +175,10 @@ impl PackedRows {
     /// # Panics
     /// If there is no such row, or there are not as many numbers as columns.
     #[inline]
-    pub fn dot_lanes(&self, i: usize, table: &[Lanes]) -> [f32; LANES] {
-        assert!(table.len() >= self.n_columns, "numbers for every column");
+    pub fn dot_lanes<const N: usize>(&self, i: usize, table: &LaneTable<N>) -> [f32; N] {
+        assert!(table.n_rows >= self.n_columns, "numbers for every column");
         // SAFETY: the rows this is a copy of have no other columns.
-        unsafe { dot_lanes(self.row(i), table) }
+        unsafe { dot_lanes(self.row(i), table.rows()) }
     }
 
     /// `tableⱼ += times · xⱼ` over the cells of row `i`, for all lanes of the table.
@@ -156,33 +186,33 @@ impl PackedRows {
     /// # Panics
     /// If there is no such row, or there are not as many numbers as columns.
     #[inline]
-    pub fn add_lanes(&self, i: usize, times: &[f32; LANES], table: &mut [Lanes]) {
-        assert!(table.len() >= self.n_columns, "numbers for every column");
+    pub fn add_lanes<const N: usize>(&self, i: usize, times: &[f32; N], table: &mut LaneTable<N>) {
+        assert!(table.n_rows >= self.n_columns, "numbers for every column");
         // SAFETY: the rows this is a copy of have no other columns.
-        unsafe { add_lanes(self.row(i), times, table) }
+        unsafe { add_lanes(self.row(i), times, table.rows_mut()) }
     }
 }
 
 /// The table must have a row for every column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-unsafe fn dot_lanes(cells: &[Cell], table: &[Lanes]) -> [f32; LANES] {
+unsafe fn dot_lanes<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32; N] {
     let (two, rest) = cells.as_chunks::<2>();
-    let [mut even, mut odd] = [[0.0f32; LANES]; 2];
+    let [mut even, mut odd] = [[0.0f32; N]; 2];
     for [(i, x), (j, y)] in two {
-        let (Lanes(a), Lanes(b)) =
+        let (a, b) =
             unsafe { (table.get_unchecked(*i as usize), table.get_unchecked(*j as usize)) };
-        for k in 0..LANES {
+        for k in 0..N {
             even[k] += x * a[k];
             odd[k] += y * b[k];
         }
     }
     for (j, x) in rest {
-        let Lanes(a) = unsafe { table.get_unchecked(*j as usize) };
-        for k in 0..LANES {
+        let a = unsafe { table.get_unchecked(*j as usize) };
+        for k in 0..N {
             even[k] += x * a[k];
         }
     }
-    for k in 0..LANES {
+    for k in 0..N {
         even[k] += odd[k];
     }
     even
@@ -190,11 +220,11 @@ unsafe fn dot_lanes(cells: &[Cell], table: &[Lanes]) -> [f32; LANES] {
 
 /// The table must have a row for every column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-unsafe fn add_lanes(cells: &[Cell], times: &[f32; LANES], table: &mut [Lanes]) {
+unsafe fn add_lanes<const N: usize>(cells: &[Cell], times: &[f32; N], table: &mut [[f32; N]]) {
     let times = *times;
     for (j, x) in cells {
-        let Lanes(a) = unsafe { table.get_unchecked_mut(*j as usize) };
-        for k in 0..LANES {
+        let a = unsafe { table.get_unchecked_mut(*j as usize) };
+        for k in 0..N {
             a[k] += times[k] * x;
         }
     }
@@ -209,15 +239,14 @@ mod tests {
         PackedRows::of(&x.unwrap()).unwrap()
     }
 
-    #[test]
-    fn every_lane_is_as_if_it_were_alone() {
+    fn check_lanes<const N: usize>() {
         let x = rows();
-        let mut table = vec![Lanes::default(); 4];
-        for (j, Lanes(row)) in table.iter_mut().enumerate() {
+        let mut table = LaneTable::<N>::zeros(4);
+        for (j, row) in table.rows_mut().iter_mut().enumerate() {
             row.iter_mut().enumerate().for_each(|(k, w)| *w = (j * 3 + k) as f32);
         }
-        let column = |table: &[Lanes], k: usize| -> Vec<f64> {
-            table.iter().map(|Lanes(row)| f64::from(row[k])).collect()
+        let column = |table: &LaneTable<N>, k: usize| -> Vec<f64> {
+            table.rows().iter().map(|row| f64::from(row[k])).collect()
         };
 
         for i in 0..3 {
@@ -226,13 +255,19 @@ mod tests {
             let times = std::array::from_fn(|k| k as f32 - 2.0);
             x.add_lanes(i, &times, &mut table);
 
-            for k in 0..LANES {
+            for k in 0..N {
                 let mut alone = column(&before, k);
                 assert_eq!(f64::from(dots[k]), x.dot(i, &alone));
                 x.add_to(i, f64::from(times[k]), &mut alone);
                 assert_eq!(column(&table, k), alone);
             }
         }
+    }
+
+    #[test]
+    fn every_lane_is_as_if_it_were_alone() {
+        check_lanes::<8>();
+        check_lanes::<16>();
     }
 
     #[test]
