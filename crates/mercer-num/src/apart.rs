@@ -3,7 +3,7 @@
 //! A product of matrices packs both sides and wants the differences written out first. Here rows stay where
 //! they lie and are read once; sums of three rows by up to twelve columns stay in registers. Every sum runs over
 //! the columns of the rows in their order, so a row has the same bits alone and in company, on every
-//! instruction set. Seen from zero, a row at a time, and places of four zeros are passed over.
+//! instruction set. Wide rows seen from zero go one at a time, and places of four zeros are passed over.
 
 use crate::memory::fetch_line;
 use crate::nonzero::{PLACES, STRETCH, nonzero_places};
@@ -15,6 +15,8 @@ use std::ops::Range;
 const ROWS: usize = 3;
 /// Columns of a table whose sums stay in registers.
 const STRIP: usize = 12;
+/// Rows of fewer cells are multiplied as they are: to look for zeros takes as long as to pass them over saves.
+const NARROW: usize = 64;
 /// Rows whose squares are summed together.
 const SQUARED: usize = 4;
 
@@ -54,7 +56,7 @@ pub fn add_apart_times(block: &[f64], center: &[f64], table: &Strips, out: &mut 
     }
     assert_eq!(out.len() * width, block.len() * outputs, "an answer for every row and column");
     assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "a row for every column");
-    if center.iter().all(|m| *m == 0.0) {
+    if width >= NARROW && center.iter().all(|m| *m == 0.0) {
         for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
             add_thin_row(&block[i * width..], width, table, out);
         }
@@ -317,7 +319,7 @@ mod tests {
 
     #[test]
     fn zeros_that_are_passed_over_change_nothing() {
-        for width in [3, 23, STRETCH + 9] {
+        for width in [3, NARROW, NARROW + 23, STRETCH + 9] {
             let cell = |i: usize| if i % 11 < 7 { 0.0 } else { (i as f64).sin() };
             let cells: Vec<f64> = (0..5 * width).map(cell).collect();
             for outputs in [1, 5, 10, 26] {
