@@ -1,5 +1,7 @@
 //! Where the cells of a row are not zero, by places of four.
 
+/// Cells of a place.
+pub const PLACE: usize = 4;
 /// Cells that are looked through together.
 pub const STRETCH: usize = 1024;
 
@@ -27,12 +29,12 @@ pub fn nonzero_places(cells: &[f64], places: &mut [u16; PLACES]) -> usize {
 }
 
 /// Places of a stretch.
-pub const PLACES: usize = STRETCH / 4;
+pub const PLACES: usize = STRETCH / PLACE;
 
 /// Goes on from a place, with so many found before it.
 #[inline]
 fn plain(cells: &[f64], from: usize, mut n: usize, places: &mut [u16; PLACES]) -> usize {
-    let (fours, _) = cells.as_chunks::<4>();
+    let (fours, _) = cells.as_chunks::<PLACE>();
     for (at, four) in fours.iter().enumerate().skip(from) {
         // Written in any case, and counted where it should stay: nobody can tell what a branch would do.
         places[n] = at as u16;

@@ -3,11 +3,9 @@
 //! Of a row the places of four cells that hold anything but zeros are kept. The products of one place with all that
 //! stand before it are a line of tiles, which stays in the nearest cache while the rows that have the place go by.
 
-use crate::nonzero::{PLACES, STRETCH, nonzero_places};
+use crate::nonzero::{PLACE, PLACES, STRETCH, nonzero_places};
 use multiversion::multiversion;
 
-/// Cells of a place.
-pub const PLACE: usize = 4;
 /// Rows that go through all lines before the next do: they stay in cache, and every line is used often enough.
 const PANEL: usize = 256;
 

@@ -6,7 +6,8 @@
 
 use super::segments::Cells;
 use super::triangle;
-use mercer_num::thin_gram::{PLACE, ThinRows};
+use mercer_num::nonzero::PLACE;
+use mercer_num::thin_gram::ThinRows;
 use mercer_num::{Matrix, Rows};
 
 /// Narrower rows are faster as they are.

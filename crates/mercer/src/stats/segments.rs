@@ -48,12 +48,7 @@ impl<'a> Cells<'a> {
     pub fn row(&self, width: usize, i: usize) -> Cow<'_, [f64]> {
         match self {
             Cells::Dense(block) => Cow::Borrowed(&block[i * width..(i + 1) * width]),
-            Cells::Sparse(x) => {
-                let mut row = vec![0.0; width];
-                let (columns, values) = x.row(i);
-                columns.iter().zip(values).for_each(|(j, v)| row[*j as usize] += v);
-                Cow::Owned(row)
-            }
+            Cells::Sparse(x) => Cow::Owned(Rows::Sparse(*x).row(i)),
         }
     }
 }
