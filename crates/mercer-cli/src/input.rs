@@ -3,8 +3,8 @@
 use crate::args::Reading;
 use crate::failure::{Failure, Result};
 use crate::session::Session;
-use mercer::catalog::Trained;
 use mercer::data::{Classes, Kind};
+use mercer::train::Trained;
 use mercer_io::{Format, Options, Profile, Source};
 use std::io::Read;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! and the sum of all features as JSON, for `bench/compare.py`.
 
 use mercer::data::Stream;
-use mercer::prepare::{Features, Words};
+use mercer::preprocess::{Features, Words};
 use mercer_io::{Options, Source};
 use mercer_num::Matrix;
 use ndarray::Axis;

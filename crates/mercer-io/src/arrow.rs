@@ -1,14 +1,14 @@
 //! Apache Arrow IPC: the file format with a footer (also called Feather) and the stream without.
 
 use crate::arrow_check;
+use crate::catch_panic::guarded;
+use crate::column_summary::{Ask, Tallies};
 use crate::columnar;
-use crate::drive::{Blocks, Decoded, Pass, Reader};
+use crate::decoder::Plan;
 use crate::error::{At, Error, Result};
-use crate::guard::guarded;
 use crate::open::{Counted, Input};
 use crate::options::Limits;
-use crate::plan::Plan;
-use crate::tally::{Ask, Tallies};
+use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
 use arrow_schema::{ArrowError, SchemaRef};

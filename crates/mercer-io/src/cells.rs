@@ -1,11 +1,11 @@
 //! Columns while they grow: decoded cells, and tables of exact length made from them.
 
+use crate::column_summary::{Fallible, Fault, truth};
+use crate::decoder::{Plan, PlannedField};
 use crate::error::{Error, Result, shown};
 use crate::number::{self, Number};
-use crate::plan::{Plan, PlannedField};
-use crate::tally::{Fallible, Fault, truth};
+use mercer::data::Field;
 use mercer::data::{Column, Kind, MISSING, Table, Values};
-use mercer::prepare::Field;
 use mercer_num::Sparse;
 use rayon::prelude::*;
 use std::sync::Arc;

@@ -5,11 +5,11 @@
 //! numbers, for class labels, are spelled from the integer itself, never through a float.
 
 use crate::cells::Cells;
-use crate::drive::Decoded;
+use crate::column_summary::{Ask, Fallible, Fault, Tallies, Tally};
+use crate::decoder::{Plan, PlannedField};
 use crate::error::{At, Error, Result, shown};
 use crate::number;
-use crate::plan::{Plan, PlannedField};
-use crate::tally::{Ask, Fallible, Fault, Tallies, Tally};
+use crate::pipeline::Decoded;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};

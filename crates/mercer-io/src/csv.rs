@@ -6,18 +6,18 @@
 //! looking for the end of the field first: that is where the speed comes from.
 
 use crate::block::{Cut, TextBlocks, at_newline, n_lines, trim};
+use crate::cell_cache::{KeptBlock, KeptColumn};
 use crate::cells::Cells;
-use crate::drive::{Blocks, Decoded, Pass, Reader};
+use crate::column_summary::{Ask, Fallible, Tallies, Tally};
+use crate::decoder::Plan;
 use crate::error::{At, Error, Result};
-use crate::kept::{KeptBlock, KeptColumn};
 use crate::number::{self, Number};
 use crate::open::Input;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use crate::sniff;
-use crate::tally::{Ask, Fallible, Tallies, Tally};
 use memchr::{memchr, memchr2, memrchr};
-use mercer_num::bytes::places_of_either;
+use mercer_num::simd::bytes::places_of_either;
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -8,13 +8,13 @@
 
 use crate::block::{TextBlocks, at_newline};
 use crate::cells::Cells;
-use crate::drive::{Blocks, Decoded, Pass, Reader};
+use crate::column_summary::{Ask, Tallies, Tally};
+use crate::decoder::Plan;
 use crate::error::{At, Error, Result};
 use crate::mail::{self, Mails, is_mail, is_mailbox, readable};
 use crate::open::Input;
 use crate::options::{Format, Limits, Options};
-use crate::plan::Plan;
-use crate::tally::{Ask, Tallies, Tally};
+use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use mercer::data::Kind;
 use std::io::{BufReader, Read};
 use std::path::{Path, PathBuf};

@@ -7,13 +7,13 @@
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::Cells;
-use crate::drive::{Blocks, Decoded, Pass, Reader};
+use crate::column_summary::{Ask, Fallible, Fault, Tallies, Tally};
+use crate::decoder::Plan;
 use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::open::Input;
-use crate::plan::Plan;
+use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use crate::sniff;
-use crate::tally::{Ask, Fallible, Fault, Tallies, Tally};
 use mercer::data::Kind;
 use std::borrow::Cow;
 

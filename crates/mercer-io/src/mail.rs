@@ -5,8 +5,8 @@
 //! plain text, or else those written as HTML without their tags. What is attached is not read. A file
 //! that calls itself a mail and begins with no header is the text it is: bodies are often saved alone.
 
+use crate::catch_panic::guarded;
 use crate::error::{Error, Result};
-use crate::guard::guarded;
 use mail_parser::decoders::base64::base64_decode;
 use mail_parser::decoders::charsets::map::charset_decoder;
 use mail_parser::decoders::html::html_to_text;

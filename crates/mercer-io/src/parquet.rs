@@ -1,13 +1,13 @@
 //! Apache Parquet. Its decoder may panic on damaged files, so every call into it is guarded.
 
+use crate::catch_panic::guarded;
+use crate::column_summary::{Ask, Tallies};
 use crate::columnar;
-use crate::drive::{Blocks, Decoded, Pass, Reader};
+use crate::decoder::Plan;
 use crate::error::{At, Error, Result};
-use crate::guard::guarded;
 use crate::open::Input;
 use crate::options::Limits;
-use crate::plan::Plan;
-use crate::tally::{Ask, Tallies};
+use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use arrow_array::RecordBatch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};

@@ -4,11 +4,11 @@
 //! many or too long ones. A column that is nearly all numbers is not turned into words in silence:
 //! its first other cell is an error.
 
+use crate::column_summary::{Tallies, Tally};
 use crate::error::{At, Error, Result};
 use crate::options::Options;
-use crate::tally::{Tallies, Tally};
+use mercer::data::{Field, Schema};
 use mercer::data::{Kind, Levels};
-use mercer::prepare::{Field, Schema};
 use std::sync::Arc;
 
 /// A column is a damaged column of numbers if at least nine cells in ten are numbers ...

@@ -1,23 +1,23 @@
 //! An opened input: what the faces hold in their hands.
 
 use crate::arrow::Arrow;
+use crate::cell_cache::KeptBlock;
 use crate::cells::Chunker;
+use crate::column_summary::{Ask, Tallies};
 use crate::csv::Csv;
+use crate::decoder::Plan;
 use crate::documents::{self, Documents};
-use crate::drive::{self, Pass, Reader, waves};
 use crate::error::{Error, Result};
 use crate::jsonl::JsonLines;
-use crate::kept::KeptBlock;
 use crate::open::{Input, Packing};
 use crate::options::{Format, Options};
 use crate::parquet::Parquet;
-use crate::plan::Plan;
+use crate::pipeline::{self, Pass, Reader, waves};
 use crate::profile::{Judge, Profile};
 use crate::sniff;
 use crate::svmlight::Svmlight;
-use crate::tally::{Ask, Tallies};
+use mercer::data::Schema;
 use mercer::data::{Kind, Stream, Table};
-use mercer::prepare::Schema;
 use rayon::prelude::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -381,7 +381,7 @@ fn stream_kept(
     chunker: &mut Chunker<'_>,
     take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    for wave in kept.chunks(drive::wave_size(names.len())) {
+    for wave in kept.chunks(pipeline::wave_size(names.len())) {
         let tables =
             chunker.push(wave.par_iter().map(|block| block.decode(plan, names)).collect())?;
         if !tables.is_empty() && take(tables)?.is_break() {

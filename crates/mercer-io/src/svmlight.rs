@@ -5,16 +5,16 @@
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::{Cells, SparseRows};
-use crate::drive::{Blocks, Decoded, Pass, Reader, waves};
+use crate::column_summary::{Ask, Tallies, Tally};
+use crate::decoder::Plan;
 use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::open::Input;
 use crate::options::Options;
-use crate::plan::Plan;
+use crate::pipeline::{Blocks, Decoded, Pass, Reader, waves};
 use crate::sniff;
-use crate::tally::{Ask, Tallies, Tally};
 use mercer::data::Kind;
-use mercer::prepare::Schema;
+use mercer::data::Schema;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 

@@ -1,25 +1,25 @@
 //! Single and double precision behind one name, for the loops that run in either.
 
 use crate::Rows;
-use crate::cosine::{waves_double, waves_single};
-use crate::exp::{
+use crate::linalg::{dot_products, lower_products, take_dot_products};
+use crate::simd::cosine::{waves_double, waves_single};
+use crate::simd::exp::{
     absolute_double, absolute_single, chi_double, chi_single, exp_each_double, exp_each_single,
     gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
 };
-use crate::hadamard::{turn_double, turn_single};
-use crate::linalg::{dot_products, lower_products, take_dot_products};
-use crate::sweep::{
+use crate::simd::hadamard::{turn_double, turn_single};
+use crate::simd::smo::{
     Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
     partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
 };
-use crate::thin::{thin_panel_double, thin_panel_single};
+use crate::simd::sparse_product::{thin_panel_double, thin_panel_single};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// A number that kernel values are kept in. The loops are those of [`exp`](crate::exp),
-/// [`cosine`](crate::cosine) and [`sweep`](crate::sweep).
+/// A number that kernel values are kept in. The loops are those of [`exp`](crate::simd::exp),
+/// [`cosine`](crate::simd::cosine) and [`sweep`](crate::simd::smo).
 pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + 'static {
     /// The distance from one to the next number.
     const EPSILON: f64;

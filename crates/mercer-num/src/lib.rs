@@ -21,21 +21,11 @@
 //! - [`mod@bytes`]: where bytes stand in a text
 //! - [`random`]: portable random streams
 
-pub mod apart;
-pub mod bytes;
-pub mod cosine;
-pub mod double;
-pub mod exp;
+pub mod double_double;
 pub mod float;
 pub mod fourier;
-pub mod hadamard;
 pub mod linalg;
-pub mod log_odds;
-pub mod marks;
 pub mod memory;
-pub mod nonzero;
-pub mod outer;
-pub mod packed;
 pub mod parallel;
 pub mod random;
 pub mod rows;
@@ -43,9 +33,6 @@ pub mod simd;
 pub mod sparse;
 pub mod special;
 pub mod sum;
-pub mod sweep;
-pub mod thin;
-pub mod thin_gram;
 
 pub use float::Float;
 pub use rows::{Matrix, Rows, SharedMatrix, Sparse};

@@ -1,8 +1,8 @@
 //! Arrays on their way in, borrowed, and on their way out, handed over.
 
-use mercer::catalog::Tree;
-use mercer::catalog::tree::Numbers;
 use mercer::data::{Classes, Dataset, Described, Label};
+use mercer::model::Tree;
+use mercer::model::tree::Numbers;
 use mercer_num::{Rows, SparseView};
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{

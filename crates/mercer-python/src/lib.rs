@@ -1,7 +1,7 @@
 //! Mercer for Python: one class over the catalog, wrapped by the package `mercer`.
 //!
 //! The classes users see are Python, generated from the same catalog; they check and convert, and
-//! hand arrays to [`fitted::learn::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
+//! hand arrays to [`fitted::fit::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
 
 mod array;
 mod decision;
@@ -46,13 +46,13 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(array::are_codes, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::fit, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::learn_on, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::fit_many, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::fit_partly, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::fit_table, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::from_bytes, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::learn::load, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::learn_on, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::fit_many, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::fit_partly, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::fit_table, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
     m.add_class::<text::PyAnalyzer>()?;

@@ -2,7 +2,7 @@
 
 use crate::error::raised;
 use mercer::data::{Column as Named, Levels, MISSING, Table, UNSEEN, Values};
-use mercer::prepare::{Field, Schema};
+use mercer::data::{Field, Schema};
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

@@ -3,10 +3,11 @@
 //! `cargo run -p mercer --example gaussian_nb`
 
 use mercer::bayes::GaussianNb;
-use mercer::catalog::{AnyStats, Estimator, Trained};
+use mercer::catalog::{AnyStats, Estimator};
 use mercer::explain::explain;
 use mercer::prelude::*;
-use mercer::prepare::Features;
+use mercer::preprocess::Features;
+use mercer::train::Trained;
 use mercer_num::random::Random;
 
 fn main() -> Result<()> {

@@ -4,7 +4,7 @@
 //!
 //! - [`probability`]: tables, Bayes' rule, belief, parameters
 //! - [`data`]: tables, rows, classes
-//! - [`prepare`]: from a table to features
+//! - [`preprocess`]: from a table to features
 //! - [`stats`]: what can be added
 //! - [`model`]: what an estimator is, and what a fitted one can do
 //! - [`probability`]: reasoning with probabilities; Bayesian networks
@@ -41,6 +41,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bayes;
+pub mod calibrate;
 pub mod catalog;
 pub mod data;
 pub mod decision;
@@ -48,18 +49,20 @@ pub mod discriminant;
 pub mod error;
 pub mod evaluate;
 pub mod explain;
+pub mod file;
 pub mod kernel;
 pub mod kernelized;
 pub mod linear;
 pub mod model;
 pub mod neural;
 pub mod prelude;
-pub mod prepare;
+pub mod preprocess;
 pub mod probability;
 pub mod solver;
 pub mod stats;
 pub mod svm;
 pub mod text;
+pub mod train;
 
 pub use error::{Error, Result};
 

@@ -6,12 +6,13 @@ use super::train::{
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::{pictures, terminal};
+use crate::report::{model_comparison, terminal};
 use crate::session::Session;
-use mercer::catalog::{Estimator, Goal, Trained, Training, train};
+use mercer::catalog::Estimator;
 use mercer::data::{Classes, Kind, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
+use mercer::train::{Goal, Trained, Training, train};
 use mercer_io::{Profile, Source};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -51,7 +52,7 @@ pub fn run(args: Compare, session: &Session) -> Result<()> {
     }
     if let Some(path) = &args.plot {
         let points = points(&models[0], &source, &classes, session)?;
-        pictures::save_compared(path, &models, &points, &classes)?;
+        model_comparison::save_compared(path, &models, &points, &classes)?;
         session.say(&format!("saved {}", path.display()));
     }
     if session.json {

@@ -5,10 +5,10 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{html, terminal};
 use crate::session::Session;
-use mercer::catalog::Trained;
 use mercer::data::{Stream, Table, Values};
 use mercer::explain::{Piece, explain_scores, explain_shown, explain_terms, marked};
-use mercer::prepare::{Step, TextStep};
+use mercer::preprocess::{Step, TextStep};
+use mercer::train::Trained;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
@@ -173,6 +173,5 @@ fn write_page(
         pieces.push(marked(&text.text, text.step, |j| said(text.first + j))?);
     }
     let page = html::marked_page(page, &pieces)?;
-    mercer::catalog::file::save(path, page.as_bytes())
-        .map_err(Failure::model(&path.display().to_string()))
+    mercer::file::save(path, page.as_bytes()).map_err(Failure::model(&path.display().to_string()))
 }

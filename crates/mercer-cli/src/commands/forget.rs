@@ -4,8 +4,8 @@ use crate::args::Forget;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::catalog::{Goal, Training, train};
 use mercer::data::Classes;
+use mercer::train::{Goal, Training, train};
 use serde_json::json;
 
 pub fn run(args: Forget, session: &Session) -> Result<()> {

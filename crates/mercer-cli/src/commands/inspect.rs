@@ -1,16 +1,17 @@
 //! `mercer inspect`: what is inside a model file.
 
-use super::alone;
+use super::unsupervised;
 use crate::args::Inspect;
 use crate::failure::Result;
 use crate::input;
 use crate::report::terminal::table;
-use crate::report::{plot, portraits};
+use crate::report::{class_means, plot};
 use crate::session::Session;
-use mercer::catalog::{Trained, Tree};
 use mercer::data::{Kind, Label};
 use mercer::explain::short;
-use mercer::prepare::{FittedMap, Step};
+use mercer::model::Tree;
+use mercer::preprocess::{FittedMap, Step};
+use mercer::train::Trained;
 use serde_json::json;
 use std::io::{self, Write};
 
@@ -21,8 +22,8 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     if let Some(path) = &args.plot {
         let scene = match args.image {
-            Some(shape) => portraits::images(&model, shape)?,
-            None => portraits::curves(&model, &args.columns)?,
+            Some(shape) => class_means::images(&model, shape)?,
+            None => class_means::curves(&model, &args.columns)?,
         };
         plot::save(path, scene)?;
         session.say(&format!("saved {}", path.display()));
@@ -64,8 +65,8 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let target = model.features.target.as_deref().unwrap_or("target");
     if able.regressor().is_some() {
         writeln!(out, "\n{target}: a number")?;
-    } else if let Some(columns) = alone::columns(&model) {
-        writeln!(out, "\nrows alone: {}", alone::in_words(&columns))?;
+    } else if let Some(columns) = unsupervised::columns(&model) {
+        writeln!(out, "\nrows alone: {}", unsupervised::in_words(&columns))?;
     } else {
         let labels: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
         writeln!(out, "\n{target}: {} classes ({})", labels.len(), labels.join(", "))?;

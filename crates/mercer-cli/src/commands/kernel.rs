@@ -8,7 +8,7 @@ use clap::{Args as Group, Subcommand, ValueHint};
 use mercer::data::{Dataset, Stream};
 use mercer::explain::short;
 use mercer::kernel::{Function, Gamma, Kernel as Family, KernelReport, check_kernel};
-use mercer::prepare::{Encoded, Features, Recipe};
+use mercer::preprocess::{Encoded, Features, Recipe};
 use mercer_io::Source;
 use std::io::{self, Write};
 use std::ops::ControlFlow;

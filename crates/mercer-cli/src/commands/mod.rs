@@ -1,15 +1,12 @@
 //! The commands, a file each.
 
-mod alone;
 mod bayes;
 mod compare;
 mod completions;
 mod decide;
-mod deciding;
-mod drop_in;
+mod decision_options;
 mod evaluate;
 mod explain;
-mod files;
 mod forget;
 mod generate;
 mod inspect;
@@ -17,13 +14,13 @@ mod kernel;
 mod merge;
 mod models;
 mod predict;
-mod reference;
 mod sample;
 mod train;
+mod unsupervised;
 
 pub use bayes::Bayes;
 pub use compare::Compared;
-pub use deciding::Deciding;
+pub use decision_options::Deciding;
 pub use kernel::Kernel;
 
 use crate::args::Command;
@@ -47,6 +44,6 @@ pub fn run(command: Command, session: &Session) -> Result<()> {
         Command::Forget(args) => forget::run(args, session),
         Command::Sample(args) => sample::run(args, session),
         Command::Completions(args) => completions::run(args),
-        Command::Generate(args) => files::run(args, session),
+        Command::Generate(args) => generate::run(args, session),
     }
 }

@@ -1,14 +1,14 @@
 //! `mercer predict`: a line a row.
 
-use super::alone;
+use super::unsupervised;
 use crate::args::Predict;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
-use mercer::catalog::Trained;
 use mercer::data::{Classes, Column, Label, Stream, Table, Values};
 use mercer::decision::{Action, DecisionRule, Risk, outlier_threshold};
 use mercer::model::{Regressor, chunk_rows};
+use mercer::train::Trained;
 use mercer_io::{Format, Source};
 use mercer_num::{Rows, parallel};
 use serde_json::json;
@@ -231,7 +231,7 @@ impl<'a> Writer<'a> {
             model,
             classes,
             names: classes.labels().iter().map(Label::to_string).collect(),
-            alone: alone::columns(model),
+            alone: unsupervised::columns(model),
             target: model.features.target.clone().unwrap_or_else(|| "prediction".into()),
             proba: args.proba,
             density: args.density,
@@ -284,7 +284,8 @@ impl<'a> Writer<'a> {
             return Ok((text, rows.n_unseen, risk));
         }
         if let Some(columns) = &self.alone {
-            let text = alone::lines(self.model, columns, &rows.rows(), first_row, self.json)?;
+            let text =
+                unsupervised::lines(self.model, columns, &rows.rows(), first_row, self.json)?;
             return Ok((text, rows.n_unseen, risk));
         }
         let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };

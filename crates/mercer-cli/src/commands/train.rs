@@ -1,16 +1,16 @@
 //! `mercer train`: from a table to a saved model, judged and told about.
 
-use super::alone;
+use super::unsupervised;
 use crate::args::{Partly, Reading, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
 use crate::session::Session;
-use mercer::catalog::{
-    Card, Estimator, Goal, Outcome, Trained, Training, Unlabeled, train, train_partly,
-};
+use mercer::catalog::{Card, Estimator};
 use mercer::data::{Classes, Kind, Label};
-use mercer::prepare::{Features, Field, LeftOut, Looked, Reads, Recipe, Schema, TextRecipe, Words};
+use mercer::data::{Field, Schema};
+use mercer::preprocess::{Features, LeftOut, Looked, Reads, Recipe, TextRecipe, Words};
+use mercer::train::{Goal, Outcome, Trained, Training, Unlabeled, train, train_partly};
 use mercer_io::{ColumnProfile, Format, Profile, Source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -37,8 +37,15 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let target = args.target.clone().or_else(|| like.as_ref()?.features.target.clone());
     let source = input::open(&args.data, &args.reading, target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
-    if let Some((estimator, reason)) = alone::asked_for(&args, like.as_ref())? {
-        return alone::train_alone(&args, (estimator, reason), like, &source, &profile, session);
+    if let Some((estimator, reason)) = unsupervised::asked_for(&args, like.as_ref())? {
+        return unsupervised::train_alone(
+            &args,
+            (estimator, reason),
+            like,
+            &source,
+            &profile,
+            session,
+        );
     }
     let target = find_target(target, &source, &profile)?;
     if !session.json {
@@ -155,7 +162,7 @@ pub(super) fn finish(
     trained.save(&paths.model).map_err(Failure::model(&paths.model.display().to_string()))?;
     if let Some(page) = &paths.page {
         let text = html::page(&report, &trained)?;
-        mercer::catalog::file::save(page, text.as_bytes())
+        mercer::file::save(page, text.as_bytes())
             .map_err(Failure::model(&page.display().to_string()))?;
     }
     if session.json {

@@ -2,10 +2,10 @@
 
 use super::{TrainReport, plot};
 use crate::failure::{Failure, Result};
-use mercer::catalog::Trained;
 use mercer::data::{Described, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::explain::{Explanation, Piece, ScoreExplanation, short};
+use mercer::train::Trained;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 

@@ -1,14 +1,14 @@
 //! What a run has to tell: as data here, as words, JSON and a page below.
 
+pub mod class_means;
 pub mod html;
-pub mod pictures;
+pub mod model_comparison;
 pub mod plot;
-pub mod portraits;
 pub mod terminal;
 
-use mercer::catalog::{Outcome, Trained};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Candidates, Certificate};
+use mercer::train::{Outcome, Trained};
 use mercer_io::Profile;
 use serde::Serialize;
 use serde_json::Value;

@@ -151,5 +151,5 @@ pub fn save(path: &Path, scene: Scene) -> Result<()> {
             return Err(Failure::Usage(format!("--plot {}: {why}", path.display())));
         }
     };
-    Ok(mercer::catalog::file::save(path, &bytes)?)
+    Ok(mercer::file::save(path, &bytes)?)
 }

@@ -214,7 +214,7 @@ fn a_taker_may_stop_and_so_may_a_monitor() {
     assert!(source.profile(&|_, _| false).is_err());
 }
 
-fn stream(source: &Source, schema: &mercer::prepare::Schema, chunk: usize) -> Vec<Table> {
+fn stream(source: &Source, schema: &mercer::data::Schema, chunk: usize) -> Vec<Table> {
     let mut all = Vec::new();
     source
         .stream(schema, chunk, &mut |tables| {

@@ -2,7 +2,7 @@
 
 use crate::{file, words};
 use mercer::data::Kind;
-use mercer::prepare::{Field, Schema};
+use mercer::data::{Field, Schema};
 use mercer_io::{Format, Options, Source};
 use std::sync::Arc;
 

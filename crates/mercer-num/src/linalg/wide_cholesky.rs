@@ -2,7 +2,7 @@
 //! of any rank.
 
 use crate::Matrix;
-use crate::double::{Double, dot};
+use crate::double_double::{Double, dot};
 use rayon::prelude::*;
 
 /// Rows that one thread takes at a time.

@@ -5,7 +5,7 @@
 //! slice matrices is exact in any order of summation; only adding up the panels rounds, at 2⁻¹⁰⁴.
 
 use super::product::{add_gram, add_product};
-use crate::double::{Double, add_doubles};
+use crate::double_double::{Double, add_doubles};
 
 /// Rows whose products of slices fit a double: `2⁸ · 2²² · 2²² = 2⁵²`.
 const PANEL: usize = 256;

@@ -4,28 +4,29 @@
 //! Python asks one class for everything, so what it can be asked stands here in one list; how models are
 //! learned, kept and told about stands beside it.
 
+mod attributes;
 mod columns;
-pub mod learn;
+pub mod fit;
 mod slices;
 mod state;
-mod told;
 
+use self::attributes::tree;
 use self::columns::described;
-use self::learn::with_params;
+use self::fit::with_params;
 use self::slices::{by_slices, by_slices_to};
 use self::state::{Learned, State};
-use self::told::tree;
 use crate::array::{self, Batch, Table, Target};
 use crate::decision;
 use crate::error::raised;
 use crate::limits::{Bounds, Limits};
 use crate::table;
 use crate::work;
-use mercer::catalog::{Estimator, Trained};
+use mercer::catalog::Estimator;
 use mercer::decision::Densities;
 use mercer::explain::{explain, explain_scores, explain_terms};
 use mercer::model::{Classifier, Clusterer, Model, Regressor, Transformer};
-use mercer::prepare::Features;
+use mercer::preprocess::Features;
+use mercer::train::Trained;
 use mercer::{Error, Result};
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
@@ -154,19 +155,19 @@ impl Fitted {
     /// How the fit ended: method, rows, objective, violation, seconds, and what cut it short.
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        told::certificate(py, self.ready()?)
+        attributes::certificate(py, self.ready()?)
     }
 
     /// The names of the model's fields, of those of its parts, and of what follows from them.
     fn fields(&self) -> Vec<String> {
-        self.ready().map(told::fields).unwrap_or_default()
+        self.ready().map(attributes::fields).unwrap_or_default()
     }
 
     /// A field of the model or of one of its parts, or a number that follows from them, as an
     /// array where it is one.
     fn field<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
-        let trained = self.ready().map_err(|_| told::unknown(name))?;
-        told::field(py, trained, name)
+        let trained = self.ready().map_err(|_| attributes::unknown(name))?;
+        attributes::field(py, trained, name)
     }
 
     /// The rule answers are given by: costs, the cost of no answer, what is added to log-posteriors.

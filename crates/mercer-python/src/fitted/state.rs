@@ -1,8 +1,11 @@
 //! What there is after some rows: a model, or a summary of rows that are too few for one.
 
-use mercer::catalog::{AnyStats, Estimator, Trained, Tree, file};
+use mercer::catalog::{AnyStats, Estimator};
+use mercer::file;
+use mercer::model::Tree;
 use mercer::model::{Monitor, Stop};
-use mercer::prepare::Features;
+use mercer::preprocess::Features;
+use mercer::train::Trained;
 use mercer::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::time::Instant;

@@ -13,7 +13,7 @@ pub use joint::JointTable;
 pub use normal::MultivariateNormal;
 
 use crate::array::tree_object;
-use mercer::catalog::Tree;
+use mercer::model::Tree;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;

@@ -308,7 +308,7 @@ macro_rules! catalog {
                 match self {
                     $(Estimator::$P(params) => {
                         let parts = Fit::in_parts(params, shape)?;
-                        Ok(Box::new(in_parts::AnyParts { parts, name: AnyModel::$P }))
+                        Ok(Box::new(AnyParts { parts, name: AnyModel::$P }))
                     })*
                 }
             }

@@ -2,19 +2,9 @@
 //! all read it.
 
 mod expand;
-pub mod file;
-mod in_parts;
-mod judge;
-mod train;
-mod trained;
-pub mod tree;
-mod unlabeled;
+mod out_of_core;
 
-pub use train::{Goal, Outcome, Training, train, train_partly};
-pub use trained::Trained;
-pub use tree::Tree;
-pub use unlabeled::Unlabeled;
-
+use self::out_of_core::AnyParts;
 use crate::bayes::{
     BernoulliNb, BernoulliNbModel, CategoricalNb, CategoricalNbModel, ComplementNb,
     ComplementNbModel, GaussianNb, GaussianNbModel, MixedNb, MixedNbModel, MultinomialNb,
@@ -45,10 +35,10 @@ use crate::linear::{
 };
 use crate::model::{
     Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape,
-    Spec, Statistics,
+    Spec, Statistics, Tree,
 };
 use crate::neural::{MlpClassifier, MlpClassifierModel, MlpRegressor, MlpRegressorModel};
-use crate::prepare::Reads;
+use crate::preprocess::Reads;
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};
 use crate::svm::{
     NuSvc, NuSvcModel, NuSvr, NuSvrModel, OneClassSvm, OneClassSvmModel, Svc, SvcModel, Svr,

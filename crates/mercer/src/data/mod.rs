@@ -1,11 +1,16 @@
 //! What is learned from: tables as people have them, and rows with a target as learners want them.
 
+mod class_weight;
 mod dataset;
+pub(crate) mod design_matrix;
 mod labels;
+mod schema;
 mod stream;
 mod table;
 
+pub use class_weight::{ClassWeight, ClassWeightRule};
 pub use dataset::{Dataset, Described, Measure, Target, check_cells, check_storage};
 pub use labels::{Classes, Label};
+pub use schema::{Field, Schema};
 pub use stream::Stream;
 pub use table::{Column, Kind, Levels, MISSING, Table, UNSEEN, Values};

@@ -1,8 +1,8 @@
 //! Rows that come in batches and can be read again.
 
+use super::Schema;
 use crate::data::Table;
 use crate::error::{Error, Result};
-use crate::prepare::Schema;
 use std::ops::ControlFlow;
 
 /// Something to read tables from, more than once, without holding it all.

@@ -1,7 +1,7 @@
 //! A table as people have it: named columns of numbers, categories, truth values and text, with gaps.
 
+use super::Schema;
 use crate::error::{Error, Result};
-use crate::prepare::Schema;
 use crate::text::CountedTexts;
 use mercer_num::Sparse;
 use serde::{Deserialize, Serialize};

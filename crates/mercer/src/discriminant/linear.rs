@@ -8,21 +8,21 @@
 //! Fitting needs each class's weight and mean and one scatter matrix within classes, so twenty
 //! thousand classes need no more than one square.
 
-use super::panels::{PANEL, all_finite, by_panels, tame, write_winners};
-use super::root::{Root, Thin};
-use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
-use super::summary::{
+use super::class_covariances::{
     Summary, check_range, divisor, estimated_covariance, fill_unseen, log_priors,
 };
-use super::thin_directions::first_columns;
+use super::null_space::first_columns;
+use super::row_blocks::{PANEL, all_finite, by_panels, tame, write_winners};
+use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
+use super::whitening::{Root, Thin};
 use crate::bayes::Variance;
 use crate::explain::Portrait;
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::stats::{Within, triangle};
-use mercer_num::apart::{Strips, add_apart_times};
+use crate::stats::{Within, packed_symmetric};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
+use mercer_num::simd::centered_product::{Strips, add_apart_times};
 use ndarray::{ArrayView2, Axis};
 use std::f64::consts::TAU;
 
@@ -141,7 +141,7 @@ impl Accumulate for LinearDiscriminantAnalysis {
             shrinkage => {
                 let groups = stats.plain.groups();
                 let width = groups.means.ncols();
-                let mut covariance = triangle::square(&groups.scatter, width, factor);
+                let mut covariance = packed_symmetric::square(&groups.scatter, width, factor);
                 if let Shrinkage::Share(share) = shrinkage {
                     let unit = mean_variance(&covariance);
                     towards_identity(&mut covariance, share, unit);

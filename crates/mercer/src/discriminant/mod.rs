@@ -4,22 +4,22 @@
 //! `Σ_c` to be: one for all classes (linear), one each (quadratic), or something between
 //! (regularized).
 
+mod class_covariances;
+mod class_gaussians;
 mod linear;
-mod normals;
-mod panels;
+mod null_space;
+mod pruned_argmax;
 mod quadratic;
 mod regularized;
-mod root;
+mod row_blocks;
 mod shrinkage;
-mod summary;
-mod thin_directions;
-mod winner;
+mod whitening;
 
+pub use class_covariances::Summary;
+pub use class_gaussians::Normals;
 pub use linear::{LdaSolver, LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel};
-pub use normals::Normals;
 pub use quadratic::{QdaSolver, QuadraticDiscriminantAnalysis, QuadraticDiscriminantAnalysisModel};
 pub use regularized::{
     Amount, Auto, RegularizedDiscriminantAnalysis, RegularizedDiscriminantAnalysisModel, Strategy,
 };
 pub use shrinkage::{Estimated, Shrinkage};
-pub use summary::Summary;

@@ -4,12 +4,14 @@
 //!
 //! Fitting needs each class's weight, mean and scatter matrix and nothing else.
 
-use super::normals::{Normals, of_normals};
+use super::class_covariances::{
+    Summary, divisor, estimated_covariance, fill_unseen, log_priors, units,
+};
+use super::class_gaussians::{Normals, of_normals};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
-use super::summary::{Summary, divisor, estimated_covariance, fill_unseen, log_priors, units};
 use crate::bayes::Variance;
 use crate::prelude::*;
-use crate::stats::{Scatters, triangle};
+use crate::stats::{Scatters, packed_symmetric};
 use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
 
@@ -123,9 +125,9 @@ pub(super) fn own_covariances(groups: &Scatters, variance: Variance) -> Array3<f
     let mut all = Array3::zeros((n_classes, width, width));
     for (c, w) in groups.weights.iter().enumerate() {
         let covariance = if *w > 0.0 {
-            triangle::square(groups.scatter(c), width, divisor(variance, *w, 1.0))
+            packed_symmetric::square(groups.scatter(c), width, divisor(variance, *w, 1.0))
         } else {
-            triangle::square(&groups.within(), width, 1.0 / total)
+            packed_symmetric::square(&groups.within(), width, 1.0 / total)
         };
         all.index_axis_mut(Axis(0), c).assign(&covariance);
     }

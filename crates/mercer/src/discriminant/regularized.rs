@@ -11,14 +11,14 @@
 //! the mean distance of the class it needs nothing but eigenvalues (Theiler 2012, "The incredible
 //! shrinking covariance estimator").
 
-use super::normals::{Normals, of_normals};
+use super::class_covariances::{divisor, fill_unseen, log_priors, units};
+use super::class_gaussians::{Normals, of_normals};
 use super::quadratic::own_covariances;
 use super::shrinkage::{mean_variance, towards_identity};
-use super::summary::{divisor, fill_unseen, log_priors, units};
 use crate::bayes::Variance;
 use crate::model::{ParamValue, Rule};
 use crate::prelude::*;
-use crate::stats::{ByClass, Scatters, triangle};
+use crate::stats::{ByClass, Scatters, packed_symmetric};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
@@ -172,10 +172,11 @@ impl RegularizedDiscriminantAnalysis {
         let (n_classes, width) = groups.means.dim();
         let total: f64 = groups.weights.iter().sum();
         let n_seen = groups.weights.iter().filter(|w| **w > 0.0).count() as f64;
-        let within = triangle::square(&groups.within(), width, self.alpha);
+        let within = packed_symmetric::square(&groups.within(), width, self.alpha);
         let mut all = Array3::zeros((n_classes, width, width));
         for (c, w) in groups.weights.iter().enumerate() {
-            let mut covariance = triangle::square(groups.scatter(c), width, 1.0 - self.alpha);
+            let mut covariance =
+                packed_symmetric::square(groups.scatter(c), width, 1.0 - self.alpha);
             covariance += &within;
             let weight = (1.0 - self.alpha) * w + self.alpha * total;
             // Sums around as many means as the two parts have, in the same shares.
@@ -212,7 +213,7 @@ impl RegularizedDiscriminantAnalysis {
     fn spreads(&self, groups: &Scatters, class: usize, units: &[f64]) -> Vec<f64> {
         let width = groups.means.ncols();
         let factor = 1.0 / groups.weights[class];
-        let covariance = triangle::square(groups.scatter(class), width, factor);
+        let covariance = packed_symmetric::square(groups.scatter(class), width, factor);
         let varying: Vec<usize> = (0..width)
             .filter(|j| covariance[[*j, *j]] > self.tol.powi(4).max(1e-26) * units[*j])
             .collect();

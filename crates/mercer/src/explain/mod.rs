@@ -1,18 +1,18 @@
 //! Predictions told step by step, as data; the faces print them.
 
+mod class_means;
 mod factors;
-mod portrait;
 mod scores;
-mod supports;
+mod support_vectors;
 mod terms;
 mod texts;
 
+pub(crate) use class_means::moments_of;
+pub use class_means::{Center, Portrait};
 pub use factors::{Explanation, Factor, explain, explain_shown};
-pub(crate) use portrait::moments_of;
-pub use portrait::{Center, Portrait};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
-pub(crate) use supports::first_two;
-pub use supports::{Support, SupportExplanation};
+pub(crate) use support_vectors::first_two;
+pub use support_vectors::{Support, SupportExplanation};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
 pub use texts::{Piece, marked};
 

@@ -1,7 +1,7 @@
 //! A text with the words that decided marked.
 
 use crate::error::Result;
-use crate::prepare::TextStep;
+use crate::preprocess::TextStep;
 use serde::Serialize;
 use std::collections::HashMap;
 
@@ -53,7 +53,7 @@ pub fn marked(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::prepare::KnownTerms;
+    use crate::preprocess::KnownTerms;
     use crate::text::{DocumentCounts, Vocabulary};
 
     #[test]

@@ -6,7 +6,7 @@
 //! the mean (Yu et al. 2016). Three rounds of drawn signs and sums and differences turn a row nearly as evenly,
 //! in `d log d` operations instead of `d²`.
 
-use super::turns::{Turner, Turns};
+use super::structured_orthogonal::{Turner, Turns};
 use super::{Distinct, Gamma};
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, Method};
@@ -16,7 +16,7 @@ use mercer_num::linalg::Qr;
 use mercer_num::memory::zeros_of;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
-use mercer_num::thin::Panels;
+use mercer_num::simd::sparse_product::Panels;
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::ops::Mul;

@@ -1,6 +1,6 @@
 //! Means of rows that lie together (Lloyd 1982), started far from each other (Arthur & Vassilvitskii 2007).
 
-use super::distinct::Distinct;
+use super::unique_rows::Distinct;
 use crate::model::Monitor;
 use mercer_num::random::Random;
 use mercer_num::{Float, Matrix, Rows};

@@ -5,9 +5,9 @@
 //! where either is a center, and never too large on the diagonal elsewhere. With `K(z, z) = L Lᵀ`, `L⁻¹ K(z, x)` has
 //! the same inner products, and a triangle takes half the time.
 
-use super::centers::{drawn_by_weight, pivoted, pivoted_until};
-use super::distinct::Distinct;
 use super::fourier::{check_usable, drawn, met, written};
+use super::landmarks::{drawn_by_weight, pivoted, pivoted_until};
+use super::unique_rows::Distinct;
 use super::{
     Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
     k_means,

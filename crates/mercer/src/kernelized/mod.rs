@@ -9,9 +9,9 @@ mod pca;
 mod perceptron;
 mod pre_image;
 mod ridge;
-mod ridge_centers;
-mod ridge_factor;
-mod ridge_gradients;
+mod ridge_cholesky;
+mod ridge_conjugate_gradient;
+mod ridge_landmarks;
 
 pub use k_means::{KernelKMeans, KernelKMeansModel};
 pub use pca::{KernelPca, KernelPcaModel};

@@ -6,9 +6,9 @@
 //! inverse; of a row of weight two, one of two is left out.
 
 use super::Ground;
-use super::ridge_centers::{by_centers, center_bytes};
-use super::ridge_factor::by_factor;
-use super::ridge_gradients::{by_gradients, n_pivots};
+use super::ridge_cholesky::by_factor;
+use super::ridge_conjugate_gradient::{by_gradients, n_pivots};
+use super::ridge_landmarks::{by_centers, center_bytes};
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};

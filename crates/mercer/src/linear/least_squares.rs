@@ -5,10 +5,11 @@
 //! each other, the shortest of the best `b` is taken and the rank is reported. Standard errors assume
 //! residuals of one variance; a row of weight two counts as two rows.
 
-use super::normal::{Line, Precision, largest_gradient, solve};
-use super::{Estimate, Summary, squared_distances, weighted_sums, weighted_tables};
+use super::{squared_distances, weighted_sums, weighted_tables};
+use crate::evaluate::{Estimate, Summary};
 use crate::explain::Terms;
 use crate::prelude::*;
+use crate::solver::normal_equations::{Line, Precision, largest_gradient, solve};
 use crate::stats::Scatter;
 use mercer_num::special::{fisher_p, student_interval, student_p};
 
@@ -93,7 +94,7 @@ impl Accumulate for LinearRegression {
         Proof {
             objective: Some(("residual sum of squares".into(), model.residual_squares + others)),
             violation: Some(("largest correlation of a column with the residual".into(), gradient)),
-            how: Some(super::normal::how(
+            how: Some(crate::solver::normal_equations::how(
                 model.precision,
                 model.condition,
                 model.rank,

@@ -9,14 +9,14 @@
 //! price, `½‖∇‖²` at any weights whose constant terms are optimal is exactly the gap to the dual
 //! problem's value there, so the gradient is the certificate.
 
-use super::design::Design;
-use super::dual_odds::approach;
-use super::entropy::Entropy;
-use super::lasso;
+use super::loss::softmax::Entropy;
+use crate::data::ClassWeight;
+use crate::data::design_matrix::Design;
 use crate::model::{Cached, Method};
 use crate::prelude::*;
-use crate::solver::newton::{Ended, Until, newton};
-use crate::svm::ClassWeight;
+use crate::solver::coordinate_descent;
+use crate::solver::dual_coordinate_descent::logistic::approach;
+use crate::solver::newton_cg::{Ended, Until, newton};
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
@@ -110,7 +110,7 @@ impl LogisticRegression {
         let passes = if start.is_none() { approach(&mut problem, &until) } else { 0 };
         until.most_steps -= passes;
         let ended = match self.penalty {
-            Penalty::L1 | Penalty::ElasticNet => lasso::minimize(&mut problem, &until),
+            Penalty::L1 | Penalty::ElasticNet => coordinate_descent::minimize(&mut problem, &until),
             Penalty::L2 | Penalty::None => newton(&mut problem, &until),
         };
         if ended.stopped.is_some() && ended.steps + passes == 0 && start.is_none() {

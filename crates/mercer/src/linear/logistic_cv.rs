@@ -7,10 +7,10 @@
 
 use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::check_rows;
+use crate::data::ClassWeight;
 use crate::evaluate::stratified_folds;
 use crate::model::{Candidate, Candidates, Method, ParamValue, Rule, Selected};
 use crate::prelude::*;
-use crate::svm::ClassWeight;
 use mercer_num::rows::Missing;
 use ndarray::{Array3, Array5, Axis};
 use rayon::prelude::*;

@@ -2,47 +2,31 @@
 //!
 //! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
 
-mod among;
-mod crammer_singer;
-mod design;
-mod dual;
-mod dual_odds;
-mod entropy;
-mod guess;
-mod interval;
-mod lasso;
 mod least_squares;
-mod leave_one_out;
 mod logistic;
 mod logistic_cv;
-mod multipliers;
-mod normal;
-mod online;
+pub(crate) mod loss;
 mod ridge;
 mod ridge_cv;
-mod side_by_side;
-mod some_rows;
-mod summary;
+mod sgd;
 mod svc;
 mod svr;
-mod tracked;
 
+pub use crate::evaluate::{Estimate, Summary};
+pub use crate::solver::{Dual, DualRule, Line, Precision};
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use logistic_cv::{
     CvPenalty, FoldScore, Grid, LogisticRegressionCv, LogisticRegressionCvModel,
 };
-pub use multipliers::{Dual, DualRule};
-pub use normal::{Line, Precision};
-pub use online::{
+pub use ridge::{AlphaFrom, Ridge, RidgeModel};
+pub use ridge_cv::{RidgeCv, RidgeCvModel};
+pub use sgd::{
     Average, LearningRate, NumberLoss, NumberPlane, PassiveAggressive, PassiveAggressiveModel,
     PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, PassiveLoss, PassiveTube,
     Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdRegressor,
     SgdRegressorModel, SideLoss, SidePlanes,
 };
-pub use ridge::{AlphaFrom, Ridge, RidgeModel};
-pub use ridge_cv::{RidgeCv, RidgeCvModel};
-pub use summary::{Estimate, Summary};
 pub use svc::{HingeLoss, InterceptPrice, LinearSvc, LinearSvcModel, MachinePenalty, PlanesOf};
 pub use svr::{LinearSvr, LinearSvrModel, TubeLoss};
 

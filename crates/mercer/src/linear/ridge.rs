@@ -7,10 +7,10 @@
 //! The evidence `p(y | α, σ²)` is largest at `σ² = (‖y − Xb‖² + α ‖b‖²) / n`, and can choose `α` as
 //! well (MacKay 1992; Bishop 2006, section 3.5).
 
-use super::normal::{Line, Precision, how, largest_gradient, solve};
 use super::{squared_distances, weighted_sums, weighted_tables};
 use crate::explain::Terms;
 use crate::prelude::*;
+use crate::solver::normal_equations::{Line, Precision, how, largest_gradient, solve};
 use crate::stats::{CrossProducts, Scatter};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::special::student_interval;

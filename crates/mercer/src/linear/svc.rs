@@ -4,19 +4,20 @@
 //! `½‖w‖² + C Σᵢ sᵢ max(0, 1 − yᵢ (w·xᵢ + b))ᵖ` with `p` 1 or 2, or `‖w‖₁` for half the square (Cortes &
 //! Vapnik 1995; Fan et al. 2008). The constant is the weight of a column of `intercept_scaling`, with a
 //! price like any other, or free of it. Or the planes of all classes are learned together, see
-//! [`super::crammer_singer`].
+//! [`crate::solver::dual_coordinate_descent::crammer_singer`].
 
-use super::crammer_singer::{self, Together, Until};
-use super::design::Design;
-use super::interval::{Aim, Costs, Intervals, Power};
-use super::lasso::Priced;
-use super::leave_one_out::leave_one_out;
-use super::multipliers::{Asked, Dual, DualRule, refuse_dual, solve};
+use super::loss::hinge::{Aim, Costs, Intervals, Power};
+use super::loss::leave_one_out::leave_one_out;
+use crate::calibrate::coupling::{About, log_distribution};
+use crate::calibrate::map::{maps_fit, not_calibrated};
+use crate::calibrate::{Calibration, CalibrationMap};
+use crate::data::ClassWeight;
+use crate::data::design_matrix::Design;
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::svm::calibrate::{maps_fit, not_calibrated};
-use crate::svm::distribution::{About, log_distribution};
-use crate::svm::{Calibration, CalibrationMap, ClassWeight};
+use crate::solver::augmented_lagrangian::{Asked, Dual, DualRule, refuse_dual, solve};
+use crate::solver::coordinate_descent::Priced;
+use crate::solver::dual_coordinate_descent::crammer_singer::{self, Together, Until};
 use mercer_num::rows::Missing;
 use rayon::prelude::*;
 use std::time::Instant;

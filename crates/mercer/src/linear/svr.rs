@@ -3,14 +3,14 @@
 //! Minimize `½‖w‖² + C Σᵢ sᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ` with `p` 1 or 2 (Vapnik 1995; Ho & Lin 2012). The
 //! constant is the weight of a column of `intercept_scaling`, with a price like any other, or free of it.
 
-use super::design::Design;
-use super::interval::{Aim, Costs, Intervals, Power};
-use super::lasso::Priced;
-use super::multipliers::{Asked, Dual, DualRule, refuse_dual, solve};
+use super::loss::hinge::{Aim, Costs, Intervals, Power};
 use super::svc::{InterceptPrice, check_rows};
 use super::weighted_sums;
+use crate::data::design_matrix::Design;
 use crate::explain::Terms;
 use crate::prelude::*;
+use crate::solver::augmented_lagrangian::{Asked, Dual, DualRule, refuse_dual, solve};
+use crate::solver::coordinate_descent::Priced;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 

@@ -2,8 +2,8 @@
 
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
+use crate::evaluate::Summary;
 use crate::explain::{Portrait, SupportExplanation, Terms};
-use crate::linear::Summary;
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};

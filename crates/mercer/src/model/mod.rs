@@ -7,6 +7,7 @@ mod fit;
 mod monitor;
 mod params;
 mod plan;
+pub mod tree;
 
 pub use cached::Cached;
 pub use capability::{
@@ -21,6 +22,7 @@ pub use fit::{
 pub use monitor::{Monitor, Progress, Standing, Stop};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};
 pub use plan::Plan;
+pub use tree::Tree;
 
 /// How many rows a leaf takes, for those who cut the rows themselves.
 pub use mercer_num::parallel::chunk_rows;

@@ -2,7 +2,7 @@
 
 use crate::choice;
 use mercer_num::Float;
-use mercer_num::exp::exp_double;
+use mercer_num::simd::exp::exp_double;
 
 choice! {
     /// How the sums of a layer are bent.

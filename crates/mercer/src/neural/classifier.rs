@@ -4,12 +4,12 @@
 //! is one output, the log-odds of the second. The loss is the mean of `−log P(cᵢ | xᵢ)`.
 
 use super::activation::Activation;
+use super::architecture::{Plan, Sizes, check_layers};
 use super::loss::{Aim, MlpSolver, Problem, check_usable};
 use super::network::Network;
-use super::plan::{Plan, Sizes, check_layers};
 use crate::data::check_cells;
 use crate::prelude::*;
-use crate::solver::newton::Until;
+use crate::solver::newton_cg::Until;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 

@@ -7,14 +7,14 @@
 //! fixes; sparse rows are never written out.
 
 use super::activation::sigmoid;
+use super::architecture::Plan;
 use super::network::{Network, PANEL};
-use super::plan::Plan;
 use crate::choice;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Method, Monitor, Proof};
 use crate::solver::lbfgs::{Ended, lbfgs};
-use crate::solver::newton::Until;
+use crate::solver::newton_cg::Until;
 use mercer_num::Rows;
 use mercer_num::linalg::{add_product, dot_products};
 use mercer_num::parallel;
@@ -293,8 +293,8 @@ pub(super) fn check_usable(data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<
 #[cfg(test)]
 mod tests {
     use super::super::activation::Activation;
-    use super::super::plan::{Sizes, check_layers};
     use super::*;
+    use crate::neural::architecture::{Sizes, check_layers};
     use mercer_num::random::Random;
     use mercer_num::{Matrix, Sparse};
 

@@ -5,14 +5,14 @@
 //! What it finds is a point where the loss is flat; the loss has many, and its certificate says no more.
 
 mod activation;
+mod architecture;
 mod classifier;
 mod loss;
 mod network;
-mod plan;
 mod regressor;
 
 pub use activation::Activation;
+pub use architecture::Sizes;
 pub use classifier::{MlpClassifier, MlpClassifierModel};
 pub use loss::MlpSolver;
-pub use plan::Sizes;
 pub use regressor::{MlpRegressor, MlpRegressorModel};

@@ -3,7 +3,7 @@
 //! `a₀ = x`, `aₗ = s(aₗ₋₁Wₗ + bₗ)` up to the last layer, which is not bent.
 
 use super::activation::Activation;
-use super::plan::Plan;
+use super::architecture::Plan;
 use mercer_num::linalg::add_times;
 use mercer_num::simd::add_table_rows;
 use mercer_num::{Matrix, Rows};

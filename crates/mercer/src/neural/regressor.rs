@@ -4,12 +4,12 @@
 //! where several numbers are learned at once, over those.
 
 use super::activation::Activation;
+use super::architecture::{Plan, Sizes, check_layers};
 use super::loss::{Aim, MlpSolver, Problem, check_usable};
 use super::network::Network;
-use super::plan::{Plan, Sizes, check_layers};
 use crate::data::{check_cells, check_storage};
 use crate::prelude::*;
-use crate::solver::newton::Until;
+use crate::solver::newton_cg::Until;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 

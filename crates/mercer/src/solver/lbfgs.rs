@@ -5,7 +5,7 @@
 //! Wolfe's strong conditions allow (Nocedal & Wright 2006, algorithms 3.5 and 3.6). Where `f` is not convex,
 //! what is found is a point where the gradient is small, and nothing is known about other such points.
 
-use super::newton::{Until, add_scaled, dots};
+use super::newton_cg::{Until, add_scaled, dots};
 use crate::model::Stop;
 use std::collections::VecDeque;
 

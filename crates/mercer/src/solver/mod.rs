@@ -1,23 +1,21 @@
-//! What can be minimized.
-//!
-//! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables
-//! - [`Slack`]: what takes the place of the box where slack costs a power of its length
-//! - `together`: functions of many classes at once, by rows
+//! Numerical optimization: line searches, Newton's method, coordinate descent, sequential minimal optimization.
 
-mod by_blocks;
-mod by_columns;
-mod cache;
-mod conjugate_gradients;
+pub(crate) mod augmented_lagrangian;
+pub(crate) mod conjugate_gradient;
+pub(crate) mod coordinate_descent;
+mod crammer_singer_subproblem;
+pub(crate) mod dual_coordinate_descent;
 pub(crate) mod lbfgs;
-pub(crate) mod newton;
-mod row_pulls;
-mod slack;
+pub(crate) mod newton_cg;
+pub(crate) mod normal_equations;
+pub(crate) mod preconditioner;
 mod smo;
-mod together;
 
-pub use by_columns::{BoxQp, Solution, SolverOptions, Tell, solve};
-pub(crate) use by_columns::{FEWEST_COLUMNS, WHOLE};
-pub(crate) use conjugate_gradients::{Gradients, conjugate_gradients};
-pub(crate) use row_pulls::RowPulls;
-pub use slack::Slack;
-pub(crate) use together::{Together, TogetherOptions, TogetherSolution, solve_together};
+pub use augmented_lagrangian::{Dual, DualRule};
+pub(crate) use conjugate_gradient::{Gradients, conjugate_gradients};
+pub(crate) use crammer_singer_subproblem::RowPulls;
+pub use normal_equations::{Line, Precision};
+pub use smo::{BoxQp, Slack, Solution, SolverOptions, Tell, solve};
+pub(crate) use smo::{
+    FEWEST_COLUMNS, Together, TogetherOptions, TogetherSolution, WHOLE, solve_together,
+};

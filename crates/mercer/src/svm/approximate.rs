@@ -7,7 +7,7 @@
 //! over the chosen rows, so what comes out is a machine like any other. Its decisions tell which rows will
 //! matter to the exact machine, which may begin there.
 
-use super::pairwise::{Multiclass, Task, pairs};
+use super::multiclass::{Multiclass, Task, pairs};
 use super::svc::Svc;
 use super::svc_model::SvcModel;
 use crate::kernel::{Ground, Pivots, Precision, pivoted};
@@ -86,7 +86,7 @@ impl Svc {
         let mut by_class = vec![0.0; n];
         own.iter().zip(weights).for_each(|(c, w)| by_class[*c as usize] += w);
         let class_weights =
-            super::ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
+            crate::data::ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
         let model = SvcModel {
             classes: classes.clone(),
             machine,
@@ -225,7 +225,7 @@ pub(super) fn of_pairs(n: usize, shown: impl Fn(usize) -> bool) -> Vec<(usize, O
 mod tests {
     use super::super::tests::blobs;
     use super::*;
-    use crate::svm::Calibration;
+    use crate::calibrate::Calibration;
     use std::sync::atomic::{AtomicBool, Ordering};
     use std::time::Duration;
 

@@ -5,9 +5,9 @@
 //! problem always has a solution. If the nearest points are apart, `w` is along `p − q` and the margin is half
 //! their distance; if they are one point, the two mixtures are the witness that no hyperplane exists.
 
-use super::ground::{Ground, Solved};
-use super::pairwise::Task;
-use super::proof::Measured;
+use super::dual_problem::{Ground, Solved};
+use super::duality_gap::Measured;
+use super::multiclass::Task;
 use crate::model::Monitor;
 use crate::solver::BoxQp;
 

@@ -4,16 +4,16 @@
 //! (Schölkopf et al. 2000). The dual is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class,
 //! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
 
-use super::calibrate::{Calibration, CalibrationMap, maps_fit, not_calibrated};
-use super::distribution::{About, log_distribution};
-use super::ground::{Ground, Kernelized};
-use super::pairwise::{
+use super::dual_problem::{Ground, Kernelized};
+use super::multiclass::{
     DecisionShape, Task, certificate, decision_between, join_pairs, pair_maps, pair_segments,
     ranges, scores, shown_pairs, solve_all, votes,
 };
 use super::plan::{Problems, plan};
 use super::svc::check_shown;
-use super::weight::ClassWeight;
+use crate::calibrate::coupling::{About, log_distribution};
+use crate::calibrate::map::{Calibration, CalibrationMap, maps_fit, not_calibrated};
+use crate::data::ClassWeight;
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{Machine, Segment};

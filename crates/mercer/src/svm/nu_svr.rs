@@ -4,9 +4,9 @@
 //! (Schölkopf et al. 2000): `min ½ (α⁺−α⁻)ᵀK(α⁺−α⁻) − yᵀ(α⁺−α⁻)` with `0 ≤ α ≤ Cᵢ` and
 //! `Σ α⁺ = Σ α⁻ = Cν Σ wᵢ / 2`.
 
-use super::ground::{Ground, Kernelized};
+use super::dual_problem::{Ground, Kernelized};
+use super::multiclass::{Task, certificate, solve_all};
 use super::nu_svc::fill;
-use super::pairwise::{Task, certificate, solve_all};
 use super::plan::{Problems, plan};
 use super::svr::single_machine;
 use crate::explain::SupportExplanation;

@@ -3,9 +3,9 @@
 //! Minimize `½‖w‖² − ρ ν Σ wᵢ + Σ wᵢ max(0, ρ − w·φ(xᵢ))` (Schölkopf et al. 2001); in the dual
 //! `min ½ αᵀKα` with `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. `f(x) − ρ` is above zero inside.
 
-use super::ground::{Ground, Kernelized};
+use super::dual_problem::{Ground, Kernelized};
+use super::multiclass::{Task, certificate, solve_all};
 use super::nu_svc::fill;
-use super::pairwise::{Task, certificate, solve_all};
 use super::plan::{Problems, plan};
 use super::svr::single_machine;
 use crate::explain::SupportExplanation;

@@ -4,8 +4,8 @@
 //! on the number of threads here: a cache that is shared counts as a whole, and of the small matrices that
 //! every thread has one at a time of, one.
 
-use super::ground::Ground;
-use super::pairwise::Task;
+use super::dual_problem::Ground;
+use super::multiclass::Task;
 use crate::model::{Monitor, Plan};
 use crate::solver::{FEWEST_COLUMNS, WHOLE};
 use mercer_num::memory::Bytes;

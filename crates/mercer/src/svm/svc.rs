@@ -5,16 +5,16 @@
 //! place of the bound, see [`Slack`](crate::solver::Slack). The coefficients kept are `βᵢ = yᵢαᵢ`.
 
 use super::approximate::of_pairs;
-use super::calibrate::{Calibration, CalibrationMap};
-use super::ground::{Ground, Kernelized, Solved};
+use super::dual_problem::{Ground, Kernelized, Solved};
 use super::hard_margin::{Hulls, nearest};
-use super::pairwise::{
+use super::multiclass::{
     DecisionShape, Multiclass, Task, certificate, each_task, join_pairs, pair_maps, pair_table,
     ranges, shown_pairs, solve_all,
 };
 use super::plan::{Problems, plan};
 use super::svc_model::SvcModel;
-use super::weight::ClassWeight;
+use crate::calibrate::map::{Calibration, CalibrationMap};
+use crate::data::ClassWeight;
 use crate::kernel::Machine;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::model::Standing;

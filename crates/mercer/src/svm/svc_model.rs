@@ -1,10 +1,10 @@
 //! What support vector classification learns, and what it says of rows.
 
-use super::calibrate::{CalibrationMap, maps_fit, not_calibrated};
-use super::distribution::{About, log_distribution};
-use super::pairwise::{
+use super::multiclass::{
     DecisionShape, Multiclass, Task, decision_between, pair_segments, scores, shown_pairs, votes,
 };
+use crate::calibrate::coupling::{About, log_distribution};
+use crate::calibrate::map::{CalibrationMap, maps_fit, not_calibrated};
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Machine, Segment};
 use crate::model::winners;

@@ -3,8 +3,8 @@
 //! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)` (Vapnik 1995). With `β = α⁺ − α⁻` the dual is
 //! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
 
-use super::ground::{Ground, Kernelized};
-use super::pairwise::{Task, certificate, solve_all};
+use super::dual_problem::{Ground, Kernelized};
+use super::multiclass::{Task, certificate, solve_all};
 use super::plan::{Problems, plan};
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};

@@ -1,9 +1,11 @@
 //! What the machines do on rows that can be worked out by hand, or drawn.
 
-use super::ground::Ground;
-use super::pairwise::solve_all;
+use super::dual_problem::Ground;
+use super::multiclass::solve_all;
 use super::svc::task;
 use super::*;
+use crate::calibrate::Calibration;
+use crate::data::ClassWeight;
 use crate::kernel::Kernel;
 use crate::prelude::*;
 use mercer_num::random::Random;

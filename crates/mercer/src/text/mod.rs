@@ -5,9 +5,9 @@
 //! [`Weighting`] turns counts into tf-idf weights.
 
 mod analyzer;
+mod batches;
 mod counts;
 mod fold;
-mod gathering;
 mod hashing;
 mod stop_words;
 mod terms;
@@ -16,10 +16,10 @@ mod token;
 mod vocabulary;
 
 pub use analyzer::{Analyzer, Language, Reader, Scratch, Unit};
+pub use batches::CountedTexts;
+pub(crate) use batches::Gathering;
 pub use counts::{Bound, DocumentCounts, Selection, Tallied, TextRows, count, tally};
 pub use fold::{Accents, Case};
-pub use gathering::CountedTexts;
-pub(crate) use gathering::Gathering;
 pub use hashing::{Hashing, Sign};
 pub use stop_words::{StopWords, english_stop_words};
 pub use tfidf::{Idf, Norm, Tf, Weighting, weigh};

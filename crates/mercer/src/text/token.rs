@@ -3,7 +3,7 @@
 //! A word is a run of letters, digits and underscores in any script: Unicode's categories L and N,
 //! which is what Python's `\w` and with it scikit-learn's token pattern `(?u)\b\w\w+\b` mean.
 
-use mercer_num::bytes::{ByteClasses, classes_of};
+use mercer_num::simd::bytes::{ByteClasses, classes_of};
 use std::sync::LazyLock;
 
 /// The words of a text in lower case: runs of at least two letters, digits or underscores, in any

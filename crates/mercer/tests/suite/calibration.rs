@@ -1,8 +1,9 @@
 //! Probabilities of machines: what must hold whatever the machine and the map.
 
-use mercer::catalog::{CATALOG, Card, Estimator, Trained};
+use mercer::catalog::{CATALOG, Card, Estimator};
 use mercer::prelude::*;
-use mercer::prepare::Features;
+use mercer::preprocess::Features;
+use mercer::train::Trained;
 use mercer_num::random::Random;
 
 /// Rows of overlapping classes; every third weighs twice.

@@ -3,11 +3,14 @@
 //! Nothing here names an estimator: what it wants is read from its card, and where the card is
 //! silent, from the first kind of rows it accepts.
 
-use mercer::catalog::tree::{Array, Numbers};
-use mercer::catalog::{AnyModel, Card, Estimator, Learns, Trained, Tree};
+use mercer::catalog::{AnyModel, Card, Estimator, Learns};
 use mercer::data::{Column, Levels, Values};
+use mercer::data::{Field, Schema};
+use mercer::model::Tree;
+use mercer::model::tree::{Array, Numbers};
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, Schema, Words};
+use mercer::preprocess::{Features, Words};
+use mercer::train::Trained;
 use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::random::Random;
 use ndarray::Axis;

@@ -1,10 +1,13 @@
 //! Model files: what is written can be read by others, and what was not written by us is refused.
 
 use crate::cases::{answers, estimator, names};
-use mercer::catalog::{CATALOG, Card, Estimator, Trained, Training, file, train};
+use mercer::catalog::{CATALOG, Card, Estimator};
 use mercer::data::{Column, Kind, Levels, Values};
+use mercer::data::{Field, Schema};
+use mercer::file;
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, Recipe, Schema, Step, Words};
+use mercer::preprocess::{Features, Recipe, Step, Words};
+use mercer::train::{Trained, Training, train};
 use mercer_num::random::Random;
 use ndarray::array;
 use safetensors::SafeTensors;
@@ -74,7 +77,7 @@ fn model(card: &Card) -> Trained {
     let training = Training {
         estimator: estimator(card),
         features,
-        goal: mercer::catalog::Goal::Classes(&classes),
+        goal: mercer::train::Goal::Classes(&classes),
         n_rows: None,
         n_folds: 0,
         seed: 0,

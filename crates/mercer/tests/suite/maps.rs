@@ -1,12 +1,14 @@
 //! A kernel map between prepared columns and an estimator: one model, one file, rows in blocks.
 
 use crate::cases::assert_near;
-use mercer::catalog::{Estimator, Goal, Trained, Training, train};
+use mercer::catalog::Estimator;
 use mercer::data::{Column, Levels, Values};
+use mercer::data::{Field, Schema};
 use mercer::kernel::{Function, Kernel, check_kernel};
 use mercer::model::Stop;
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, MapRecipe, Recipe, Schema, Words};
+use mercer::preprocess::{Features, MapRecipe, Recipe, Words};
+use mercer::train::{Goal, Trained, Training, train};
 use mercer_num::random::Random;
 use std::sync::Arc;
 
@@ -51,7 +53,7 @@ fn features(table: &Table, map: &str, target: &str) -> Result<Features> {
     features.look(&Recipe::default().mapped(map)?, table, &Monitor::quiet())
 }
 
-fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::catalog::Outcome {
+fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::train::Outcome {
     let estimator = Estimator::from_id(id).unwrap();
     let classes = Classes::from_names(["inside", "outside"]);
     let numbers = estimator.card().can("regressor");
@@ -106,7 +108,7 @@ fn rows_go_through_the_map_one_by_one_or_all_at_once() {
             parts.push(features.encode(&rest.take_front(n), None).unwrap());
         }
 
-        let joined = mercer::prepare::Encoded::join(parts).unwrap();
+        let joined = mercer::preprocess::Encoded::join(parts).unwrap();
 
         for i in 0..100 {
             assert_eq!(joined.rows().row(i), all.rows().row(i), "{map}");

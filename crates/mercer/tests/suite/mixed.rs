@@ -4,10 +4,12 @@
 use crate::cases::repository_file;
 use mercer::bayes::likelihood::{Likelihood, Unseen};
 use mercer::bayes::{CategoricalNb, Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Weights};
-use mercer::catalog::{Estimator, Goal, Training, train};
+use mercer::catalog::Estimator;
 use mercer::data::{Column, Described, Levels, Measure, Values};
+use mercer::data::{Field, Schema};
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, Reads, Recipe, Schema, Words};
+use mercer::preprocess::{Features, Reads, Recipe, Words};
+use mercer::train::{Goal, Training, train};
 use mercer_num::random::Random;
 use ndarray::aview1;
 use std::sync::Arc;
@@ -229,7 +231,7 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     // Ten words of spam, four of them "win".
     assert!(factor("win").formulas[1].starts_with("((4 + 1) / (10 + "), "{:?}", factor("win"));
     let bytes = trained.to_bytes().unwrap();
-    assert_eq!(mercer::catalog::Trained::from_bytes(&bytes).unwrap(), trained);
+    assert_eq!(mercer::train::Trained::from_bytes(&bytes).unwrap(), trained);
 }
 
 #[test]

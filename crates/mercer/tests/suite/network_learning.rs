@@ -2,11 +2,11 @@
 
 use crate::cases::{names, repository_file};
 use mercer::Error;
-use mercer::catalog::{Estimator, Trained};
+use mercer::catalog::Estimator;
 use mercer::data::{Column, Levels, Table, Values};
 use mercer::model::{Method, Monitor, Progress, Stop};
 use mercer::prelude::*;
-use mercer::prepare::Features;
+use mercer::preprocess::Features;
 use mercer::probability::network::bif::from_bif;
 use mercer::probability::network::inference::{log_evidence, query};
 use mercer::probability::network::learn::{
@@ -16,6 +16,7 @@ use mercer::probability::network::learn::{
 use mercer::probability::network::{
     BayesNetwork, Evidence, Network, RandomNetwork, TanNb, Variable,
 };
+use mercer::train::Trained;
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
 use proptest::prelude::*;

@@ -5,8 +5,9 @@
 //! certified.
 
 use crate::cases::repository_file;
-use mercer::linear::{LinearRegression, LinearRegressionModel, Precision};
+use mercer::linear::{LinearRegression, LinearRegressionModel};
 use mercer::prelude::*;
+use mercer::solver::Precision;
 
 /// Set, digits of the coefficients that must be right, digits of their standard errors.
 const SETS: [(&str, f64, f64); 11] = [

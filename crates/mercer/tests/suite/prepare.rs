@@ -1,10 +1,11 @@
 //! From tables to rows: columns by name, words as indicators, recipes.
 
 use mercer::bayes::GaussianNb;
-use mercer::catalog::{Training, train};
 use mercer::data::{Column, Kind, Levels, MISSING, UNSEEN, Values};
+use mercer::data::{Field, Schema};
 use mercer::prelude::*;
-use mercer::prepare::{Features, Field, LeftOut, Recipe, Schema, Step, Words};
+use mercer::preprocess::{Features, LeftOut, Recipe, Step, Words};
+use mercer::train::{Training, train};
 use ndarray::array;
 use std::sync::Arc;
 
@@ -376,7 +377,7 @@ fn a_mixed_table_trains_and_predicts_by_name() {
     let training = Training {
         estimator: GaussianNb::new().into(),
         features: planned(&Schema { fields }, Some("species")),
-        goal: mercer::catalog::Goal::Classes(&classes),
+        goal: mercer::train::Goal::Classes(&classes),
         n_rows: None,
         n_folds: 2,
         seed: 1,

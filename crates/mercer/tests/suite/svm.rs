@@ -101,8 +101,8 @@ fn machines_equal_libsvm() {
         }
         let machine = fitted.fields().get("machine").cloned().unwrap();
         let numbers = |name: &str| match machine.get(name) {
-            Some(mercer::catalog::Tree::Array(array)) => match &array.numbers {
-                mercer::catalog::tree::Numbers::F64(v) => (array.shape.clone(), v.clone()),
+            Some(mercer::model::Tree::Array(array)) => match &array.numbers {
+                mercer::model::tree::Numbers::F64(v) => (array.shape.clone(), v.clone()),
                 other => panic!("{name} are {other:?}"),
             },
             _ => panic!("no {name}"),
@@ -172,10 +172,10 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
         }
     }
     let fitted = fit("nu-svc", &[("nu", "0.3")]);
-    let Some(mercer::catalog::Tree::Array(prices)) = fitted.fields().get("prices").cloned() else {
+    let Some(mercer::model::Tree::Array(prices)) = fitted.fields().get("prices").cloned() else {
         panic!("no prices")
     };
-    let mercer::catalog::tree::Numbers::F64(prices) = prices.numbers else { panic!("no numbers") };
+    let mercer::model::tree::Numbers::F64(prices) = prices.numbers else { panic!("no numbers") };
     // LIBSVM scales this one by the price it found; it prints 11.690659 and 206.719551.
     let scaled = -prices[0] * prices[0] * fitted.certificate.proof.bound.unwrap();
     assert!((prices[0] - 11.685_333).abs() < 1e-5, "{}", prices[0]);

@@ -1,10 +1,12 @@
 //! Columns of text in tables: streamed, weighed, saved.
 
-use mercer::catalog::{Estimator, Goal, Outcome, Trained, Training, train};
+use mercer::catalog::Estimator;
 use mercer::data::{Classes, Column, Kind, Levels, Stream, Table, Values};
+use mercer::data::{Field, Schema};
 use mercer::model::Monitor;
-use mercer::prepare::{Features, Field, KnownTerms, Reads, Recipe, Schema, Step, Words};
+use mercer::preprocess::{Features, KnownTerms, Reads, Recipe, Step, Words};
 use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, tally};
+use mercer::train::{Goal, Outcome, Trained, Training, train};
 use std::sync::Arc;
 
 const MAILS: [(&str, &str); 6] = [

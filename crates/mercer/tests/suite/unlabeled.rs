@@ -1,11 +1,12 @@
 //! Learning from rows without a class.
 
 use mercer::bayes::{BernoulliNb, CategoricalNb, ComplementNb, GaussianNb, MixedNb, MultinomialNb};
-use mercer::catalog::{Estimator, Goal, Training, Unlabeled, train_partly};
+use mercer::catalog::Estimator;
 use mercer::data::{Column, Levels, Table, Values};
 use mercer::model::{OneOrEach, Stop};
 use mercer::prelude::*;
-use mercer::prepare::Features;
+use mercer::preprocess::Features;
+use mercer::train::{Goal, Training, Unlabeled, train_partly};
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
 use std::sync::Arc;
@@ -207,5 +208,5 @@ fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
     let outcome = train_partly(training(0), &how, &table, more, &Monitor::quiet()).unwrap();
     assert_eq!(outcome.trained.fitted.certificate.rows, 1200);
     let bytes = outcome.trained.to_bytes().unwrap();
-    assert_eq!(mercer::catalog::Trained::from_bytes(&bytes).unwrap(), outcome.trained);
+    assert_eq!(mercer::train::Trained::from_bytes(&bytes).unwrap(), outcome.trained);
 }

@@ -6,8 +6,8 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
 use clap::{Args, ValueEnum, ValueHint};
+use mercer::data::Schema;
 use mercer::data::{Stream, Table};
-use mercer::prepare::Schema;
 use mercer::probability::network::bif::to_bif;
 use mercer::probability::network::learn::{
     Arrows, HillClimb, Learned, Learner, Observations, Score, Tables,
@@ -109,7 +109,7 @@ pub fn run(args: Learn, session: &Session) -> Result<()> {
     let learned = learned?;
     let network = &learned.fitted.model;
     let out = args.out.clone().unwrap_or_else(|| default_out(&args.data));
-    mercer::catalog::file::save(&out, to_bif(network).as_bytes())?;
+    mercer::file::save(&out, to_bif(network).as_bytes())?;
     if let Some(path) = &args.draw {
         draw(network, &Evidence::none(), path, &monitor)?;
     }

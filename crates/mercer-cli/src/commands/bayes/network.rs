@@ -117,7 +117,7 @@ pub fn draw(network: &Net, evidence: &Evidence, path: &Path, monitor: &Monitor<'
             return Err(Failure::Usage(format!("{path}: a drawing ends in .svg or .dot")));
         }
     };
-    Ok(mercer::catalog::file::save(path, text.as_bytes())?)
+    Ok(mercer::file::save(path, text.as_bytes())?)
 }
 
 fn separation(

@@ -5,14 +5,14 @@
 //! that look at differences they are moved to around their mean first, so that single precision
 //! keeps the digits that matter. Blocks have fixed sizes, so any number of threads gives the same bits.
 
-mod marks;
+mod binary_rows;
 mod storage;
 mod tile;
 
 pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
-use marks::MOST as MOST_MARKS;
+use binary_rows::MOST as MOST_MARKS;
 use mercer_num::linalg::HalfMatrix;
 use mercer_num::memory::zeros_of;
 use mercer_num::{Float, Rows};

@@ -1,6 +1,6 @@
 //! How rows are kept for kernel values.
 
-use super::marks::are_marks;
+use super::binary_rows::are_marks;
 use crate::kernel::{Function, Kernel};
 use mercer_num::Rows;
 use rayon::prelude::*;

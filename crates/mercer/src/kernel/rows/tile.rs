@@ -1,10 +1,10 @@
 //! A block of kernel values: inner products first, the function on top of them.
 
-use super::marks::{Marks, marks_tile};
+use super::binary_rows::{Marks, marks_tile};
 use super::{Cells, KernelRows, LONG, SHORT, row};
 use crate::kernel::{Expression, Function, Kernel, Product};
 use mercer_num::Float;
-use mercer_num::sweep::LANES;
+use mercer_num::simd::smo::LANES;
 
 impl<T: Float> KernelRows<T> {
     /// The kernel of these rows with those of `against` from `first` on, as many as the parts are long.

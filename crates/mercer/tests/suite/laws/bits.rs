@@ -2,8 +2,9 @@
 
 use super::{Waves, few, mergeable, ordinary, those_that_take, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns, Outcome, Trained, train};
+use mercer::catalog::{CATALOG, Learns};
 use mercer::prelude::*;
+use mercer::train::{Outcome, Trained, train};
 use mercer_num::parallel::with_threads;
 use ndarray::{Axis, ShapeBuilder, concatenate};
 use proptest::prelude::*;

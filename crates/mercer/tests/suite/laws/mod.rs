@@ -10,10 +10,11 @@ mod refusals;
 mod same_rows;
 
 use crate::cases::*;
-use mercer::catalog::{AnyModel, CATALOG, Card, Goal, Learns, Training};
+use mercer::catalog::{AnyModel, CATALOG, Card, Learns};
+use mercer::data::Schema;
 use mercer::data::Stream;
 use mercer::prelude::*;
-use mercer::prepare::Schema;
+use mercer::train::{Goal, Training};
 use proptest::test_runner::Config;
 use std::ops::ControlFlow;
 

@@ -2,9 +2,10 @@
 
 use super::{Waves, mergeable, ordinary, searches, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns, Trained, train};
+use mercer::catalog::{CATALOG, Learns};
 use mercer::model::{Progress, Stop};
 use mercer::prelude::*;
+use mercer::train::{Trained, train};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

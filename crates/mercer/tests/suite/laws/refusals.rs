@@ -2,8 +2,9 @@
 
 use super::{LONG_WAY, Waves, mergeable, ordinary, those_that_can, those_that_take, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns, train};
+use mercer::catalog::{CATALOG, Learns};
 use mercer::prelude::*;
+use mercer::train::train;
 use mercer_num::parallel::with_threads;
 use ndarray::Axis;
 

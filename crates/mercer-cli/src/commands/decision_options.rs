@@ -1,0 +1,150 @@
+//! Costs, new priors and the reject zone: flags that turn any posterior into a decision.
+
+use super::bayes::number::{named, number};
+use crate::failure::{Failure, Result};
+use crate::input;
+use crate::session::Session;
+use clap::{Args, ValueHint};
+use mercer::data::{Classes, Label};
+use mercer::decision::{Costs, DecisionRule, new_priors};
+use mercer::train::Trained;
+use mercer_io::{Options, Source};
+use mercer_num::Matrix;
+use std::path::{Path, PathBuf};
+
+/// How to decide.
+#[derive(Args)]
+pub struct Deciding {
+    /// What wrong answers cost: a table with one row a true class, whose first column is the class
+    /// and whose other columns, named by class, are the cost of that answer
+    #[arg(long, help_heading = "Deciding", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub cost: Option<PathBuf>,
+    /// Give no answer where every answer is expected to cost more than this
+    #[arg(long, help_heading = "Deciding", value_parser = number, value_name = "COST")]
+    pub reject: Option<f64>,
+    /// A class's share where the model is used; the others divide the rest as in training (may
+    /// repeat)
+    #[arg(long, help_heading = "Deciding", value_parser = named, value_name = "CLASS=P")]
+    pub prior: Vec<(String, f64)>,
+    /// A class's share in training, for models that do not keep it (may repeat)
+    #[arg(long, help_heading = "Deciding", value_parser = named, value_name = "CLASS=P", requires = "prior")]
+    pub trained_prior: Vec<(String, f64)>,
+}
+
+impl Deciding {
+    /// Whether no flag was given.
+    pub fn is_empty(&self) -> bool {
+        self.cost.is_none() && self.reject.is_none() && self.prior.is_empty()
+    }
+
+    /// Refuses costs that are not of these classes, before any work is done.
+    pub fn check(&self, classes: &Classes, session: &Session) -> Result<()> {
+        if let Some(path) = &self.cost {
+            read_costs(path, classes, session)?;
+        }
+        codes(&self.prior, classes, "--prior")?;
+        codes(&self.trained_prior, classes, "--trained-prior")?;
+        Ok(())
+    }
+
+    /// The rule of the flags; what they leave open is as the model has it stored. `None` where
+    /// neither says anything.
+    pub fn rule(
+        &self,
+        model: &Trained,
+        classes: &Classes,
+        session: &Session,
+    ) -> Result<Option<DecisionRule>> {
+        if self.is_empty() {
+            if model.decision.is_some() {
+                session.say("deciding as stored in the model (see `mercer inspect`)");
+            }
+            return Ok(model.decision.clone());
+        }
+        if model.fitted.model.as_model().probabilistic().is_none() {
+            return Err(model.estimator.unable("give the probabilities that costs need").into());
+        }
+        let plain = || DecisionRule::new(Costs::zero_one(classes.len()));
+        let stored = model.decision.clone().unwrap_or_else(plain);
+        let mut costs = match &self.cost {
+            Some(path) => read_costs(path, classes, session)?,
+            None => Costs::new(stored.costs.matrix().clone())?,
+        };
+        if let Some(reject) = self.reject.or(stored.costs.reject()) {
+            costs = costs.with_reject(reject)?;
+        }
+        let rule = stored.with_costs(costs)?;
+        if self.prior.is_empty() {
+            return Ok(Some(rule));
+        }
+        let old = self.trained_priors(model, classes)?;
+        let new = new_priors(&old, &codes(&self.prior, classes, "--prior")?)?;
+        Ok(Some(rule.with_priors(&old, &new)?))
+    }
+
+    fn trained_priors(&self, model: &Trained, classes: &Classes) -> Result<Vec<f64>> {
+        if !self.trained_prior.is_empty() {
+            let given = codes(&self.trained_prior, classes, "--trained-prior")?;
+            // Those not named divide the rest evenly.
+            let even = vec![1.0 / classes.len() as f64; classes.len()];
+            return Ok(new_priors(&even, &given)?);
+        }
+        match model.fitted.model.as_model().factored() {
+            Some(factored) => Ok(factored.log_priors().iter().map(|p| p.exp()).collect()),
+            None => Err(Failure::Usage(
+                "the model does not keep the classes' shares; give them with --trained-prior"
+                    .into(),
+            )),
+        }
+    }
+}
+
+/// Classes by name, as places.
+fn codes(given: &[(String, f64)], classes: &Classes, flag: &str) -> Result<Vec<(usize, f64)>> {
+    given.iter().map(|(name, p)| Ok((code(name, classes, flag)?, *p))).collect()
+}
+
+fn code(name: &str, classes: &Classes, place: &str) -> Result<usize> {
+    let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
+    names.iter().position(|n| n == name).ok_or_else(|| {
+        let known = names.join(", ");
+        Failure::Usage(format!("{place}: no class is called `{name}`; there are {known}"))
+    })
+}
+
+/// A cost table: any order of rows and columns, every class once in both.
+fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs> {
+    let name = path.display().to_string();
+    let refuse = |why: String| Failure::Data(format!("{name}: {why}"));
+    let source = Source::open(&name, &Options::default())?;
+    let profile = input::profile(&source, session)?;
+    let table = source.read(&profile.schema())?;
+    let k = classes.len();
+    let Some((truths, answers)) = table.columns().split_first() else {
+        return Err(refuse("the table has no columns".into()));
+    };
+    if answers.len() != k || table.n_rows() != k {
+        return Err(refuse(format!(
+            "{} rows and {} columns of costs; {k} classes need {k} of each",
+            table.n_rows(),
+            answers.len()
+        )));
+    }
+    let mut matrix = Matrix::from_elem((k, k), f64::NAN);
+    for i in 0..k {
+        let truth = truths.values.word(i).unwrap_or_default();
+        let c = code(&truth, classes, &format!("{name}, row {}", i + 1))?;
+        for answer in answers {
+            let a = code(&answer.name, classes, &format!("{name}, column `{}`", answer.name))?;
+            let cost = answer.values.word(i).and_then(|word| number(&word).ok());
+            matrix[[c, a]] = cost.ok_or_else(|| {
+                refuse(format!("row {}, column `{}`: not a number", i + 1, answer.name))
+            })?;
+        }
+    }
+    // A class named twice leaves another without a row.
+    match matrix.outer_iter().position(|row| row.iter().any(|v| v.is_nan())) {
+        Some(c) => Err(refuse(format!("class `{}` has no row", classes.labels()[c]))),
+        None => Ok(Costs::new(matrix)?),
+    }
+}

@@ -1,0 +1,74 @@
+//! A schema made ready for decoding: fields by name, words by hash.
+
+use crate::error::{Error, Result};
+use crate::missing::Missing;
+use crate::options::{Limits, Options};
+use foldhash::fast::RandomState;
+use hashbrown::HashMap;
+use mercer::data::{Field, Schema};
+use mercer::data::{Kind, UNSEEN};
+use std::sync::Arc;
+
+/// What to decode, from a file of a name.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub file: &'a str,
+    pub missing: Missing,
+    pub limits: Limits,
+    pub fields: Vec<PlannedField>,
+    places: HashMap<String, usize, RandomState>,
+}
+
+/// A field and a fast way to the codes of its words.
+#[derive(Debug)]
+pub(crate) struct PlannedField {
+    pub field: Field,
+    codes: HashMap<Box<[u8]>, u32, RandomState>,
+}
+
+impl<'a> Plan<'a> {
+    pub fn new(file: &'a str, options: &Options, schema: &Schema) -> Plan<'a> {
+        let fields: Vec<PlannedField> =
+            schema.fields.iter().cloned().map(PlannedField::new).collect();
+        let places = fields.iter().enumerate().map(|(k, f)| (f.field.name.clone(), k)).collect();
+        let missing = Missing::new(&options.missing);
+        Plan { file, missing, limits: options.limits, fields, places }
+    }
+
+    /// The place of a name among the fields.
+    pub fn place(&self, name: &str) -> Option<usize> {
+        self.places.get(name).copied()
+    }
+
+    /// Refuses a schema whose columns are not all there.
+    pub fn check_names(&self, names: &[String]) -> Result<()> {
+        let present: hashbrown::HashSet<&str, RandomState> =
+            names.iter().map(String::as_str).collect();
+        match self.fields.iter().find(|f| !present.contains(f.field.name.as_str())) {
+            Some(f) => Err(Error::missing_column(
+                self.file,
+                &f.field.name,
+                names.iter().map(String::as_str),
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+impl PlannedField {
+    fn new(field: Field) -> PlannedField {
+        let levels = Arc::clone(&field.levels);
+        let words = levels.words().iter().enumerate();
+        let codes = match field.kind {
+            Kind::Categorical => words.map(|(i, w)| (w.as_bytes().into(), i as u32)).collect(),
+            _ => HashMap::default(),
+        };
+        PlannedField { field, codes }
+    }
+
+    /// The code of a word.
+    #[inline]
+    pub fn code(&self, word: &[u8]) -> u32 {
+        self.codes.get(word).copied().unwrap_or(UNSEEN)
+    }
+}

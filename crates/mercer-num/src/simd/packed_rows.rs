@@ -1,0 +1,280 @@
+//! Sparse rows in two thirds of their room: a column and a value in single precision, side by side.
+//!
+//! For solvers that read the same rows many times and may be a little off on the way: what they end at is
+//! worked out again from the rows themselves.
+
+use crate::SparseView;
+use crate::memory::fetch_line;
+use multiversion::multiversion;
+use rayon::prelude::*;
+
+/// Rows that one thread packs at a time.
+const CHUNK: usize = 512;
+
+/// A column and the value there.
+pub type Cell = (u32, f32);
+
+/// A copy of sparse rows; every column is one of `n_columns`.
+#[derive(Clone, Debug)]
+pub struct PackedRows {
+    n_columns: usize,
+    offsets: Vec<usize>,
+    cells: Vec<Cell>,
+}
+
+impl PackedRows {
+    /// A copy; `None` where a value is too large for single precision.
+    ///
+    /// ```
+    /// use mercer_num::SparseView;
+    /// use mercer_num::simd::packed_rows::PackedRows;
+    /// let x = SparseView::try_new(3, &[0, 2, 3], &[2, 0, 2], &[5.0, 6.0, 7.0])?;
+    /// let packed = PackedRows::of(&x).ok_or("too large")?;
+    /// assert_eq!(packed.dot(0, &[1.0, 0.0, 2.0]), 16.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(x: &SparseView<'_>) -> Option<PackedRows> {
+        let n = x.n_rows();
+        let mut offsets = Vec::with_capacity(n + 1);
+        offsets.push(0);
+        let mut end = 0;
+        for (columns, _) in x.iter() {
+            end += columns.len();
+            offsets.push(end);
+        }
+        let mut cells = vec![(0, 0.0); offsets[n]];
+        let mut left = cells.as_mut_slice();
+        let mut chunks = Vec::new();
+        for first in (0..n).step_by(CHUNK) {
+            let last = (first + CHUNK).min(n);
+            let (chunk, rest) =
+                std::mem::take(&mut left).split_at_mut(offsets[last] - offsets[first]);
+            chunks.push((first..last, chunk));
+            left = rest;
+        }
+        let fits = chunks.into_par_iter().map(|(rows, mut out)| {
+            let mut fits = true;
+            for i in rows {
+                let (columns, values) = x.row(i);
+                let (own, rest) = std::mem::take(&mut out).split_at_mut(columns.len());
+                for (cell, (j, v)) in own.iter_mut().zip(columns.iter().zip(values)) {
+                    *cell = (*j as u32, *v as f32);
+                    fits &= cell.1.is_finite();
+                }
+                out = rest;
+            }
+            fits
+        });
+        let fits = fits.reduce(|| true, |a, b| a && b);
+        fits.then_some(PackedRows { n_columns: x.n_columns(), offsets, cells })
+    }
+
+    /// How many rows there are.
+    pub fn n_rows(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// How many columns there are.
+    pub fn n_columns(&self) -> usize {
+        self.n_columns
+    }
+
+    #[inline]
+    fn row(&self, i: usize) -> &[Cell] {
+        &self.cells[self.offsets[i]..self.offsets[i + 1]]
+    }
+
+    /// Starts to bring row `i` into cache; a hint without effect on any result.
+    #[inline]
+    pub fn fetch(&self, i: usize) {
+        crate::memory::fetch(self.row(i));
+    }
+
+    /// Starts to bring what a table has for the cells of row `i` into cache; a hint as well.
+    #[inline]
+    pub fn fetch_from<T>(&self, i: usize, table: &[T]) {
+        self.row(i).iter().for_each(|(j, _)| fetch_line(table, *j as usize));
+    }
+
+    /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
+    ///
+    /// # Panics
+    /// If there is no such row, or there are not as many numbers as columns.
+    #[inline]
+    pub fn dot(&self, i: usize, w: &[f64]) -> f64 {
+        assert!(w.len() >= self.n_columns, "a number for every column");
+        // SAFETY: the rows this is a copy of have no other columns.
+        let term = |(j, v): Cell| f64::from(v) * unsafe { w.get_unchecked(j as usize) };
+        let (four, rest) = self.row(i).as_chunks::<4>();
+        let mut sums = [0.0; 4];
+        for cells in four {
+            for k in 0..4 {
+                sums[k] += term(cells[k]);
+            }
+        }
+        sums.iter_mut().zip(rest).for_each(|(sum, cell)| *sum += term(*cell));
+        (sums[0] + sums[2]) + (sums[1] + sums[3])
+    }
+
+    /// `wⱼ += times · xⱼ` over the cells of row `i`.
+    ///
+    /// # Panics
+    /// If there is no such row, or there are not as many numbers as columns.
+    #[inline]
+    pub fn add_to(&self, i: usize, times: f64, w: &mut [f64]) {
+        assert!(w.len() >= self.n_columns, "a number for every column");
+        for (j, v) in self.row(i) {
+            // SAFETY: the rows this is a copy of have no other columns.
+            *unsafe { w.get_unchecked_mut(*j as usize) } += times * f64::from(*v);
+        }
+    }
+}
+
+/// A line of cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(C, align(64))]
+struct Line([f32; Line::SIZE]);
+
+impl Line {
+    const SIZE: usize = 16;
+}
+
+/// Rows of `N` numbers side by side, of which none lies in two lines of the cache: eight or sixteen of them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LaneTable<const N: usize> {
+    n_rows: usize,
+    lines: Vec<Line>,
+}
+
+impl<const N: usize> LaneTable<N> {
+    const A_LINE: usize = Line::SIZE / N;
+
+    /// So many rows of zeros.
+    pub fn zeros(n_rows: usize) -> LaneTable<N> {
+        const { assert!(Line::SIZE.is_multiple_of(N), "whole rows in a line") };
+        LaneTable { n_rows, lines: vec![Line::default(); n_rows.div_ceil(Self::A_LINE)] }
+    }
+
+    /// All rows.
+    #[inline]
+    pub fn rows(&self) -> &[[f32; N]] {
+        // SAFETY: lines are nothing but numbers, and there are enough of them for the rows.
+        unsafe { std::slice::from_raw_parts(self.lines.as_ptr().cast(), self.n_rows) }
+    }
+
+    /// All rows, to be changed.
+    #[inline]
+    pub fn rows_mut(&mut self) -> &mut [[f32; N]] {
+        // SAFETY: as above, and nobody else has them.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.n_rows) }
+    }
+}
+
+impl PackedRows {
+    /// `Σⱼ xⱼ tableⱼ` over the cells of row `i`, for all lanes of the table.
+    ///
+    /// # Panics
+    /// If there is no such row, or there are not as many numbers as columns.
+    #[inline]
+    pub fn dot_lanes<const N: usize>(&self, i: usize, table: &LaneTable<N>) -> [f32; N] {
+        assert!(table.n_rows >= self.n_columns, "numbers for every column");
+        // SAFETY: the rows this is a copy of have no other columns.
+        unsafe { dot_lanes(self.row(i), table.rows()) }
+    }
+
+    /// `tableⱼ += times · xⱼ` over the cells of row `i`, for all lanes of the table.
+    ///
+    /// # Panics
+    /// If there is no such row, or there are not as many numbers as columns.
+    #[inline]
+    pub fn add_lanes<const N: usize>(&self, i: usize, times: &[f32; N], table: &mut LaneTable<N>) {
+        assert!(table.n_rows >= self.n_columns, "numbers for every column");
+        // SAFETY: the rows this is a copy of have no other columns.
+        unsafe { add_lanes(self.row(i), times, table.rows_mut()) }
+    }
+}
+
+/// The table must have a row for every column of the cells.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
+unsafe fn dot_lanes<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32; N] {
+    let (two, rest) = cells.as_chunks::<2>();
+    let [mut even, mut odd] = [[0.0f32; N]; 2];
+    for [(i, x), (j, y)] in two {
+        let (a, b) =
+            unsafe { (table.get_unchecked(*i as usize), table.get_unchecked(*j as usize)) };
+        for k in 0..N {
+            even[k] += x * a[k];
+            odd[k] += y * b[k];
+        }
+    }
+    for (j, x) in rest {
+        let a = unsafe { table.get_unchecked(*j as usize) };
+        for k in 0..N {
+            even[k] += x * a[k];
+        }
+    }
+    for k in 0..N {
+        even[k] += odd[k];
+    }
+    even
+}
+
+/// The table must have a row for every column of the cells.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
+unsafe fn add_lanes<const N: usize>(cells: &[Cell], times: &[f32; N], table: &mut [[f32; N]]) {
+    let times = *times;
+    for (j, x) in cells {
+        let a = unsafe { table.get_unchecked_mut(*j as usize) };
+        for k in 0..N {
+            a[k] += times[k] * x;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> PackedRows {
+        let x = SparseView::try_new(4, &[0, 3, 3, 4], &[3, 0, 1, 2], &[1.0, -2.0, 0.5, 4.0]);
+        PackedRows::of(&x.unwrap()).unwrap()
+    }
+
+    fn check_lanes<const N: usize>() {
+        let x = rows();
+        let mut table = LaneTable::<N>::zeros(4);
+        for (j, row) in table.rows_mut().iter_mut().enumerate() {
+            row.iter_mut().enumerate().for_each(|(k, w)| *w = (j * 3 + k) as f32);
+        }
+        let column = |table: &LaneTable<N>, k: usize| -> Vec<f64> {
+            table.rows().iter().map(|row| f64::from(row[k])).collect()
+        };
+
+        for i in 0..3 {
+            let before = table.clone();
+            let dots = x.dot_lanes(i, &table);
+            let times = std::array::from_fn(|k| k as f32 - 2.0);
+            x.add_lanes(i, &times, &mut table);
+
+            for k in 0..N {
+                let mut alone = column(&before, k);
+                assert_eq!(f64::from(dots[k]), x.dot(i, &alone));
+                x.add_to(i, f64::from(times[k]), &mut alone);
+                assert_eq!(column(&table, k), alone);
+            }
+        }
+    }
+
+    #[test]
+    fn every_lane_is_as_if_it_were_alone() {
+        check_lanes::<8>();
+        check_lanes::<16>();
+    }
+
+    #[test]
+    fn what_single_precision_cannot_hold_is_not_packed() {
+        let x = SparseView::try_new(1, &[0, 1], &[0], &[1e300]).unwrap();
+
+        assert!(PackedRows::of(&x).is_none());
+    }
+}

@@ -1,0 +1,72 @@
+//! What a model tells about itself: its certificate, and its fields by name.
+
+use crate::array;
+use mercer::model::Tree;
+use mercer::train::Trained;
+use numpy::IntoPyArray;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde::Serialize;
+
+/// How the fit ended, with the proof among its other parts.
+pub(super) fn certificate<'py>(py: Python<'py>, trained: &Trained) -> PyResult<Bound<'py, PyDict>> {
+    let certificate = &trained.fitted.certificate;
+    let out = PyDict::new(py);
+    let told = array::tree_object(py, tree(certificate)?)?.cast_into::<PyDict>()?;
+    for (name, value) in told.iter() {
+        match value.cast_into::<PyDict>() {
+            Ok(proof) => out.update(proof.as_mapping())?,
+            Err(e) => out.set_item(name, e.into_inner())?,
+        }
+    }
+    out.set_item("seconds", certificate.seconds)?;
+    out.set_item("text", certificate.to_string())?;
+    Ok(out)
+}
+
+/// The names of the model's fields, of those of its parts, and of what follows from them.
+pub(super) fn fields(trained: &Trained) -> Vec<String> {
+    let mut names = Vec::new();
+    let Tree::Map(fields) = trained.fitted.model.fields() else { return names };
+    for (name, field) in fields {
+        names.push(name);
+        if let Tree::Map(parts) = field {
+            names.extend(parts.into_iter().map(|(name, _)| name));
+        }
+    }
+    let derived = trained.fitted.model.as_model().discriminant();
+    let derived = derived.map(|model| model.derived_names()).unwrap_or_default();
+    names.extend(derived.iter().map(|name| (*name).to_owned()));
+    names
+}
+
+/// A field of the model or of one of its parts, or a number that follows from them.
+pub(super) fn field<'py>(
+    py: Python<'py>,
+    trained: &Trained,
+    name: &str,
+) -> PyResult<Bound<'py, PyAny>> {
+    let model = &trained.fitted.model;
+    let derived = model.as_model().discriminant().and_then(|model| model.derived(name));
+    if let Some(numbers) = derived {
+        return Ok(numbers.into_pyarray(py).into_any());
+    }
+    let fields = model.fields();
+    let parts = match &fields {
+        Tree::Map(parts) => parts.iter().map(|(_, part)| part).collect(),
+        _ => Vec::new(),
+    };
+    let field = fields.get(name).or_else(|| parts.iter().find_map(|part| part.get(name)));
+    array::tree_object(py, field.cloned().ok_or_else(|| unknown(name))?)
+}
+
+/// The refusal of a name that no field has.
+pub(super) fn unknown(name: &str) -> PyErr {
+    PyKeyError::new_err(name.to_owned())
+}
+
+/// Anything as plain values, arrays whole.
+pub(super) fn tree<T: Serialize>(value: &T) -> PyResult<Tree> {
+    Tree::of(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}

@@ -1,0 +1,151 @@
+//! Isotonic regression: the rising shares that fit best.
+//!
+//! Minimize `Σ wᵢ (yᵢ − gᵢ)²` over `g` that never fall with the score. Neighbors that would fall are pooled to
+//! their mean, until none do (Ayer et al. 1955; Zadrozny & Elkan 2002 for probabilities). Rows with the same score
+//! are one row.
+
+use serde::{Deserialize, Serialize};
+
+/// Rows with one score: how much they weigh, and what their targets add up to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pool {
+    pub score: f64,
+    pub weight: f64,
+    pub sum: f64,
+}
+
+impl Pool {
+    /// The mean target.
+    pub fn mean(&self) -> f64 {
+        self.sum / self.weight
+    }
+
+    /// The two as one.
+    pub fn with(self, other: &Pool) -> Pool {
+        Pool { weight: self.weight + other.weight, sum: self.sum + other.sum, ..self }
+    }
+}
+
+/// Rows that count, by rising score, those with the same score together.
+pub(crate) fn by_score(scores: &[f64], targets: &[f64], weights: &[f64]) -> Vec<Pool> {
+    let rows = scores.iter().zip(targets).zip(weights).filter(|(_, w)| **w > 0.0);
+    let mut rows: Vec<Pool> =
+        rows.map(|((s, y), w)| Pool { score: *s, weight: *w, sum: w * y }).collect();
+    rows.sort_by(|a, b| a.score.total_cmp(&b.score));
+    let mut pools: Vec<Pool> = Vec::new();
+    for row in rows {
+        match pools.last_mut().filter(|last| last.score == row.score) {
+            Some(last) => *last = last.with(&row),
+            None => pools.push(row),
+        }
+    }
+    pools
+}
+
+/// A rising function, straight between its knots and level beyond them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Isotonic {
+    /// Where the knots are, rising.
+    pub scores: Vec<f64>,
+    /// The shares there, none below the one before.
+    pub shares: Vec<f64>,
+}
+
+impl Isotonic {
+    /// The best rising shares of some rows.
+    pub(crate) fn fit(scores: &[f64], targets: &[f64], weights: &[f64]) -> Isotonic {
+        // Each block with the score it ends at.
+        let mut blocks: Vec<(Pool, f64)> = Vec::new();
+        for pool in by_score(scores, targets, weights) {
+            let mut block = (pool, pool.score);
+            while let Some((last, _)) = blocks.last().filter(|(b, _)| b.mean() >= block.0.mean()) {
+                block = (last.with(&block.0), block.1);
+                blocks.pop();
+            }
+            blocks.push(block);
+        }
+        let mut knots = Isotonic { scores: Vec::new(), shares: Vec::new() };
+        for (block, last) in blocks {
+            // A block has a level stretch from its first score to its last.
+            let share = block.mean();
+            let ends = [block.score, last];
+            let ends = if block.score < last { &ends[..] } else { &ends[..1] };
+            knots.scores.extend(ends);
+            knots.shares.extend(ends.iter().map(|_| share));
+        }
+        knots
+    }
+
+    /// The share at a score.
+    pub fn at(&self, score: f64) -> f64 {
+        let above = self.scores.partition_point(|s| *s <= score);
+        let (Some(first), Some(last)) = (self.shares.first(), self.shares.last()) else {
+            return 0.5;
+        };
+        if above == 0 || above == self.scores.len() {
+            return if above == 0 { *first } else { *last };
+        }
+        let (from, to) = (self.scores[above - 1], self.scores[above]);
+        let (low, high) = (self.shares[above - 1], self.shares[above]);
+        // Halved, so that ends far apart do not overflow.
+        let way = (0.5 * score - 0.5 * from) / (0.5 * to - 0.5 * from);
+        (low + way * (high - low)).clamp(low, high)
+    }
+
+    /// Whether it is a rising function of shares.
+    pub(crate) fn fits(&self) -> bool {
+        self.scores.len() == self.shares.len()
+            && self.scores.iter().all(|s| s.is_finite())
+            && self.scores.is_sorted_by(|a, b| a < b)
+            && self.shares.iter().all(|p| (0.0..=1.0).contains(p))
+            && self.shares.is_sorted()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::random::Random;
+
+    #[test]
+    fn those_that_would_fall_are_pooled() {
+        // 1 and 0 pool to ½, and with the next 0 to ⅓; equal scores are one row of weight 2.
+        let scores = [1.0, 2.0, 3.0, 4.0, 4.0, 5.0];
+        let targets = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0];
+
+        let found = Isotonic::fit(&scores, &targets, &[1.0; 6]);
+
+        assert_eq!(found.scores, [1.0, 3.0, 4.0, 5.0]);
+        for (share, by_hand) in found.shares.iter().zip([1.0 / 3.0, 1.0 / 3.0, 0.5, 1.0]) {
+            assert!((share - by_hand).abs() < 1e-15);
+        }
+        assert_eq!((found.at(-9.0), found.at(9.0)), (found.shares[0], 1.0));
+        assert!((found.at(4.5) - 0.75).abs() < 1e-15);
+        assert!(found.fits());
+    }
+
+    #[test]
+    fn no_rising_shares_fit_better() {
+        // By the formula of largest least means: g(i) = max over a ≤ i of min over b ≥ i of mean(a..=b).
+        let mut random = Random::new(4);
+        for _ in 0..50 {
+            let n = 1 + random.below(30);
+            let scores: Vec<f64> = (0..n).map(|i| i as f64).collect();
+            let targets: Vec<f64> = (0..n).map(|_| random.uniform()).collect();
+            let weights: Vec<f64> = (0..n).map(|_| 0.1 + random.uniform()).collect();
+
+            let found = Isotonic::fit(&scores, &targets, &weights);
+
+            let mean = |a: usize, b: usize| {
+                let of = |v: &dyn Fn(usize) -> f64| (a..=b).map(v).sum::<f64>();
+                of(&|k| weights[k] * targets[k]) / of(&|k| weights[k])
+            };
+            for i in 0..n {
+                let least = |a| (i..n).map(|b| mean(a, b)).fold(f64::INFINITY, f64::min);
+                let best = (0..=i).map(least).fold(f64::NEG_INFINITY, f64::max);
+                assert!((found.at(i as f64) - best).abs() < 1e-12);
+            }
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! A covariance made ready for distances: `‖root (x − m)‖² = (x − m)ᵀ Σ⁻¹ (x − m)`.
+//!
+//! Columns are divided by their own spread first, so that neither units nor columns of very
+//! different scale matter: `Σ = D R D` with ones on the diagonal of `R`. Where `R` is safely
+//! definite its Cholesky factor is the root. Where it may be singular, `tol` says which directions
+//! have a spread at all: those whose standard deviation, in these units, is above it. A few others
+//! `Q` are filled up, so that `R + QQᵀ` has a factor, and taken off what is measured; where they are
+//! many, the eigenvectors of `R` are the root.
+
+use super::null_space::thin_directions;
+use crate::model::Cached;
+use mercer_num::Matrix;
+use mercer_num::linalg::{
+    Cholesky, SymmetricEigen, add_product, add_times, multiply, solve_lower, solve_lower_transposed,
+};
+use mercer_num::simd::centered_product::add_apart_squares;
+use mercer_num::simd::smo::dot_double;
+use ndarray::ArrayView2;
+
+/// A standard deviation below this share of the mean is what rounding leaves of a constant.
+const ROUNDING: f64 = 1e-13;
+
+/// Directions that are multiplied together: what stands above the diagonal of a triangle is skipped
+/// block by block.
+pub(super) const BLOCK: usize = 128;
+
+/// Rows of up to so many cells are measured as they lie, without a product of matrices. They have one block,
+/// which reads all of them.
+const NARROW: usize = 32;
+
+/// What becomes of a direction without spread.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Thin<'a> {
+    /// It is left out, as by a pseudo-inverse.
+    Dropped,
+    /// It is taken to be as wide as `tol`, in units of the spread of its columns; columns without
+    /// any spread take these variances as their unit. So every class keeps a proper density.
+    Widened(&'a [f64]),
+}
+
+/// The root of a covariance.
+#[derive(Clone, Debug)]
+pub(crate) struct Root {
+    /// What columns are divided by; infinite where a column is left out.
+    scales: Vec<f64>,
+    form: Form,
+    /// The whitening matrix in blocks of rows, made when rows are first measured.
+    blocks: Cached<Vec<Block>>,
+    /// `log det Σ` over the directions that are kept.
+    pub log_determinant: f64,
+    /// How many directions have a spread of their own.
+    pub rank: usize,
+    /// How many directions are measured along.
+    pub dimension: usize,
+    /// An estimate of the condition number of `R`, over the directions that are kept.
+    pub condition: f64,
+}
+
+#[derive(Clone, Debug)]
+enum Form {
+    /// `R + QQᵀ = L Lᵀ`, and `Q`, which has few columns or none: directions that `R` turns to nothing.
+    Lower(Matrix, Matrix),
+    /// `R = V S² Vᵀ`: the columns of `V`, and `S`.
+    Axes(Matrix, Vec<f64>),
+}
+
+/// Some rows of a whitening matrix, turned: one row a column of the data, up to the last that any of
+/// them reads, and one column a direction.
+#[derive(Clone, Debug)]
+struct Block(Matrix);
+
+impl Block {
+    fn cells(&self) -> &[f64] {
+        self.0.as_slice().expect("made row-major")
+    }
+}
+
+impl Form {
+    /// The rows of `L⁻¹ D⁻¹` or `S⁻¹ Vᵀ D⁻¹`.
+    fn blocks(&self, scales: &[f64]) -> Vec<Block> {
+        let width = scales.len();
+        match self {
+            Form::Lower(lower, thin) => {
+                let mut inverse = Matrix::eye(width);
+                let cells = inverse.as_slice_mut().expect("a fresh matrix is contiguous");
+                take_off(thin, cells, width);
+                solve_lower(lower.view(), cells, width);
+                let read = |end: usize| if thin.ncols() == 0 { end } else { width };
+                (0..width)
+                    .step_by(BLOCK)
+                    .map(|start| {
+                        let end = (start + BLOCK).min(width);
+                        Block(Matrix::from_shape_fn((read(end), end - start), |(j, k)| {
+                            inverse[[start + k, j]] / scales[j]
+                        }))
+                    })
+                    .collect()
+            }
+            Form::Axes(axes, spreads) => {
+                let size = axes.ncols();
+                (0..size)
+                    .step_by(BLOCK)
+                    .map(|start| {
+                        let end = (start + BLOCK).min(size);
+                        Block(Matrix::from_shape_fn((width, end - start), |(j, k)| {
+                            axes[[j, start + k]] / spreads[start + k] / scales[j]
+                        }))
+                    })
+                    .collect()
+            }
+        }
+    }
+}
+
+impl Root {
+    /// The root of a covariance of rows with some mean; `None` where its numbers are not finite.
+    pub fn of(
+        covariance: ArrayView2<'_, f64>,
+        mean: &[f64],
+        tol: f64,
+        thin: Thin<'_>,
+    ) -> Option<Root> {
+        let width = covariance.nrows();
+        let floor = (tol * tol).max(f64::EPSILON);
+        let constant: Vec<bool> = covariance
+            .diag()
+            .iter()
+            .zip(mean)
+            .map(|(v, m)| *v <= (ROUNDING * m) * (ROUNDING * m))
+            .collect();
+        let n_constant = constant.iter().filter(|c| **c).count();
+        let mut log_scales = 0.0;
+        let mut scales = Vec::with_capacity(width);
+        for (j, constant) in constant.iter().enumerate() {
+            let variance = match thin {
+                Thin::Dropped if *constant => f64::INFINITY,
+                Thin::Widened(units) if *constant => floor * units[j],
+                _ => covariance[[j, j]],
+            };
+            if variance.is_finite() {
+                log_scales += variance.ln();
+            }
+            scales.push(variance.sqrt());
+        }
+        let scaled = Matrix::from_shape_fn((width, width), |(i, j)| {
+            if i == j {
+                1.0
+            } else if constant[i] || constant[j] {
+                0.0
+            } else {
+                covariance[[i, j]] / scales[i] / scales[j]
+            }
+        });
+        let dropped = matches!(thin, Thin::Dropped);
+        // The estimate is nearly always within a factor of three below the truth.
+        let safe = |a: &Matrix| -> Option<(Cholesky, f64)> {
+            let factor = Cholesky::of(a.view())?;
+            let inverse_norm = factor.inverse_norm();
+            (inverse_norm * 4.0 * floor < 1.0).then(|| (factor, inverse_norm * one_norm(a)))
+        };
+        let whole = || Some((safe(&scaled)?, Matrix::zeros((width, 0))));
+        let filled_up = || {
+            let thin = thin_directions(&scaled, floor)?;
+            Some((safe(&(&scaled + &multiply(thin.view(), thin.t())))?, thin))
+        };
+        if let Some(((factor, condition), thin)) =
+            whole().or_else(|| if dropped { filled_up() } else { None })
+        {
+            let rank = width - n_constant - thin.ncols();
+            return Some(Root {
+                log_determinant: log_scales + factor.log_determinant(),
+                rank,
+                dimension: if dropped { rank } else { width },
+                condition,
+                blocks: Cached::default(),
+                form: Form::Lower(factor.lower().clone(), thin),
+                scales,
+            });
+        }
+        // A column without spread is an axis of its own; the others need not know of it.
+        let moving: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
+        let part = Matrix::from_shape_fn((moving.len(), moving.len()), |(i, j)| {
+            scaled[[moving[i], moving[j]]]
+        });
+        let eigen = SymmetricEigen::of(part.view())?;
+        let rank = eigen.values.iter().filter(|v| **v > floor).count();
+        let widened = matches!(thin, Thin::Widened(_));
+        let kept: Vec<usize> =
+            (0..moving.len()).filter(|k| widened || eigen.values[*k] > floor).collect();
+        let alone: Vec<usize> = (0..width).filter(|j| widened && constant[*j]).collect();
+        let mut axes = Matrix::zeros((width, kept.len() + alone.len()));
+        for (vector, j) in eigen.vectors.outer_iter().zip(&moving) {
+            let row = axes.row_mut(*j);
+            row.into_iter().zip(&kept).for_each(|(cell, k)| *cell = vector[*k]);
+        }
+        alone.iter().enumerate().for_each(|(k, j)| axes[[*j, kept.len() + k]] = 1.0);
+        let mut values: Vec<f64> = kept.iter().map(|k| eigen.values[*k].max(floor)).collect();
+        values.resize(axes.ncols(), 1.0);
+        let largest = values.iter().copied().fold(1.0, f64::max);
+        let smallest = values.iter().copied().fold(1.0, f64::min);
+        let dimension = axes.ncols();
+        let form = Form::Axes(axes, values.iter().map(|v| v.sqrt()).collect());
+        Some(Root {
+            log_determinant: log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
+            rank,
+            dimension,
+            condition: largest / smallest,
+            blocks: Cached::default(),
+            form,
+            scales,
+        })
+    }
+
+    /// How many numbers a whitened row has.
+    pub fn size(&self) -> usize {
+        match &self.form {
+            Form::Lower(lower, _) => lower.nrows(),
+            Form::Axes(axes, _) => axes.ncols(),
+        }
+    }
+
+    /// The whitening matrix in blocks of rows.
+    fn blocks(&self) -> &[Block] {
+        self.blocks.get(|| self.form.blocks(&self.scales))
+    }
+
+    /// Whitens differences from a mean: one row a column of the data and one column a row of it,
+    /// `n` of them. The answer has one row a direction.
+    pub fn whiten(&self, differences: &[f64], n: usize) -> Vec<f64> {
+        let mut scaled = differences.to_vec();
+        divide_rows(&mut scaled, &self.scales, n);
+        match &self.form {
+            Form::Lower(lower, thin) => {
+                take_off(thin, &mut scaled, n);
+                solve_lower(lower.view(), &mut scaled, n);
+                scaled
+            }
+            Form::Axes(axes, spreads) => {
+                let mut out = vec![0.0; spreads.len() * n];
+                let axes = axes.as_slice().expect("axes are row-major");
+                add_product(axes, spreads.len(), &scaled, n, &mut out);
+                divide_rows(&mut out, spreads, n);
+                out
+            }
+        }
+    }
+
+    /// The transpose of [`Root::whiten`]: from directions back to columns.
+    pub fn pull(&self, whitened: &[f64], n: usize) -> Vec<f64> {
+        let mut out = whitened.to_vec();
+        match &self.form {
+            Form::Lower(lower, thin) => {
+                solve_lower_transposed(lower.view(), &mut out, n);
+                take_off(thin, &mut out, n);
+            }
+            Form::Axes(axes, spreads) => {
+                divide_rows(&mut out, spreads, n);
+                let directions = std::mem::replace(&mut out, vec![0.0; self.scales.len() * n]);
+                let axes = axes.as_slice().expect("axes are row-major");
+                add_times(axes, spreads.len(), &directions, n, &mut out);
+            }
+        }
+        divide_rows(&mut out, &self.scales, n);
+        out
+    }
+
+    /// `Σ⁻¹ v`, along the directions that are kept.
+    pub fn solve(&self, v: &[f64]) -> Vec<f64> {
+        self.pull(&self.whiten(v, 1), 1)
+    }
+
+    /// Squared distances from a mean of the rows of a row-major panel.
+    pub fn distances(&self, panel: &[f64], mean: &[f64]) -> Vec<f64> {
+        let width = mean.len();
+        let n = panel.len() / width;
+        let mut out = vec![0.0; n];
+        if width <= NARROW {
+            self.blocks().iter().for_each(|b| add_apart_squares(panel, mean, b.cells(), &mut out));
+            return out;
+        }
+        let apart = apart(panel, mean, 0..n, width);
+        (0..self.n_blocks()).for_each(|k| self.add_block(k, &apart, &mut out));
+        out
+    }
+
+    /// How many columns a block reads, the first of them.
+    pub fn columns(&self, block: usize) -> usize {
+        self.blocks()[block].0.nrows()
+    }
+
+    /// In how many parts a distance is summed up.
+    pub fn n_blocks(&self) -> usize {
+        self.blocks().len()
+    }
+
+    /// Adds the squares along the directions of one block to what the blocks before it summed up, for rows
+    /// seen from a mean, in the columns that the block reads or more.
+    pub fn add_block(&self, block: usize, apart: &[f64], sums: &mut [f64]) {
+        let n = sums.len();
+        if n == 0 {
+            return;
+        }
+        let block = &self.blocks()[block];
+        let size = block.0.ncols();
+        let mut whitened = vec![0.0; size * n];
+        add_times(apart, apart.len() / n, block.cells(), size, &mut whitened);
+        for (sum, row) in sums.iter_mut().zip(whitened.chunks_exact(size)) {
+            *sum += dot_double(row, row);
+        }
+    }
+
+    /// A row drawn around zero, from as many standard normal numbers as [`Root::size`].
+    pub fn stretch(&self, z: &[f64]) -> Vec<f64> {
+        let mut out: Vec<f64> = match &self.form {
+            Form::Lower(lower, thin) => {
+                let along =
+                    |row: ndarray::ArrayView1<'_, f64>| row.iter().zip(z).map(|(l, z)| l * z).sum();
+                let mut out: Vec<f64> = lower.outer_iter().map(along).collect();
+                take_off(thin, &mut out, 1);
+                out
+            }
+            Form::Axes(axes, spreads) => (axes.outer_iter())
+                .map(|row| row.iter().zip(spreads).zip(z).map(|((v, s), z)| v * s * z).sum())
+                .collect(),
+        };
+        for (v, scale) in out.iter_mut().zip(&self.scales) {
+            *v = if scale.is_finite() { *v * scale } else { 0.0 };
+        }
+        out
+    }
+}
+
+/// Takes what lies along some directions off columns of numbers, `n` of them side by side.
+fn take_off(thin: &Matrix, cells: &mut [f64], n: usize) {
+    if thin.ncols() > 0 {
+        let columns =
+            ArrayView2::from_shape((thin.nrows(), n), &*cells).expect("a row a direction");
+        let along = multiply(thin.view(), multiply(thin.t(), columns).view());
+        cells.iter_mut().zip(&along).for_each(|(cell, part)| *cell -= part);
+    }
+}
+
+/// Divides each row of `n` numbers by its own; nothing is left of one that is divided by infinity.
+fn divide_rows(cells: &mut [f64], by: &[f64], n: usize) {
+    for (row, by) in cells.chunks_exact_mut(n.max(1)).zip(by) {
+        row.iter_mut().for_each(|v| *v /= by);
+    }
+}
+
+/// `x − mean` of some rows of a row-major panel, in their first columns.
+pub(super) fn apart(
+    panel: &[f64],
+    mean: &[f64],
+    rows: impl ExactSizeIterator<Item = usize>,
+    columns: usize,
+) -> Vec<f64> {
+    let width = mean.len();
+    let mut out = Vec::with_capacity(rows.len() * columns);
+    for i in rows {
+        let row = &panel[i * width..i * width + columns];
+        out.extend(row.iter().zip(mean).map(|(x, m)| x - m));
+    }
+    out
+}
+
+fn one_norm(a: &Matrix) -> f64 {
+    a.outer_iter().map(|row| row.iter().map(|v| v.abs()).sum()).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mercer_num::random::Random;
+    use ndarray::array;
+
+    const UNITS: [f64; 2] = [4.0, 9.0];
+
+    #[test]
+    fn a_definite_covariance_measures_as_its_inverse_does() {
+        let covariance = array![[4.0, 2.0], [2.0, 5.0]];
+
+        let root = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+
+        // The inverse is [[5, -2], [-2, 4]] / 16.
+        let distances = root.distances(&[2.0, 1.0, 1.0, 4.0], &[1.0, 1.0]);
+        assert!((distances[0] - 5.0 / 16.0).abs() < 1e-14);
+        assert!((distances[1] - 36.0 / 16.0).abs() < 1e-14);
+        assert!((root.log_determinant - 16f64.ln()).abs() < 1e-14);
+        assert_eq!((root.rank, root.dimension), (2, 2));
+    }
+
+    #[test]
+    fn collinear_columns_are_dropped_or_widened() {
+        // Both columns say the same: the spread lies along (2, 3), and none across.
+        let covariance = array![[4.0, 6.0], [6.0, 9.0]];
+
+        let dropped = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+        let widened = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Widened(&UNITS)).unwrap();
+
+        // In units of their spread, (2, 3) is (1, 1) and (2, -3) is across it.
+        let (along, across) = ([2.0, 3.0], [2.0, -3.0]);
+        assert!((dropped.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
+        assert!(dropped.distances(&across, &[0.0; 2])[0].abs() < 1e-12);
+        assert!((widened.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
+        assert!((widened.distances(&across, &[0.0; 2])[0] - 2e8).abs() < 1.0);
+        assert_eq!((dropped.rank, dropped.dimension), (1, 1));
+        assert_eq!((widened.rank, widened.dimension), (1, 2));
+    }
+
+    #[test]
+    fn a_constant_column_is_dropped_or_takes_the_unit_it_is_given() {
+        let covariance = array![[4.0, 0.0], [0.0, 1e-33]];
+        let mean = [0.0, 0.1];
+
+        let dropped = Root::of(covariance.view(), &mean, 1e-2, Thin::Dropped).unwrap();
+        let widened = Root::of(covariance.view(), &mean, 1e-2, Thin::Widened(&UNITS)).unwrap();
+
+        assert_eq!(dropped.distances(&[2.0, 7.0], &mean), [1.0]);
+        assert_eq!((dropped.rank, dropped.dimension, widened.rank), (1, 1, 1));
+        // A variance of 9 tol².
+        let expected = 1.0 + 0.09 / 9e-4;
+        assert!((widened.distances(&[2.0, 0.4], &mean)[0] - expected).abs() < 1e-9);
+        assert_eq!(dropped.stretch(&[1.0, 1.0]), [2.0, 0.0]);
+    }
+
+    #[test]
+    fn a_few_directions_without_spread_are_measured_as_eigenvectors_would() {
+        let mut random = Random::new(9);
+        let width = 70;
+        let mut x = Matrix::from_shape_simple_fn((300, width), || 3.0 * random.normal());
+        let sum = &x.column(0) + &x.column(1);
+        x.column_mut(5).assign(&sum);
+        x.column_mut(9).fill(2.0);
+        let mean = x.mean_axis(ndarray::Axis(0)).unwrap();
+        let centered = &x - &mean;
+        let covariance = centered.t().dot(&centered) / 300.0;
+        let mean = mean.to_vec();
+
+        let root = Root::of(covariance.view(), &mean, 1e-4, Thin::Dropped).unwrap();
+
+        assert!(matches!(&root.form, Form::Lower(_, thin) if thin.ncols() == 1));
+        assert_eq!((root.rank, root.dimension), (68, 68));
+        // By the pseudo-inverse of the correlations.
+        let scale = |j: usize| if j == 9 { f64::INFINITY } else { covariance[[j, j]].sqrt() };
+        let r = Matrix::from_shape_fn((width, width), |(i, j)| {
+            covariance[[i, j]] / scale(i) / scale(j)
+        });
+        let eigen = SymmetricEigen::of(r.view()).unwrap();
+        let kept: Vec<usize> = (0..width).filter(|k| eigen.values[*k] > 1e-8).collect();
+        let log_scales: f64 = (0..width).filter(|j| *j != 9).map(|j| 2.0 * scale(j).ln()).sum();
+        let log_values: f64 = kept.iter().map(|k| eigen.values[*k].ln()).sum();
+        assert!((root.log_determinant - log_scales - log_values).abs() < 1e-9);
+        for row in x.outer_iter().take(5) {
+            let z: Vec<f64> =
+                (0..width).map(|j| (row[j] + (j % 3) as f64 - mean[j]) / scale(j)).collect();
+            let along =
+                |k: usize| eigen.vectors.column(k).iter().zip(&z).map(|(v, z)| v * z).sum::<f64>();
+            let expected: f64 = kept.iter().map(|k| along(*k).powi(2) / eigen.values[*k]).sum();
+            let moved: Vec<f64> = (0..width).map(|j| row[j] + (j % 3) as f64).collect();
+            let apart: Vec<f64> = moved.iter().zip(&mean).map(|(x, m)| x - m).collect();
+            let whitened: f64 = root.whiten(&apart, 1).iter().map(|v| v * v).sum();
+            let found = root.distances(&moved, &mean)[0];
+            assert!((found - expected).abs() < 1e-9 * expected, "{found} for {expected}");
+            assert!((whitened - expected).abs() < 1e-9 * expected);
+        }
+        // Rows drawn stay where the columns add up.
+        let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
+        let drawn = root.stretch(&z);
+        assert!((drawn[0] + drawn[1] - drawn[5]).abs() < 1e-9 && drawn[9] == 0.0);
+    }
+
+    #[test]
+    fn solving_is_whitening_twice() {
+        for covariance in [array![[4.0, 2.0], [2.0, 5.0]], array![[4.0, 6.0], [6.0, 9.0]]] {
+            let root = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+            let v = [2.0, 3.0];
+
+            let solved = root.solve(&v);
+
+            let again = covariance.dot(&ndarray::Array1::from(solved));
+            assert!((again[0] - v[0]).abs() < 1e-12 && (again[1] - v[1]).abs() < 1e-12);
+        }
+    }
+}

@@ -1,0 +1,417 @@
+//! Model files: valid safetensors with arrays as tensors and everything else as JSON in the metadata.
+//!
+//! ```text
+//! 8 bytes   length of the header, little-endian
+//! header    {"__metadata__": {"format", "version", "sha256", "description"}, tensors …}
+//! bytes     the tensors, in the order of their names, narrow ones last
+//! ```
+//!
+//! Large arrays of whole numbers, as counts are, lie in the narrowest type that holds them. Written in one fixed order, so the same model is the same bytes. Read with every claim checked
+//! before it is believed: sizes, then shapes and bounds, then the hash, then the rules of the kind of
+//! model inside. Nothing in a file is ever run.
+
+use crate::error::{Error, Result};
+use crate::model::tree::{Array, Numbers, Tree};
+use safetensors::tensor::{Dtype, SafeTensors};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+
+/// The version of the format this build writes; it reads all up to it.
+pub const VERSION: u32 = 1;
+const MAX_HEADER: usize = 16 << 20;
+/// Characters of a hash.
+const HASH: usize = 64;
+/// The one name inside a description that stands for a tensor.
+const TENSOR: &str = "$tensor";
+
+/// Arrays of fewer numbers are not made narrow: nothing would be gained.
+const LEAST_NARROWED: usize = 4096;
+
+/// The tensors of a file, by name.
+type Tensors = BTreeMap<String, Tensor>;
+
+/// An array, and how its numbers lie in a file.
+struct Tensor {
+    array: Array,
+    stored: Stored,
+}
+
+/// How numbers lie in a file, in the order of tensors there: what is not a multiple of eight bytes comes last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Stored {
+    /// As they are.
+    Plain,
+    /// Whole numbers in double precision, in four bytes each.
+    U32,
+    /// The same in two.
+    U16,
+}
+
+impl Stored {
+    /// The narrowest that gives every number back.
+    fn narrowest(numbers: &Numbers) -> Stored {
+        let Numbers::F64(v) = numbers else { return Stored::Plain };
+        // No branch for each number; zero below zero is not whole here, it would come back above.
+        let is_whole = |x: &f64| f64::from(*x as u32).to_bits() == x.to_bits();
+        let are_whole = |some: &[f64]| some.iter().fold(true, |all, x| all & is_whole(x));
+        if v.len() < LEAST_NARROWED || !v.chunks(LEAST_NARROWED).all(are_whole) {
+            return Stored::Plain;
+        }
+        let most = v.iter().fold(0, |most, x| most.max(*x as u32));
+        if most <= u32::from(u16::MAX) { Stored::U16 } else { Stored::U32 }
+    }
+}
+
+/// The tensors in the order of a file.
+fn in_order(tensors: &Tensors) -> Vec<(&String, &Tensor)> {
+    let mut all: Vec<_> = tensors.iter().collect();
+    all.sort_by_key(|(_, tensor)| tensor.stored);
+    all
+}
+
+/// The bytes of a file around a tree.
+///
+/// # Errors
+/// If the header would be too large.
+pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
+    let mut file = Unsealed::new(tree)?;
+    let hash = file.hash();
+    file.bytes[file.place..file.place + HASH].copy_from_slice(hash.as_bytes());
+    Ok(file.bytes)
+}
+
+/// Writes the file around a tree, whole or not at all. The hash of a large model takes as long as writing
+/// it: it is worked out meanwhile, and comes last into its place.
+///
+/// # Errors
+/// If the header would be too large, or what the system said.
+pub fn save_tree(path: &Path, tree: Tree) -> Result<()> {
+    let file = Unsealed::new(tree)?;
+    save_with(path, |out| {
+        let (written, hash) = rayon::join(|| out.write_all(&file.bytes), || file.hash());
+        written?;
+        out.seek(SeekFrom::Start(file.place as u64))?;
+        out.write_all(hash.as_bytes())
+    })
+}
+
+/// The bytes of a file, zeros where its hash belongs.
+struct Unsealed {
+    bytes: Vec<u8>,
+    /// Where the hash belongs.
+    place: usize,
+    /// Where the tensors begin.
+    body: usize,
+    description: String,
+    tensors: Tensors,
+}
+
+impl Unsealed {
+    fn new(tree: Tree) -> Result<Unsealed> {
+        let mut tensors = Tensors::new();
+        let mut description = String::new();
+        describe(tree, "", &mut description, &mut tensors);
+        let mut end = 0;
+        let mut infos = String::new();
+        let order = in_order(&tensors);
+        for (name, tensor) in &order {
+            let start = end;
+            end += tensor.size();
+            infos += &format!(
+                ",{}:{{\"dtype\":\"{}\",\"shape\":{:?},\"data_offsets\":[{start},{end}]}}",
+                quoted(name),
+                tensor.dtype(),
+                tensor.array.shape,
+            );
+        }
+        let before = format!(
+            "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\""
+        );
+        let after = format!("\",\"description\":{}}}{infos}}}", quoted(&description));
+        // Tensors start on a multiple of eight, as the format asks.
+        let length = (before.len() + HASH + after.len()).next_multiple_of(8);
+        if length > MAX_HEADER {
+            return Err(Error::File("the description is larger than 16 MB".into()));
+        }
+        // A large model is written once: the length of its hash is known.
+        let mut bytes = Vec::with_capacity(8 + length + end);
+        bytes.extend((length as u64).to_le_bytes());
+        bytes.extend(before.bytes());
+        let place = bytes.len();
+        bytes.resize(place + HASH, b'0');
+        bytes.extend(after.bytes());
+        bytes.resize(8 + length, b' ');
+        for (_, tensor) in &order {
+            match (&tensor.array.numbers, tensor.stored) {
+                (Numbers::F64(v), Stored::U16) => put(v, |x| (x as u16).to_le_bytes(), &mut bytes),
+                (Numbers::F64(v), Stored::U32) => put(v, |x| (x as u32).to_le_bytes(), &mut bytes),
+                (Numbers::F64(v), Stored::Plain) => put(v, f64::to_le_bytes, &mut bytes),
+                (Numbers::I64(v), _) => put(v, i64::to_le_bytes, &mut bytes),
+                (Numbers::U8(v), _) => bytes.extend(v),
+            }
+        }
+        let body = 8 + length;
+        Ok(Unsealed { bytes, place, body, description, tensors })
+    }
+
+    fn hash(&self) -> String {
+        hash(&self.description, &self.tensors, &self.bytes[self.body..])
+    }
+}
+
+fn put<T: Copy, const N: usize>(
+    numbers: &[T],
+    to_bytes: impl Fn(T) -> [u8; N],
+    bytes: &mut Vec<u8>,
+) {
+    let start = bytes.len();
+    bytes.resize(start + N * numbers.len(), 0);
+    let (words, _) = bytes[start..].as_chunks_mut::<N>();
+    words.iter_mut().zip(numbers).for_each(|(word, x)| *word = to_bytes(*x));
+}
+
+impl Tensor {
+    fn of(array: Array) -> Tensor {
+        let stored = Stored::narrowest(&array.numbers);
+        Tensor { array, stored }
+    }
+
+    /// How many bytes it takes in a file.
+    fn size(&self) -> usize {
+        let width = match (&self.array.numbers, self.stored) {
+            (Numbers::U8(_), _) => 1,
+            (_, Stored::U16) => 2,
+            (_, Stored::U32) => 4,
+            (_, Stored::Plain) => 8,
+        };
+        width * self.array.numbers.len()
+    }
+
+    fn dtype(&self) -> &'static str {
+        match (&self.array.numbers, self.stored) {
+            (Numbers::F64(_), Stored::U16) => "U16",
+            (Numbers::F64(_), Stored::U32) => "U32",
+            (Numbers::F64(_), Stored::Plain) => "F64",
+            (Numbers::I64(_), _) => "I64",
+            (Numbers::U8(_), _) => "U8",
+        }
+    }
+
+    fn read(name: &str, dtype: Dtype, shape: &[usize], bytes: &[u8]) -> Result<Tensor> {
+        fn each<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Vec<T> {
+            bytes.as_chunks::<N>().0.iter().map(|word| number(*word)).collect()
+        }
+        let (numbers, stored) = match dtype {
+            Dtype::F64 => (Numbers::F64(each(bytes, f64::from_le_bytes)), Stored::Plain),
+            Dtype::U32 => {
+                let numbers = each(bytes, |word| f64::from(u32::from_le_bytes(word)));
+                (Numbers::F64(numbers), Stored::U32)
+            }
+            Dtype::U16 => {
+                let numbers = each(bytes, |word| f64::from(u16::from_le_bytes(word)));
+                (Numbers::F64(numbers), Stored::U16)
+            }
+            Dtype::I64 => (Numbers::I64(each(bytes, i64::from_le_bytes)), Stored::Plain),
+            Dtype::U8 => (Numbers::U8(bytes.to_vec()), Stored::Plain),
+            other => return Err(Error::File(format!("tensor `{name}` has type {other:?}"))),
+        };
+        Ok(Tensor { array: Array { shape: shape.to_vec(), numbers }, stored })
+    }
+}
+
+/// The tree inside a file's bytes.
+///
+/// # Errors
+/// The first claim that does not hold.
+pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
+    let refuse = |why: &str| Error::File(why.to_owned());
+    let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
+        return Err(refuse("it is shorter than eight bytes"));
+    };
+    let length = u64::from_le_bytes(*length);
+    if length > MAX_HEADER as u64 || length > rest.len() as u64 {
+        return Err(refuse("its header is longer than the file or than 16 MB"));
+    }
+    let (_, parsed) = SafeTensors::read_metadata(bytes)
+        .map_err(|e| Error::File(format!("it is not a safetensors file ({e})")))?;
+    let safe = SafeTensors::deserialize(bytes)
+        .map_err(|e| Error::File(format!("it is not a safetensors file ({e})")))?;
+    let entry = |name: &str| {
+        (parsed.metadata().as_ref())
+            .and_then(|m| m.get(name))
+            .ok_or_else(|| refuse("it is a safetensors file, but not one of Mercer's"))
+    };
+    let (format, version, sha256) = (entry("format")?, entry("version")?, entry("sha256")?);
+    if format != "mercer" {
+        return Err(refuse("it is a safetensors file, but not one of Mercer's"));
+    }
+    if parsed.metadata().as_ref().is_some_and(|m| m.len() != 4) {
+        return Err(refuse("its metadata has entries that are not Mercer's"));
+    }
+    if !version.parse::<u32>().is_ok_and(|v| (1..=VERSION).contains(&v)) {
+        return Err(Error::File(format!(
+            "it has format version {version}; this build reads 1 to {VERSION}, a newer Mercer may read it"
+        )));
+    }
+    let mut tensors = Tensors::new();
+    for (name, view) in safe.tensors() {
+        let tensor = Tensor::read(&name, view.dtype(), view.shape(), view.data())?;
+        tensors.insert(name, tensor);
+    }
+    // The checksum says nothing of what belongs to whom: that is settled by the order of tensors.
+    let mut end = 0;
+    for (name, _) in in_order(&tensors) {
+        let (from, to) = parsed.info(name).map_or((0, 0), |info| info.data_offsets);
+        if from != end {
+            return Err(Error::File(format!("tensor `{name}` is not in its place")));
+        }
+        end = to;
+    }
+    let description = entry("description")?;
+    if *sha256 != hash(description, &tensors, &rest[length as usize..]) {
+        return Err(refuse("its contents do not match its checksum; it was changed or damaged"));
+    }
+    let description: Value = serde_json::from_str(description)
+        .map_err(|e| Error::File(format!("its description cannot be read ({e})")))?;
+    let tree = rebuild(description, &mut tensors)?;
+    match tensors.keys().next() {
+        Some(name) => Err(Error::File(format!("tensor `{name}` belongs to nothing"))),
+        None => Ok(tree),
+    }
+}
+
+/// Writes a file whole or not at all: a new file beside it, synced, then renamed over it.
+///
+/// # Errors
+/// What the system said.
+pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
+    save_with(path, |out| out.write_all(bytes))
+}
+
+fn save_with(
+    path: &Path,
+    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
+) -> Result<()> {
+    let refuse =
+        |e: std::io::Error| Error::System { path: path.display().to_string(), why: e.to_string() };
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let mut file =
+        tempfile::Builder::new().prefix(".mercer-").tempfile_in(folder).map_err(refuse)?;
+    write(file.as_file_mut()).map_err(refuse)?;
+    file.as_file().sync_all().map_err(refuse)?;
+    share(file.as_file()).map_err(refuse)?;
+    file.persist(path).map_err(|e| refuse(e.error))?;
+    // The rename itself must survive a power cut; not every system can sync a folder.
+    if let Ok(folder) = std::fs::File::open(folder) {
+        folder.sync_all().ok();
+    }
+    Ok(())
+}
+
+/// Temporary files are private; a saved one is readable as any other new file.
+#[cfg(unix)]
+fn share(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(not(unix))]
+fn share(_: &std::fs::File) -> std::io::Result<()> {
+    Ok(())
+}
+
+/// Writes the tree as JSON, its arrays moved out under their paths.
+fn describe(tree: Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
+    match tree {
+        Tree::Null => out.push_str("null"),
+        Tree::Bool(v) => *out += &v.to_string(),
+        Tree::Int(v) => *out += &v.to_string(),
+        Tree::Float(v) if v.is_finite() => *out += &json!(v).to_string(),
+        // JSON has no such numbers: they travel as a tensor of one.
+        Tree::Float(v) => {
+            let array = Array { shape: Vec::new(), numbers: Numbers::F64(vec![v]) };
+            describe(Tree::Array(array), path, out, tensors);
+        }
+        Tree::Text(v) => *out += &quoted(&v),
+        Tree::List(items) => {
+            let none = items.is_empty();
+            for (i, item) in items.into_iter().enumerate() {
+                out.push(if i == 0 { '[' } else { ',' });
+                describe(item, &join(path, &i.to_string()), out, tensors);
+            }
+            out.push_str(if none { "[]" } else { "]" });
+        }
+        Tree::Map(fields) => {
+            let none = fields.is_empty();
+            for (i, (name, value)) in fields.into_iter().enumerate() {
+                out.push(if i == 0 { '{' } else { ',' });
+                *out += &quoted(&name);
+                out.push(':');
+                describe(value, &join(path, &name), out, tensors);
+            }
+            out.push_str(if none { "{}" } else { "}" });
+        }
+        Tree::Array(array) => {
+            tensors.insert(path.to_owned(), Tensor::of(array));
+            *out += &format!("{{\"{TENSOR}\":{}}}", quoted(path));
+        }
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Value::from(text).to_string()
+}
+
+fn join(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// The JSON as a tree, its tensors moved back in; each can be claimed once.
+fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
+    Ok(match value {
+        Value::Null => Tree::Null,
+        Value::Bool(v) => Tree::Bool(v),
+        Value::Number(n) => match n.as_i64() {
+            Some(v) => Tree::Int(v),
+            None => Tree::Float(n.as_f64().unwrap_or(f64::NAN)),
+        },
+        Value::String(v) => Tree::Text(v),
+        Value::Array(items) => {
+            Tree::List(items.into_iter().map(|item| rebuild(item, tensors)).collect::<Result<_>>()?)
+        }
+        Value::Object(fields) => match fields.get(TENSOR) {
+            Some(Value::String(name)) if fields.len() == 1 => {
+                let Tensor { array, .. } = tensors
+                    .remove(name)
+                    .ok_or_else(|| Error::File(format!("tensor `{name}` is missing")))?;
+                match (array.shape.as_slice(), &array.numbers) {
+                    ([], Numbers::F64(v)) => Tree::Float(v[0]),
+                    _ => Tree::Array(array),
+                }
+            }
+            _ => Tree::Map(
+                fields
+                    .into_iter()
+                    .map(|(k, v)| Ok((k, rebuild(v, tensors)?)))
+                    .collect::<Result<_>>()?,
+            ),
+        },
+    })
+}
+
+/// SHA-256 over the description, the names, types and shapes of the tensors, and their bytes.
+fn hash(description: &str, tensors: &Tensors, body: &[u8]) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(description);
+    for (name, tensor) in tensors {
+        hasher.update(format!("\n{name} {} {:?}", tensor.dtype(), tensor.array.shape));
+    }
+    hasher.update(body);
+    hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

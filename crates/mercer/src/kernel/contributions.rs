@@ -1,0 +1,69 @@
+//! The sum behind a machine's answer, vector by vector, in double precision.
+
+use super::expansion::Segment;
+use super::{Function, Kernel, KernelRows, Machine};
+use crate::error::Result;
+use crate::explain::{Support, SupportExplanation, short};
+use mercer_num::Rows;
+
+impl Machine {
+    /// Tells a sum of decisions about one row, each taken as often as it says.
+    ///
+    /// # Errors
+    /// If the width differs or a cell is not finite.
+    pub(crate) fn told(
+        &self,
+        row: &[f64],
+        segments: &[Segment],
+        sum: &[(usize, f64)],
+    ) -> Result<SupportExplanation> {
+        let x = Rows::from(ndarray::ArrayView1::from(row));
+        self.check_rows(&x)?;
+        let vectors: KernelRows<f64> = self.ready_in()?;
+        let mut values = vec![0.0; self.n_vectors()];
+        vectors.beside(&x, &[0], &self.center).block(&vectors, 0..self.n_vectors(), &mut values);
+        let mut coefficients = vec![0.0; self.n_vectors()];
+        for (decision, times) in sum {
+            for segment in segments {
+                for (r, _) in segment.to.iter().enumerate().filter(|(_, to)| *to == decision) {
+                    for k in segment.vectors.clone() {
+                        coefficients[k] += times * self.coefficients[[r, k]];
+                    }
+                }
+            }
+        }
+        let support = |(k, coefficient): (usize, f64)| Support {
+            row: self.support[k],
+            coefficient,
+            kernel: values[k],
+            term: coefficient * values[k],
+        };
+        let some = coefficients.into_iter().enumerate().filter(|(_, c)| *c != 0.0);
+        let supports: Vec<Support> = some.map(support).collect();
+        let intercept = sum.iter().map(|(k, times)| times * self.intercepts[*k]).sum();
+        Ok(SupportExplanation {
+            kernel: self.function.formula(),
+            between: None,
+            intercept,
+            sum: supports.iter().fold(intercept, |sum, support| sum + support.term),
+            supports,
+        })
+    }
+}
+
+impl Function {
+    /// The kernel with its numbers put in.
+    pub fn formula(&self) -> String {
+        let (gamma, coef0) = (short(self.gamma), short(self.coef0));
+        match &self.kernel {
+            Kernel::Linear => "x·z".into(),
+            Kernel::Poly => format!("({gamma} x·z + {coef0})^{}", self.degree),
+            Kernel::Rbf => format!("exp(-{gamma} |x - z|²)"),
+            Kernel::Sigmoid => format!("tanh({gamma} x·z + {coef0})"),
+            Kernel::Laplacian => format!("exp(-{gamma} Σ|x - z|)"),
+            Kernel::Chi2 => format!("exp(-{gamma} Σ(x - z)² / (x + z))"),
+            Kernel::Precomputed => "as given".into(),
+            kernel @ (Kernel::Composed(_) | Kernel::Own(_)) => kernel.to_string(),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Kernel ridge regression through a few rows: `f(x) = Σⱼ βⱼ K(zⱼ, x)` over centers `z`.
+//!
+//! Minimize `Σᵢ wᵢ (yᵢ − f(xᵢ))² + α‖f‖²` over such functions:
+//! `(K_nzᵀ W K_nz + α K_zz) β = K_nzᵀ W y`, by conjugate gradients with `K_nzᵀ W K_nz` taken for
+//! `Σw/m · K_zz²` in front (FALKON; Rudi, Carratino & Rosasco 2017). Rows are gone through block by block;
+//! memory holds the square of the centers and a block.
+
+use super::Ground;
+use super::ridge::Answer;
+use super::ridge_conjugate_gradient::relative;
+use crate::kernel::{Distinct, KernelRows, drawn_by_weight};
+use crate::model::Method;
+use crate::prelude::*;
+use crate::solver::{Gradients, conjugate_gradients};
+use mercer_num::linalg::{Cholesky, multiply, solve_lower, solve_lower_transposed};
+use mercer_num::{Float, parallel};
+use ndarray::{Array1, ArrayView2};
+
+/// Rows of a block.
+const ROWS: usize = 512;
+
+/// What `m` centers and a block of rows for each thread take.
+pub(super) fn center_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 {
+    8 * (4 * (m * m) as u64 + (n_threads * ROWS * (m + n_columns)) as u64)
+}
+
+/// Solves for every list of targets, in the order of the ground's picks.
+pub(super) fn by_centers(
+    ground: &Ground<'_>,
+    alpha: f64,
+    n_centers: usize,
+    targets: &[Vec<f64>],
+    (tol, most): (f64, usize),
+    monitor: &Monitor<'_>,
+) -> Result<Answer> {
+    let list = Distinct::of(&ground.rows, &ground.row_weights(), 0);
+    let m = n_centers.min(list.picks.len());
+    let needed = center_bytes(m, ground.rows.n_columns(), rayon::current_num_threads());
+    let what = format!("the kernel of {m} rows that stand for all, and blocks of the others");
+    monitor.reserve_or(&what, needed, u64::MAX, "raise the memory budget, or lower `n_centers`")?;
+    let centers: Vec<u32> =
+        drawn_by_weight(&list, m).into_iter().map(|k| list.picks[k as usize]).collect();
+    let ready = KernelRows::new(
+        ground.function.clone(),
+        ground.storage,
+        &ground.rows,
+        &centers,
+        &ground.center,
+        &centers,
+    );
+    let system = System { ground, ready: &ready, targets };
+    let front = Front::new(&ready, alpha, ground.weights.iter().sum::<f64>() / m as f64)?;
+    let Some(b) = system.through(None, monitor) else { return Err(Error::Stopped) };
+    let product = |v: &[Vec<f64>]| {
+        let back: Vec<Vec<f64>> = v.iter().map(|v| front.back(v)).collect();
+        let sums = system.through(Some(&back), monitor)?;
+        let both = sums.iter().zip(&back).map(|(sum, v)| {
+            let own = front.own(v);
+            let all: Vec<f64> = sum.iter().zip(own).map(|(s, o)| s + alpha * o).collect();
+            front.turned(&all)
+        });
+        Some(both.collect())
+    };
+    let start: Vec<Vec<f64>> = b.iter().map(|b| front.turned(b)).collect();
+    let found = conjugate_gradients(&start, product, |r| r.to_vec(), tol, most as u64, monitor);
+    let Gradients { x, rounds, converged, stopped } = found;
+    if rounds == 0 && stopped.is_some() {
+        return Err(Error::Stopped);
+    }
+    let coefficients: Vec<Vec<f64>> = x.iter().map(|x| front.back(x)).collect();
+    // The equations themselves, without what stands in front.
+    let quiet = Monitor::quiet();
+    let sums = system.through(Some(&coefficients), &quiet).unwrap_or_default();
+    let (mut residual, mut error) = (0.0f64, 0.0);
+    let total: f64 = ground.weights.iter().sum();
+    for (((sum, beta), b), y) in sums.iter().zip(&coefficients).zip(&b).zip(targets) {
+        let left: Vec<f64> = sum.iter().zip(front.own(beta)).map(|(s, o)| s + alpha * o).collect();
+        residual = residual.max(relative(&left, b));
+        let squares: f64 = y.iter().zip(&ground.weights).map(|(y, w)| w * y * y).sum();
+        let told: f64 =
+            beta.iter().zip(b.iter().zip(sum)).map(|(v, (b, s))| v * (2.0 * b - s)).sum();
+        error += (squares - told).max(0.0) / total / targets.len() as f64;
+    }
+    let proof = Proof {
+        method: Method::Iterative,
+        objective: Some(("mean squared error on the rows learned from".into(), error)),
+        violation: Some(("norm of the residual, relative".into(), residual)),
+        how: Some(format!(
+            "{m} centers, {rounds} conjugate gradients{}",
+            if converged { "" } else { ", not to the tolerance" }
+        )),
+        ..Proof::closed_form()
+    };
+    Ok(Answer {
+        rounds: rounds + 2,
+        stopped,
+        support: Some(centers),
+        ..Answer::new(coefficients, proof)
+    })
+}
+
+struct System<'a, 'r> {
+    ground: &'a Ground<'r>,
+    ready: &'a KernelRows<f64>,
+    targets: &'a [Vec<f64>],
+}
+
+impl System<'_, '_> {
+    /// `K_nzᵀ W K_nz v` for every `v`, or `K_nzᵀ W y` for the targets; `None` where time is up.
+    fn through(&self, v: Option<&[Vec<f64>]>, monitor: &Monitor<'_>) -> Option<Vec<Vec<f64>>> {
+        let Ground { picks, weights, rows, center, .. } = self.ground;
+        let (n, m) = (picks.len(), self.ready.n_rows());
+        let leaf = |c: usize| -> Result<Vec<Vec<f64>>> {
+            let range = c * ROWS..((c + 1) * ROWS).min(n);
+            let some = self.ready.beside(rows, &picks[range.clone()], center);
+            let mut values = vec![0.0; range.len() * m];
+            some.block(self.ready, 0..m, &mut values);
+            let lists = v.unwrap_or(self.targets);
+            let mut sums = vec![vec![0.0; m]; lists.len()];
+            for (list, sums) in lists.iter().zip(&mut sums) {
+                for (i, row) in range.clone().zip(values.chunks_exact(m)) {
+                    let u = weights[i] * if v.is_some() { f64::dot(row, list) } else { list[i] };
+                    sums.iter_mut().zip(row).for_each(|(sum, k)| *sum += u * k);
+                }
+            }
+            Ok(sums)
+        };
+        let add = |a: &mut Vec<Vec<f64>>, b: &Vec<Vec<f64>>| -> Result<()> {
+            for (a, b) in a.iter_mut().zip(b) {
+                a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            }
+            Ok(())
+        };
+        let n_blocks = n.div_ceil(ROWS);
+        let (sums, done) =
+            parallel::reduce(n_blocks, leaf, add, |_| monitor.stop().is_none()).ok()?;
+        sums.filter(|_| done == n_blocks)
+    }
+}
+
+/// What stands in front: `K_zz = L Lᵀ`, `Σw/m LᵀL + α = R Rᵀ`, and `β = L⁻ᵀ R⁻ᵀ γ`.
+struct Front {
+    l: Matrix,
+    r: Matrix,
+}
+
+impl Front {
+    fn new(ready: &KernelRows<f64>, alpha: f64, times: f64) -> Result<Front> {
+        let m = ready.n_rows();
+        let gram = ready.whole_gram();
+        let gram = ArrayView2::from_shape((m, m), &gram).expect("a square of the centers");
+        let largest = gram.diag().iter().fold(0.0f64, |a, v| a.max(v.abs()));
+        // Centers that hardly differ: as much is added to the diagonal as rounding may have taken.
+        let factor = (0..8).find_map(|k| {
+            let jitter = m as f64 * f64::EPSILON * largest * 10f64.powi(2 * k);
+            let mut gram = gram.to_owned();
+            gram.diag_mut().iter_mut().for_each(|v| *v += jitter);
+            Cholesky::of(gram.view())
+        });
+        let refuse = || Error::Parameter {
+            name: "kernel".into(),
+            found: "a function whose values at the centers are no kernel's".into(),
+            expected: "a kernel: without negative eigenvalues and with finite values".into(),
+        };
+        let l = factor.ok_or_else(refuse)?.lower().clone();
+        let mut inner = multiply(l.t(), l.view()) * times;
+        inner.diag_mut().iter_mut().for_each(|v| *v += alpha);
+        let r = Cholesky::of(inner.view()).ok_or_else(refuse)?.lower().clone();
+        Ok(Front { l, r })
+    }
+
+    /// `L⁻ᵀ R⁻ᵀ v`.
+    fn back(&self, v: &[f64]) -> Vec<f64> {
+        let mut v = v.to_vec();
+        solve_lower_transposed(self.r.view(), &mut v, 1);
+        solve_lower_transposed(self.l.view(), &mut v, 1);
+        v
+    }
+
+    /// `R⁻¹ L⁻¹ v`.
+    fn turned(&self, v: &[f64]) -> Vec<f64> {
+        let mut v = v.to_vec();
+        solve_lower(self.l.view(), &mut v, 1);
+        solve_lower(self.r.view(), &mut v, 1);
+        v
+    }
+
+    /// `K_zz v`.
+    fn own(&self, v: &[f64]) -> Vec<f64> {
+        let v = self.l.t().dot(&Array1::from(v.to_vec()));
+        self.l.dot(&v).to_vec()
+    }
+}

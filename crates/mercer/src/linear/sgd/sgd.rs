@@ -1,0 +1,323 @@
+//! Stochastic gradients: linear models that follow the slope of one row after the other.
+//!
+//! What is minimized, and the steps, stand at the head of `descent.rs`. With the loss `hinge` it is a linear
+//! support vector machine, with `log_loss` logistic regression, with `squared_error` ridge regression: the
+//! same optima as theirs, less exactly, in time that grows with the cells that are there and nothing else.
+
+use super::learning_rate::{Average, LearningRate};
+use super::linear_classifier::{Begin, SidePlanes};
+use super::linear_regressor::NumberPlane;
+use super::loss::{NumberLoss, SideLoss};
+use super::out_of_core;
+use super::rows::Asked;
+use crate::data::ClassWeight;
+use crate::linear::logistic::Penalty;
+use crate::model::{BoxedParts, Shape};
+use crate::prelude::*;
+
+params! {
+    /// Classes told apart by planes that follow the slope of one row after the other.
+    pub struct SgdClassifier {
+        /// What a row costs: `hinge` (a linear support vector machine), `log_loss` (logistic regression),
+        /// `modified_huber`, `squared_hinge`, `perceptron`; or what it costs to miss 1 and −1:
+        /// `squared_error`, `huber`, `epsilon_insensitive`, `squared_epsilon_insensitive`.
+        loss: SideLoss = SideLoss::Hinge, OneOf(SideLoss::WORDS);
+        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
+        /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
+        penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
+        /// The price on large weights. Larger values keep them smaller; `optimal` steps follow it.
+        alpha: f64 = 0.0001, AtLeast(0.0);
+        /// The share of the absolute values in the price `elasticnet`.
+        l1_ratio: f64 = 0.15, Between(0.0, 1.0);
+        /// Whether there are constant terms, which are free of the price.
+        fit_intercept: bool = true, Any;
+        /// Passes over the rows after which to stop in any case; the certificate then says so.
+        max_iter: usize = 1000, AtLeast(1.0);
+        /// Passes that lower the mean of loss and price by less than this gain nothing. Nothing makes all
+        /// passes.
+        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
+        /// Whether every pass takes the rows in another order.
+        shuffle: bool = true, Any;
+        /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
+        epsilon: f64 = 0.1, AtLeast(0.0);
+        /// What the order of rows is drawn by.
+        random_state: usize = 0, Any;
+        /// How long the steps are: `constant`, `optimal` (1 / (alpha t)), `invscaling` (eta0 / t^power_t),
+        /// `adaptive` (shorter when nothing is gained), or as long as the row needs (`pa1`, `pa2`).
+        learning_rate: LearningRate = LearningRate::Optimal, OneOf(LearningRate::WORDS);
+        /// The first length of steps; for `pa1` the largest, for `pa2` the more the less they are drawn
+        /// back. `optimal` does not ask for it.
+        eta0: f64 = 0.01, Above(0.0);
+        /// How fast `invscaling` steps grow shorter.
+        power_t: f64 = 0.5, AtLeast(0.0);
+        /// Whether some rows are kept to judge the passes by, instead of the mean of loss and price.
+        early_stopping: bool = false, Any;
+        /// The share of such rows.
+        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
+        /// The fit ends, or steps that adapt grow shorter, after so many passes in a row that gain nothing.
+        n_iter_no_change: usize = 5, AtLeast(1.0);
+        /// How much the rows of each class count: `balanced`, or a number for every class.
+        class_weight: Option<ClassWeight> = None, AtLeast(0.0);
+        /// Whether the planes that are kept are the means over all steps, or over those from this one on.
+        average: Average = Average::Switch(false), AtLeast(1.0);
+        /// How long the steps of the constant term are beside those of the weights. Nothing is 1, and 0.01
+        /// for sparse rows.
+        intercept_decay: Option<f64> = None, Above(0.0);
+    }
+}
+
+params! {
+    /// Numbers predicted by a plane that follows the slope of one row after the other.
+    pub struct SgdRegressor {
+        /// What a row costs: `squared_error`, `huber` (straight beyond `epsilon`), `epsilon_insensitive`,
+        /// `squared_epsilon_insensitive`.
+        loss: NumberLoss = NumberLoss::SquaredError, OneOf(NumberLoss::WORDS);
+        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
+        /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
+        penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
+        /// The price on large weights. Larger values keep them smaller; `optimal` steps follow it.
+        alpha: f64 = 0.0001, AtLeast(0.0);
+        /// The share of the absolute values in the price `elasticnet`.
+        l1_ratio: f64 = 0.15, Between(0.0, 1.0);
+        /// Whether there is a constant term, which is free of the price.
+        fit_intercept: bool = true, Any;
+        /// Passes over the rows after which to stop in any case; the certificate then says so.
+        max_iter: usize = 1000, AtLeast(1.0);
+        /// Passes that lower the mean of loss and price by less than this gain nothing. Nothing makes all
+        /// passes.
+        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
+        /// Whether every pass takes the rows in another order.
+        shuffle: bool = true, Any;
+        /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
+        epsilon: f64 = 0.1, AtLeast(0.0);
+        /// What the order of rows is drawn by.
+        random_state: usize = 0, Any;
+        /// How long the steps are: `constant`, `optimal` (1 / (alpha t)), `invscaling` (eta0 / t^power_t),
+        /// `adaptive` (shorter when nothing is gained), or as long as the row needs (`pa1`, `pa2`).
+        learning_rate: LearningRate = LearningRate::InvScaling, OneOf(LearningRate::WORDS);
+        /// The first length of steps; for `pa1` the largest, for `pa2` the more the less they are drawn
+        /// back. `optimal` does not ask for it.
+        eta0: f64 = 0.01, Above(0.0);
+        /// How fast `invscaling` steps grow shorter.
+        power_t: f64 = 0.25, AtLeast(0.0);
+        /// Whether some rows are kept to judge the passes by, instead of the mean of loss and price.
+        early_stopping: bool = false, Any;
+        /// The share of such rows.
+        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
+        /// The fit ends, or steps that adapt grow shorter, after so many passes in a row that gain nothing.
+        n_iter_no_change: usize = 5, AtLeast(1.0);
+        /// Whether the plane that is kept is the mean over all steps, or over those from this one on.
+        average: Average = Average::Switch(false), AtLeast(1.0);
+        /// How long the steps of the constant term are beside those of the weights. Nothing is 1, and 0.01
+        /// for sparse rows.
+        intercept_decay: Option<f64> = None, Above(0.0);
+    }
+}
+
+/// The estimator of [`SgdClassifierModel`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfSgdClassifier;
+
+/// The planes that stochastic gradients came to.
+pub type SgdClassifierModel = SidePlanes<OfSgdClassifier>;
+
+/// The estimator of [`SgdRegressorModel`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct OfSgdRegressor;
+
+/// The plane that stochastic gradients came to.
+pub type SgdRegressorModel = NumberPlane<OfSgdRegressor>;
+
+impl SgdClassifier {
+    fn asked(&self) -> Asked {
+        Asked {
+            loss: self.loss.with(self.epsilon),
+            penalty: self.penalty,
+            alpha: self.alpha,
+            l1_ratio: self.l1_ratio,
+            rate: self.learning_rate,
+            eta0: self.eta0,
+            power_t: self.power_t,
+            fit_intercept: self.fit_intercept,
+            intercept_decay: self.intercept_decay,
+            average: self.average,
+            max_iter: self.max_iter,
+            tol: self.tol,
+            n_iter_no_change: self.n_iter_no_change,
+            shuffle: self.shuffle,
+            random_state: self.random_state,
+            validation: self.early_stopping.then_some(self.validation_fraction),
+        }
+    }
+
+    fn learn(
+        &self,
+        from: Begin<'_, SgdClassifierModel>,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<SgdClassifierModel>> {
+        self.check()?;
+        SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdClassifierModel>> {
+        self.check()?;
+        out_of_core::of_classes(self.asked(), self.class_weight.as_ref(), shape)
+    }
+}
+
+impl SgdRegressor {
+    fn asked(&self) -> Asked {
+        Asked {
+            loss: self.loss.with(self.epsilon),
+            penalty: self.penalty,
+            alpha: self.alpha,
+            l1_ratio: self.l1_ratio,
+            rate: self.learning_rate,
+            eta0: self.eta0,
+            power_t: self.power_t,
+            fit_intercept: self.fit_intercept,
+            intercept_decay: self.intercept_decay,
+            average: self.average,
+            max_iter: self.max_iter,
+            tol: self.tol,
+            n_iter_no_change: self.n_iter_no_change,
+            shuffle: self.shuffle,
+            random_state: self.random_state,
+            validation: self.early_stopping.then_some(self.validation_fraction),
+        }
+    }
+
+    fn learn(
+        &self,
+        from: Begin<'_, SgdRegressorModel>,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<Fitted<SgdRegressorModel>> {
+        self.check()?;
+        NumberPlane::learn(&self.asked(), from, data, monitor)
+    }
+
+    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdRegressorModel>> {
+        self.check()?;
+        out_of_core::of_numbers(self.asked(), shape)
+    }
+}
+
+by_rows!(SgdClassifier => SgdClassifierModel);
+by_rows!(SgdRegressor => SgdRegressorModel);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::linear::{LogisticRegression, Ridge};
+    use mercer_num::random::Random;
+
+    fn rows(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<f64>) {
+        let mut random = Random::new(seed);
+        let codes: Vec<u32> = (0..n).map(|i| (i % 2) as u32).collect();
+        let x = Matrix::from_shape_fn((n, 3), |(i, j)| {
+            random.normal() + f64::from(codes[i]) * (j as f64 - 0.5)
+        });
+        let y = x.outer_iter().map(|row| row[0] - 2.0 * row[2] + 0.1 * random.normal()).collect();
+        (x, codes, y)
+    }
+
+    #[test]
+    fn the_gap_holds_the_optimum_of_logistic_regression() {
+        let (x, codes, _) = rows(400, 3);
+        let classes = Classes::from_names(["a", "b"]);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let alpha = 0.01;
+        // C Σ log-loss + ½‖w‖² is n C times the mean with alpha = 1 / (n C).
+        let exact = LogisticRegression::new().C(1.0 / (alpha * 400.0)).tol(1e-10);
+        let best = exact.fit(&data, &Monitor::quiet()).unwrap();
+        let optimum = best.certificate.proof.objective.as_ref().unwrap().1 * alpha;
+
+        let fitted = SgdClassifier::new()
+            .loss(SideLoss::Log)
+            .alpha(alpha)
+            .average(Average::Switch(true))
+            .tol(None)
+            .max_iter(300)
+            .fit(&data, &Monitor::quiet())
+            .unwrap();
+
+        let proof = &fitted.certificate.proof;
+        let (value, bound) = (proof.objective.as_ref().unwrap().1, proof.bound.unwrap());
+        assert!(bound <= optimum + 1e-12 && optimum <= value + 1e-12, "{bound} {optimum} {value}");
+        assert!(value - bound < 1e-3, "{bound} {optimum} {value}");
+    }
+
+    #[test]
+    fn the_gap_holds_the_optimum_of_ridge_regression() {
+        let (x, _, y) = rows(300, 4);
+        let data = Dataset::numbers(&x, &y).unwrap();
+        let alpha = 0.1;
+        let ridge = Ridge::new().alpha(alpha * 300.0).fit(&data, &Monitor::quiet()).unwrap();
+        let residuals = ridge.predict(&Rows::from(&x)).unwrap();
+        let loss: f64 = residuals.iter().zip(&y).map(|(p, y)| 0.5 * (p - y).powi(2)).sum();
+        let square: f64 = ridge.coefficients.iter().map(|w| w * w).sum();
+        let optimum = loss / 300.0 + 0.5 * alpha * square;
+
+        for penalty in [Penalty::L2, Penalty::ElasticNet, Penalty::L1] {
+            let params = SgdRegressor::new().penalty(penalty).alpha(alpha).tol(None).max_iter(200);
+            let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
+
+            let proof = &fitted.certificate.proof;
+            let (value, bound) = (proof.objective.as_ref().unwrap().1, proof.bound.unwrap());
+            assert!(bound <= value && value - bound < 0.02 * value, "{penalty:?}: {bound} {value}");
+            if penalty == Penalty::L2 {
+                assert!(bound <= optimum + 1e-12 && optimum <= value + 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn absolute_prices_leave_weights_at_zero() {
+        let (x, codes, _) = rows(200, 5);
+        let mut random = Random::new(1);
+        let noisy =
+            Matrix::from_shape_fn(
+                (200, 8),
+                |(i, j)| {
+                    if j < 3 { x[[i, j]] } else { random.normal() }
+                },
+            );
+        let classes = Classes::from_names(["a", "b"]);
+        let data = Dataset::classes(&noisy, &codes, &classes).unwrap();
+
+        let params = SgdClassifier::new().penalty(Penalty::L1).alpha(0.05);
+        let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
+
+        assert!(model.coefficients.iter().skip(3).filter(|w| **w == 0.0).count() >= 3);
+        assert!(model.coefficients.iter().any(|w| *w != 0.0));
+    }
+
+    #[test]
+    fn steps_that_run_away_are_an_error_with_advice() {
+        let x = Matrix::from_elem((10, 2), 1e100);
+        let y: Vec<f64> = (0..10).map(f64::from).collect();
+
+        let refused =
+            SgdRegressor::new().fit(&Dataset::numbers(&x, &y).unwrap(), &Monitor::quiet());
+
+        assert_eq!(refused.err(), Some(Error::Diverged { pass: 1 }));
+    }
+
+    #[test]
+    fn rows_kept_to_judge_end_the_passes() {
+        let (x, codes, y) = rows(200, 6);
+        let classes = Classes::from_names(["a", "b"]);
+        let data = Dataset::classes(&x, &codes, &classes).unwrap();
+        let numbers = Dataset::numbers(&x, &y).unwrap();
+
+        let sides = SgdClassifier::new().early_stopping(true).fit(&data, &Monitor::quiet());
+        let plane = SgdRegressor::new().early_stopping(true).fit(&numbers, &Monitor::quiet());
+        let refused =
+            SgdClassifier::new().early_stopping(true).learn_on(None, &data, &Monitor::quiet());
+
+        assert!(sides.unwrap().n_iter < 1000 && plane.unwrap().n_iter < 1000);
+        assert!(matches!(refused, Err(Error::Parameter { name, .. }) if name == "early_stopping"));
+    }
+}

@@ -1,0 +1,270 @@
+//! Rows made from tables, with their classes or numbers.
+
+use super::Features;
+use crate::data::{Classes, Dataset, Described, Label, MISSING, Table, Values};
+use crate::error::{Error, Result};
+use mercer_num::{Matrix, Rows, Sparse};
+use ndarray::Axis;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The code of a row whose class is not known.
+pub const UNLABELED: u32 = u32::MAX;
+
+/// Rows made from a table.
+pub struct Encoded {
+    rows: OwnedRows,
+    /// Class codes; empty without a target.
+    pub codes: Vec<u32>,
+    /// Numbers to learn; empty without such a target.
+    pub numbers: Vec<f64>,
+    /// Cells whose word the model had never seen.
+    pub n_unseen: u64,
+    columns: Arc<[Described]>,
+}
+
+/// Rows that own their cells.
+pub(crate) enum OwnedRows {
+    Dense(Matrix),
+    Sparse(Sparse),
+}
+
+impl Encoded {
+    /// The features.
+    pub fn rows(&self) -> Rows<'_> {
+        match &self.rows {
+            OwnedRows::Dense(x) => Rows::from(x),
+            OwnedRows::Sparse(x) => Rows::from(x),
+        }
+    }
+
+    /// Bytes that the features take.
+    pub fn n_bytes(&self) -> u64 {
+        match &self.rows {
+            OwnedRows::Dense(x) => 8 * x.len() as u64,
+            OwnedRows::Sparse(x) => (12 * x.nnz() + 8 * x.rows()) as u64,
+        }
+    }
+
+    /// The features with their classes.
+    ///
+    /// # Errors
+    /// If there are no classes for them.
+    pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
+        Dataset::classes(self.rows(), &self.codes, classes)?.described(&self.columns)
+    }
+
+    /// The features alone.
+    ///
+    /// # Errors
+    /// Never: the description is of these very columns.
+    pub fn unlabeled(&self) -> Result<Dataset<'_>> {
+        Dataset::unlabeled(self.rows()).described(&self.columns)
+    }
+
+    /// The features with their numbers.
+    ///
+    /// # Errors
+    /// If there are no numbers for them.
+    pub fn number_dataset(&self) -> Result<Dataset<'_>> {
+        Dataset::numbers(self.rows(), &self.numbers)?.described(&self.columns)
+    }
+
+    /// All rows of several parts, in their order; `None` of no part.
+    pub fn join(mut parts: Vec<Encoded>) -> Option<Encoded> {
+        if parts.len() == 1 {
+            return parts.pop();
+        }
+        let columns = Arc::clone(&parts.first()?.columns);
+        let codes = parts.iter().flat_map(|part| part.codes.iter().copied()).collect();
+        let numbers = parts.iter().flat_map(|part| part.numbers.iter().copied()).collect();
+        let n_unseen = parts.iter().map(|part| part.n_unseen).sum();
+        let n_rows = parts.iter().map(|part| part.rows().n_rows()).sum();
+        let width = parts.first()?.rows().n_columns();
+        let sparse = parts.iter().any(|part| matches!(part.rows, OwnedRows::Sparse(_)));
+        let rows = if sparse {
+            let sparse = parts.iter().filter_map(|part| match &part.rows {
+                OwnedRows::Sparse(x) => Some(x),
+                OwnedRows::Dense(_) => None,
+            });
+            OwnedRows::Sparse(stacked(&sparse.collect::<Vec<_>>(), width))
+        } else {
+            let mut cells = Vec::with_capacity(n_rows * width);
+            for part in parts {
+                if let OwnedRows::Dense(x) = part.rows {
+                    cells.extend(x.iter());
+                }
+            }
+            OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
+        };
+        Some(Encoded { rows, codes, numbers, n_unseen, columns })
+    }
+
+    /// The rows at some places, copied.
+    pub fn select(&self, places: &[usize]) -> Encoded {
+        let rows = match &self.rows {
+            OwnedRows::Dense(x) => OwnedRows::Dense(x.select(Axis(0), places)),
+            OwnedRows::Sparse(x) => {
+                let n_cells =
+                    places.iter().filter_map(|i| x.outer_view(*i)).map(|row| row.nnz()).sum();
+                let (mut offsets, mut columns, mut values) =
+                    (vec![0], Vec::with_capacity(n_cells), Vec::with_capacity(n_cells));
+                for row in places.iter().filter_map(|i| x.outer_view(*i)) {
+                    columns.extend_from_slice(row.indices());
+                    values.extend_from_slice(row.data());
+                    offsets.push(columns.len());
+                }
+                OwnedRows::Sparse(Sparse::new(
+                    (offsets.len() - 1, x.cols()),
+                    offsets,
+                    columns,
+                    values,
+                ))
+            }
+        };
+        let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
+        let numbers = places.iter().filter_map(|i| self.numbers.get(*i)).copied().collect();
+        Encoded { rows, codes, numbers, n_unseen: 0, columns: Arc::clone(&self.columns) }
+    }
+}
+
+/// Compressed rows one below the other. Memory that is new costs more than the copy, so all threads
+/// take part.
+fn stacked(parts: &[&Sparse], width: usize) -> Sparse {
+    let n_cells = parts.iter().map(|x| x.nnz()).sum();
+    let (mut places, mut values) = (vec![0; n_cells], vec![0.0; n_cells]);
+    let (mut places_left, mut values_left) = (places.as_mut_slice(), values.as_mut_slice());
+    let mut offsets = vec![0];
+    let mut copies = Vec::with_capacity(parts.len());
+    for x in parts {
+        let before = offsets[offsets.len() - 1];
+        let ends = x.indptr().into_raw_storage().iter().skip(1);
+        offsets.extend(ends.map(|end| before + end));
+        let (some_places, more_places) = places_left.split_at_mut(x.nnz());
+        let (some_values, more_values) = values_left.split_at_mut(x.nnz());
+        copies.push((some_places, some_values, x));
+        (places_left, values_left) = (more_places, more_values);
+    }
+    copies.into_par_iter().for_each(|(places, values, x)| {
+        places.copy_from_slice(x.indices());
+        values.copy_from_slice(x.data());
+    });
+    Sparse::new((offsets.len() - 1, width), offsets, places, values)
+}
+
+/// Makes rows of many tables: what is the same for all of them is worked out once.
+pub struct Encoder<'a> {
+    features: &'a Features,
+    columns: Arc<[Described]>,
+}
+
+impl<'a> Encoder<'a> {
+    /// Makes rows as these features say.
+    pub fn new(features: &'a Features) -> Encoder<'a> {
+        Encoder { features, columns: features.described() }
+    }
+
+    /// As [`Features::encode`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has no class or an unknown one.
+    pub fn encode(&self, table: &Table, classes: Option<&Classes>) -> Result<Encoded> {
+        let codes = match (&self.features.target, classes) {
+            (Some(target), Some(classes)) => {
+                let codes = class_codes(table, target, classes)?;
+                if let Some(row) = codes.iter().position(|code| *code == UNLABELED) {
+                    return Err(Error::MissingTarget { row, column: target.clone() });
+                }
+                codes
+            }
+            _ => Vec::new(),
+        };
+        self.with_codes(table, codes)
+    }
+
+    /// As [`Features::encode_partly`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has an unknown class.
+    pub fn encode_partly(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
+        let codes = match &self.features.target {
+            Some(target) => class_codes(table, target, classes)?,
+            None => vec![UNLABELED; table.n_rows()],
+        };
+        self.with_codes(table, codes)
+    }
+
+    /// As [`Features::encode_numbers`].
+    ///
+    /// # Errors
+    /// If columns do not fit, or a row has no number.
+    pub fn encode_numbers(&self, table: &Table) -> Result<Encoded> {
+        let numbers = match &self.features.target {
+            Some(target) => target_numbers(table, target)?,
+            None => return Err(Error::MissingColumn { name: "target".into() }),
+        };
+        Ok(Encoded { numbers, ..self.with_codes(table, Vec::new())? })
+    }
+
+    fn with_codes(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
+        let (rows, n_unseen) = self.features.rows(table)?;
+        let columns = Arc::clone(&self.columns);
+        Ok(Encoded { rows, codes, numbers: Vec::new(), n_unseen, columns })
+    }
+}
+
+/// The class of every row, [`UNLABELED`] where there is none.
+fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32>> {
+    let column =
+        table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
+    let Values::Categories { codes, levels } = &column.values else {
+        return Err(Error::Kind {
+            column: target.to_owned(),
+            found: column.values.kind().to_string(),
+            expected: "a class".into(),
+        });
+    };
+    let of_level: Vec<Option<u32>> =
+        levels.words().iter().map(|word| class_of(word, classes)).collect();
+    codes
+        .iter()
+        .enumerate()
+        .map(|(row, code)| match of_level.get(*code as usize) {
+            Some(Some(class)) => Ok(*class),
+            None if *code == MISSING => Ok(UNLABELED),
+            _ => Err(Error::UnknownClass {
+                class: levels
+                    .word(*code)
+                    .map_or_else(|| format!("in row {}", row + 1), str::to_owned),
+                known: known(classes),
+            }),
+        })
+        .collect()
+}
+
+/// The number of every row.
+fn target_numbers(table: &Table, target: &str) -> Result<Vec<f64>> {
+    let column =
+        table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
+    let Values::Numbers(y) = &column.values else {
+        return Err(Error::Kind {
+            column: target.to_owned(),
+            found: column.values.kind().to_string(),
+            expected: "a number".into(),
+        });
+    };
+    match y.iter().position(|y| y.is_nan()) {
+        Some(row) => Err(Error::MissingTarget { row, column: target.to_owned() }),
+        None => Ok(y.clone()),
+    }
+}
+
+/// The class a word stands for: the label it reads as, or the one that is written so.
+fn class_of(word: &str, classes: &Classes) -> Option<u32> {
+    let written = || classes.labels().iter().position(|label| label.to_string() == word);
+    classes.code(&Label::parse(word)).or_else(|| written().map(|c| c as u32))
+}
+
+fn known(classes: &Classes) -> String {
+    classes.labels().iter().map(Label::to_string).collect::<Vec<_>>().join(", ")
+}

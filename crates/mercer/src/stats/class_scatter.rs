@@ -1,0 +1,215 @@
+//! Weight, mean and scatter matrix of every group: what Gaussians with a covariance of their own need.
+//!
+//! Two summaries of a group are merged by the pairwise update of Chan, Golub & LeVeque (1979),
+//! `S = Sₐ + S_b + δδᵀ wₐw_b / w` with `δ = m_b − mₐ`.
+
+use super::Grouped;
+use super::centered::Centered;
+use super::packed_symmetric;
+use crate::error::{Error, Result};
+use mercer_num::parallel::{Layout, chunk_rows};
+use mercer_num::{Matrix, Rows};
+use serde::{Deserialize, Serialize};
+
+/// Below this share of a total, what taking away leaves over is rounding.
+const CRUMB: f64 = 1e-12;
+/// A variance that falls this share of itself below zero was never learned from these rows.
+const NEGATIVE: f64 = 1e-6;
+
+/// Weight, mean and centered scatter of every group.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scatters {
+    /// `Σ w`.
+    pub weights: Vec<f64>,
+    /// The weighted means, one row a group; zero where there is no weight.
+    pub means: Matrix,
+    /// `Σ w (x − mean)(x − mean)ᵀ`, one row a group: the lower triangle, row after row.
+    pub scatters: Matrix,
+}
+
+impl Scatters {
+    /// Summarizes rows; `slots[i]` is the group of row `i`.
+    ///
+    /// # Errors
+    /// If a cell is missing or infinite.
+    pub fn of_rows(
+        rows: &Rows<'_>,
+        slots: &[u32],
+        weights: &[f64],
+        group_weights: &[f64],
+    ) -> Result<Scatters> {
+        let width = rows.n_columns();
+        let centered = Centered::new(rows, slots, weights, group_weights)?;
+        let mut places = vec![Vec::new(); group_weights.len()];
+        slots.iter().enumerate().for_each(|(i, slot)| places[*slot as usize].push(i));
+        let mut scatters = Matrix::zeros((group_weights.len(), packed_symmetric::size(width)));
+        let mut square = vec![0.0; width * width];
+        for (places, mut scatter) in places.iter().zip(scatters.outer_iter_mut()) {
+            // One row lies at its own mean.
+            if places.len() > 1 {
+                square.fill(0.0);
+                centered.add_scatter(places.iter().copied(), &mut square);
+                let scatter = scatter.as_slice_mut().expect("a fresh matrix is contiguous");
+                packed_symmetric::pack(&square, width, scatter);
+            }
+        }
+        Ok(Scatters { weights: group_weights.to_vec(), means: centered.means, scatters })
+    }
+
+    /// The lower triangle of a group's scatter.
+    pub(crate) fn scatter(&self, group: usize) -> &[f64] {
+        let width = self.scatters.ncols();
+        let cells = self.scatters.as_slice().expect("summaries are row-major");
+        &cells[group * width..(group + 1) * width]
+    }
+
+    fn scatter_mut(&mut self, group: usize) -> &mut [f64] {
+        let width = self.scatters.ncols();
+        let cells = self.scatters.as_slice_mut().expect("summaries are row-major");
+        &mut cells[group * width..(group + 1) * width]
+    }
+
+    /// The scatter of all rows around the means of their own groups: a lower triangle.
+    pub(crate) fn within(&self) -> Vec<f64> {
+        let mut sum = vec![0.0; self.scatters.ncols()];
+        for scatter in self.scatters.outer_iter() {
+            sum.iter_mut().zip(scatter).for_each(|(sum, s)| *sum += s);
+        }
+        sum
+    }
+}
+
+impl Grouped for Scatters {
+    fn empty(n_groups: usize, n_columns: usize) -> Self {
+        Scatters {
+            weights: vec![0.0; n_groups],
+            means: Matrix::zeros((n_groups, n_columns)),
+            scatters: Matrix::zeros((n_groups, packed_symmetric::size(n_columns))),
+        }
+    }
+
+    fn shape(&self) -> (usize, usize) {
+        self.means.dim()
+    }
+
+    fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
+        let factor = merge_mean(
+            (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
+            (other.weights[theirs], other.means.row(theirs).to_slice()),
+        );
+        let Some((factor, delta)) = factor else { return };
+        let scatter = self.scatter_mut(mine);
+        scatter.iter_mut().zip(other.scatter(theirs)).for_each(|(s, t)| *s += t);
+        packed_symmetric::add_outer(scatter, factor, &delta);
+    }
+
+    fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
+        let factor = forget_mean(
+            (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
+            (other.weights[theirs], other.means.row(theirs).to_slice()),
+        )?;
+        let nothing_left = self.weights[mine] == 0.0;
+        let width = self.means.ncols();
+        let scatter = self.scatter_mut(mine);
+        let before = packed_symmetric::diagonal(scatter, width);
+        if nothing_left {
+            scatter.fill(0.0);
+            return Ok(());
+        }
+        scatter.iter_mut().zip(other.scatter(theirs)).for_each(|(s, t)| *s -= t);
+        if let Some((factor, delta)) = factor {
+            packed_symmetric::add_outer(scatter, -factor, &delta);
+        }
+        settle(scatter, &before)
+    }
+
+    fn check(&self) -> Result<()> {
+        let (n_groups, width) = self.means.dim();
+        let fits = self.weights.len() == n_groups
+            && self.scatters.dim() == (n_groups, packed_symmetric::size(width))
+            && self.means.is_standard_layout()
+            && self.scatters.is_standard_layout()
+            && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
+            && self.means.iter().chain(&self.scatters).all(|v| v.is_finite())
+            && (0..n_groups).all(|g| {
+                packed_symmetric::diagonal(self.scatter(g), width).iter().all(|v| *v >= 0.0)
+            });
+        if fits { Ok(()) } else { Err(Error::File("scatters that no rows could have".into())) }
+    }
+
+    /// A leaf has a square for every class in it, so it takes rows enough to be worth them.
+    fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
+        (4 * n_columns.next_power_of_two()).min(4096).max(chunk_rows(n_columns, layout))
+    }
+
+    fn bytes(n_classes: usize, n_columns: usize) -> u64 {
+        let cells = n_columns as u64 * (n_columns as u64 + 5) / 2;
+        cells.saturating_mul(8 * n_classes.max(1) as u64)
+    }
+}
+
+type Mean<'a> = (&'a mut f64, Option<&'a mut [f64]>);
+
+/// Moves a mean to that of both; returns `wₐw_b / w` and `δ` where both have weight.
+pub(super) fn merge_mean(
+    (weight, mean): Mean<'_>,
+    (wb, other): (f64, Option<&[f64]>),
+) -> Option<(f64, Vec<f64>)> {
+    let (mean, other) = (mean?, other?);
+    if wb == 0.0 {
+        return None;
+    }
+    let wa = *weight;
+    let w = wa + wb;
+    *weight = w;
+    let delta: Vec<f64> = other.iter().zip(&*mean).map(|(b, a)| b - a).collect();
+    mean.iter_mut().zip(&delta).for_each(|(m, d)| *m += d * (wb / w));
+    Some((wa / w * wb, delta))
+}
+
+/// The way back: moves a mean to that of what is left; returns what [`merge_mean`] had returned.
+pub(super) fn forget_mean(
+    (weight, mean): Mean<'_>,
+    (wb, other): (f64, Option<&[f64]>),
+) -> Result<Option<(f64, Vec<f64>)>> {
+    let (Some(mean), Some(other)) = (mean, other) else { return Ok(None) };
+    let w = *weight;
+    let left = w - wb;
+    if left < -CRUMB * w.max(wb) {
+        return Err(Error::Forget { why: format!("a class of weight {w}, asked to lose {wb}") });
+    }
+    if left <= CRUMB * w {
+        *weight = 0.0;
+        mean.fill(0.0);
+        return Ok(None);
+    }
+    *weight = left;
+    mean.iter_mut().zip(other).for_each(|(m, b)| *m += (*m - b) * (wb / left));
+    let delta = other.iter().zip(&*mean).map(|(b, m)| b - m).collect();
+    Ok(Some((left / w * wb, delta)))
+}
+
+/// Refuses variances that fell below zero by more than rounding. A column of which only a crumb is
+/// left does not vary any more.
+pub(super) fn settle(scatter: &mut [f64], before: &[f64]) -> Result<()> {
+    let width = before.len();
+    for (j, before) in before.iter().enumerate() {
+        let variance = &scatter[packed_symmetric::row(j).end - 1];
+        if *variance < -NEGATIVE * before {
+            return Err(Error::Forget {
+                why: format!(
+                    "column {} would have a negative variance: these rows were not learned",
+                    j + 1
+                ),
+            });
+        }
+        if *variance <= CRUMB * before {
+            scatter[packed_symmetric::row(j)].fill(0.0);
+            for i in j + 1..width {
+                scatter[packed_symmetric::row(i).start + j] = 0.0;
+            }
+        }
+    }
+    Ok(())
+}

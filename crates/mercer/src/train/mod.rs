@@ -1,0 +1,11 @@
+//! Training: from a stream of tables to a fitted model with its certificate and cross-validated scores.
+
+mod cross_validate;
+mod expectation_maximization;
+mod out_of_core;
+mod stream;
+mod trained;
+
+pub use expectation_maximization::Unlabeled;
+pub use stream::{Goal, Outcome, Training, train, train_partly};
+pub use trained::Trained;

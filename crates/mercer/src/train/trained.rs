@@ -1,0 +1,272 @@
+//! A model ready to use on tables, and everything it needs to be merged, saved and told about.
+
+use crate::catalog::{AnyModel, AnyStats, Estimator};
+use crate::decision::{DecisionRule, Densities};
+use crate::error::{Error, Result};
+use crate::file;
+use crate::model::Fitted;
+use crate::model::tree::Tree;
+use crate::preprocess::Features;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::path::Path;
+
+/// Summaries of at least so many bytes are not stored beside the model that they make.
+const LARGE: u64 = 1 << 20;
+
+/// An estimator, what it learned, and how tables become its rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trained {
+    /// The version of Mercer that made it.
+    pub made_by: String,
+    /// How it was asked to learn.
+    pub estimator: Estimator,
+    /// How tables become rows.
+    pub features: Features,
+    /// What it learned, and the proof.
+    pub fitted: Fitted<AnyModel>,
+    /// The summary it was made from, if it learns by statistics: what merging and forgetting need.
+    pub stats: Option<AnyStats>,
+    /// Costs, new priors and the reject zone that answers are given by, where any were set.
+    pub decision: Option<DecisionRule>,
+    /// The log-densities of training rows, each under a model that had not seen it; what strangers
+    /// are measured by.
+    pub densities: Option<Densities>,
+}
+
+/// What a file holds of it: no model where the summary makes it again.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InFile<'a> {
+    made_by: Cow<'a, str>,
+    estimator: Cow<'a, Estimator>,
+    features: Cow<'a, Features>,
+    fitted: Fitted<Option<Cow<'a, AnyModel>>>,
+    stats: Option<Cow<'a, AnyStats>>,
+    #[serde(default)]
+    decision: Option<Cow<'a, DecisionRule>>,
+    #[serde(default)]
+    densities: Option<Cow<'a, Densities>>,
+}
+
+impl Trained {
+    /// Puts the parts together.
+    pub fn new(
+        estimator: Estimator,
+        features: Features,
+        fitted: Fitted<AnyModel>,
+        stats: Option<AnyStats>,
+    ) -> Trained {
+        let made_by = format!("mercer {}", env!("CARGO_PKG_VERSION"));
+        Trained { made_by, estimator, features, fitted, stats, decision: None, densities: None }
+    }
+
+    /// The model of the rows of both.
+    ///
+    /// # Errors
+    /// If the two were not trained alike, or do not learn by statistics.
+    pub fn merge(&self, other: &Trained) -> Result<Trained> {
+        let differ = |why: &str| Err(Error::Merge { why: why.to_owned() });
+        if self.estimator != other.estimator {
+            return differ("the estimators or their parameters differ");
+        }
+        let Some(features) = self.features.agreed(&other.features) else {
+            return differ("the columns differ; train both with the same columns and levels");
+        };
+        let (Some(mine), Some(theirs)) = (&self.stats, &other.stats) else {
+            return Err(self.estimator.unable("be merged: it keeps no statistics"));
+        };
+        let mut stats = mine.clone();
+        stats.merge(theirs)?;
+        let rows = self.fitted.certificate.rows + other.fitted.certificate.rows;
+        let mut merged = self.refinished(stats, rows)?;
+        // A part that was cut short stays one in the whole.
+        let stopped = &mut merged.fitted.certificate.stopped;
+        *stopped = stopped.or(other.fitted.certificate.stopped);
+        merged.features = features;
+        Ok(merged)
+    }
+
+    /// The model without some of its rows, given as their summary.
+    ///
+    /// # Errors
+    /// If the rows cannot have been learned.
+    pub fn forget(&self, stats: &AnyStats, rows: u64) -> Result<Trained> {
+        let Some(mine) = &self.stats else {
+            return Err(self.estimator.unable("forget: it keeps no statistics"));
+        };
+        let mut left = mine.clone();
+        left.forget(stats)?;
+        let learned = self.fitted.certificate.rows;
+        let Some(rows) = learned.checked_sub(rows) else {
+            return Err(Error::Forget { why: format!("{rows} of {learned} rows") });
+        };
+        self.refinished(left, rows)
+    }
+
+    fn refinished(&self, stats: AnyStats, rows: u64) -> Result<Trained> {
+        let mut fitted = self.estimator.finish(&stats, rows)?;
+        fitted.certificate.stopped = self.fitted.certificate.stopped;
+        let log_priors =
+            |model: &AnyModel| Some(model.as_model().factored()?.log_priors().to_vec());
+        let mut decision = self.decision.clone();
+        if let (Some(old), Some(new)) = (log_priors(&self.fitted.model), log_priors(&fitted.model))
+            && old.len() == new.len()
+        {
+            decision = decision.map(|rule| rule.moved(&old, &new));
+        }
+        // Costs say nothing about classes that came later.
+        decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
+        // Densities are of the rows before.
+        Ok(Trained { fitted, stats: Some(stats), decision, densities: None, ..self.clone() })
+    }
+
+    /// The bytes of a model file.
+    ///
+    /// # Errors
+    /// If the description would be too large.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        file::to_bytes(self.tree()?)
+    }
+
+    /// What a file holds.
+    fn tree(&self) -> Result<Tree> {
+        let model = (!self.follows_from_stats()).then_some(Cow::Borrowed(&self.fitted.model));
+        let certificate = self.fitted.certificate.clone();
+        let file = InFile {
+            made_by: Cow::Borrowed(&self.made_by),
+            estimator: Cow::Borrowed(&self.estimator),
+            features: Cow::Borrowed(&self.features),
+            fitted: Fitted { model, certificate },
+            stats: self.stats.as_ref().map(Cow::Borrowed),
+            decision: self.decision.as_ref().map(Cow::Borrowed),
+            densities: self.densities.as_ref().map(Cow::Borrowed),
+        };
+        Tree::of(&file).map_err(|e| Error::File(e.to_string()))
+    }
+
+    /// Whether the summary is large and makes the very model again. Then the model need not be stored: a table
+    /// of counts and one of their logarithms are as large as each other.
+    fn follows_from_stats(&self) -> bool {
+        let Some(stats) = self.stats.as_ref().filter(|stats| !stats.holds_rows()) else {
+            return false;
+        };
+        let n_columns = self.features.n_features();
+        self.estimator.summary_bytes(n_classes(&self.fitted.model).max(1), n_columns) >= LARGE
+            && self.estimator.finish(stats, 0).is_ok_and(|again| again.model == self.fitted.model)
+    }
+
+    /// The model in a file's bytes.
+    ///
+    /// # Errors
+    /// The first claim that does not hold.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Trained> {
+        let file: InFile<'_> = file::from_bytes(bytes)?
+            .into_value()
+            .map_err(|e| Error::File(format!("its description does not fit ({e})")))?;
+        let (estimator, features) = (file.estimator.into_owned(), file.features.into_owned());
+        let stats = file.stats.map(Cow::into_owned);
+        estimator.check().map_err(|e| Error::File(e.to_string()))?;
+        features.check()?;
+        let is_stored = file.fitted.model.is_some();
+        let model = match (file.fitted.model, &stats) {
+            (Some(model), _) => model.into_owned(),
+            (None, Some(stats)) if !stats.holds_rows() => made_of(&estimator, stats)?,
+            (None, _) => return Err(Error::File("neither a model nor what makes one".into())),
+        };
+        let trained = Trained {
+            made_by: file.made_by.into_owned(),
+            estimator,
+            features,
+            fitted: Fitted { model, certificate: file.fitted.certificate },
+            stats,
+            decision: file.decision.map(Cow::into_owned),
+            densities: file.densities.map(Cow::into_owned),
+        };
+        trained.check()?;
+        if is_stored {
+            trained.check_stats()?;
+        }
+        Ok(trained)
+    }
+
+    /// Writes a model file whole or not at all.
+    ///
+    /// # Errors
+    /// What the system said.
+    pub fn save(&self, path: &Path) -> Result<()> {
+        file::save_tree(path, self.tree()?)
+    }
+
+    /// Reads a model file.
+    ///
+    /// # Errors
+    /// What the system said, or the first claim that does not hold.
+    pub fn load(path: &Path) -> Result<Trained> {
+        let bytes = std::fs::read(path)
+            .map_err(|e| Error::System { path: path.display().to_string(), why: e.to_string() })?;
+        Trained::from_bytes(&bytes)
+    }
+
+    fn check(&self) -> Result<()> {
+        let refuse = |why: &str| Err(Error::File(why.to_owned()));
+        self.fitted.model.as_model().check()?;
+        if self.fitted.model.id() != self.estimator.id() {
+            return refuse("the model is another estimator's");
+        }
+        let width = self.features.n_features();
+        if n_columns(&self.fitted.model).is_some_and(|n| n != width) {
+            return refuse("the model and its features differ in width");
+        }
+        if let Some(rule) = &self.decision {
+            rule.check(n_classes(&self.fitted.model))?;
+        }
+        if let Some(densities) = &self.densities {
+            densities.check()?;
+        }
+        Ok(())
+    }
+
+    fn check_stats(&self) -> Result<()> {
+        let Some(stats) = &self.stats else { return Ok(()) };
+        // What merging and forgetting would make must be of the same columns and classes.
+        let shape = |model: &AnyModel| {
+            let classifier = model.as_model().classifier();
+            (n_columns(model), classifier.map(|model| model.classes().clone()))
+        };
+        let again = match stats.outline().filter(|_| stats.holds_rows()) {
+            // What takes a search to make is not made anew to be looked at.
+            Some((n_columns, classes)) => {
+                stats.check()?;
+                (Some(n_columns), Some(classes))
+            }
+            None => shape(&made_of(&self.estimator, stats)?),
+        };
+        if again == shape(&self.fitted.model) {
+            return Ok(());
+        }
+        Err(Error::File("the model and its statistics are of other columns or classes".into()))
+    }
+}
+
+/// The model that a summary from a file makes.
+fn made_of(estimator: &Estimator, stats: &AnyStats) -> Result<AnyModel> {
+    stats.check()?;
+    Ok(estimator.finish(stats, 0).map_err(|e| Error::File(e.to_string()))?.model)
+}
+
+/// How many classes the model tells apart.
+fn n_classes(model: &AnyModel) -> usize {
+    model.as_model().classifier().map_or(0, |model| model.classes().len())
+}
+
+/// How many columns the model's rows have, where it looks at rows.
+fn n_columns(model: &AnyModel) -> Option<usize> {
+    let model = model.as_model();
+    let classifier = model.classifier().map(|m| m.n_columns());
+    let regressor = || model.regressor().map(|m| m.n_columns());
+    let detector = || model.detector().map(|m| m.n_columns());
+    let clusterer = || model.clusterer().map(|m| m.n_columns());
+    let transformer = || model.transformer().map(|m| m.n_inputs());
+    classifier.or_else(regressor).or_else(detector).or_else(clusterer).or_else(transformer)
+}
