@@ -1,6 +1,6 @@
 //! The command line, declared.
 
-use crate::commands::{Bayes, Deciding, Kernel};
+use crate::commands::{Bayes, DecisionOptions, Kernel};
 use clap::{ArgGroup, Args as Group, Parser, Subcommand, ValueHint};
 use mercer::data::Kind;
 use mercer_io::Format;
@@ -162,9 +162,9 @@ pub struct Train {
     #[arg(long, value_name = "MODEL", value_hint = ValueHint::FilePath, conflicts_with_all = ["prepare", "ignore", "features"])]
     pub like: Option<PathBuf>,
     #[command(flatten)]
-    pub partly: Partly,
+    pub partly: SemiSupervised,
     #[command(flatten)]
-    pub deciding: Deciding,
+    pub deciding: DecisionOptions,
     /// Folds of the cross-validation; 0 skips it
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=100), value_name = "N")]
     pub folds: u16,
@@ -193,7 +193,7 @@ pub struct Train {
 /// Rows without a class.
 #[derive(Group)]
 #[command(group(ArgGroup::new("without_class").args(["unlabeled", "unlabeled_data"]).multiple(true)))]
-pub struct Partly {
+pub struct SemiSupervised {
     /// Learn from rows whose target is missing too: each counts in every class by how probable the
     /// class is, round after round, until the likelihood no longer changes (expectation maximization)
     #[arg(long, visible_alias = "unlabelled", help_heading = "Rows without a class")]
@@ -247,7 +247,7 @@ pub struct Predict {
     #[arg(long, requires = "outliers")]
     pub outliers_here: bool,
     #[command(flatten)]
-    pub deciding: Deciding,
+    pub deciding: DecisionOptions,
     /// Add the ends of an interval that holds the number with this probability
     #[arg(long, value_name = "LEVEL", value_parser = level)]
     pub interval: Option<f64>,
@@ -272,7 +272,7 @@ pub struct Evaluate {
     #[arg(value_hint = ValueHint::FilePath)]
     pub data: String,
     #[command(flatten)]
-    pub deciding: Deciding,
+    pub deciding: DecisionOptions,
     #[command(flatten)]
     pub reading: Reading,
 }
@@ -336,7 +336,7 @@ pub struct Decide {
     #[arg(value_hint = ValueHint::FilePath)]
     pub model: PathBuf,
     #[command(flatten)]
-    pub deciding: Deciding,
+    pub deciding: DecisionOptions,
     /// Take out what was stored before: answers are the most probable class again, unless other flags
     /// say more
     #[arg(long)]

@@ -52,7 +52,7 @@ impl Session {
         session
     }
 
-    /// Words for people, on standard error.
+    /// CategoryEncoding for people, on standard error.
     pub fn say(&self, words: &str) {
         if !self.quiet {
             // Nobody to talk to is no reason to fail.

@@ -2,7 +2,7 @@
 //! and the sum of all features as JSON, for `bench/compare.py`.
 
 use mercer::data::Stream;
-use mercer::preprocess::{Features, Words};
+use mercer::preprocess::{CategoryEncoding, Features};
 use mercer_io::{Options, Source};
 use mercer_num::Matrix;
 use ndarray::Axis;
@@ -19,7 +19,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let start = Instant::now();
     let source = Source::open(&path, &Options { keep: 4 << 30, ..Options::default() })?;
     let profile = source.profile(&|_, _| true)?;
-    let (features, _) = Features::plan(&profile.schema(), Some(&target), Words::Auto)?;
+    let (features, _) = Features::plan(&profile.schema(), Some(&target), CategoryEncoding::Auto)?;
     let mut matrix = Matrix::zeros((profile.n_rows as usize, features.n_features()));
     let mut places = matrix.axis_chunks_iter_mut(Axis(0), CHUNK);
     source.stream(&features.schema, CHUNK, &mut |tables| {

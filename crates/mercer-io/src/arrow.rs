@@ -2,9 +2,9 @@
 
 use crate::arrow_check;
 use crate::catch_panic::guarded;
-use crate::column_summary::{Ask, Tallies};
+use crate::column_summary::{Ask, ColumnSummaries};
 use crate::columnar;
-use crate::decoder::Plan;
+use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
 use crate::open::{Counted, Input};
 use crate::options::Limits;
@@ -114,11 +114,11 @@ impl Reader for Arrow {
         At::Row
     }
 
-    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<Tallies> {
+    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
         guarded(ask.file, "Arrow", || columnar::tally(block, ask))
     }
 
-    fn decode(&self, block: &RecordBatch, plan: &Plan) -> Result<Decoded> {
+    fn decode(&self, block: &RecordBatch, plan: &Decoder) -> Result<Decoded> {
         guarded(plan.file, "Arrow", || columnar::decode(block, plan))
     }
 }

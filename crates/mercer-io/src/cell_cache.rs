@@ -9,7 +9,7 @@
 
 use crate::cells::Cells;
 use crate::column_summary::truth;
-use crate::decoder::{Plan, PlannedField};
+use crate::decoder::{Decoder, PlannedField};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use mercer::data::{Kind, MISSING};
@@ -25,12 +25,12 @@ pub(crate) struct KeptBlock {
 #[derive(Debug)]
 pub(crate) enum KeptColumn {
     Numbers(Vec<f64>),
-    Words(KeptWords),
+    LevelCounts(KeptWords),
     Texts(KeptTexts),
     Lost,
 }
 
-/// Codes and what they stand for, in order of appearance.
+/// CategoryCounts and what they stand for, in order of appearance.
 #[derive(Debug, Default)]
 pub(crate) struct KeptWords {
     codes: Vec<u32>,
@@ -91,7 +91,7 @@ impl KeptColumn {
     pub fn missing(&mut self) {
         match self {
             KeptColumn::Numbers(v) => v.push(f64::NAN),
-            KeptColumn::Words(w) => w.codes.push(MISSING),
+            KeptColumn::LevelCounts(w) => w.codes.push(MISSING),
             KeptColumn::Texts(t) => t.ends.push(None),
             KeptColumn::Lost => {}
         }
@@ -103,13 +103,13 @@ impl KeptColumn {
         if let KeptColumn::Numbers(v) = self {
             *self = if v.iter().all(|x| x.is_nan()) {
                 let codes = vec![MISSING; v.len()];
-                KeptColumn::Words(KeptWords { codes, ..KeptWords::default() })
+                KeptColumn::LevelCounts(KeptWords { codes, ..KeptWords::default() })
             } else {
                 KeptColumn::Lost
             };
         }
         match self {
-            KeptColumn::Words(w) => w.push(text),
+            KeptColumn::LevelCounts(w) => w.push(text),
             KeptColumn::Texts(t) => t.push(raw),
             KeptColumn::Numbers(_) | KeptColumn::Lost => {}
         }
@@ -118,7 +118,7 @@ impl KeptColumn {
     fn bytes(&self) -> usize {
         match self {
             KeptColumn::Numbers(v) => 8 * v.capacity(),
-            KeptColumn::Words(w) => {
+            KeptColumn::LevelCounts(w) => {
                 4 * w.codes.capacity()
                     + w.words.iter().map(|word| 64 + 2 * word.len()).sum::<usize>()
             }
@@ -131,10 +131,10 @@ impl KeptColumn {
     fn serves(&self, kind: Kind) -> bool {
         match self {
             KeptColumn::Numbers(v) => kind == Kind::Numeric || v.iter().all(|x| x.is_nan()),
-            KeptColumn::Words(w) if kind == Kind::Boolean => {
+            KeptColumn::LevelCounts(w) if kind == Kind::Boolean => {
                 w.words.iter().all(|w| truth(w).is_some())
             }
-            KeptColumn::Words(_) => kind == Kind::Categorical,
+            KeptColumn::LevelCounts(_) => kind == Kind::Categorical,
             KeptColumn::Texts(_) => kind == Kind::Text,
             KeptColumn::Lost => false,
         }
@@ -144,12 +144,12 @@ impl KeptColumn {
     fn cells(&self, to: &PlannedField) -> Cells {
         match (self, to.field.kind) {
             (KeptColumn::Numbers(v), Kind::Numeric) => Cells::Numbers(v.clone()),
-            (KeptColumn::Words(w), Kind::Categorical) => {
+            (KeptColumn::LevelCounts(w), Kind::Categorical) => {
                 let known: Vec<u32> = w.words.iter().map(|word| to.code(word)).collect();
                 let code = |c: &u32| known.get(*c as usize).copied().unwrap_or(MISSING);
-                Cells::Codes(w.codes.iter().map(code).collect())
+                Cells::CategoryCounts(w.codes.iter().map(code).collect())
             }
-            (KeptColumn::Words(w), Kind::Boolean) => {
+            (KeptColumn::LevelCounts(w), Kind::Boolean) => {
                 let known: Vec<Option<bool>> = w.words.iter().map(|word| truth(word)).collect();
                 let answer = |c: &u32| known.get(*c as usize).copied().flatten();
                 Cells::Booleans(w.codes.iter().map(answer).collect())
@@ -167,7 +167,7 @@ impl KeptColumn {
     fn len(&self) -> usize {
         match self {
             KeptColumn::Numbers(v) => v.len(),
-            KeptColumn::Words(w) => w.codes.len(),
+            KeptColumn::LevelCounts(w) => w.codes.len(),
             KeptColumn::Texts(t) => t.ends.len(),
             KeptColumn::Lost => 0,
         }
@@ -196,14 +196,14 @@ impl KeptBlock {
     }
 
     /// Whether every cell of a plan can be had from here; `names` are the file's columns.
-    pub fn serves(&self, plan: &Plan<'_>, names: &[String]) -> bool {
+    pub fn serves(&self, plan: &Decoder<'_>, names: &[String]) -> bool {
         names.iter().zip(&self.columns).all(|(name, kept)| {
             plan.place(name).is_none_or(|k| kept.serves(plan.fields[k].field.kind))
         })
     }
 
     /// The cells of a plan that is served, in its order.
-    pub fn decode(&self, plan: &Plan<'_>, names: &[String]) -> Vec<Cells> {
+    pub fn decode(&self, plan: &Decoder<'_>, names: &[String]) -> Vec<Cells> {
         let mut columns: Vec<(usize, Cells)> = names
             .iter()
             .zip(&self.columns)

@@ -1,7 +1,7 @@
 //! Columns while they grow: decoded cells, and tables of exact length made from them.
 
 use crate::column_summary::{Fallible, Fault, truth};
-use crate::decoder::{Plan, PlannedField};
+use crate::decoder::{Decoder, PlannedField};
 use crate::error::{Error, Result, shown};
 use crate::number::{self, Number};
 use mercer::data::Field;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cells {
     Numbers(Vec<f64>),
-    Codes(Vec<u32>),
+    CategoryCounts(Vec<u32>),
     Booleans(Vec<Option<bool>>),
     Text(Vec<Option<String>>),
     Sparse(SparseRows),
@@ -34,7 +34,7 @@ impl Cells {
     pub fn new(kind: Kind, n_rows: usize) -> Cells {
         match kind {
             Kind::Numeric => Cells::Numbers(Vec::with_capacity(n_rows)),
-            Kind::Categorical => Cells::Codes(Vec::with_capacity(n_rows)),
+            Kind::Categorical => Cells::CategoryCounts(Vec::with_capacity(n_rows)),
             Kind::Boolean => Cells::Booleans(Vec::with_capacity(n_rows)),
             Kind::Text => Cells::Text(Vec::with_capacity(n_rows)),
             Kind::Sparse => Cells::Sparse(SparseRows::default()),
@@ -44,7 +44,7 @@ impl Cells {
     pub fn len(&self) -> usize {
         match self {
             Cells::Numbers(v) => v.len(),
-            Cells::Codes(v) => v.len(),
+            Cells::CategoryCounts(v) => v.len(),
             Cells::Booleans(v) => v.len(),
             Cells::Text(v) => v.len(),
             Cells::Sparse(v) => v.ends.len(),
@@ -56,7 +56,7 @@ impl Cells {
     pub fn push_missing(&mut self) {
         match self {
             Cells::Numbers(v) => v.push(f64::NAN),
-            Cells::Codes(v) => v.push(MISSING),
+            Cells::CategoryCounts(v) => v.push(MISSING),
             Cells::Booleans(v) => v.push(None),
             Cells::Text(v) => v.push(None),
             Cells::Sparse(v) => v.ends.push(v.indices.len()),
@@ -71,7 +71,7 @@ impl Cells {
                 Some(value) => v.push(value),
                 None => return refuse(text, line, Kind::Numeric),
             },
-            Cells::Codes(v) => v.push(to.code(text)),
+            Cells::CategoryCounts(v) => v.push(to.code(text)),
             Cells::Booleans(v) => match truth(text) {
                 Some(value) => v.push(Some(value)),
                 None => return refuse(text, line, Kind::Boolean),
@@ -108,7 +108,9 @@ impl Cells {
         let to = source.len().min(from.saturating_add(n));
         match (self, source) {
             (Cells::Numbers(a), Cells::Numbers(b)) => a.extend_from_slice(&b[from..to]),
-            (Cells::Codes(a), Cells::Codes(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::CategoryCounts(a), Cells::CategoryCounts(b)) => {
+                a.extend_from_slice(&b[from..to])
+            }
             (Cells::Booleans(a), Cells::Booleans(b)) => a.extend_from_slice(&b[from..to]),
             (Cells::Text(a), Cells::Text(b)) => a.extend(b[from..to].iter_mut().map(Option::take)),
             (Cells::Sparse(a), Cells::Sparse(b)) => a.take(b, from, to),
@@ -120,7 +122,9 @@ impl Cells {
     fn into_values(self, field: &Field, file: &str) -> Result<Values> {
         Ok(match self {
             Cells::Numbers(v) => Values::Numbers(v),
-            Cells::Codes(codes) => Values::Categories { codes, levels: Arc::clone(&field.levels) },
+            Cells::CategoryCounts(codes) => {
+                Values::Categories { codes, levels: Arc::clone(&field.levels) }
+            }
             Cells::Booleans(v) => Values::Booleans(v),
             Cells::Text(v) => Values::Text(v),
             Cells::Sparse(v) => Values::Sparse(v.into_matrix(field.width, file)?),
@@ -162,14 +166,14 @@ impl SparseRows {
 /// Gathers blocks of any length and hands out tables of `chunk` rows.
 #[derive(Debug)]
 pub(crate) struct Chunker<'a> {
-    plan: &'a Plan<'a>,
+    plan: &'a Decoder<'a>,
     chunk: usize,
     n_pending: usize,
     pending: Vec<Cells>,
 }
 
 impl<'a> Chunker<'a> {
-    pub fn new(plan: &'a Plan<'a>, chunk: usize) -> Chunker<'a> {
+    pub fn new(plan: &'a Decoder<'a>, chunk: usize) -> Chunker<'a> {
         let pending = plan.fields.iter().map(|f| Cells::new(f.field.kind, 0)).collect();
         Chunker { plan, chunk: chunk.max(1), n_pending: 0, pending }
     }

@@ -1,7 +1,7 @@
 //! What the cells of a column look like, block by block: counts that add up to a profile.
 //!
 //! A tally is made from one block, merged with the tallies before it in the order of the file, and
-//! judged in `profile`. Words are collected from the first cell that is not a number; where earlier
+//! judged in `profile`. LevelCounts are collected from the first cell that is not a number; where earlier
 //! cells went uncollected the tally says so, and the driver asks once more for those columns.
 
 use crate::cell_cache::KeptBlock;
@@ -58,11 +58,11 @@ impl<'a> Ask<'a> {
     }
 
     /// An empty tally for a column of a name.
-    pub fn tally(&self, name: &str) -> Tally {
+    pub fn tally(&self, name: &str) -> ColumnSummary {
         match name {
-            _ if self.words.contains(name) => Tally::exact(),
-            _ if self.holds_texts(name) => Tally::of_texts(),
-            _ => Tally::default(),
+            _ if self.words.contains(name) => ColumnSummary::exact(),
+            _ if self.holds_texts(name) => ColumnSummary::of_texts(),
+            _ => ColumnSummary::default(),
         }
     }
 
@@ -74,11 +74,11 @@ impl<'a> Ask<'a> {
 
 /// The tallies of some consecutive records.
 #[derive(Debug, Default)]
-pub(crate) struct Tallies {
+pub(crate) struct ColumnSummaries {
     pub n_rows: u64,
     /// The line of the first record.
     pub first_line: u64,
-    pub columns: Vec<Tally>,
+    pub columns: Vec<ColumnSummary>,
     /// Names in the order of `columns`, for formats whose columns appear on the way.
     pub names: Names,
     /// Whether columns go by name rather than by place.
@@ -107,9 +107,9 @@ impl Names {
     }
 }
 
-impl Tallies {
+impl ColumnSummaries {
     /// Takes the records that follow; `line` is the first line of their block.
-    pub fn merge(&mut self, mut other: Tallies, line: u64, limits: &Limits) {
+    pub fn merge(&mut self, mut other: ColumnSummaries, line: u64, limits: &Limits) {
         if other.n_rows == 0 {
             return;
         }
@@ -121,7 +121,7 @@ impl Tallies {
         }
         self.n_rows += other.n_rows;
         if !other.named {
-            self.columns.resize_with(other.columns.len(), Tally::default);
+            self.columns.resize_with(other.columns.len(), ColumnSummary::default);
             for (mine, theirs) in self.columns.iter_mut().zip(other.columns) {
                 mine.merge(theirs, line, limits);
             }
@@ -131,7 +131,7 @@ impl Tallies {
         for (name, tally) in other.names.list.iter().zip(other.columns) {
             let j = self.names.place(name).unwrap_or_else(|| {
                 self.names.add(name);
-                self.columns.push(Tally::absent(n_rows, self.first_line));
+                self.columns.push(ColumnSummary::absent(n_rows, self.first_line));
                 present.push(false);
                 self.columns.len() - 1
             });
@@ -139,14 +139,14 @@ impl Tallies {
             self.columns[j].merge(tally, line, limits);
         }
         for (tally, _) in self.columns.iter_mut().zip(present).filter(|(_, present)| !present) {
-            tally.merge(Tally::absent(other.n_rows, other_first), 0, limits);
+            tally.merge(ColumnSummary::absent(other.n_rows, other_first), 0, limits);
         }
     }
 }
 
 /// What the cells of one column look like.
 #[derive(Debug)]
-pub(crate) struct Tally {
+pub(crate) struct ColumnSummary {
     pub n_missing: u64,
     pub first_missing: Option<u64>,
     pub n_numbers: u64,
@@ -160,7 +160,7 @@ pub(crate) struct Tally {
     pub min: f64,
     pub max: f64,
     numbers: Vec<u64>,
-    pub words: Words,
+    pub words: LevelCounts,
     /// One more than the largest index of a sparse row.
     pub width: u64,
     /// What a sparse file calls its first feature, once that is settled.
@@ -172,9 +172,9 @@ pub(crate) struct Tally {
     pub note: Option<String>,
 }
 
-impl Default for Tally {
+impl Default for ColumnSummary {
     fn default() -> Self {
-        Tally {
+        ColumnSummary {
             n_missing: 0,
             first_missing: None,
             n_numbers: 0,
@@ -185,7 +185,7 @@ impl Default for Tally {
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
             numbers: Vec::new(),
-            words: Words::new(false),
+            words: LevelCounts::new(false),
             width: 0,
             first_index: None,
             index_zero: false,
@@ -195,19 +195,26 @@ impl Default for Tally {
     }
 }
 
-impl Tally {
+impl ColumnSummary {
     /// An empty tally that collects every word as it is written.
-    pub fn exact() -> Tally {
-        Tally { words: Words::new(true), ..Tally::default() }
+    pub fn exact() -> ColumnSummary {
+        ColumnSummary { words: LevelCounts::new(true), ..ColumnSummary::default() }
     }
 
     /// An empty tally that counts cells and collects no word.
-    pub fn of_texts() -> Tally {
-        Tally { words: Words { begun: true, full: true, ..Words::new(false) }, ..Tally::default() }
+    pub fn of_texts() -> ColumnSummary {
+        ColumnSummary {
+            words: LevelCounts { begun: true, full: true, ..LevelCounts::new(false) },
+            ..ColumnSummary::default()
+        }
     }
 
-    fn absent(n_rows: u64, line: u64) -> Tally {
-        Tally { n_missing: n_rows, first_missing: (n_rows > 0).then_some(line), ..Tally::default() }
+    fn absent(n_rows: u64, line: u64) -> ColumnSummary {
+        ColumnSummary {
+            n_missing: n_rows,
+            first_missing: (n_rows > 0).then_some(line),
+            ..ColumnSummary::default()
+        }
     }
 
     /// Counts a missing cell.
@@ -304,7 +311,7 @@ impl Tally {
         (n as u64, self.numbers.len() > MAX_NUMBERS)
     }
 
-    fn merge(&mut self, other: Tally, line: u64, limits: &Limits) {
+    fn merge(&mut self, other: ColumnSummary, line: u64, limits: &Limits) {
         self.n_missing += other.n_missing;
         self.first_missing = self.first_missing.or(other.first_missing.map(|l| l + line));
         self.n_numbers += other.n_numbers;
@@ -357,7 +364,7 @@ impl Fault {
 
 /// How often each word occurs, up to a limit.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct LevelCounts {
     pub counts: HashMap<Box<[u8]>, u64, RandomState>,
     n_bytes: usize,
     /// Collected from the first cell on, whatever it looks like.
@@ -370,9 +377,9 @@ pub(crate) struct Words {
     pub skipped: bool,
 }
 
-impl Words {
-    fn new(always: bool) -> Words {
-        Words {
+impl LevelCounts {
+    fn new(always: bool) -> LevelCounts {
+        LevelCounts {
             counts: HashMap::default(),
             n_bytes: 0,
             always,
@@ -416,7 +423,7 @@ impl Words {
         }
     }
 
-    fn merge(&mut self, other: Words, limits: &Limits) {
+    fn merge(&mut self, other: LevelCounts, limits: &Limits) {
         self.always |= other.always;
         self.begun |= other.begun;
         self.skipped |= other.skipped;

@@ -1,12 +1,12 @@
 //! Arrow record batches as blocks: what Parquet and Arrow IPC share once their bytes are decoded.
 //!
 //! Here the format says what is a number and what a word, and `null` is the only missing value
-//! besides NaN. Dates become days and times become seconds, which the profile notes. Words of
+//! besides NaN. Dates become days and times become seconds, which the profile notes. LevelCounts of
 //! numbers, for class labels, are spelled from the integer itself, never through a float.
 
 use crate::cells::Cells;
-use crate::column_summary::{Ask, Fallible, Fault, Tallies, Tally};
-use crate::decoder::{Plan, PlannedField};
+use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible, Fault};
+use crate::decoder::{Decoder, PlannedField};
 use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::pipeline::Decoded;
@@ -81,13 +81,13 @@ pub(crate) fn names(file: &str, schema: &SchemaRef, limit: usize) -> Result<Vec<
 }
 
 /// Where in the file the columns of a plan are; all columns without a plan.
-pub(crate) fn projection(names: &[String], plan: Option<&Plan>) -> Vec<usize> {
+pub(crate) fn projection(names: &[String], plan: Option<&Decoder>) -> Vec<usize> {
     let wanted = |name: &String| plan.is_none_or(|p| p.place(name).is_some());
     names.iter().enumerate().filter(|(_, name)| wanted(name)).map(|(j, _)| j).collect()
 }
 
 /// What the cells of a batch look like.
-pub(crate) fn tally(batch: &RecordBatch, ask: &Ask) -> Result<Tallies> {
+pub(crate) fn tally(batch: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
     let schema = batch.schema();
     let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
         let column = ColumnOf::new(array, ask.file, field.name())?;
@@ -96,16 +96,16 @@ pub(crate) fn tally(batch: &RecordBatch, ask: &Ask) -> Result<Tallies> {
         Ok(tally)
     });
     let n_rows = batch.num_rows() as u64;
-    Ok(Tallies {
+    Ok(ColumnSummaries {
         n_rows,
         first_line: 1,
         columns: columns.collect::<Result<_>>()?,
-        ..Tallies::default()
+        ..ColumnSummaries::default()
     })
 }
 
 /// The cells of a batch in the columns of a plan.
-pub(crate) fn decode(batch: &RecordBatch, plan: &Plan) -> Result<Decoded> {
+pub(crate) fn decode(batch: &RecordBatch, plan: &Decoder) -> Result<Decoded> {
     let columns = plan.fields.iter().map(|planned| {
         let name = &planned.field.name;
         let Some(array) = batch.column_by_name(name) else {
@@ -163,7 +163,7 @@ impl<'a> ColumnOf<'a> {
         (!self.values.is_null(place)).then_some(place)
     }
 
-    fn count(&self, tally: &mut Tally, ask: &Ask) -> Fallible {
+    fn count(&self, tally: &mut ColumnSummary, ask: &Ask) -> Fallible {
         tally.declared = match self.class {
             Class::Word => None,
             Class::Boolean => Some(Kind::Boolean),

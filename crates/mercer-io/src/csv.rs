@@ -8,8 +8,8 @@
 use crate::block::{Cut, TextBlocks, at_newline, n_lines, trim};
 use crate::cell_cache::{KeptBlock, KeptColumn};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, Fallible, Tallies, Tally};
-use crate::decoder::Plan;
+use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible};
+use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
 use crate::number::{self, Number};
 use crate::open::Input;
@@ -136,7 +136,7 @@ impl Reader for Csv {
         self.first_line
     }
 
-    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<Tallies> {
+    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<ColumnSummaries> {
         let columns = self.names.iter().map(|name| ask.tally(name)).collect();
         let mut sink = TallySink { ask, numeric_tokens: ask.missing.numeric, columns };
         let limits = (ask.limits.field_bytes, ask.limits.record_bytes);
@@ -153,16 +153,16 @@ impl Reader for Csv {
         } else {
             (self.records(block, limits, &mut sink)?, None, sink)
         };
-        Ok(Tallies {
+        Ok(ColumnSummaries {
             n_rows: read.n_rows,
             first_line: read.first_line,
             columns: sink.columns,
             kept: kept.into_iter().collect(),
-            ..Tallies::default()
+            ..ColumnSummaries::default()
         })
     }
 
-    fn decode(&self, block: &Vec<u8>, plan: &Plan) -> Result<Decoded> {
+    fn decode(&self, block: &Vec<u8>, plan: &Decoder) -> Result<Decoded> {
         let n = n_lines(block) as usize;
         let places: Vec<Option<usize>> = self.names.iter().map(|name| plan.place(name)).collect();
         let cells = places
@@ -194,7 +194,7 @@ struct TallySink<'a> {
     ask: &'a Ask<'a>,
     /// Whether a number may stand for a missing value.
     numeric_tokens: bool,
-    columns: Vec<Tally>,
+    columns: Vec<ColumnSummary>,
 }
 
 impl Sink for TallySink<'_> {
@@ -268,7 +268,7 @@ impl Sink for KeepSink<'_> {
 }
 
 struct DecodeSink<'a> {
-    plan: &'a Plan<'a>,
+    plan: &'a Decoder<'a>,
     /// Whether a number may stand for a missing value.
     numeric_tokens: bool,
     /// By column of the file: the field it goes to and its cells, or nothing.

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// What to decode, from a file of a name.
 #[derive(Debug)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct Decoder<'a> {
     pub file: &'a str,
     pub missing: Missing,
     pub limits: Limits,
@@ -26,13 +26,13 @@ pub(crate) struct PlannedField {
     codes: HashMap<Box<[u8]>, u32, RandomState>,
 }
 
-impl<'a> Plan<'a> {
-    pub fn new(file: &'a str, options: &Options, schema: &Schema) -> Plan<'a> {
+impl<'a> Decoder<'a> {
+    pub fn new(file: &'a str, options: &Options, schema: &Schema) -> Decoder<'a> {
         let fields: Vec<PlannedField> =
             schema.fields.iter().cloned().map(PlannedField::new).collect();
         let places = fields.iter().enumerate().map(|(k, f)| (f.field.name.clone(), k)).collect();
         let missing = Missing::new(&options.missing);
-        Plan { file, missing, limits: options.limits, fields, places }
+        Decoder { file, missing, limits: options.limits, fields, places }
     }
 
     /// The place of a name among the fields.

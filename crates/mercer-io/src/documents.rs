@@ -8,8 +8,8 @@
 
 use crate::block::{TextBlocks, at_newline};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, Tallies, Tally};
-use crate::decoder::Plan;
+use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary};
+use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
 use crate::mail::{self, Mails, is_mail, is_mailbox, readable};
 use crate::open::Input;
@@ -311,14 +311,17 @@ impl Reader for Documents {
         At::Row
     }
 
-    fn tally(&self, block: &SomeTexts, ask: &Ask) -> Result<Tallies> {
-        let mut tallies =
-            Tallies { named: true, n_rows: block.texts.len() as u64, ..Tallies::default() };
-        let mut text = Tally::default();
+    fn tally(&self, block: &SomeTexts, ask: &Ask) -> Result<ColumnSummaries> {
+        let mut tallies = ColumnSummaries {
+            named: true,
+            n_rows: block.texts.len() as u64,
+            ..ColumnSummaries::default()
+        };
+        let mut text = ColumnSummary::default();
         text.declared = Some(Kind::Text);
         text.n_others = tallies.n_rows;
         if block.texts.iter().any(|(_, class)| class.is_some()) {
-            let mut label = Tally::exact();
+            let mut label = ColumnSummary::exact();
             label.declared = Some(Kind::Categorical);
             for (row, (_, class)) in block.texts.iter().enumerate() {
                 let word = class.as_deref().unwrap_or_default().as_bytes();
@@ -334,7 +337,7 @@ impl Reader for Documents {
         Ok(tallies)
     }
 
-    fn decode(&self, block: &SomeTexts, plan: &Plan) -> Result<Decoded> {
+    fn decode(&self, block: &SomeTexts, plan: &Decoder) -> Result<Decoded> {
         let n = block.texts.len();
         let kind = |k: usize| plan.fields[k].field.kind;
         let n_texts = plan.fields.iter().filter(|f| f.field.kind == Kind::Text).count();
@@ -352,7 +355,7 @@ impl Reader for Documents {
                 Cells::Text(v) if is_text => {
                     v.extend(block.texts.iter().map(|(text, _)| Some(text.clone())));
                 }
-                Cells::Codes(v) if is_class => v.extend(
+                Cells::CategoryCounts(v) if is_class => v.extend(
                     block
                         .texts
                         .iter()

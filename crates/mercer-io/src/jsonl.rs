@@ -7,8 +7,8 @@
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, Fallible, Fault, Tallies, Tally};
-use crate::decoder::Plan;
+use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible, Fault};
+use crate::decoder::Decoder;
 use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::open::Input;
@@ -100,7 +100,7 @@ impl JsonLines {
 
 /// The tallies of a block on the way: what is known of each column's last cell.
 struct Counting {
-    tallies: Tallies,
+    tallies: ColumnSummaries,
     /// For each column how many rows had its key, and the last of them.
     met: Vec<(u64, u64)>,
     /// The line of each row.
@@ -124,9 +124,9 @@ impl Reader for JsonLines {
         n_lines(block)
     }
 
-    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<Tallies> {
+    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<ColumnSummaries> {
         let mut counting = Counting {
-            tallies: Tallies { named: true, ..Tallies::default() },
+            tallies: ColumnSummaries { named: true, ..ColumnSummaries::default() },
             met: Vec::new(),
             lines: Vec::new(),
         };
@@ -154,7 +154,7 @@ impl Reader for JsonLines {
         Ok(counting.finish())
     }
 
-    fn decode(&self, block: &Vec<u8>, plan: &Plan) -> Result<Decoded> {
+    fn decode(&self, block: &Vec<u8>, plan: &Decoder) -> Result<Decoded> {
         let n = n_lines(block) as usize;
         let columns = plan.fields.iter().map(|f| Cells::new(f.field.kind, n)).collect();
         let seen = vec![false; plan.fields.len()];
@@ -202,7 +202,7 @@ impl JsonLines {
 
 impl Counting {
     /// Counts absent keys as missing.
-    fn finish(mut self) -> Tallies {
+    fn finish(mut self) -> ColumnSummaries {
         let n_rows = self.tallies.n_rows;
         for (tally, (n_met, _)) in self.tallies.columns.iter_mut().zip(&self.met) {
             if *n_met < n_rows {
@@ -233,7 +233,7 @@ impl Value<'_> {
         }
     }
 
-    fn count(&self, tally: &mut Tally, line: u64, ask: &Ask) -> Fallible {
+    fn count(&self, tally: &mut ColumnSummary, line: u64, ask: &Ask) -> Fallible {
         match self {
             Value::Null => tally.missing(line),
             Value::Bool(true) => tally.boolean(b"true", line, ask)?,
@@ -248,7 +248,7 @@ impl Value<'_> {
     }
 
     /// A text is no number here even if it looks like one: JSON says which is which.
-    fn push(&self, cells: &mut Cells, line: u64, plan: &Plan, k: usize) -> Fallible {
+    fn push(&self, cells: &mut Cells, line: u64, plan: &Decoder, k: usize) -> Fallible {
         let text = match self {
             Value::Null => {
                 cells.push_missing();

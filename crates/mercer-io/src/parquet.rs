@@ -1,9 +1,9 @@
 //! Apache Parquet. Its decoder may panic on damaged files, so every call into it is guarded.
 
 use crate::catch_panic::guarded;
-use crate::column_summary::{Ask, Tallies};
+use crate::column_summary::{Ask, ColumnSummaries};
 use crate::columnar;
-use crate::decoder::Plan;
+use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
 use crate::open::Input;
 use crate::options::Limits;
@@ -127,11 +127,11 @@ impl Reader for Parquet {
         At::Row
     }
 
-    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<Tallies> {
+    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
         guarded(ask.file, "Parquet", || columnar::tally(block, ask))
     }
 
-    fn decode(&self, block: &RecordBatch, plan: &Plan) -> Result<Decoded> {
+    fn decode(&self, block: &RecordBatch, plan: &Decoder) -> Result<Decoded> {
         guarded(plan.file, "Parquet", || columnar::decode(block, plan))
     }
 }

@@ -6,8 +6,8 @@
 //! they learn their place in the file.
 
 use crate::cells::Cells;
-use crate::column_summary::{Ask, Tallies};
-use crate::decoder::Plan;
+use crate::column_summary::{Ask, ColumnSummaries};
+use crate::decoder::Decoder;
 use crate::error::{At, Result};
 use rayon::prelude::*;
 use std::ops::ControlFlow;
@@ -46,10 +46,10 @@ pub(crate) trait Reader: Sync {
     }
 
     /// What the cells of a block look like.
-    fn tally(&self, block: &Self::Block, ask: &Ask) -> Result<Tallies>;
+    fn tally(&self, block: &Self::Block, ask: &Ask) -> Result<ColumnSummaries>;
 
     /// The cells of a block in the columns of a plan.
-    fn decode(&self, block: &Self::Block, plan: &Plan) -> Result<Decoded>;
+    fn decode(&self, block: &Self::Block, plan: &Decoder) -> Result<Decoded>;
 }
 
 /// Blocks in the order of the file.
@@ -60,7 +60,7 @@ pub(crate) type Blocks<'a, B> = Box<dyn Iterator<Item = Result<B>> + 'a>;
 pub(crate) struct Pass<'a> {
     pub block_size: usize,
     pub record_bytes: usize,
-    pub plan: Option<&'a Plan<'a>>,
+    pub plan: Option<&'a Decoder<'a>>,
     /// Bytes read from disk so far.
     pub progress: Arc<AtomicU64>,
 }

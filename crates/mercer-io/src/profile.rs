@@ -4,7 +4,7 @@
 //! many or too long ones. A column that is nearly all numbers is not turned into words in silence:
 //! its first other cell is an error.
 
-use crate::column_summary::{Tallies, Tally};
+use crate::column_summary::{ColumnSummaries, ColumnSummary};
 use crate::error::{At, Error, Result};
 use crate::options::Options;
 use mercer::data::{Field, Schema};
@@ -100,7 +100,7 @@ pub(crate) struct Judge<'a> {
 
 impl Judge<'_> {
     /// The columns whose words are needed and were not all collected.
-    pub fn holes(&self, names: &[String], tallies: &Tallies) -> Vec<String> {
+    pub fn holes(&self, names: &[String], tallies: &ColumnSummaries) -> Vec<String> {
         names
             .iter()
             .zip(&tallies.columns)
@@ -116,7 +116,7 @@ impl Judge<'_> {
     }
 
     /// The profile of everything that was counted.
-    pub fn profile(&self, names: &[String], tallies: Tallies) -> Result<Profile> {
+    pub fn profile(&self, names: &[String], tallies: ColumnSummaries) -> Result<Profile> {
         for name in self.options.kinds.iter().map(|(name, _)| name).chain(&self.options.target) {
             if !names.contains(name) {
                 return Err(Error::missing_column(
@@ -135,13 +135,13 @@ impl Judge<'_> {
         Ok(Profile { n_rows, columns })
     }
 
-    fn column(&self, name: &str, mut tally: Tally, n_rows: u64) -> Result<ColumnProfile> {
+    fn column(&self, name: &str, mut tally: ColumnSummary, n_rows: u64) -> Result<ColumnProfile> {
         let kind = self.kind(name, &tally, n_rows)?;
         let (n_distinct, distinct_capped) = tally.n_distinct();
         let mut words: Vec<(String, u64)> = Vec::new();
         if kind == Kind::Categorical || self.is_target(name) {
             let counts = std::mem::take(&mut tally.words.counts);
-            // Words were checked to be UTF-8 when they were collected.
+            // LevelCounts were checked to be UTF-8 when they were collected.
             words = counts
                 .into_iter()
                 .filter_map(|(word, n)| String::from_utf8(word.into_vec()).ok().map(|w| (w, n)))
@@ -173,7 +173,7 @@ impl Judge<'_> {
     }
 
     /// What a column holds: as the user says, as the format says, or as its cells look.
-    fn kind(&self, name: &str, tally: &Tally, n_rows: u64) -> Result<Kind> {
+    fn kind(&self, name: &str, tally: &ColumnSummary, n_rows: u64) -> Result<Kind> {
         if let Some(kind) = self.asked(name) {
             self.check_asked(name, kind, tally)?;
             return Ok(kind);
@@ -193,7 +193,7 @@ impl Judge<'_> {
         })
     }
 
-    fn check_asked(&self, name: &str, kind: Kind, tally: &Tally) -> Result<()> {
+    fn check_asked(&self, name: &str, kind: Kind, tally: &ColumnSummary) -> Result<()> {
         let n_fitting = match kind {
             Kind::Numeric => tally.n_numbers,
             Kind::Boolean => tally.n_booleans,
@@ -239,13 +239,13 @@ impl Judge<'_> {
     }
 
     /// Nearly all numbers, but not all.
-    fn is_damaged(&self, tally: &Tally) -> bool {
+    fn is_damaged(&self, tally: &ColumnSummary) -> bool {
         tally.n_others > 0
             && tally.n_numbers >= MIN_NUMBERS
             && tally.n_numbers * 10 >= tally.n_present() * NUMBERS_IN_TEN
     }
 
-    fn damaged(&self, name: &str, tally: &Tally, expected: Kind) -> Error {
+    fn damaged(&self, name: &str, tally: &ColumnSummary, expected: Kind) -> Error {
         let (line, found) = tally.first_other.clone().unwrap_or_default();
         Error::Cell {
             file: self.file.to_owned(),
@@ -257,7 +257,7 @@ impl Judge<'_> {
     }
 }
 
-fn looks_like_text(tally: &Tally, n_rows: u64) -> bool {
+fn looks_like_text(tally: &ColumnSummary, n_rows: u64) -> bool {
     let (n_distinct, _) = tally.n_distinct();
     if n_rows <= TEXT_MIN_ROWS || n_distinct * 2 <= n_rows {
         return false;

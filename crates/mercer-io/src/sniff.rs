@@ -102,7 +102,7 @@ pub(crate) fn delimiter(head: &[u8]) -> u8 {
     by_header.max_by_key(|(n, d)| (*n, rank(*d))).map_or(b',', |(_, d)| d)
 }
 
-/// Among equals the first candidate wins.
+/// Woodbury equals the first candidate wins.
 fn rank(delimiter: u8) -> usize {
     CANDIDATES.iter().rev().position(|d| *d == delimiter).unwrap_or(0)
 }

@@ -3,9 +3,9 @@
 use crate::arrow::Arrow;
 use crate::cell_cache::KeptBlock;
 use crate::cells::Chunker;
-use crate::column_summary::{Ask, Tallies};
+use crate::column_summary::{Ask, ColumnSummaries};
 use crate::csv::Csv;
-use crate::decoder::Plan;
+use crate::decoder::Decoder;
 use crate::documents::{self, Documents};
 use crate::error::{Error, Result};
 use crate::jsonl::JsonLines;
@@ -236,7 +236,7 @@ impl Source {
         judge.profile(&names, tallies)
     }
 
-    fn names<R: Reader>(&self, reader: &R, tallies: &Tallies) -> Vec<String> {
+    fn names<R: Reader>(&self, reader: &R, tallies: &ColumnSummaries) -> Vec<String> {
         reader.names().map_or_else(|| tallies.names.list.clone(), <[String]>::to_vec)
     }
 
@@ -245,9 +245,9 @@ impl Source {
         reader: &R,
         ask: &Ask<'_>,
         monitor: &dyn Fn(u64, Option<u64>) -> bool,
-    ) -> Result<Tallies> {
+    ) -> Result<ColumnSummaries> {
         let pass = self.pass(None);
-        let mut all = Tallies::default();
+        let mut all = ColumnSummaries::default();
         waves(
             reader,
             &pass,
@@ -283,7 +283,7 @@ impl Source {
         chunk: usize,
         take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let plan = Plan::new(&self.name, &self.options, schema);
+        let plan = Decoder::new(&self.name, &self.options, schema);
         if let Some(names) = reader.names() {
             plan.check_names(names)?;
         }
@@ -354,7 +354,7 @@ impl Source {
         svmlight.settle(schema, pass)
     }
 
-    fn pass<'a>(&self, plan: Option<&'a Plan<'a>>) -> Pass<'a> {
+    fn pass<'a>(&self, plan: Option<&'a Decoder<'a>>) -> Pass<'a> {
         Pass {
             block_size: self.block_size,
             record_bytes: self.options.limits.record_bytes,
@@ -377,7 +377,7 @@ impl Source {
 fn stream_kept(
     kept: &[KeptBlock],
     names: &[String],
-    plan: &Plan<'_>,
+    plan: &Decoder<'_>,
     chunker: &mut Chunker<'_>,
     take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {

@@ -5,8 +5,8 @@
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::{Cells, SparseRows};
-use crate::column_summary::{Ask, Tallies, Tally};
-use crate::decoder::Plan;
+use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary};
+use crate::decoder::Decoder;
 use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::open::Input;
@@ -77,7 +77,7 @@ impl Svmlight {
     }
 
     /// Makes the width of the features from the largest index, once all records are counted.
-    pub fn finish(&self, tallies: &mut Tallies) {
+    pub fn finish(&self, tallies: &mut ColumnSummaries) {
         let [label, features] = tallies.columns.as_mut_slice() else { return };
         let first = *self.first_index.get_or_init(|| u32::from(!features.index_zero));
         features.width = features.width.saturating_sub(u64::from(first)).max(1);
@@ -147,9 +147,9 @@ impl Reader for Svmlight {
         n_lines(block)
     }
 
-    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<Tallies> {
-        let mut label = Tally::exact();
-        let mut features = Tally::default();
+    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<ColumnSummaries> {
+        let mut label = ColumnSummary::exact();
+        let mut features = ColumnSummary::default();
         features.declared = Some(Kind::Sparse);
         let mut n_rows = 0;
         let count = |word: &[u8], line: u64| {
@@ -172,10 +172,15 @@ impl Reader for Svmlight {
             Ok(())
         };
         let first_line = self.records(block, count, measure)?.unwrap_or(0);
-        Ok(Tallies { n_rows, first_line, columns: vec![label, features], ..Tallies::default() })
+        Ok(ColumnSummaries {
+            n_rows,
+            first_line,
+            columns: vec![label, features],
+            ..ColumnSummaries::default()
+        })
     }
 
-    fn decode(&self, block: &Vec<u8>, plan: &Plan) -> Result<Decoded> {
+    fn decode(&self, block: &Vec<u8>, plan: &Decoder) -> Result<Decoded> {
         let first = u64::from(self.first_index().unwrap_or(1));
         let label = plan.place(LABEL).map(|k| &plan.fields[k]);
         let width = plan.place(FEATURES).map(|k| plan.fields[k].field.width);

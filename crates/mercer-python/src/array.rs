@@ -124,7 +124,7 @@ impl<'py> Compressed<'py> {
 
 /// What is to be learned: codes of classes, numbers, or nothing.
 pub enum Target<'py> {
-    Codes(PyReadonlyArray1<'py, u32>),
+    CategoryCounts(PyReadonlyArray1<'py, u32>),
     Numbers(PyReadonlyArray1<'py, f64>),
     Nothing,
 }
@@ -139,7 +139,7 @@ impl<'py> FromPyObject<'_, 'py> for Target<'py> {
         if let Ok(y) = y.extract::<PyReadonlyArray1<'py, f64>>() {
             return Ok(Target::Numbers(y));
         }
-        Ok(Target::Codes(y.extract()?))
+        Ok(Target::CategoryCounts(y.extract()?))
     }
 }
 
@@ -156,7 +156,7 @@ pub struct Batch<'py> {
 impl Batch<'_> {
     pub fn dataset(&self) -> PyResult<Dataset<'_>> {
         let mut data = match &self.target {
-            Target::Codes(codes) => {
+            Target::CategoryCounts(codes) => {
                 Dataset::classes(self.x.rows()?, codes.as_slice()?, &self.classes)
             }
             Target::Numbers(y) => Dataset::numbers(self.x.rows()?, y.as_slice()?),

@@ -16,7 +16,7 @@ pub struct Column<'py>(String, String, Cells<'py>);
 #[derive(FromPyObject)]
 enum Cells<'py> {
     Numbers(PyReadonlyArray1<'py, f64>),
-    Words(Vec<Option<String>>),
+    CategoryEncoding(Vec<Option<String>>),
 }
 
 /// The table of some columns.
@@ -24,9 +24,9 @@ pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
     let named = |Column(name, kind, cells): Column<'_>| {
         let values = match (kind.as_str(), cells) {
             ("numeric", Cells::Numbers(x)) => Values::Numbers(x.as_array().to_vec()),
-            ("categorical", Cells::Words(words)) => categories(words),
-            ("text", Cells::Words(words)) => Values::Text(words),
-            ("boolean", Cells::Words(words)) => {
+            ("categorical", Cells::CategoryEncoding(words)) => categories(words),
+            ("text", Cells::CategoryEncoding(words)) => Values::Text(words),
+            ("boolean", Cells::CategoryEncoding(words)) => {
                 Values::Booleans(words.iter().map(|w| w.as_ref().map(|w| w == "true")).collect())
             }
             _ => {

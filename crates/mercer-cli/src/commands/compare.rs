@@ -69,7 +69,7 @@ fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
         refuse_alone(estimator.card())?;
         for (key, value) in &args.settings {
             if let Some(name) = key.strip_prefix(estimator.id()).and_then(|k| k.strip_prefix('.')) {
-                estimator = estimator.set_word(name, value)?;
+                estimator = estimator.set_from_str(name, value)?;
             }
         }
         estimators.push(estimator);

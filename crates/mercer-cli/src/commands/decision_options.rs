@@ -14,24 +14,24 @@ use std::path::{Path, PathBuf};
 
 /// How to decide.
 #[derive(Args)]
-pub struct Deciding {
+pub struct DecisionOptions {
     /// What wrong answers cost: a table with one row a true class, whose first column is the class
     /// and whose other columns, named by class, are the cost of that answer
-    #[arg(long, help_heading = "Deciding", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long, help_heading = "DecisionOptions", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub cost: Option<PathBuf>,
     /// Give no answer where every answer is expected to cost more than this
-    #[arg(long, help_heading = "Deciding", value_parser = number, value_name = "COST")]
+    #[arg(long, help_heading = "DecisionOptions", value_parser = number, value_name = "COST")]
     pub reject: Option<f64>,
     /// A class's share where the model is used; the others divide the rest as in training (may
     /// repeat)
-    #[arg(long, help_heading = "Deciding", value_parser = named, value_name = "CLASS=P")]
+    #[arg(long, help_heading = "DecisionOptions", value_parser = named, value_name = "CLASS=P")]
     pub prior: Vec<(String, f64)>,
     /// A class's share in training, for models that do not keep it (may repeat)
-    #[arg(long, help_heading = "Deciding", value_parser = named, value_name = "CLASS=P", requires = "prior")]
+    #[arg(long, help_heading = "DecisionOptions", value_parser = named, value_name = "CLASS=P", requires = "prior")]
     pub trained_prior: Vec<(String, f64)>,
 }
 
-impl Deciding {
+impl DecisionOptions {
     /// Whether no flag was given.
     pub fn is_empty(&self) -> bool {
         self.cost.is_none() && self.reject.is_none() && self.prior.is_empty()

@@ -10,7 +10,7 @@ use crate::session::Session;
 use mercer::data::{Kind, Label};
 use mercer::explain::short;
 use mercer::model::Tree;
-use mercer::preprocess::{FittedMap, Step};
+use mercer::preprocess::{FittedFeatureMap, Step};
 use mercer::train::Trained;
 use serde_json::json;
 use std::io::{self, Write};
@@ -150,7 +150,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
 fn keeps_rows(model: &Trained) -> bool {
     let centers = model.features.map.as_ref().map(|map| &map.map);
     model.fitted.model.fields().get("machine").is_some()
-        || matches!(centers, Some(FittedMap::Nystroem(_)))
+        || matches!(centers, Some(FittedFeatureMap::Nystroem(_)))
 }
 
 /// Whether features say something by themselves.

@@ -20,7 +20,7 @@ mod unsupervised;
 
 pub use bayes::Bayes;
 pub use compare::Compared;
-pub use decision_options::Deciding;
+pub use decision_options::DecisionOptions;
 pub use kernel::Kernel;
 
 use crate::args::Command;

@@ -23,7 +23,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let able = model.fitted.model.as_model();
     let numbers = able.regressor().is_some();
-    let alone = model.estimator.card().learns_alone();
+    let alone = model.estimator.card().is_unsupervised();
     let classes = if numbers || alone { Classes::default() } else { input::classes(&model)? };
     let mut writer = Writer::new(&args, &model, &classes, session)?;
     if args.data == "-" && args.reading.format == Some(Format::Lines) {
@@ -180,7 +180,7 @@ fn log_densities(
     Ok(densities)
 }
 
-/// Turns tables into lines.
+/// HadamardRotation tables into lines.
 struct Writer<'a> {
     model: &'a Trained,
     classes: &'a Classes,

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
 use mercer::data::Label;
-use mercer::preprocess::{NumberStep, Step};
+use mercer::preprocess::{NumericStep, Step};
 use mercer::train::Trained;
 use mercer_num::random::Random;
 use serde_json::{Map, Value, json};
@@ -121,7 +121,7 @@ impl<'a> Columns<'a> {
 }
 
 /// A number as it was before it was prepared; of a bin, its name.
-fn number(step: &NumberStep, name: &str, cells: &[f64]) -> Value {
+fn number(step: &NumericStep, name: &str, cells: &[f64]) -> Value {
     if cells.len() > 1 {
         return step.names(name).get(largest(cells)).map_or(Value::Null, |bin| json!(bin));
     }

@@ -1,7 +1,7 @@
 //! `mercer train`: from a table to a saved model, judged and told about.
 
 use super::unsupervised;
-use crate::args::{Partly, Reading, Train};
+use crate::args::{Reading, SemiSupervised, Train};
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
@@ -9,8 +9,10 @@ use crate::session::Session;
 use mercer::catalog::{Card, Estimator};
 use mercer::data::{Classes, Kind, Label};
 use mercer::data::{Field, Schema};
-use mercer::preprocess::{Features, LeftOut, Looked, Reads, Recipe, TextRecipe, Words};
-use mercer::train::{Goal, Outcome, Trained, Training, Unlabeled, train, train_partly};
+use mercer::preprocess::{
+    CachedCounts, CategoryEncoding, DroppedColumns, Features, Reads, Recipe, TextRecipe,
+};
+use mercer::train::{Goal, Outcome, Trained, Training, Unlabeled, train, train_semi_supervised};
 use mercer_io::{ColumnProfile, Format, Profile, Source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -96,7 +98,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let (features, looked) = match &like {
-        Some(like) => (like.features.clone(), Looked::new(&source)),
+        Some(like) => (like.features.clone(), CachedCounts::new(&source)),
         None => {
             let planned = features.clone();
             let looked = features.look_and_keep(&recipe, &source, &monitor);
@@ -122,8 +124,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
             ));
         }
         Some(how) => {
-            let more = more.as_ref().map(Looked::new);
-            train_partly(training, &how, &looked, more.as_ref(), &monitor)
+            let more = more.as_ref().map(CachedCounts::new);
+            train_semi_supervised(training, &how, &looked, more.as_ref(), &monitor)
         }
         None => train(training, &looked, &monitor),
     };
@@ -137,7 +139,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     finish(&args, session, &profile, &reason, outcome, paths)
 }
 
-impl Partly {
+impl SemiSupervised {
     /// How rows without a class are learned from, if they are.
     fn how(&self) -> Option<Unlabeled> {
         (self.unlabeled || self.unlabeled_data.is_some()).then_some(Unlabeled {
@@ -317,7 +319,7 @@ pub(super) fn with_settings(args: &Train, mut estimator: Estimator) -> Result<Es
         estimator = estimator.set("likelihood", by_name.into())?;
     }
     for (key, value) in &args.settings {
-        estimator = estimator.set_word(key, value)?;
+        estimator = estimator.set_from_str(key, value)?;
     }
     Ok(estimator)
 }
@@ -336,7 +338,7 @@ fn choose_for_quantity(
     );
     let few = profile.n_rows < 3 * width as u64;
     Ok(if few || texts {
-        let estimator = Estimator::from_id("ridge")?.set_word("alpha_from", "evidence")?;
+        let estimator = Estimator::from_id("ridge")?.set_from_str("alpha_from", "evidence")?;
         let why = if texts {
             "words are many".to_owned()
         } else {
@@ -404,7 +406,7 @@ pub(super) fn recipe_for(card: &Card, steps: &[String]) -> Result<Recipe> {
 
 /// Refuses estimators that learn from rows alone: there is no truth to judge them by.
 pub(super) fn refuse_alone(card: &Card) -> Result<()> {
-    if !card.learns_alone() {
+    if !card.is_unsupervised() {
         return Ok(());
     }
     Err(Failure::Usage(format!(
@@ -436,7 +438,7 @@ impl Columns<'_> {
         &self,
         profile: &Profile,
         target: Option<&str>,
-        card: (&Card, Words),
+        card: (&Card, CategoryEncoding),
         session: &Session,
     ) -> Result<Features> {
         let mut schema: Schema = profile.schema();
@@ -478,20 +480,20 @@ impl Columns<'_> {
 fn planned(
     schema: &Schema,
     target: Option<&str>,
-    (card, words): (&Card, Words),
+    (card, words): (&Card, CategoryEncoding),
     reads: Reads,
     session: &Session,
 ) -> Result<Features> {
     let (features, left_out) = Features::plan_for(schema, target, words, reads)?;
     let unasked = card.takes("asked_texts");
     for (why, words) in [
-        (LeftOut::Empty, "they have no values".to_owned()),
+        (DroppedColumns::Empty, "they have no values".to_owned()),
         (
-            LeftOut::Text,
+            DroppedColumns::Text,
             if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned(),
         ),
         (
-            LeftOut::Words,
+            DroppedColumns::CategoryEncoding,
             format!(
                 "they hold words, and {} learns from numbers; `--prepare words=indicators` uses \
                  them all the same",

@@ -26,7 +26,7 @@ pub(super) fn asked_for(
     like: Option<&Trained>,
 ) -> Result<Option<(Estimator, String)>> {
     let Some((estimator, reason)) = named(args, like)? else { return Ok(None) };
-    match estimator.card().learns_alone() {
+    match estimator.card().is_unsupervised() {
         true => Ok(Some((with_settings(args, estimator)?, reason))),
         false => Ok(None),
     }
@@ -114,7 +114,7 @@ pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
     if able.clusterer().is_some() {
         return named(&["cluster", "squared_distance"]);
     }
-    let map = able.transformer().filter(|_| model.estimator.card().learns_alone())?;
+    let map = able.transformer().filter(|_| model.estimator.card().is_unsupervised())?;
     // As Python calls them.
     let class = model.estimator.card().python.rsplit('.').next().unwrap_or_default().to_lowercase();
     let numbered = || (0..map.n_outputs()).map(|k| format!("{class}{k}")).collect();

@@ -9,7 +9,7 @@ use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
 use mercer::data::Measure;
-use mercer::explain::{Portrait, short};
+use mercer::explain::{ClassMeans, short};
 use mercer::model::Factored;
 use mercer::train::Trained;
 use mercer_num::Matrix;
@@ -143,7 +143,7 @@ fn missing(model: &Trained) -> Vec<f64> {
 fn lines(
     model: &Trained,
     j: usize,
-    portrait: &Portrait,
+    portrait: &ClassMeans,
     densities: impl Fn(f64) -> Result<Vec<f64>>,
 ) -> Result<Vec<Plot>> {
     let centers = portrait.centers.column(j);
@@ -180,7 +180,7 @@ fn bars(model: &Trained, factored: &dyn Factored, j: usize, n: usize) -> Result<
     Ok(vec![Plot::Bar(plot.with_legend(names.iter().map(String::as_str).collect()))])
 }
 
-fn portrait(model: &Trained) -> Result<Portrait> {
+fn portrait(model: &Trained) -> Result<ClassMeans> {
     let portrait = model.fitted.model.as_model().classifier().and_then(|m| m.portrait());
     portrait.ok_or_else(|| model.estimator.unable("be drawn: it has no picture of a class").into())
 }

@@ -14,7 +14,7 @@ const MOST_CLASSES: usize = 30;
 /// Columns that get a picture of their curves.
 const MOST_CURVES: usize = 6;
 const CURVE_POINTS: usize = 200;
-/// Words listed under a text.
+/// CategoryEncoding listed under a text.
 const MOST_WORDS: usize = 40;
 
 /// The page of a training run.

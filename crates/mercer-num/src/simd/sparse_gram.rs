@@ -14,14 +14,14 @@ type Tile = [[f64; PLACE]; PLACE];
 
 /// Rows as their places that are not zero.
 #[derive(Clone, Debug, Default)]
-pub struct ThinRows {
+pub struct CsrRows {
     /// Where the places of each row end, and what it weighs.
     rows: Vec<(usize, f64)>,
     places: Vec<u32>,
     cells: Vec<[f64; PLACE]>,
 }
 
-impl ThinRows {
+impl CsrRows {
     /// Adds a row; answers its places and their cells, of which the last may reach beyond the row with zeros.
     pub fn push(&mut self, row: &[f64], weight: f64) -> (&[u32], &[[f64; PLACE]]) {
         let before = self.places.len();
@@ -135,7 +135,7 @@ mod tests {
                 (0..n).map(|_| (0..width).map(|_| cell()).collect()).collect();
             let weight = |i: usize| (i % 3) as f64;
 
-            let mut thin = ThinRows::default();
+            let mut thin = CsrRows::default();
             for (i, row) in rows.iter().enumerate() {
                 let (places, cells) = thin.push(row, weight(i));
                 let found: f64 = cells.as_flattened().iter().sum();

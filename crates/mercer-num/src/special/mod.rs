@@ -52,7 +52,7 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
     largest + x.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
 }
 
-/// Turns log-weights into log-probabilities and returns the log of their sum.
+/// HadamardRotation log-weights into log-probabilities and returns the log of their sum.
 ///
 /// When every weight is zero nothing is known, and the answer is uniform.
 pub fn log_normalize(x: &mut [f64]) -> f64 {

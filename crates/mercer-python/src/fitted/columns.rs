@@ -5,7 +5,7 @@ use mercer::Error;
 use mercer::catalog::Estimator;
 use mercer::data::{Described, Kind, Levels};
 use mercer::data::{Field, Schema};
-use mercer::preprocess::{Features, NumberStep, Reads, Step};
+use mercer::preprocess::{Features, NumericStep, Reads, Step};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ pub(super) fn table_names(features: &Features) -> Option<Vec<String>> {
 
 /// The columns that the model prepares before use, which a plain matrix does not do.
 pub(super) fn prepared(features: &Features) -> Vec<&str> {
-    let plain = Step::Number(NumberStep::default());
+    let plain = Step::Number(NumericStep::default());
     (features.schema.fields.iter().zip(&features.steps))
         .filter(|(field, step)| {
             ![&plain, &Step::Bundle, &Step::Code].contains(step) && field.kind != Kind::Text

@@ -10,7 +10,7 @@ use crate::table;
 use crate::work;
 use mercer::catalog::Estimator;
 use mercer::data::Dataset;
-use mercer::preprocess::{Features, Recipe, Words};
+use mercer::preprocess::{CategoryEncoding, Features, Recipe};
 use mercer::train::{Trained, Unlabeled};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
@@ -160,7 +160,7 @@ pub fn fit_table<'py>(
         let monitor = limits.monitor(cancel);
         let schema = table::schema(&table);
         let reads = estimator.card().reads();
-        let (features, _) = Features::plan_for(&schema, None, Words::Auto, reads)?;
+        let (features, _) = Features::plan_for(&schema, None, CategoryEncoding::Auto, reads)?;
         let features = features.look(&Recipe::default(), &table, &monitor)?;
         let encoded = features.encode(&table, None)?;
         let columns = features.described();

@@ -9,7 +9,7 @@ use super::counted::{
     Strip, alphas, by_column, check_counts, counted_row, linear_scores, read_by_column,
 };
 use super::log_priors;
-use crate::explain::{Center, Portrait};
+use crate::explain::{Center, ClassMeans};
 use crate::model::{Cached, OneOrEach};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
@@ -217,10 +217,10 @@ impl Classifier for BernoulliNbModel {
         self.counts.ncols()
     }
 
-    fn portrait(&self) -> Option<Portrait> {
+    fn portrait(&self) -> Option<ClassMeans> {
         let centers = self.log_shares.mapv(f64::exp);
         let deviations = Some(centers.mapv(|p| (p * (1.0 - p)).max(0.0).sqrt()));
-        Some(Portrait { what: Center::Probability, centers, deviations })
+        Some(ClassMeans { what: Center::Probability, centers, deviations })
     }
 
     /// The joint log-likelihoods `log p(c, x)`: all features absent, then the difference each present

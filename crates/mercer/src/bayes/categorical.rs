@@ -7,10 +7,10 @@
 
 use super::likelihood::{Categorical, Unseen};
 use super::{each_chunk, each_row, log_priors};
-use crate::explain::Portrait;
+use crate::explain::ClassMeans;
 use crate::model::OneOrEach;
 use crate::prelude::*;
-use crate::stats::{ByClass, Codes};
+use crate::stats::{ByClass, CategoryCounts};
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::simd::add_table_rows;
@@ -71,12 +71,12 @@ impl CategoricalNb {
 }
 
 impl Accumulate for CategoricalNb {
-    type Stats = ByClass<Codes>;
+    type Stats = ByClass<CategoryCounts>;
     type Model = CategoricalNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         stats.push_rows(batch, |batch, slots, class_weights| {
-            Codes::of_rows(batch.rows(), slots, batch.weights(), class_weights.len())
+            CategoryCounts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len())
         })
     }
 
@@ -110,8 +110,8 @@ impl Classifier for CategoricalNbModel {
     }
 
     /// Of the codes: a picture where they are steps of one quantity, as gray levels are.
-    fn portrait(&self) -> Option<Portrait> {
-        Some(Portrait::of_columns(self.classes.len(), self.columns.len(), |c, j| {
+    fn portrait(&self) -> Option<ClassMeans> {
+        Some(ClassMeans::of_columns(self.classes.len(), self.columns.len(), |c, j| {
             self.columns[j].moments(c)
         }))
     }

@@ -7,7 +7,7 @@
 //! A missing value (NaN) has no factor: it is left out of the statistics and of the product.
 
 use super::{each_chunk, log_priors};
-use crate::explain::Portrait;
+use crate::explain::ClassMeans;
 use crate::prelude::*;
 use crate::stats::{ByClass, Moments};
 use mercer_num::parallel;
@@ -269,8 +269,8 @@ impl Classifier for GaussianNbModel {
         self.width()
     }
 
-    fn portrait(&self) -> Option<Portrait> {
-        Some(Portrait::of_moments(self.means.clone(), &self.variances))
+    fn portrait(&self) -> Option<ClassMeans> {
+        Some(ClassMeans::of_moments(self.means.clone(), &self.variances))
     }
 
     /// The joint log-likelihoods `log p(c, x)`.

@@ -10,7 +10,7 @@ use super::counted::{
     read_by_column,
 };
 use super::log_priors;
-use crate::explain::{Center, Portrait};
+use crate::explain::{Center, ClassMeans};
 use crate::model::OneOrEach;
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts, not_a_count};
@@ -110,9 +110,9 @@ impl Classifier for MultinomialNbModel {
         self.counts.ncols()
     }
 
-    fn portrait(&self) -> Option<Portrait> {
+    fn portrait(&self) -> Option<ClassMeans> {
         let centers = self.log_shares.mapv(f64::exp);
-        Some(Portrait { what: Center::Probability, centers, deviations: None })
+        Some(ClassMeans { what: Center::Probability, centers, deviations: None })
     }
 
     /// The joint log-likelihoods `log p(c, x)`, less the number of ways to order the words.

@@ -145,7 +145,7 @@ impl Card {
     }
 
     /// Whether it learns from rows that have no target.
-    pub fn learns_alone(&self) -> bool {
+    pub fn is_unsupervised(&self) -> bool {
         !self.can("classifier") && !self.can("regressor")
     }
 
@@ -181,7 +181,7 @@ impl Estimator {
     ///
     /// # Errors
     /// If there is no such parameter or the value does not fit.
-    pub fn set_word(&self, name: &str, word: &str) -> Result<Estimator> {
+    pub fn set_from_str(&self, name: &str, word: &str) -> Result<Estimator> {
         let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned()));
         self.set(name, value)
     }

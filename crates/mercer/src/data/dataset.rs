@@ -44,7 +44,7 @@ pub enum Measure {
 pub enum Target<'a> {
     /// A class code a row.
     Classes {
-        /// Codes into `classes`.
+        /// CategoryCounts into `classes`.
         codes: &'a [u32],
         /// What the codes stand for.
         classes: &'a Classes,

@@ -35,7 +35,7 @@ pub struct Column {
 pub enum Values {
     /// NaN is missing.
     Numbers(Vec<f64>),
-    /// Codes into sorted levels, [`MISSING`] or [`UNSEEN`].
+    /// CategoryCounts into sorted levels, [`MISSING`] or [`UNSEEN`].
     Categories {
         /// One code a row.
         codes: Vec<u32>,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::probability::check_probability;
-use crate::stats::{Grouped, Tallies};
+use crate::stats::{GroupValueCounts, Grouped};
 use mercer_num::Matrix;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Densities {
-    tally: Tallies,
+    tally: GroupValueCounts,
 }
 
 impl Densities {
@@ -21,7 +21,7 @@ impl Densities {
         let column: Vec<f64> = log_densities.iter().map(lowest).collect();
         let n = column.len();
         let column = Matrix::from_shape_fn((n, 1), |(i, _)| column[i]);
-        Densities { tally: Tallies::of_columns(&column, &vec![0; n], &[], 1) }
+        Densities { tally: GroupValueCounts::of_columns(&column, &vec![0; n], &[], 1) }
     }
 
     /// Adds those of other rows.

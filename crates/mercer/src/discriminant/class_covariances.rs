@@ -5,21 +5,21 @@ use super::shrinkage::{
 };
 use crate::bayes::Variance;
 use crate::prelude::*;
-use crate::stats::{ByClass, Fourths, Grouped, Scatters, packed_symmetric};
+use crate::stats::{ByClass, ClassScatter, FourthMoments, Grouped, packed_symmetric};
 use mercer_num::parallel::Layout;
 
 /// A plain summary by class, or one with fourth powers where the shrinkage is to be estimated: the
 /// way of learning decides which is filled, and the other stays empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "G: Grouped")]
-pub struct Summary<G> {
+pub struct ClassCovariances<G> {
     /// What a covariance needs.
     pub plain: ByClass<G>,
     /// What estimating a shrinkage needs.
-    pub fourths: ByClass<Fourths>,
+    pub fourths: ByClass<FourthMoments>,
 }
 
-impl<G: Grouped> Summary<G> {
+impl<G: Grouped> ClassCovariances<G> {
     /// Adds rows to the side that the shrinkage asks for.
     pub(super) fn push_rows(
         &mut self,
@@ -29,7 +29,7 @@ impl<G: Grouped> Summary<G> {
     ) -> Result<()> {
         match shrinkage {
             Shrinkage::Estimated(_) => self.fourths.push_rows(batch, |batch, slots, weights| {
-                Fourths::of_rows(batch.rows(), slots, batch.weights(), weights)
+                FourthMoments::of_rows(batch.rows(), slots, batch.weights(), weights)
             }),
             _ => self.plain.push_rows(batch, |batch, slots, weights| {
                 summarize(batch.rows(), slots, batch.weights(), weights)
@@ -38,7 +38,7 @@ impl<G: Grouped> Summary<G> {
     }
 }
 
-impl<G: Grouped> Statistics for Summary<G> {
+impl<G: Grouped> Statistics for ClassCovariances<G> {
     fn merge(&mut self, other: &Self) -> Result<()> {
         self.plain.merge(&other.plain)?;
         self.fourths.merge(&other.fourths)
@@ -76,7 +76,7 @@ pub(super) fn divisor(variance: Variance, weight: f64, n_means: f64) -> f64 {
 }
 
 /// The covariance of a class, shrunk as the rows ask for.
-pub(super) fn estimated_covariance(groups: &Fourths, class: usize, by: Estimated) -> Matrix {
+pub(super) fn estimated_covariance(groups: &FourthMoments, class: usize, by: Estimated) -> Matrix {
     let weight = groups.scatters.weights[class];
     let width = groups.scatters.means.ncols();
     let factor = divisor(Variance::Population, weight, 1.0);
@@ -141,7 +141,7 @@ pub(super) fn log_priors(priors: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
 }
 
 /// Variances of the columns over all rows: the unit of a class in which a column does not vary.
-pub(super) fn units(groups: &Scatters, means: &Matrix) -> Vec<f64> {
+pub(super) fn units(groups: &ClassScatter, means: &Matrix) -> Vec<f64> {
     let total: f64 = groups.weights.iter().sum();
     let within = packed_symmetric::diagonal(&groups.within(), means.ncols());
     within

@@ -5,9 +5,9 @@
 //! units of the columns' own spread. This is what adding ever less of an identity would lead to,
 //! without its arbitrary unit; the rank says how many directions were really seen.
 
-use super::pruned_argmax::{self, Race};
+use super::pruned_argmax::{self, PrunedArgmax};
 use super::row_blocks::{PANEL, all_finite, by_panels, tame, write_winners};
-use super::whitening::{BLOCK, Root, Thin};
+use super::whitening::{BLOCK, Thin, Whitening};
 use crate::model::Cached;
 use crate::prelude::*;
 use mercer_num::parallel;
@@ -17,10 +17,10 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::f64::consts::TAU;
 
-/// Centers and shapes of the classes.
+/// LandmarkSelection and shapes of the classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Normals {
+pub struct ClassGaussians {
     /// The classes in code order.
     pub classes: Classes,
     /// `log P(class)`.
@@ -46,7 +46,7 @@ struct Ready {
     order: Vec<usize>,
     /// The centers in that order.
     means: Matrix,
-    roots: Vec<Root>,
+    roots: Vec<Whitening>,
 }
 
 impl Ready {
@@ -61,13 +61,13 @@ impl Ready {
         out.into()
     }
 
-    fn centers(&self) -> impl Iterator<Item = (&Root, &[f64])> {
+    fn centers(&self) -> impl Iterator<Item = (&Whitening, &[f64])> {
         let means = self.means.outer_iter();
         self.roots.iter().zip(means.map(|m| m.to_slice().expect("means are row-major")))
     }
 }
 
-impl Normals {
+impl ClassGaussians {
     /// Puts the parts together.
     ///
     /// # Errors
@@ -79,10 +79,18 @@ impl Normals {
         covariances: Array3<f64>,
         units: Vec<f64>,
         tol: f64,
-    ) -> Result<Normals> {
+    ) -> Result<ClassGaussians> {
         let ready = Cached::default();
-        let normals =
-            Normals { classes, log_priors, class_weights, means, covariances, units, tol, ready };
+        let normals = ClassGaussians {
+            classes,
+            log_priors,
+            class_weights,
+            means,
+            covariances,
+            units,
+            tol,
+            ready,
+        };
         let variances: Vec<f64> = (0..normals.means.ncols())
             .map(|j| normals.covariances.outer_iter().map(|c| c[[j, j]]).sum())
             .collect();
@@ -100,7 +108,7 @@ impl Normals {
         self.ready.get(|| self.make_ready()).as_ref().expect("checked when the model was made")
     }
 
-    fn roots(&self) -> &[Root] {
+    fn roots(&self) -> &[Whitening] {
         &self.ready().roots
     }
 
@@ -113,7 +121,7 @@ impl Normals {
             let covariance = own.select(Axis(0), &order).select(Axis(1), &order);
             let thin = Thin::Widened(&units);
             let mean = means.row(c).to_vec();
-            Ok::<_, Infallible>(Root::of(covariance.view(), &mean, self.tol, thin))
+            Ok::<_, Infallible>(Whitening::of(covariance.view(), &mean, self.tol, thin))
         });
         let roots = roots.into_iter().collect::<Option<_>>()?;
         Some(Ready { order, means, roots })
@@ -198,7 +206,7 @@ impl Normals {
                 all_finite(panel)
             })?
         } else {
-            let race = Race { classes: ready.centers().collect(), peaks: &peaks };
+            let race = PrunedArgmax { classes: ready.centers().collect(), peaks: &peaks };
             by_panels(x, pruned_argmax::PANEL, 1, |panel, codes| {
                 race.run(&ready.ordered(panel), codes);
                 all_finite(panel)
@@ -290,7 +298,7 @@ impl Normals {
     }
 }
 
-/// Writes what a model of [`Normals`] can do: everything is theirs.
+/// Writes what a model of [`ClassGaussians`] can do: everything is theirs.
 macro_rules! of_normals {
     ($Model:ident) => {
         impl Classifier for $Model {
@@ -302,11 +310,11 @@ macro_rules! of_normals {
                 self.normals.means.ncols()
             }
 
-            fn portrait(&self) -> Option<$crate::explain::Portrait> {
+            fn portrait(&self) -> Option<$crate::explain::ClassMeans> {
                 let normals = &self.normals;
                 let (n_classes, width) = normals.means.dim();
                 let deviation = |c: usize, j: usize| normals.covariances[[c, j, j]].max(0.0).sqrt();
-                Some($crate::explain::Portrait::of_columns(n_classes, width, |c, j| {
+                Some($crate::explain::ClassMeans::of_columns(n_classes, width, |c, j| {
                     (normals.means[[c, j]], deviation(c, j))
                 }))
             }

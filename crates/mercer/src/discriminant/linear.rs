@@ -9,17 +9,17 @@
 //! thousand classes need no more than one square.
 
 use super::class_covariances::{
-    Summary, check_range, divisor, estimated_covariance, fill_unseen, log_priors,
+    ClassCovariances, check_range, divisor, estimated_covariance, fill_unseen, log_priors,
 };
 use super::null_space::first_columns;
 use super::row_blocks::{PANEL, all_finite, by_panels, tame, write_winners};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
-use super::whitening::{Root, Thin};
+use super::whitening::{Thin, Whitening};
 use crate::bayes::Variance;
-use crate::explain::Portrait;
+use crate::explain::ClassMeans;
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::stats::{Within, packed_symmetric};
+use crate::stats::{WithinClassScatter, packed_symmetric};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
 use mercer_num::simd::centered_product::{Strips, add_apart_times};
@@ -93,7 +93,7 @@ pub struct LinearDiscriminantAnalysisModel {
 /// What follows from centers and covariance.
 #[derive(Clone, Debug)]
 struct Rule {
-    root: Root,
+    root: Whitening,
     /// The mean of the centers, each as likely as its class.
     center: Vec<f64>,
     /// `Σ⁻¹ (m_c − center)`, one row a class.
@@ -111,11 +111,11 @@ struct Rule {
 }
 
 impl Accumulate for LinearDiscriminantAnalysis {
-    type Stats = Summary<Within>;
+    type Stats = ClassCovariances<WithinClassScatter>;
     type Model = LinearDiscriminantAnalysisModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, self.shrinkage, Within::of_rows)
+        stats.push_rows(batch, self.shrinkage, WithinClassScatter::of_rows)
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
@@ -229,7 +229,7 @@ impl LinearDiscriminantAnalysisModel {
             center.scaled_add(prior.exp(), &mean);
         }
         let center = center.to_vec();
-        let root = Root::of(self.covariance.view(), &center, self.tol, Thin::Dropped)?;
+        let root = Whitening::of(self.covariance.view(), &center, self.tol, Thin::Dropped)?;
         let mut centered = self.means.clone();
         centered.outer_iter_mut().for_each(|mut m| m -= &ndarray::ArrayView1::from(&center));
         let turned = centered.t().as_standard_layout().into_owned().into_raw_vec_and_offset().0;
@@ -254,7 +254,7 @@ impl LinearDiscriminantAnalysisModel {
     }
 
     /// The axes along which the centers, each as heavy as its class is likely, spread most.
-    fn fisher(&self, root: &Root, whitened: &Matrix) -> Option<(Matrix, Vec<f64>)> {
+    fn fisher(&self, root: &Whitening, whitened: &Matrix) -> Option<(Matrix, Vec<f64>)> {
         let mut weighted = whitened.clone();
         for (prior, mut column) in self.log_priors.iter().zip(weighted.columns_mut()) {
             column *= (0.5 * prior).exp();
@@ -350,11 +350,11 @@ impl Classifier for LinearDiscriminantAnalysisModel {
         self.means.ncols()
     }
 
-    fn portrait(&self) -> Option<Portrait> {
+    fn portrait(&self) -> Option<ClassMeans> {
         let deviation = |j: usize| self.covariance[[j, j]].max(0.0).sqrt();
         let (n_classes, width) = self.means.dim();
         let moments = |c, j| (self.means[[c, j]], deviation(j));
-        Some(Portrait::of_columns(n_classes, width, moments))
+        Some(ClassMeans::of_columns(n_classes, width, moments))
     }
 
     /// The linear scores: `log p(c | x)` up to what all classes have in common.

@@ -15,8 +15,8 @@ mod row_blocks;
 mod shrinkage;
 mod whitening;
 
-pub use class_covariances::Summary;
-pub use class_gaussians::Normals;
+pub use class_covariances::ClassCovariances;
+pub use class_gaussians::ClassGaussians;
 pub use linear::{LdaSolver, LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel};
 pub use quadratic::{QdaSolver, QuadraticDiscriminantAnalysis, QuadraticDiscriminantAnalysisModel};
 pub use regularized::{

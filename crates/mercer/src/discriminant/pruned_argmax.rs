@@ -4,7 +4,7 @@
 //! from above. Every class is measured along the first directions; the one that is ahead is measured to the
 //! end; the others go on, block by block, only for the rows in which they could still be ahead of it.
 
-use super::whitening::{Root, apart};
+use super::whitening::{Whitening, apart};
 
 /// Rows that run together: enough of them that each class has many to itself.
 pub(super) const PANEL: usize = 1024;
@@ -14,9 +14,9 @@ const FIRST: usize = 2;
 const CLOSE: f64 = 1e-9;
 
 /// Classes that compete for rows.
-pub(super) struct Race<'a> {
+pub(super) struct PrunedArgmax<'a> {
     /// The roots and centers of the classes.
-    pub classes: Vec<(&'a Root, &'a [f64])>,
+    pub classes: Vec<(&'a Whitening, &'a [f64])>,
     /// The scores at the centers.
     pub peaks: &'a [f64],
 }
@@ -29,7 +29,7 @@ struct Standing {
     close: Vec<bool>,
 }
 
-impl Race<'_> {
+impl PrunedArgmax<'_> {
     /// Writes the code of the winner of every row of a row-major panel.
     pub fn run(&self, panel: &[f64], codes: &mut [f64]) {
         let n = codes.len();

@@ -5,13 +5,13 @@
 //! Fitting needs each class's weight, mean and scatter matrix and nothing else.
 
 use super::class_covariances::{
-    Summary, divisor, estimated_covariance, fill_unseen, log_priors, units,
+    ClassCovariances, divisor, estimated_covariance, fill_unseen, log_priors, units,
 };
-use super::class_gaussians::{Normals, of_normals};
+use super::class_gaussians::{ClassGaussians, of_normals};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
 use crate::bayes::Variance;
 use crate::prelude::*;
-use crate::stats::{Scatters, packed_symmetric};
+use crate::stats::{ClassScatter, packed_symmetric};
 use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
 
@@ -57,15 +57,15 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct QuadraticDiscriminantAnalysisModel {
     /// The Gaussians.
-    pub normals: Normals,
+    pub normals: ClassGaussians,
 }
 
 impl Accumulate for QuadraticDiscriminantAnalysis {
-    type Stats = Summary<Scatters>;
+    type Stats = ClassCovariances<ClassScatter>;
     type Model = QuadraticDiscriminantAnalysisModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, self.shrinkage, Scatters::of_rows)
+        stats.push_rows(batch, self.shrinkage, ClassScatter::of_rows)
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
@@ -109,7 +109,8 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
         let mut means = groups.means.clone();
         fill_unseen(&class_weights, &mut means);
         let units = units(&groups, &means);
-        let normals = Normals::new(classes.clone(), priors, means, covariances, units, self.tol)?;
+        let normals =
+            ClassGaussians::new(classes.clone(), priors, means, covariances, units, self.tol)?;
         Ok(QuadraticDiscriminantAnalysisModel { normals })
     }
 
@@ -119,7 +120,7 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
 }
 
 /// The covariance of each class; that within all classes where a class was never shown.
-pub(super) fn own_covariances(groups: &Scatters, variance: Variance) -> Array3<f64> {
+pub(super) fn own_covariances(groups: &ClassScatter, variance: Variance) -> Array3<f64> {
     let (n_classes, width) = groups.means.dim();
     let total: f64 = groups.weights.iter().sum();
     let mut all = Array3::zeros((n_classes, width, width));
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
     use ndarray::array;
 
-    fn fit(params: &QuadraticDiscriminantAnalysis, x: &Matrix, codes: &[u32]) -> Normals {
+    fn fit(params: &QuadraticDiscriminantAnalysis, x: &Matrix, codes: &[u32]) -> ClassGaussians {
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(x, codes, &classes).unwrap();
         params.fit(&data, &Monitor::quiet()).unwrap().model.normals

@@ -12,13 +12,13 @@
 //! shrinking covariance estimator").
 
 use super::class_covariances::{divisor, fill_unseen, log_priors, units};
-use super::class_gaussians::{Normals, of_normals};
+use super::class_gaussians::{ClassGaussians, of_normals};
 use super::quadratic::own_covariances;
 use super::shrinkage::{mean_variance, towards_identity};
 use crate::bayes::Variance;
 use crate::model::{ParamValue, Rule};
 use crate::prelude::*;
-use crate::stats::{ByClass, Scatters, packed_symmetric};
+use crate::stats::{ByClass, ClassScatter, packed_symmetric};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
@@ -112,18 +112,18 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct RegularizedDiscriminantAnalysisModel {
     /// The Gaussians.
-    pub normals: Normals,
+    pub normals: ClassGaussians,
     /// The share of identity or diagonal, given or found; `None` for Friedman's form.
     pub share: Option<f64>,
 }
 
 impl Accumulate for RegularizedDiscriminantAnalysis {
-    type Stats = ByClass<Scatters>;
+    type Stats = ByClass<ClassScatter>;
     type Model = RegularizedDiscriminantAnalysisModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         stats.push_rows(batch, |batch, slots, weights| {
-            Scatters::of_rows(batch.rows(), slots, batch.weights(), weights)
+            ClassScatter::of_rows(batch.rows(), slots, batch.weights(), weights)
         })
     }
 
@@ -144,7 +144,7 @@ impl Accumulate for RegularizedDiscriminantAnalysis {
             }
         };
         let classes = stats.classes().clone();
-        let normals = Normals::new(classes, priors, means, covariances, units, self.tol)?;
+        let normals = ClassGaussians::new(classes, priors, means, covariances, units, self.tol)?;
         Ok(RegularizedDiscriminantAnalysisModel { normals, share })
     }
 
@@ -154,7 +154,7 @@ impl Accumulate for RegularizedDiscriminantAnalysis {
 }
 
 impl RegularizedDiscriminantAnalysis {
-    fn pulled(&self, groups: &Scatters, share: f64) -> Array3<f64> {
+    fn pulled(&self, groups: &ClassScatter, share: f64) -> Array3<f64> {
         let mut all = own_covariances(groups, self.variance);
         for mut covariance in all.outer_iter_mut() {
             let target = match self.strategy {
@@ -168,7 +168,7 @@ impl RegularizedDiscriminantAnalysis {
         all
     }
 
-    fn friedman(&self, groups: &Scatters) -> Array3<f64> {
+    fn friedman(&self, groups: &ClassScatter) -> Array3<f64> {
         let (n_classes, width) = groups.means.dim();
         let total: f64 = groups.weights.iter().sum();
         let n_seen = groups.weights.iter().filter(|w| **w > 0.0).count() as f64;
@@ -191,7 +191,7 @@ impl RegularizedDiscriminantAnalysis {
 
     /// The share under which rows are likeliest given all others of their class, summed over
     /// classes. Ties go to the smallest.
-    fn likeliest_share(&self, groups: &Scatters, units: &[f64]) -> f64 {
+    fn likeliest_share(&self, groups: &ClassScatter, units: &[f64]) -> f64 {
         let mut sums = [0.0; SHARES.len()];
         for (c, weight) in groups.weights.iter().enumerate().filter(|(_, w)| **w > 1.0) {
             let spreads = self.spreads(groups, c, units);
@@ -210,7 +210,7 @@ impl RegularizedDiscriminantAnalysis {
 
     /// The eigenvalues of a class's covariance, in units of what it is pulled towards. Columns
     /// that do not vary have no say.
-    fn spreads(&self, groups: &Scatters, class: usize, units: &[f64]) -> Vec<f64> {
+    fn spreads(&self, groups: &ClassScatter, class: usize, units: &[f64]) -> Vec<f64> {
         let width = groups.means.ncols();
         let factor = 1.0 / groups.weights[class];
         let covariance = packed_symmetric::square(groups.scatter(class), width, factor);

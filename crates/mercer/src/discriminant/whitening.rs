@@ -40,7 +40,7 @@ pub(crate) enum Thin<'a> {
 
 /// The root of a covariance.
 #[derive(Clone, Debug)]
-pub(crate) struct Root {
+pub(crate) struct Whitening {
     /// What columns are divided by; infinite where a column is left out.
     scales: Vec<f64>,
     form: Form,
@@ -112,14 +112,14 @@ impl Form {
     }
 }
 
-impl Root {
+impl Whitening {
     /// The root of a covariance of rows with some mean; `None` where its numbers are not finite.
     pub fn of(
         covariance: ArrayView2<'_, f64>,
         mean: &[f64],
         tol: f64,
         thin: Thin<'_>,
-    ) -> Option<Root> {
+    ) -> Option<Whitening> {
         let width = covariance.nrows();
         let floor = (tol * tol).max(f64::EPSILON);
         let constant: Vec<bool> = covariance
@@ -167,7 +167,7 @@ impl Root {
             whole().or_else(|| if dropped { filled_up() } else { None })
         {
             let rank = width - n_constant - thin.ncols();
-            return Some(Root {
+            return Some(Whitening {
                 log_determinant: log_scales + factor.log_determinant(),
                 rank,
                 dimension: if dropped { rank } else { width },
@@ -200,7 +200,7 @@ impl Root {
         let smallest = values.iter().copied().fold(1.0, f64::min);
         let dimension = axes.ncols();
         let form = Form::Axes(axes, values.iter().map(|v| v.sqrt()).collect());
-        Some(Root {
+        Some(Whitening {
             log_determinant: log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
             rank,
             dimension,
@@ -245,7 +245,7 @@ impl Root {
         }
     }
 
-    /// The transpose of [`Root::whiten`]: from directions back to columns.
+    /// The transpose of [`Whitening::whiten`]: from directions back to columns.
     pub fn pull(&self, whitened: &[f64], n: usize) -> Vec<f64> {
         let mut out = whitened.to_vec();
         match &self.form {
@@ -309,7 +309,7 @@ impl Root {
         }
     }
 
-    /// A row drawn around zero, from as many standard normal numbers as [`Root::size`].
+    /// A row drawn around zero, from as many standard normal numbers as [`Whitening::size`].
     pub fn stretch(&self, z: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = match &self.form {
             Form::Lower(lower, thin) => {
@@ -379,7 +379,7 @@ mod tests {
     fn a_definite_covariance_measures_as_its_inverse_does() {
         let covariance = array![[4.0, 2.0], [2.0, 5.0]];
 
-        let root = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+        let root = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
 
         // The inverse is [[5, -2], [-2, 4]] / 16.
         let distances = root.distances(&[2.0, 1.0, 1.0, 4.0], &[1.0, 1.0]);
@@ -394,8 +394,9 @@ mod tests {
         // Both columns say the same: the spread lies along (2, 3), and none across.
         let covariance = array![[4.0, 6.0], [6.0, 9.0]];
 
-        let dropped = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
-        let widened = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Widened(&UNITS)).unwrap();
+        let dropped = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+        let widened =
+            Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Widened(&UNITS)).unwrap();
 
         // In units of their spread, (2, 3) is (1, 1) and (2, -3) is across it.
         let (along, across) = ([2.0, 3.0], [2.0, -3.0]);
@@ -412,8 +413,8 @@ mod tests {
         let covariance = array![[4.0, 0.0], [0.0, 1e-33]];
         let mean = [0.0, 0.1];
 
-        let dropped = Root::of(covariance.view(), &mean, 1e-2, Thin::Dropped).unwrap();
-        let widened = Root::of(covariance.view(), &mean, 1e-2, Thin::Widened(&UNITS)).unwrap();
+        let dropped = Whitening::of(covariance.view(), &mean, 1e-2, Thin::Dropped).unwrap();
+        let widened = Whitening::of(covariance.view(), &mean, 1e-2, Thin::Widened(&UNITS)).unwrap();
 
         assert_eq!(dropped.distances(&[2.0, 7.0], &mean), [1.0]);
         assert_eq!((dropped.rank, dropped.dimension, widened.rank), (1, 1, 1));
@@ -436,7 +437,7 @@ mod tests {
         let covariance = centered.t().dot(&centered) / 300.0;
         let mean = mean.to_vec();
 
-        let root = Root::of(covariance.view(), &mean, 1e-4, Thin::Dropped).unwrap();
+        let root = Whitening::of(covariance.view(), &mean, 1e-4, Thin::Dropped).unwrap();
 
         assert!(matches!(&root.form, Form::Lower(_, thin) if thin.ncols() == 1));
         assert_eq!((root.rank, root.dimension), (68, 68));
@@ -472,7 +473,7 @@ mod tests {
     #[test]
     fn solving_is_whitening_twice() {
         for covariance in [array![[4.0, 2.0], [2.0, 5.0]], array![[4.0, 6.0], [6.0, 9.0]]] {
-            let root = Root::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+            let root = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
             let v = [2.0, 3.0];
 
             let solved = root.solve(&v);

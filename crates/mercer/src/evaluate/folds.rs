@@ -1,6 +1,6 @@
 //! Which fold a row belongs to, decided as rows stream by.
 //!
-//! Within a class, every `k` consecutive rows go to `k` different folds in a random order: folds
+//! WithinClassScatter a class, every `k` consecutive rows go to `k` different folds in a random order: folds
 //! are balanced by class, and the same seed gives the same folds in every pass.
 
 use mercer_num::random::Random;

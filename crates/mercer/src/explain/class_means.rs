@@ -4,7 +4,7 @@ use mercer_num::Matrix;
 
 /// A picture of every class (row) in every column.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Portrait {
+pub struct ClassMeans {
     /// What `centers` are.
     pub what: Center,
     /// The mean of each column, or its probability.
@@ -32,11 +32,11 @@ impl Center {
     }
 }
 
-impl Portrait {
+impl ClassMeans {
     /// Means and variances.
-    pub fn of_moments(means: Matrix, variances: &Matrix) -> Portrait {
+    pub fn of_moments(means: Matrix, variances: &Matrix) -> ClassMeans {
         let deviations = Some(variances.mapv(|v| v.max(0.0).sqrt()));
-        Portrait { what: Center::Mean, centers: means, deviations }
+        ClassMeans { what: Center::Mean, centers: means, deviations }
     }
 
     /// A mean and a deviation for each class and column.
@@ -44,13 +44,13 @@ impl Portrait {
         n_classes: usize,
         n_columns: usize,
         moments: impl Fn(usize, usize) -> (f64, f64),
-    ) -> Portrait {
+    ) -> ClassMeans {
         let shape = (n_classes, n_columns);
         let (mut centers, mut deviations) = (Matrix::zeros(shape), Matrix::zeros(shape));
         for at in ndarray::indices(shape) {
             (centers[at], deviations[at]) = moments(at.0, at.1);
         }
-        Portrait { what: Center::Mean, centers, deviations: Some(deviations) }
+        ClassMeans { what: Center::Mean, centers, deviations: Some(deviations) }
     }
 }
 

@@ -8,7 +8,7 @@ mod terms;
 mod texts;
 
 pub(crate) use class_means::moments_of;
-pub use class_means::{Center, Portrait};
+pub use class_means::{Center, ClassMeans};
 pub use factors::{Explanation, Factor, explain, explain_shown};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
 pub(crate) use support_vectors::first_two;

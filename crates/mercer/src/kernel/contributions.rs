@@ -1,12 +1,12 @@
 //! The sum behind a machine's answer, vector by vector, in double precision.
 
 use super::expansion::Segment;
-use super::{Function, Kernel, KernelRows, Machine};
+use super::{Function, Kernel, KernelExpansion, KernelRows};
 use crate::error::Result;
 use crate::explain::{Support, SupportExplanation, short};
 use mercer_num::Rows;
 
-impl Machine {
+impl KernelExpansion {
     /// Tells a sum of decisions about one row, each taken as often as it says.
     ///
     /// # Errors

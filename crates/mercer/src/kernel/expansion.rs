@@ -28,7 +28,7 @@ choice! {
 /// Support vectors and their coefficients.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Machine {
+pub struct KernelExpansion {
     /// The kernel.
     pub function: Function,
     /// What its values are kept in.
@@ -42,7 +42,7 @@ pub struct Machine {
     /// The support vectors, where they are written out.
     pub vectors: Matrix,
     /// The support vectors, where they are wide and mostly zeros.
-    pub thin: Option<ThinRows>,
+    pub thin: Option<CsrRows>,
     /// `β`: one row a problem, one column a support vector.
     pub coefficients: Matrix,
     /// `b` of every decision.
@@ -54,7 +54,7 @@ pub struct Machine {
 /// Compressed rows that are kept.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct ThinRows {
+pub struct CsrRows {
     /// Where every row starts, and where the last one ends.
     pub offsets: Vec<usize>,
     /// The columns of the cells.
@@ -63,9 +63,9 @@ pub struct ThinRows {
     pub values: Vec<f64>,
 }
 
-impl ThinRows {
-    fn of(x: &SparseView<'_>, picks: &[u32]) -> ThinRows {
-        let mut out = ThinRows { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
+impl CsrRows {
+    fn of(x: &SparseView<'_>, picks: &[u32]) -> CsrRows {
+        let mut out = CsrRows { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
         for i in picks {
             let (columns, values) = x.row(*i as usize);
             out.columns.extend_from_slice(columns);
@@ -94,12 +94,12 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// All vectors, every row of the coefficients a decision of its own.
-    pub fn all(machine: &Machine) -> Segment {
+    pub fn all(machine: &KernelExpansion) -> Segment {
         Segment { vectors: 0..machine.n_vectors(), to: (0..machine.coefficients.nrows()).collect() }
     }
 }
 
-impl Machine {
+impl KernelExpansion {
     /// The machine of some of the rows learned from.
     pub(crate) fn of_rows(
         function: Function,
@@ -109,13 +109,13 @@ impl Machine {
         center: Vec<f64>,
         coefficients: Matrix,
         intercepts: Vec<f64>,
-    ) -> Machine {
+    ) -> KernelExpansion {
         let (mut vectors, mut thin) = (Matrix::zeros((0, 0)), None);
         match rows {
             _ if function.kernel == Kernel::Precomputed => {}
             Rows::Sparse(x) if rows.n_columns() > 4096 => {
                 let whole = x.whole();
-                thin = Some(ThinRows::of(&whole.view(), &support));
+                thin = Some(CsrRows::of(&whole.view(), &support));
             }
             rows => {
                 let cells: Vec<f64> = support.iter().flat_map(|i| rows.row(*i as usize)).collect();
@@ -123,7 +123,7 @@ impl Machine {
                     .expect("a row each");
             }
         }
-        Machine {
+        KernelExpansion {
             function,
             precision,
             n_columns: rows.n_columns(),
@@ -358,7 +358,7 @@ mod tests {
         let thin = Sparse::new((n, width), offsets, columns, values);
         let all = Segment { vectors: 0..n, to: vec![0] };
         for kept in [Rows::from(&x), Rows::from(&thin)] {
-            let machine = Machine::of_rows(
+            let machine = KernelExpansion::of_rows(
                 Function::rbf(0.25),
                 Precision::Double,
                 &kept,

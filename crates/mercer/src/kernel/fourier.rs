@@ -6,8 +6,8 @@
 //! the mean (Yu et al. 2016). Three rounds of drawn signs and sums and differences turn a row nearly as evenly,
 //! in `d log d` operations instead of `d²`.
 
-use super::structured_orthogonal::{Turner, Turns};
-use super::{Distinct, Gamma};
+use super::structured_orthogonal::{HadamardRotation, PreparedRotation};
+use super::{Gamma, UniqueRows};
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, Method};
 use crate::prelude::*;
@@ -78,7 +78,7 @@ pub struct RbfSamplerModel {
     pub random_offset: Vec<f64>,
     /// How rows are turned where directions are structured.
     #[serde(default)]
-    pub turns: Option<Turns>,
+    pub turns: Option<HadamardRotation>,
     /// The root mean square error of kernel values of sampled pairs of rows, where it was measured.
     #[serde(default)]
     pub error: Option<f64>,
@@ -92,7 +92,7 @@ pub struct RbfSamplerModel {
 #[derive(Debug)]
 struct Waves<T> {
     /// Where directions are structured.
-    turner: Option<Turner<T>>,
+    turner: Option<PreparedRotation<T>>,
     /// Directions, one a row.
     directions: Cached<Vec<T>>,
     /// The same by columns of the data.
@@ -164,7 +164,7 @@ impl RbfSampler {
         };
         weights *= (2.0 * gamma).sqrt();
         let turns = match self.directions {
-            Directions::Structured => Some(Turns::drawn(d, m, gamma, &mut random)),
+            Directions::Structured => Some(HadamardRotation::drawn(d, m, gamma, &mut random)),
             Directions::Plain | Directions::Orthogonal => None,
         };
         let offsets: Vec<f64> = (0..m).map(|_| std::f64::consts::TAU * random.uniform()).collect();
@@ -256,7 +256,7 @@ pub(super) fn drawn(
 
 /// A few rows, the same wherever they stand, and however often: what they say decides how many waves there are.
 fn some_rows(data: &Dataset<'_>) -> Matrix {
-    let list = Distinct::of(data.rows(), data.weights(), 0);
+    let list = UniqueRows::of(data.rows(), data.weights(), 0);
     let mut order: Vec<usize> = (0..list.picks.len()).collect();
     order.sort_by(|a, b| list.draws[*a].total_cmp(&list.draws[*b]));
     order.truncate(COMPARED);
@@ -317,7 +317,7 @@ impl RbfSamplerModel {
 
     fn waves<T: Float>(&self) -> Waves<T> {
         Waves {
-            turner: self.turns.as_ref().map(Turns::ready),
+            turner: self.turns.as_ref().map(HadamardRotation::ready),
             directions: Cached::default(),
             panels: Cached::default(),
             phases: self.random_offset.iter().map(|v| T::narrow(*v)).collect(),
@@ -532,7 +532,7 @@ mod tests {
         for ((a, b), c) in new.iter().zip(&expected).zip(&single) {
             assert!((a - b).abs() < 1e-13 && (a - f64::from(*c)).abs() < 1e-5);
         }
-        // Among all the numbers that are turned, directions are at right angles.
+        // Woodbury all the numbers that are turned, directions are at right angles.
         let all = model.turns.as_ref().unwrap().directions(64);
         let product: f64 = (0..64).map(|j| all[[j, 2]] * all[[j, 7]]).sum();
         assert!(product.abs() < 1e-12);

@@ -1,6 +1,6 @@
 //! Means of rows that lie together (Lloyd 1982), started far from each other (Arthur & Vassilvitskii 2007).
 
-use super::unique_rows::Distinct;
+use super::unique_rows::UniqueRows;
 use crate::model::Monitor;
 use mercer_num::random::Random;
 use mercer_num::{Float, Matrix, Rows};
@@ -14,7 +14,7 @@ const ROUNDS: usize = 10;
 /// At most `m` means, one a row, of rows without repetition.
 pub(super) fn means(
     rows: &Rows<'_>,
-    list: &Distinct,
+    list: &UniqueRows,
     m: usize,
     seed: u64,
     monitor: &Monitor<'_>,
@@ -113,7 +113,7 @@ mod tests {
     #[test]
     fn two_crowds_have_two_means() {
         let x = array![[0.0, 1.0], [0.0, 3.0], [10.0, 0.0], [12.0, 0.0], [12.0, 0.0], [12.0, 0.0]];
-        let list = Distinct::of(&Rows::from(&x), &[], 1);
+        let list = UniqueRows::of(&Rows::from(&x), &[], 1);
 
         let means = means(&Rows::from(&x), &list, 2, 4, &Monitor::quiet());
 

@@ -6,7 +6,7 @@
 //! the same law (Epperly, Tropp & Webber 2024).
 
 use super::KernelRows;
-use super::unique_rows::Distinct;
+use super::unique_rows::UniqueRows;
 use crate::error::Result;
 use crate::model::{Monitor, Stop};
 use mercer_num::linalg::{Cholesky, solve_lower};
@@ -27,7 +27,7 @@ const NOTHING: f64 = 512.0;
 const FACTOR: &str = "a factor of the kernel as wide as there are centers";
 
 /// The places (of a list without repetition) of `m` rows drawn by weight.
-pub(crate) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
+pub(crate) fn drawn_by_weight(rows: &UniqueRows, m: usize) -> Vec<u32> {
     // The first `m` arrivals of clocks that tick as fast as their rows weigh.
     let arrival = |k: u32| -rows.draws[k as usize].ln() / rows.weights[k as usize];
     let mut places: Vec<u32> = (0..rows.picks.len() as u32).collect();
@@ -36,7 +36,7 @@ pub(crate) fn drawn_by_weight(rows: &Distinct, m: usize) -> Vec<u32> {
     places
 }
 
-/// Centers and what the kernel has beside them.
+/// LandmarkSelection and what the kernel has beside them.
 pub(crate) struct Pivots<T> {
     pub places: Vec<u32>,
     /// The share of the trace that the centers leave.
@@ -331,7 +331,7 @@ mod tests {
         let ones = vec![1.0; 400];
 
         let found = pivoted(&ready, &ones, 12, 1, &Monitor::quiet()).unwrap();
-        let rows = Distinct::of(&Rows::from(&x), &[], 1);
+        let rows = UniqueRows::of(&Rows::from(&x), &[], 1);
         let blind = drawn_by_weight(&rows, 12);
         let blind: Vec<u32> = blind.iter().map(|k| rows.picks[*k as usize]).collect();
         let mut residuals = ready.diagonal();

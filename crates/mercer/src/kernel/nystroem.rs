@@ -7,10 +7,10 @@
 
 use super::fourier::{check_usable, drawn, met, written};
 use super::landmarks::{drawn_by_weight, pivoted, pivoted_until};
-use super::unique_rows::Distinct;
+use super::unique_rows::UniqueRows;
 use super::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
-    k_means,
+    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
+    check_square, k_means,
 };
 use crate::model::{Cached, Stop};
 use crate::prelude::*;
@@ -37,7 +37,7 @@ const WIDEST: usize = 4096;
 
 choice! {
     /// Where centers come from.
-    pub enum Centers {
+    pub enum LandmarkSelection {
         /// Rows drawn by weight.
         Uniform = "uniform",
         /// Means of rows that lie together.
@@ -80,7 +80,7 @@ params! {
         /// Where centers come from: rows drawn by weight (`uniform`), means of rows that lie together
         /// (`k-means`), or rows drawn by what the ones before do not tell (`pivots`), which leaves the
         /// least and takes longest.
-        centers: Centers = Centers::Uniform, OneOf(Centers::WORDS);
+        centers: LandmarkSelection = LandmarkSelection::Uniform, OneOf(LandmarkSelection::WORDS);
         /// In which coordinates new rows are written: those of the root of the kernel matrix of the centers, as
         /// scikit-learn has them (`root`), or of its triangle, in half the time (`triangle`). Inner products are the
         /// same; centers that tell nearly the same have a root only.
@@ -90,12 +90,12 @@ params! {
     }
 }
 
-/// Centers, and how kernel values with them are turned.
+/// LandmarkSelection, and how kernel values with them are turned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NystroemModel {
     /// The centers, and `L⁻¹` or `U D^(−½) Uᵀ`.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Directions that have an eigenvalue.
     pub rank: usize,
     /// The share of the kernel's trace that the map leaves out: of all rows where centers are pivots, else
@@ -132,10 +132,10 @@ impl Fit for Nystroem {
         if self.kernel == Kernel::Precomputed {
             check_square(rows)?;
         }
-        let list = Distinct::of(rows, data.weights(), self.random_state as u64);
+        let list = UniqueRows::of(rows, data.weights(), self.random_state as u64);
         let most = self.n_components.min(list.picks.len());
         // Pivots know by themselves when they are enough; others are tried.
-        let tried = self.error.is_some() && self.centers != Centers::Pivots;
+        let tried = self.error.is_some() && self.centers != LandmarkSelection::Pivots;
         let mut m = if tried { FEWEST.min(most) } else { most };
         loop {
             let (model, error, mut stopped) =
@@ -170,19 +170,19 @@ impl Nystroem {
         m: usize,
         function: Function,
         data: &Dataset<'_>,
-        list: &Distinct,
+        list: &UniqueRows,
         monitor: &Monitor<'_>,
     ) -> Result<(NystroemModel, f64, Option<Stop>)> {
         let (rows, seed) = (data.rows(), self.random_state as u64);
         let (mut stopped, mut left) = (None, None);
         let square = |m: usize| 40 * (m * m) as u64;
-        let until = self.error.filter(|_| self.centers == Centers::Pivots);
+        let until = self.error.filter(|_| self.centers == LandmarkSelection::Pivots);
         if until.is_none() {
             monitor.reserve(SQUARE, square(m))?;
         }
         let found = match self.centers {
-            Centers::Uniform => Found::Rows(drawn_by_weight(list, m)),
-            Centers::Pivots => {
+            LandmarkSelection::Uniform => Found::Rows(drawn_by_weight(list, m)),
+            LandmarkSelection::Pivots => {
                 let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
                 monitor.reserve("rows made ready", cells)?;
                 let ready: KernelRows<f64> = KernelRows::new(
@@ -202,7 +202,7 @@ impl Nystroem {
                 left = Some(pivots.left);
                 Found::Rows(pivots.places)
             }
-            Centers::KMeans => {
+            LandmarkSelection::KMeans => {
                 self.check_means(rows)?;
                 let cells = 8 * (list.picks.len() * (rows.n_columns() + 4)) as u64;
                 monitor.reserve("rows written out", cells)?;
@@ -278,7 +278,7 @@ impl NystroemModel {
                 expected: "a finite number; scale the columns down".into(),
             })?,
         };
-        let machine = Machine::of_rows(
+        let machine = KernelExpansion::of_rows(
             function,
             Precision::Double,
             rows,
@@ -331,7 +331,7 @@ impl NystroemModel {
 
     /// The share of the trace that is left out, and the root mean square error of kernel values, over rows
     /// spread over all.
-    fn compared(&self, rows: &Rows<'_>, list: &Distinct) -> Result<(f64, f64)> {
+    fn compared(&self, rows: &Rows<'_>, list: &UniqueRows) -> Result<(f64, f64)> {
         let stride = list.picks.len().div_ceil(COMPARED);
         let picks: Vec<u32> = list.picks.iter().copied().step_by(stride).collect();
         let weights = list.weights.iter().copied().step_by(stride);
@@ -446,7 +446,7 @@ mod tests {
         let x = rows(90, 3);
         let data = Dataset::unlabeled(&x);
         for kernel in [Kernel::Rbf, Kernel::Poly, Kernel::Laplacian, Kernel::Chi2, Kernel::Linear] {
-            for centers in [Centers::Uniform, Centers::Pivots] {
+            for centers in [LandmarkSelection::Uniform, LandmarkSelection::Pivots] {
                 let params =
                     Nystroem::new().kernel(kernel.clone()).n_components(12).centers(centers);
 
@@ -534,7 +534,9 @@ mod tests {
     #[test]
     fn centers_are_added_until_as_little_is_left_as_was_asked() {
         let x = rows(600, 3);
-        for centers in [Centers::Uniform, Centers::KMeans, Centers::Pivots] {
+        for centers in
+            [LandmarkSelection::Uniform, LandmarkSelection::KMeans, LandmarkSelection::Pivots]
+        {
             let params = Nystroem::new().gamma(Some(2.0.into())).centers(centers);
             let params = params.n_components(600);
             let mut last = 0;
@@ -548,7 +550,10 @@ mod tests {
                 // What inner products lack of the trace of all rows, where pivots were measured at all.
                 let new = fitted.transform(&Rows::from(&x)).unwrap();
                 let lacking = 1.0 - new.iter().map(|v| v * v).sum::<f64>() / 600.0;
-                assert!(centers != Centers::Pivots || (lacking - left).abs() < 1e-6, "{lacking}");
+                assert!(
+                    centers != LandmarkSelection::Pivots || (lacking - left).abs() < 1e-6,
+                    "{lacking}"
+                );
                 let told = fitted.certificate.to_string();
                 assert!(told.contains(&format!("for an error of at most {asked}")), "{told}");
                 last = n;
@@ -560,7 +565,9 @@ mod tests {
     #[test]
     fn centers_that_do_not_suffice_are_told() {
         let x = rows(300, 6);
-        for centers in [Centers::Uniform, Centers::KMeans, Centers::Pivots] {
+        for centers in
+            [LandmarkSelection::Uniform, LandmarkSelection::KMeans, LandmarkSelection::Pivots]
+        {
             let params = Nystroem::new().gamma(Some(3.0.into())).centers(centers).n_components(20);
 
             let fitted = params.clone().error(Some(1e-3));
@@ -602,6 +609,6 @@ mod tests {
             params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().left_out
         };
 
-        assert!(left(Centers::KMeans) < left(Centers::Uniform));
+        assert!(left(LandmarkSelection::KMeans) < left(LandmarkSelection::Uniform));
     }
 }

@@ -1,7 +1,8 @@
 //! What every method over a kernel stands on: the rows that count, and the kernel with its numbers.
 
 use super::{
-    Function, Gamma, Kernel, KernelRows, Machine, Precision, Storage, center_of, check_square,
+    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
+    check_square,
 };
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
@@ -9,7 +10,7 @@ use crate::model::Monitor;
 use mercer_num::{Float, Matrix, Rows};
 
 /// The rows that count, with a kernel.
-pub(crate) struct Ground<'a> {
+pub(crate) struct KernelProblem<'a> {
     pub rows: Rows<'a>,
     pub function: Function,
     pub storage: Storage,
@@ -21,7 +22,7 @@ pub(crate) struct Ground<'a> {
     pub weights: Vec<f64>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> KernelProblem<'a> {
     /// Refuses rows that there is nothing to learn from, and those the kernel is not made for.
     pub fn new(
         data: &Dataset<'a>,
@@ -30,7 +31,7 @@ impl<'a> Ground<'a> {
         coef0: f64,
         degree: usize,
         monitor: &Monitor<'_>,
-    ) -> Result<Ground<'a>> {
+    ) -> Result<KernelProblem<'a>> {
         if data.n_rows() == 0 {
             return Err(Error::NoRows);
         }
@@ -57,11 +58,11 @@ impl<'a> Ground<'a> {
         let weights = picks.iter().map(|i| weight(*i as usize)).collect();
         let storage = Storage::of(&function, &rows);
         let center = center_of(&function, storage, &rows);
-        Ok(Ground { rows, function, storage, center, picks, weights })
+        Ok(KernelProblem { rows, function, storage, center, picks, weights })
     }
 
     /// The same with the rows sorted by a group; those of one keep their order.
-    pub fn sorted_by(mut self, group: impl Fn(usize) -> u32) -> Ground<'a> {
+    pub fn sorted_by(mut self, group: impl Fn(usize) -> u32) -> KernelProblem<'a> {
         let mut both: Vec<(u32, f64)> = self.picks.into_iter().zip(self.weights).collect();
         both.sort_by_key(|(i, _)| group(*i as usize));
         (self.picks, self.weights) = both.into_iter().unzip();
@@ -84,7 +85,7 @@ impl<'a> Ground<'a> {
     }
 
     fn ready_around<T: Float>(&self, center: &[f64]) -> KernelRows<T> {
-        let Ground { rows, function, storage, picks, .. } = self;
+        let KernelProblem { rows, function, storage, picks, .. } = self;
         KernelRows::new(function.clone(), *storage, rows, picks, center, picks)
     }
 
@@ -95,8 +96,8 @@ impl<'a> Ground<'a> {
         support: Vec<u32>,
         coefficients: Matrix,
         intercepts: Vec<f64>,
-    ) -> Machine {
-        Machine::of_rows(
+    ) -> KernelExpansion {
+        KernelExpansion::of_rows(
             self.function.clone(),
             precision,
             &self.rows,

@@ -11,7 +11,7 @@ use std::ops::Mul;
 /// The signs, and how long the directions are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Turns {
+pub struct HadamardRotation {
     /// How many numbers are turned at a time: the columns, and zeros up to a power of two.
     pub size: usize,
     /// The signs, `D₁`, `D₂` and `D₃` of one block of waves after the other.
@@ -25,8 +25,8 @@ fn turned(d: usize) -> usize {
     d.next_power_of_two().max(LEAST)
 }
 
-impl Turns {
-    pub(super) fn drawn(d: usize, m: usize, gamma: f64, random: &mut Random) -> Turns {
+impl HadamardRotation {
+    pub(super) fn drawn(d: usize, m: usize, gamma: f64, random: &mut Random) -> HadamardRotation {
         let size = turned(d);
         let n_blocks = m.div_ceil(size);
         let signs = (0..3 * n_blocks * size)
@@ -39,7 +39,7 @@ impl Turns {
                 (2.0 * gamma * square).sqrt() / (size as f64).powf(1.5)
             })
             .collect();
-        Turns { size, signs, lengths }
+        HadamardRotation { size, signs, lengths }
     }
 
     /// Whether they are of maps of so many columns to so many waves.
@@ -66,21 +66,25 @@ impl Turns {
     }
 
     /// The same numbers in some precision.
-    pub(super) fn ready<T: Float>(&self) -> Turner<T> {
+    pub(super) fn ready<T: Float>(&self) -> PreparedRotation<T> {
         let narrow = |numbers: &[f64]| numbers.iter().map(|v| T::narrow(*v)).collect();
-        Turner { size: self.size, signs: narrow(&self.signs), lengths: narrow(&self.lengths) }
+        PreparedRotation {
+            size: self.size,
+            signs: narrow(&self.signs),
+            lengths: narrow(&self.lengths),
+        }
     }
 }
 
-/// Turns ready to be used.
+/// HadamardRotation ready to be used.
 #[derive(Debug)]
-pub(super) struct Turner<T> {
+pub(super) struct PreparedRotation<T> {
     size: usize,
     signs: Vec<T>,
     lengths: Vec<T>,
 }
 
-impl<T: Float + Mul<Output = T>> Turner<T> {
+impl<T: Float + Mul<Output = T>> PreparedRotation<T> {
     /// The inner products of a row with all directions.
     pub fn turn(&self, row: &[T], room: &mut Vec<T>, out: &mut [T]) {
         room.resize(self.size, T::default());

@@ -8,7 +8,7 @@ use mercer_num::{Rows, SparseView};
 use rayon::prelude::*;
 
 /// Rows that differ.
-pub(crate) struct Distinct {
+pub(crate) struct UniqueRows {
     /// Where each is first found.
     pub picks: Vec<u32>,
     /// How often each counts, all its copies together.
@@ -17,9 +17,9 @@ pub(crate) struct Distinct {
     pub draws: Vec<f64>,
 }
 
-impl Distinct {
+impl UniqueRows {
     /// The rows of some weight; no weights are ones.
-    pub fn of(rows: &Rows<'_>, weights: &[f64], seed: u64) -> Distinct {
+    pub fn of(rows: &Rows<'_>, weights: &[f64], seed: u64) -> UniqueRows {
         let weight = |i: u32| weights.get(i as usize).copied().unwrap_or(1.0);
         let mut keys: Vec<(u128, u32)> = (0..rows.n_rows() as u32)
             .into_par_iter()
@@ -27,7 +27,7 @@ impl Distinct {
             .map(|i| (key(rows, i as usize, seed), i))
             .collect();
         keys.par_sort_unstable();
-        let mut out = Distinct { picks: Vec::new(), weights: Vec::new(), draws: Vec::new() };
+        let mut out = UniqueRows { picks: Vec::new(), weights: Vec::new(), draws: Vec::new() };
         // A hundred and twenty-eight bits: rows that share them are the same.
         for same in keys.chunk_by(|a, b| a.0 == b.0) {
             out.picks.push(same[0].1);
@@ -89,8 +89,8 @@ mod tests {
         let x = array![[1.0, 2.0], [0.0, -0.0], [1.0, 2.0], [-0.0, 0.0], [2.0, 1.0]];
         let turned = x.select(ndarray::Axis(0), &[4, 3, 2, 1, 0]);
 
-        let found = Distinct::of(&Rows::from(&x), &[1.0, 2.0, 0.5, 0.25, 3.0], 7);
-        let other = Distinct::of(&Rows::from(&turned), &[3.0, 0.25, 0.5, 2.0, 1.0], 7);
+        let found = UniqueRows::of(&Rows::from(&x), &[1.0, 2.0, 0.5, 0.25, 3.0], 7);
+        let other = UniqueRows::of(&Rows::from(&turned), &[3.0, 0.25, 0.5, 2.0, 1.0], 7);
 
         assert_eq!(found.picks.len(), 3);
         assert_eq!(found.weights, other.weights);

@@ -7,8 +7,8 @@
 //! the nearest mean and the means follow, which never raises the sum (Lloyd 1982), from rows drawn far
 //! apart (Arthur & Vassilvitskii 2007). With a linear kernel it is k-means.
 
-use super::{Ground, USUAL_BYTES};
-use crate::kernel::{Distinct, Gamma, Kernel, KernelRows, Machine, Precision, Segment};
+use super::{KernelProblem, USUAL_BYTES};
+use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment, UniqueRows};
 use crate::model::{Clusterer, Method, Stop};
 use crate::prelude::*;
 use mercer_num::random::Random;
@@ -53,7 +53,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct KernelKMeansModel {
     /// The rows, cluster after cluster, with their shares of its mean; the constants are `−½‖m_c‖²`.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// How many of the rows each cluster has.
     pub n_members: Vec<u32>,
     /// What they weigh.
@@ -73,8 +73,8 @@ impl Fit for KernelKMeans {
         let start = Instant::now();
         self.check()?;
         let KernelKMeans { ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
-        let list = Distinct::of(&ground.rows, data.weights(), self.random_state as u64);
+        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let list = UniqueRows::of(&ground.rows, data.weights(), self.random_state as u64);
         let (n, k) = (list.picks.len(), self.n_clusters.min(list.picks.len()));
         let bytes = 8 * (n as u64) * (ground.rows.n_columns() as u64 + 3 * k as u64);
         monitor.reserve_within("rows made ready and their distances", bytes, USUAL_BYTES)?;
@@ -316,7 +316,7 @@ fn first_smallest(row: &[f64]) -> usize {
 }
 
 impl Clusters {
-    fn model(self, ground: &Ground<'_>, list: &Distinct) -> Result<KernelKMeansModel> {
+    fn model(self, ground: &KernelProblem<'_>, list: &UniqueRows) -> Result<KernelKMeansModel> {
         // Clusters that stayed empty, as of rows that are all one to the kernel, are left out.
         let k = self.squares.len();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); k];

@@ -19,13 +19,13 @@ pub use perceptron::{KernelPerceptron, KernelPerceptronModel};
 pub use ridge::{KernelRidge, KernelRidgeModel, RidgeSolver};
 
 use crate::error::Result;
-use crate::kernel::Ground;
+use crate::kernel::KernelProblem;
 use crate::model::{Monitor, Plan};
 
 /// What a kernel matrix may take where nobody set a budget.
 const USUAL_BYTES: u64 = 16 << 30;
 
-impl Ground<'_> {
+impl KernelProblem<'_> {
     /// What the rows made ready take.
     fn row_bytes(&self) -> u64 {
         8 * self.picks.len() as u64 * self.rows.n_columns() as u64

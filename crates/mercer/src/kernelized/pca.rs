@@ -5,8 +5,8 @@
 //! again a sum of kernel values and a constant. A row of weight two is there twice.
 
 use super::pre_image::pre_images;
-use super::{Ground, KernelRidgeModel};
-use crate::kernel::{Gamma, Kernel, Machine, Precision, Segment};
+use super::{KernelProblem, KernelRidgeModel};
+use crate::kernel::{Gamma, Kernel, KernelExpansion, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
 use mercer_num::linalg::{HalfMatrix, SymmetricEigen, TopEigen, multiply};
@@ -47,7 +47,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct KernelPcaModel {
     /// The rows, their coefficients in every component, and the constants.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// The variance along every component, times the number of rows; falling.
     pub eigenvalues: Vec<f64>,
     /// Their sum over all components there are.
@@ -64,7 +64,7 @@ impl Fit for KernelPca {
         let start = Instant::now();
         self.check()?;
         let KernelPca { n_components, ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
         let whole = n <= SMALL || 4 * TopEigen::least_rows(wanted) > n;
@@ -186,7 +186,11 @@ fn top(matrix: &HalfMatrix, n: usize, wanted: usize, monitor: &Monitor<'_>) -> O
     Some(Found { values: found.values, vectors: found.vectors, residuals: found.residuals })
 }
 
-fn machine(ground: &Ground<'_>, found: &Found, (means, all): &(Vec<f64>, f64)) -> Machine {
+fn machine(
+    ground: &KernelProblem<'_>,
+    found: &Found,
+    (means, all): &(Vec<f64>, f64),
+) -> KernelExpansion {
     let (n, k) = found.vectors.dim();
     let total: f64 = ground.weights.iter().sum();
     let mut coefficients = Matrix::zeros((k, n));
@@ -207,7 +211,7 @@ fn machine(ground: &Ground<'_>, found: &Found, (means, all): &(Vec<f64>, f64)) -
         let told: f64 = a.iter().zip(means).map(|(a, m)| a * m).sum();
         *constant = sum * all - told;
     }
-    Machine::of_rows(
+    KernelExpansion::of_rows(
         ground.function.clone(),
         Precision::Double,
         &ground.rows,
@@ -295,7 +299,7 @@ mod tests {
 
         let few = fit(&params.clone().n_components(Some(5)), &x);
 
-        let ground = Ground::new(
+        let ground = KernelProblem::new(
             &Dataset::unlabeled(&x),
             &Kernel::Rbf,
             Some(0.05.into()),

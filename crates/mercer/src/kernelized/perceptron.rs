@@ -9,9 +9,9 @@
 //! With a `budget` of `B` rows, the one that weighs least in the sum, `‖α‖ √K(xᵢ, xᵢ)`, goes when one more comes
 //! than may stay; of equals the oldest.
 
-use super::{Ground, USUAL_BYTES};
+use super::{KernelProblem, USUAL_BYTES};
 use crate::explain::{SupportExplanation, first_two};
-use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
+use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
 use mercer_num::random::Random;
@@ -58,7 +58,7 @@ pub struct KernelPerceptronModel {
     /// The classes.
     pub classes: Classes,
     /// The rows it was wrong about; of two classes a single function, above zero for the second.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Mistakes of each pass, those of all functions together.
     pub mistakes: Vec<u64>,
     /// How many passes there were.
@@ -82,7 +82,7 @@ impl Fit for KernelPerceptron {
             classes.check_several()?;
         }
         let KernelPerceptron { ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
         let codes: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
         let first = codes.first().copied().unwrap_or(0);
         if codes.iter().all(|c| *c == first) {
@@ -283,7 +283,7 @@ impl Run {
         }
     }
 
-    fn machine(mut self, ground: &Ground<'_>, average: bool) -> Machine {
+    fn machine(mut self, ground: &KernelProblem<'_>, average: bool) -> KernelExpansion {
         let n = self.own.len();
         if average && self.looks > 0.0 {
             for (alpha, late) in self.alpha.iter_mut().zip(&self.late) {

@@ -5,12 +5,12 @@
 //! the row itself misses by `cᵢ / (G⁻¹)ᵢᵢ`, `G = K + α W⁻¹`, so every row is left out at the price of one
 //! inverse; of a row of weight two, one of two is left out.
 
-use super::Ground;
+use super::KernelProblem;
 use super::ridge_cholesky::by_factor;
 use super::ridge_conjugate_gradient::{by_gradients, n_pivots};
 use super::ridge_landmarks::{by_centers, center_bytes};
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, Kernel, KernelRows, Machine, Precision, Segment};
+use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower;
@@ -38,7 +38,7 @@ choice! {
         /// Without the matrix, by conjugate gradients.
         Gradients = "cg",
         /// Through a few rows that stand for all.
-        Centers = "approx",
+        LandmarkSelection = "approx",
     }
 }
 
@@ -80,7 +80,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct KernelRidgeModel {
     /// The rows and their coefficients.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// The price.
     pub alpha: f64,
     /// `yᵀG⁻¹y / Σw`: the variance of targets in units of the kernel, where they are a Gaussian process.
@@ -107,7 +107,7 @@ impl Fit for KernelRidge {
         let column = |k: usize| targets.iter().skip(k).step_by(n_targets).copied().collect();
         let targets: Vec<Vec<f64>> = (0..n_targets).map(column).collect();
         let KernelRidge { alpha, ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = Ground::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
         let pick = |y: &Vec<f64>| ground.picks.iter().map(|i| y[*i as usize]).collect();
         let targets: Vec<Vec<f64>> = targets.iter().map(pick).collect();
@@ -116,7 +116,7 @@ impl Fit for KernelRidge {
         let ridge: Vec<f64> = ground.weights.iter().map(|w| alpha / w).collect();
         let stop = (self.tol, self.max_iter);
         let mut answer = match solver {
-            RidgeSolver::Centers => {
+            RidgeSolver::LandmarkSelection => {
                 by_centers(&ground, alpha, self.n_centers, &targets, stop, monitor)?
             }
             RidgeSolver::Gradients => {
@@ -134,7 +134,7 @@ impl Fit for KernelRidge {
         // Where time was up, the first rows are all there is.
         let m = answer.coefficients.first().map_or(0, Vec::len);
         let support = answer.support.unwrap_or_else(|| ground.picks[..m].to_vec());
-        let whole = solver == RidgeSolver::Centers || m == n;
+        let whole = solver == RidgeSolver::LandmarkSelection || m == n;
         let n_targets = targets.len();
         let coefficients = Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
             .expect("a row of values a target");
@@ -180,13 +180,13 @@ impl KernelRidge {
     fn plan(
         &self,
         solver: RidgeSolver,
-        ground: &Ground<'_>,
+        ground: &KernelProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Option<Plan> {
         let n = ground.picks.len();
         let rows = ground.row_bytes();
         let (way, bytes, size) = match solver {
-            RidgeSolver::Centers => {
+            RidgeSolver::LandmarkSelection => {
                 let m = self.n_centers.min(n);
                 let way = format!(
                     "at most {m} rows stand for all, conjugate gradients by blocks of rows"
@@ -212,7 +212,11 @@ impl KernelRidge {
     }
 
     /// The way to take, and why.
-    fn way(&self, ground: &Ground<'_>, monitor: &Monitor<'_>) -> Result<(RidgeSolver, String)> {
+    fn way(
+        &self,
+        ground: &KernelProblem<'_>,
+        monitor: &Monitor<'_>,
+    ) -> Result<(RidgeSolver, String)> {
         let n = ground.picks.len() as u64;
         let bytes = self.factor_bytes(n as usize);
         let refuse = |name: &str, found: String, expected: &str| {
@@ -224,7 +228,7 @@ impl KernelRidge {
             }
             RidgeSolver::Auto if self.alpha == 0.0 => RidgeSolver::Cholesky,
             RidgeSolver::Auto if n <= MOST_ITERATED => RidgeSolver::Gradients,
-            RidgeSolver::Auto => RidgeSolver::Centers,
+            RidgeSolver::Auto => RidgeSolver::LandmarkSelection,
             asked => asked,
         };
         if solver == RidgeSolver::Cholesky {
@@ -237,14 +241,14 @@ impl KernelRidge {
         if self.alpha == 0.0 {
             return refuse("alpha", "0".into(), "above 0 where `solver` is not cholesky");
         }
-        if self.kernel == Kernel::Precomputed && solver == RidgeSolver::Centers {
+        if self.kernel == Kernel::Precomputed && solver == RidgeSolver::LandmarkSelection {
             return refuse(
                 "solver",
                 "approx".into(),
                 "cholesky or cg where kernel values are given",
             );
         }
-        let word = if solver == RidgeSolver::Centers { "approx" } else { "cg" };
+        let word = if solver == RidgeSolver::LandmarkSelection { "approx" } else { "cg" };
         let why = match self.solver {
             RidgeSolver::Auto => format!("{word} because a kernel matrix of {n} rows is too large"),
             _ => format!("{word} as asked"),
@@ -489,7 +493,7 @@ mod tests {
         };
         let exact = fit(RidgeSolver::Cholesky).predict(&Rows::from(&x)).unwrap();
 
-        for solver in [RidgeSolver::Gradients, RidgeSolver::Centers] {
+        for solver in [RidgeSolver::Gradients, RidgeSolver::LandmarkSelection] {
             let fitted = fit(solver);
 
             let found = fitted.predict(&Rows::from(&x)).unwrap();
@@ -527,7 +531,7 @@ mod tests {
         let data = Dataset::numbers(&x, &y).unwrap();
         let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(1.0);
         let exact = params.fit(&data, &Monitor::quiet()).unwrap();
-        let few = params.clone().solver(RidgeSolver::Centers).n_centers(60);
+        let few = params.clone().solver(RidgeSolver::LandmarkSelection).n_centers(60);
 
         let fitted = few.fit(&data, &Monitor::quiet()).unwrap();
 
@@ -566,7 +570,9 @@ mod tests {
         let (x, y) = rows(40, 2, 11);
         let other: Vec<f64> = y.iter().map(|y| y * y).collect();
         let both = Matrix::from_shape_fn((40, 2), |(i, k)| if k == 0 { y[i] } else { other[i] });
-        for solver in [RidgeSolver::Cholesky, RidgeSolver::Gradients, RidgeSolver::Centers] {
+        for solver in
+            [RidgeSolver::Cholesky, RidgeSolver::Gradients, RidgeSolver::LandmarkSelection]
+        {
             let params = KernelRidge::new().kernel(Kernel::Rbf).solver(solver).tol(1e-12);
 
             let many =

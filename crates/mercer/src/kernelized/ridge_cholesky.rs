@@ -6,12 +6,12 @@
 //! them (Higham & Mary 2022). Where a matrix is too near to singular for that, it is factored again in
 //! double precision, and the certificate says so.
 
-use super::Ground;
+use super::KernelProblem;
 use super::ridge::{Answer, INSTEAD, KernelRidge};
 use crate::kernel::KernelRows;
 use crate::model::Stop;
 use crate::prelude::*;
-use crate::solver::conjugate_gradients;
+use crate::solver::conjugate_gradient;
 use mercer_num::Float;
 use mercer_num::linalg::{
     Factored, SymmetricEigen, cholesky_in_place, inverse_diagonal, solve_lower,
@@ -33,7 +33,7 @@ const DIGITS: (f64, u64) = (1e-7, 20);
 /// By a factor of the whole matrix, in single precision where that is enough.
 pub(super) fn by_factor(
     params: &KernelRidge,
-    ground: &Ground<'_>,
+    ground: &KernelProblem<'_>,
     ridge: &[f64],
     targets: &[Vec<f64>],
     monitor: &Monitor<'_>,
@@ -138,7 +138,7 @@ impl System<'_> {
             // Time that is up is not asked for again: what is factored is soon solved.
             let (tol, most) = DIGITS;
             let product = |v: &[Vec<f64>]| Some(self.times(v));
-            let step = conjugate_gradients(&misses, product, solve, tol, most, &Monitor::quiet());
+            let step = conjugate_gradient(&misses, product, solve, tol, most, &Monitor::quiet());
             rounds += step.rounds;
             for (c, d) in coefficients.iter_mut().zip(&step.x) {
                 c.iter_mut().zip(d).for_each(|(c, d)| *c += d);

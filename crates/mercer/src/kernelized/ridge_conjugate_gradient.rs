@@ -8,7 +8,7 @@ use super::ridge::Answer;
 use crate::kernel::{KernelRows, pivoted};
 use crate::model::Method;
 use crate::prelude::*;
-use crate::solver::{Gradients, conjugate_gradients};
+use crate::solver::{Gradients, conjugate_gradient};
 use mercer_num::linalg::{Cholesky, multiply};
 use ndarray::{Array1, ArrayView1};
 
@@ -44,8 +44,7 @@ pub(super) fn by_gradients(
         }
         Some(out)
     };
-    let found =
-        conjugate_gradients(targets, product, |r| guess.solve(r), tol, most as u64, monitor);
+    let found = conjugate_gradient(targets, product, |r| guess.solve(r), tol, most as u64, monitor);
     let Gradients { x, rounds, converged, stopped } = found;
     if rounds == 0 && stopped.is_some() {
         return Err(Error::Stopped);

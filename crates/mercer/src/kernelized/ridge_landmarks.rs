@@ -5,13 +5,13 @@
 //! `Σw/m · K_zz²` in front (FALKON; Rudi, Carratino & Rosasco 2017). Rows are gone through block by block;
 //! memory holds the square of the centers and a block.
 
-use super::Ground;
+use super::KernelProblem;
 use super::ridge::Answer;
 use super::ridge_conjugate_gradient::relative;
-use crate::kernel::{Distinct, KernelRows, drawn_by_weight};
+use crate::kernel::{KernelRows, UniqueRows, drawn_by_weight};
 use crate::model::Method;
 use crate::prelude::*;
-use crate::solver::{Gradients, conjugate_gradients};
+use crate::solver::{Gradients, conjugate_gradient};
 use mercer_num::linalg::{Cholesky, multiply, solve_lower, solve_lower_transposed};
 use mercer_num::{Float, parallel};
 use ndarray::{Array1, ArrayView2};
@@ -26,14 +26,14 @@ pub(super) fn center_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 
 
 /// Solves for every list of targets, in the order of the ground's picks.
 pub(super) fn by_centers(
-    ground: &Ground<'_>,
+    ground: &KernelProblem<'_>,
     alpha: f64,
     n_centers: usize,
     targets: &[Vec<f64>],
     (tol, most): (f64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<Answer> {
-    let list = Distinct::of(&ground.rows, &ground.row_weights(), 0);
+    let list = UniqueRows::of(&ground.rows, &ground.row_weights(), 0);
     let m = n_centers.min(list.picks.len());
     let needed = center_bytes(m, ground.rows.n_columns(), rayon::current_num_threads());
     let what = format!("the kernel of {m} rows that stand for all, and blocks of the others");
@@ -62,7 +62,7 @@ pub(super) fn by_centers(
         Some(both.collect())
     };
     let start: Vec<Vec<f64>> = b.iter().map(|b| front.turned(b)).collect();
-    let found = conjugate_gradients(&start, product, |r| r.to_vec(), tol, most as u64, monitor);
+    let found = conjugate_gradient(&start, product, |r| r.to_vec(), tol, most as u64, monitor);
     let Gradients { x, rounds, converged, stopped } = found;
     if rounds == 0 && stopped.is_some() {
         return Err(Error::Stopped);
@@ -100,7 +100,7 @@ pub(super) fn by_centers(
 }
 
 struct System<'a, 'r> {
-    ground: &'a Ground<'r>,
+    ground: &'a KernelProblem<'r>,
     ready: &'a KernelRows<f64>,
     targets: &'a [Vec<f64>],
 }
@@ -108,7 +108,7 @@ struct System<'a, 'r> {
 impl System<'_, '_> {
     /// `K_nzᵀ W K_nz v` for every `v`, or `K_nzᵀ W y` for the targets; `None` where time is up.
     fn through(&self, v: Option<&[Vec<f64>]>, monitor: &Monitor<'_>) -> Option<Vec<Vec<f64>>> {
-        let Ground { picks, weights, rows, center, .. } = self.ground;
+        let KernelProblem { picks, weights, rows, center, .. } = self.ground;
         let (n, m) = (picks.len(), self.ready.n_rows());
         let leaf = |c: usize| -> Result<Vec<Vec<f64>>> {
             let range = c * ROWS..((c + 1) * ROWS).min(n);
@@ -150,7 +150,7 @@ impl Front {
         let gram = ready.whole_gram();
         let gram = ArrayView2::from_shape((m, m), &gram).expect("a square of the centers");
         let largest = gram.diag().iter().fold(0.0f64, |a, v| a.max(v.abs()));
-        // Centers that hardly differ: as much is added to the diagonal as rounding may have taken.
+        // LandmarkSelection that hardly differ: as much is added to the diagonal as rounding may have taken.
         let factor = (0..8).find_map(|k| {
             let jitter = m as f64 * f64::EPSILON * largest * 10f64.powi(2 * k);
             let mut gram = gram.to_owned();

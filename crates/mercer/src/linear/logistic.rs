@@ -9,9 +9,9 @@
 //! price, `½‖∇‖²` at any weights whose constant terms are optimal is exactly the gap to the dual
 //! problem's value there, so the gradient is the certificate.
 
-use super::loss::softmax::Entropy;
+use super::loss::softmax::SoftmaxLoss;
 use crate::data::ClassWeight;
-use crate::data::design_matrix::Design;
+use crate::data::design_matrix::DesignMatrix;
 use crate::model::{Cached, Method};
 use crate::prelude::*;
 use crate::solver::coordinate_descent;
@@ -99,7 +99,7 @@ impl LogisticRegression {
     ) -> Result<Fitted<LogisticRegressionModel>> {
         let began = Instant::now();
         self.check()?;
-        let mut problem = Entropy::new(data, self, monitor)?;
+        let mut problem = SoftmaxLoss::new(data, self, monitor)?;
         match start.filter(|model| model.fits(&problem)) {
             Some(model) => problem.start_at(&model.by_feature(problem.design.intercept)),
             None => problem.start_at_odds(),
@@ -140,7 +140,7 @@ impl LogisticRegression {
     }
 
     /// What is true of the weights, worked out from them and the rows alone.
-    fn proof(&self, problem: &mut Entropy<'_>, ended: Ended, passes: u64) -> Proof {
+    fn proof(&self, problem: &mut SoftmaxLoss<'_>, ended: Ended, passes: u64) -> Proof {
         let measured = problem.measure();
         // From the mean of the losses to their sum, as the objective is written.
         let scale = match self.penalty {
@@ -166,7 +166,7 @@ impl LogisticRegression {
 }
 
 impl LogisticRegressionModel {
-    fn of(problem: &Entropy<'_>, n_iter: u64) -> LogisticRegressionModel {
+    fn of(problem: &SoftmaxLoss<'_>, n_iter: u64) -> LogisticRegressionModel {
         let (m, width) = (problem.m, problem.design.width());
         let (weights, constants) = problem.weights().split_at(width * m);
         // What all classes have in common is free: let it be zero.
@@ -213,7 +213,7 @@ impl LogisticRegressionModel {
     }
 
     /// Whether it is about the same classes, all of which have rows, and the same columns.
-    fn fits(&self, problem: &Entropy<'_>) -> bool {
+    fn fits(&self, problem: &SoftmaxLoss<'_>) -> bool {
         self.classes == problem.classes
             && self.coefficients.dim() == (problem.m, problem.design.width())
             && self.intercepts.iter().all(|b| b.is_finite())
@@ -271,7 +271,7 @@ impl Classifier for LogisticRegressionModel {
         let mut scores = Matrix::zeros((x.n_rows(), m));
         let cells = scores.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature(true));
-        Design::reading(x, true).scores(weights, m, cells);
+        DesignMatrix::reading(x, true).scores(weights, m, cells);
         // A class without rows is infinitely unlikely whatever the cells are.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;

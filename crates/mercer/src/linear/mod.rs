@@ -22,13 +22,16 @@ pub use logistic_cv::{
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use sgd::{
-    Average, LearningRate, NumberLoss, NumberPlane, PassiveAggressive, PassiveAggressiveModel,
-    PassiveAggressiveRegressor, PassiveAggressiveRegressorModel, PassiveLoss, PassiveTube,
-    Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdRegressor,
-    SgdRegressorModel, SideLoss, SidePlanes,
+    Average, ClassificationLoss, LearningRate, LinearClassifier, LinearRegressor,
+    PassiveAggressive, PassiveAggressiveLoss, PassiveAggressiveModel,
+    PassiveAggressiveRegressionLoss, PassiveAggressiveRegressor, PassiveAggressiveRegressorModel,
+    Perceptron, PerceptronModel, SgdClassifier, SgdClassifierModel, SgdRegressionLoss,
+    SgdRegressor, SgdRegressorModel,
 };
-pub use svc::{HingeLoss, InterceptPrice, LinearSvc, LinearSvcModel, MachinePenalty, PlanesOf};
-pub use svr::{LinearSvr, LinearSvrModel, TubeLoss};
+pub use svc::{
+    HingeLoss, InterceptPenalty, LinearMulticlass, LinearSvc, LinearSvcModel, SvmPenalty,
+};
+pub use svr::{EpsilonInsensitiveLoss, LinearSvr, LinearSvrModel};
 
 use crate::data::check_storage;
 use crate::error::{Error, Result};

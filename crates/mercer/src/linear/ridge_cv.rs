@@ -19,7 +19,7 @@ use std::time::Instant;
 const PANEL: usize = 128;
 /// Panels of a part that has sums of its own.
 const PART: usize = 64 * PANEL;
-/// Prices tried where none are named.
+/// PenaltyWeights tried where none are named.
 const USUAL: [f64; 3] = [0.1, 1.0, 10.0];
 
 params! {

@@ -6,18 +6,18 @@
 //! price like any other, or free of it. Or the planes of all classes are learned together, see
 //! [`crate::solver::dual_coordinate_descent::crammer_singer`].
 
-use super::loss::hinge::{Aim, Costs, Intervals, Power};
+use super::loss::hinge::{LossPower, MarginLoss, Penalties, Targets};
 use super::loss::leave_one_out::leave_one_out;
 use crate::calibrate::coupling::{About, log_distribution};
 use crate::calibrate::map::{maps_fit, not_calibrated};
 use crate::calibrate::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
-use crate::data::design_matrix::Design;
+use crate::data::design_matrix::DesignMatrix;
 use crate::model::Cached;
 use crate::prelude::*;
 use crate::solver::augmented_lagrangian::{Asked, Dual, DualRule, refuse_dual, solve};
-use crate::solver::coordinate_descent::Priced;
-use crate::solver::dual_coordinate_descent::crammer_singer::{self, Together, Until};
+use crate::solver::coordinate_descent::PenalizedLoss;
+use crate::solver::dual_coordinate_descent::crammer_singer::{self, CrammerSinger, Until};
 use mercer_num::rows::Missing;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -30,7 +30,7 @@ const COLUMNS: usize = 256;
 
 choice! {
     /// What large weights of a machine cost.
-    pub enum MachinePenalty {
+    pub enum SvmPenalty {
         /// Half their squared length.
         L2 = "l2",
         /// The sum of their absolute values: many become zero.
@@ -50,7 +50,7 @@ choice! {
 
 choice! {
     /// Whether the constant term has a price.
-    pub enum InterceptPrice {
+    pub enum InterceptPenalty {
         /// As the weight of a column of `intercept_scaling`.
         Scaled = "scaled",
         /// None.
@@ -60,7 +60,7 @@ choice! {
 
 choice! {
     /// How planes of many classes are learned.
-    pub enum PlanesOf {
+    pub enum LinearMulticlass {
         /// Each for its class against the rest.
         OneVsRest = "ovr",
         /// All together, so that each row's own is highest.
@@ -73,7 +73,7 @@ params! {
     pub struct LinearSvc {
         /// What large weights cost: half their squared length (`l2`) or the sum of their absolute values
         /// (`l1`, with the loss `squared_hinge`), which leaves many at zero.
-        penalty: MachinePenalty = MachinePenalty::L2, OneOf(MachinePenalty::WORDS);
+        penalty: SvmPenalty = SvmPenalty::L2, OneOf(SvmPenalty::WORDS);
         /// What a row inside the margin costs: its distance (`hinge`) or the square of it
         /// (`squared_hinge`).
         loss: HingeLoss = HingeLoss::SquaredHinge, OneOf(HingeLoss::WORDS);
@@ -93,7 +93,7 @@ params! {
         /// cheaper.
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
-        intercept: InterceptPrice = InterceptPrice::Scaled, OneOf(InterceptPrice::WORDS);
+        intercept: InterceptPenalty = InterceptPenalty::Scaled, OneOf(InterceptPenalty::WORDS);
         /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
         class_weight: Option<ClassWeight> = None, Above(0.0);
         /// Steps after which to stop in any case; the certificate then says so. For planes learned together, a step
@@ -105,7 +105,7 @@ params! {
         /// Many classes by a plane for every class against the rest (`ovr`), or by planes that are learned together
         /// so that each row's own is highest (`crammer_singer`, which prices distances as they are, whatever the
         /// loss).
-        multi_class: PlanesOf = PlanesOf::OneVsRest, OneOf(PlanesOf::WORDS);
+        multi_class: LinearMulticlass = LinearMulticlass::OneVsRest, OneOf(LinearMulticlass::WORDS);
         /// Whether to learn probabilities too, from what the planes would have said of each row without
         /// it. Predictions then go to the most probable class.
         probability: bool = false, Any;
@@ -160,7 +160,7 @@ impl Fit for LinearSvc {
             _ => {}
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = Intervals::bytes(data.rows(), n_weights, present.len());
+        let bytes = MarginLoss::bytes(data.rows(), n_weights, present.len());
         monitor.reserve("keeping scores of all rows", bytes)?;
         let place = |c: &u32| present.iter().position(|p| p == c).unwrap_or(0) as u32;
         let ready = Ready {
@@ -170,13 +170,13 @@ impl Fit for LinearSvc {
             factors: present.iter().map(|c| factors[*c as usize]).collect(),
             rows: (0..data.n_rows()).map(|i| self.C * weight(i)).collect(),
             present,
-            room: Intervals::room(monitor, bytes),
-            design: Design::new(data.rows(), self.fit_intercept, monitor)?,
+            room: MarginLoss::room(monitor, bytes),
+            design: DesignMatrix::new(data.rows(), self.fit_intercept, monitor)?,
             began,
         };
         match self.multi_class {
-            PlanesOf::OneVsRest => self.fit_apart(ready, monitor),
-            PlanesOf::CrammerSinger => self.fit_together(ready, monitor),
+            LinearMulticlass::OneVsRest => self.fit_apart(ready, monitor),
+            LinearMulticlass::CrammerSinger => self.fit_together(ready, monitor),
         }
     }
 }
@@ -195,30 +195,30 @@ struct Ready<'a, 'd> {
     rows: Vec<f64>,
     /// Numbers that second derivatives may take.
     room: usize,
-    design: Design<'d>,
+    design: DesignMatrix<'d>,
     began: Instant,
 }
 
 impl LinearSvc {
     /// Refuses options that contradict each other.
     fn refuse_contradictions(&self) -> Result<()> {
-        let free = self.fit_intercept && self.intercept == InterceptPrice::Free;
-        refuse_dual(self.dual, self.penalty == MachinePenalty::L1, free)?;
+        let free = self.fit_intercept && self.intercept == InterceptPenalty::Free;
+        refuse_dual(self.dual, self.penalty == SvmPenalty::L1, free)?;
         let refuse = |name: &str, found: &str, expected: &str| {
             let (found, expected) = (found.to_owned(), expected.to_owned());
             Err(Error::Parameter { name: name.into(), found, expected })
         };
-        if self.penalty == MachinePenalty::L1 && self.loss == HingeLoss::Hinge {
+        if self.penalty == SvmPenalty::L1 && self.loss == HingeLoss::Hinge {
             let expected = "`squared_hinge` with `l1`, or the penalty `l2`";
             return refuse("loss", "hinge with the penalty `l1`", expected);
         }
-        if self.multi_class == PlanesOf::OneVsRest {
+        if self.multi_class == LinearMulticlass::OneVsRest {
             return Ok(());
         }
         let ovr = "`ovr` there: planes learned together have the penalty `l2`, a constant with a price, begin \
                    with the rows' pulls and end there, and have no probabilities";
         let why = match () {
-            () if self.penalty == MachinePenalty::L1 => "crammer_singer with the penalty `l1`",
+            () if self.penalty == SvmPenalty::L1 => "crammer_singer with the penalty `l1`",
             () if free => "crammer_singer with a free constant term",
             () if self.dual == Dual::Given(false) => "crammer_singer with `dual` false",
             () if self.probability => "crammer_singer with probabilities",
@@ -236,11 +236,11 @@ impl LinearSvc {
         let Ready { data, classes, present, places, factors, rows, room, design, began } = ready;
         let m = if present.len() == 2 { 1 } else { present.len() };
         let power = match self.loss {
-            HingeLoss::Hinge => Power::Plain,
-            HingeLoss::SquaredHinge => Power::Squared,
+            HingeLoss::Hinge => LossPower::Plain,
+            HingeLoss::SquaredHinge => LossPower::Squared,
         };
-        let aim = Aim::Classes { places: places.clone(), factors };
-        let mut problem = Intervals::new(design, m, aim, rows, power, self.costs());
+        let aim = Targets::Classes { places: places.clone(), factors };
+        let mut problem = MarginLoss::new(design, m, aim, rows, power, self.costs());
         problem.room = room;
         let (tol, gap, dual) = (self.tol, self.gap, self.dual);
         let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
@@ -277,7 +277,7 @@ impl LinearSvc {
         let lift = if self.fit_intercept { self.intercept_scaling.powi(2) } else { 0.0 };
         let m = present.len();
         let costs = places.iter().zip(&rows).map(cost).collect();
-        let problem = Together { design: &design, places: &places, m, costs, lift };
+        let problem = CrammerSinger { design: &design, places: &places, m, costs, lift };
         let max_passes = PASSES_A_STEP.saturating_mul(self.max_iter as u64);
         let until = Until { tol: self.tol, gap: self.gap, max_passes, monitor };
         let solved = crammer_singer::solve(&problem, &until);
@@ -310,7 +310,7 @@ impl LinearSvc {
     /// The map of every decision, from what the planes would have said of each row without it.
     fn maps(
         &self,
-        problem: &Intervals<'_>,
+        problem: &MarginLoss<'_>,
         data: &Dataset<'_>,
         places: &[u32],
         n_classes: usize,
@@ -344,12 +344,12 @@ impl LinearSvc {
 }
 
 impl LinearSvc {
-    fn costs(&self) -> Costs {
-        let free = self.intercept == InterceptPrice::Free;
+    fn costs(&self) -> Penalties {
+        let free = self.intercept == InterceptPenalty::Free;
         let scaled = if free { 0.0 } else { 1.0 / self.intercept_scaling };
         match self.penalty {
-            MachinePenalty::L2 => Costs { weights: (1.0, 0.0), constant: (scaled * scaled, 0.0) },
-            MachinePenalty::L1 => Costs { weights: (0.0, 1.0), constant: (0.0, scaled) },
+            SvmPenalty::L2 => Penalties { weights: (1.0, 0.0), constant: (scaled * scaled, 0.0) },
+            SvmPenalty::L1 => Penalties { weights: (0.0, 1.0), constant: (0.0, scaled) },
         }
     }
 }
@@ -448,7 +448,7 @@ impl Decides for LinearSvcModel {
         let mut decisions = Matrix::zeros((x.n_rows(), m));
         let cells = decisions.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature());
-        Design::reading(x, true).scores(weights, m, cells);
+        DesignMatrix::reading(x, true).scores(weights, m, cells);
         // A class without rows is infinitely far whatever the cells are.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;

@@ -3,20 +3,20 @@
 //! Minimize `½‖w‖² + C Σᵢ sᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ` with `p` 1 or 2 (Vapnik 1995; Ho & Lin 2012). The
 //! constant is the weight of a column of `intercept_scaling`, with a price like any other, or free of it.
 
-use super::loss::hinge::{Aim, Costs, Intervals, Power};
-use super::svc::{InterceptPrice, check_rows};
+use super::loss::hinge::{LossPower, MarginLoss, Penalties, Targets};
+use super::svc::{InterceptPenalty, check_rows};
 use super::weighted_sums;
-use crate::data::design_matrix::Design;
+use crate::data::design_matrix::DesignMatrix;
 use crate::explain::Terms;
 use crate::prelude::*;
 use crate::solver::augmented_lagrangian::{Asked, Dual, DualRule, refuse_dual, solve};
-use crate::solver::coordinate_descent::Priced;
+use crate::solver::coordinate_descent::PenalizedLoss;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
 choice! {
     /// What a row outside the tube costs.
-    pub enum TubeLoss {
+    pub enum EpsilonInsensitiveLoss {
         /// Its distance from the tube.
         EpsilonInsensitive = "epsilon_insensitive",
         /// The square of that distance.
@@ -37,14 +37,14 @@ params! {
         C: f64 = 1.0, Above(0.0);
         /// What a row outside the tube costs: its distance (`epsilon_insensitive`) or the square of it
         /// (`squared_epsilon_insensitive`).
-        loss: TubeLoss = TubeLoss::EpsilonInsensitive, OneOf(TubeLoss::WORDS);
+        loss: EpsilonInsensitiveLoss = EpsilonInsensitiveLoss::EpsilonInsensitive, OneOf(EpsilonInsensitiveLoss::WORDS);
         /// Whether there is a constant term.
         fit_intercept: bool = true, Any;
         /// The value of the column whose weight is the constant term. Larger values make the constant
         /// cheaper.
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
-        intercept: InterceptPrice = InterceptPrice::Scaled, OneOf(InterceptPrice::WORDS);
+        intercept: InterceptPenalty = InterceptPenalty::Scaled, OneOf(InterceptPenalty::WORDS);
         /// Whether to begin with passes over the rows' pulls, which is fast where columns are many and
         /// distances count as they are: `auto` does just there. The last digits come from Newton's method
         /// in any case.
@@ -82,7 +82,7 @@ impl Fit for LinearSvr {
         refuse_dual(
             self.dual,
             false,
-            self.fit_intercept && self.intercept == InterceptPrice::Free,
+            self.fit_intercept && self.intercept == InterceptPenalty::Free,
         )?;
         let y = data.number_target()?;
         check_rows(data)?;
@@ -94,24 +94,24 @@ impl Fit for LinearSvr {
             return Err(Error::NoRows);
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = Intervals::bytes(data.rows(), n_weights, 1);
+        let bytes = MarginLoss::bytes(data.rows(), n_weights, 1);
         monitor.reserve("keeping scores of all rows", bytes)?;
-        let design = Design::new(data.rows(), self.fit_intercept, monitor)?;
+        let design = DesignMatrix::new(data.rows(), self.fit_intercept, monitor)?;
         let mut means = vec![0.0; n_weights];
         design.back(&weights, 1, &mut means);
         means.truncate(data.n_columns());
         means.iter_mut().for_each(|mean| *mean /= total);
-        let aim = Aim::Numbers { y: y.to_vec(), tube: self.epsilon };
+        let aim = Targets::Numbers { y: y.to_vec(), tube: self.epsilon };
         let rows = weights.iter().map(|w| self.C * w).collect();
         let power = match self.loss {
-            TubeLoss::EpsilonInsensitive => Power::Plain,
-            TubeLoss::SquaredEpsilonInsensitive => Power::Squared,
+            EpsilonInsensitiveLoss::EpsilonInsensitive => LossPower::Plain,
+            EpsilonInsensitiveLoss::SquaredEpsilonInsensitive => LossPower::Squared,
         };
-        let free = self.intercept == InterceptPrice::Free;
+        let free = self.intercept == InterceptPenalty::Free;
         let scaled = if free { 0.0 } else { self.intercept_scaling.powi(-2) };
-        let costs = Costs { weights: (1.0, 0.0), constant: (scaled, 0.0) };
-        let mut problem = Intervals::new(design, 1, aim, rows, power, costs);
-        problem.room = Intervals::room(monitor, bytes);
+        let costs = Penalties { weights: (1.0, 0.0), constant: (scaled, 0.0) };
+        let mut problem = MarginLoss::new(design, 1, aim, rows, power, costs);
+        problem.room = MarginLoss::room(monitor, bytes);
         let (tol, gap, dual) = (self.tol, self.gap, self.dual);
         let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
         let solved = solve(&mut problem, &asked);

@@ -3,7 +3,7 @@
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
 use crate::evaluate::Summary;
-use crate::explain::{Portrait, SupportExplanation, Terms};
+use crate::explain::{ClassMeans, SupportExplanation, Terms};
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::special::{argmax, log_normalize, log_sum_exp};
@@ -35,7 +35,7 @@ pub trait Classifier: Send + Sync {
     }
 
     /// What the rows of each class look like, where the model has a picture of them.
-    fn portrait(&self) -> Option<Portrait> {
+    fn portrait(&self) -> Option<ClassMeans> {
         None
     }
 

@@ -118,7 +118,7 @@ impl Tree {
     }
 }
 
-/// Turns values into trees.
+/// HadamardRotation values into trees.
 struct Grow;
 
 /// A list, tuple, map or struct under way.

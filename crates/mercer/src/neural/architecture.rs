@@ -56,14 +56,14 @@ impl ParamValue for Sizes {
 }
 
 /// The shape of a network, and what its loss is made of beside the rows.
-pub(super) struct Plan {
+pub(super) struct Architecture {
     /// Columns, the widths of the layers between, outputs.
     pub sizes: Vec<usize>,
     pub activation: Activation,
     pub alpha: f64,
 }
 
-impl Plan {
+impl Architecture {
     /// # Errors
     /// If the weights would take more memory than allowed.
     pub fn new(
@@ -73,7 +73,7 @@ impl Plan {
         activation: Activation,
         alpha: f64,
         monitor: &Monitor<'_>,
-    ) -> Result<Plan> {
+    ) -> Result<Architecture> {
         let mut sizes = vec![data.n_columns()];
         sizes.extend(hidden.all());
         sizes.push(n_outputs);
@@ -89,7 +89,7 @@ impl Plan {
             let needed = (12 * n_cells as u64).saturating_add(2 * deltas);
             monitor.reserve("keeping sparse rows by columns", needed)?;
         }
-        Ok(Plan { sizes, activation, alpha })
+        Ok(Architecture { sizes, activation, alpha })
     }
 
     pub fn n_layers(&self) -> usize {

@@ -4,7 +4,7 @@
 //! is one output, the log-odds of the second. The loss is the mean of `−log P(cᵢ | xᵢ)`.
 
 use super::activation::Activation;
-use super::architecture::{Plan, Sizes, check_layers};
+use super::architecture::{Architecture, Sizes, check_layers};
 use super::loss::{Aim, MlpSolver, Problem, check_usable};
 use super::network::Network;
 use crate::data::check_cells;
@@ -89,8 +89,14 @@ impl MlpClassifier {
         check_usable(data, monitor)?;
         let shown = shown(data, codes, classes)?;
         let m = outputs(classes.len());
-        let plan =
-            Plan::new(data, &self.hidden_layer_sizes, m, self.activation, self.alpha, monitor)?;
+        let plan = Architecture::new(
+            data,
+            &self.hidden_layer_sizes,
+            m,
+            self.activation,
+            self.alpha,
+            monitor,
+        )?;
         let known = start.filter(|model| model.classes == *classes);
         let known = known.and_then(|model| plan.joined(&model.coefs, &model.intercepts));
         let mut numbers = known.unwrap_or_else(|| plan.drawn(self.random_state as u64));

@@ -7,7 +7,7 @@
 //! fixes; sparse rows are never written out.
 
 use super::activation::sigmoid;
-use super::architecture::Plan;
+use super::architecture::Architecture;
 use super::network::{Network, PANEL};
 use crate::choice;
 use crate::data::Dataset;
@@ -85,7 +85,7 @@ impl Aim<'_> {
 
 /// A loss over rows.
 pub(super) struct Problem<'a> {
-    plan: &'a Plan,
+    plan: &'a Architecture,
     rows: Rows<'a>,
     /// Sparse cells by columns.
     by_column: Option<WholeRows>,
@@ -108,7 +108,7 @@ struct Sums {
 struct Halted;
 
 impl<'a> Problem<'a> {
-    pub fn new(plan: &'a Plan, data: &'a Dataset<'_>, aim: Aim<'a>) -> Problem<'a> {
+    pub fn new(plan: &'a Architecture, data: &'a Dataset<'_>, aim: Aim<'a>) -> Problem<'a> {
         let n = data.n_rows();
         let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
         let total: f64 = (0..n).map(weight).sum();
@@ -303,8 +303,8 @@ mod tests {
         Matrix::from_shape_simple_fn((n, d), || random.normal())
     }
 
-    fn plan(sizes: &[usize], activation: Activation) -> Plan {
-        Plan { sizes: sizes.to_vec(), activation, alpha: 0.7 }
+    fn plan(sizes: &[usize], activation: Activation) -> Architecture {
+        Architecture { sizes: sizes.to_vec(), activation, alpha: 0.7 }
     }
 
     /// Values and gradients of every loss and activation, at drawn weights.
@@ -312,7 +312,7 @@ mod tests {
         data: &Dataset<'_>,
         codes: &[u32],
         numbers: &[f64],
-        try_it: impl Fn(&Plan, Problem<'_>),
+        try_it: impl Fn(&Architecture, Problem<'_>),
     ) {
         for activation in
             [Activation::Identity, Activation::Logistic, Activation::Tanh, Activation::Relu]
@@ -401,7 +401,7 @@ mod tests {
         let data = Dataset::unlabeled(&x);
         let wide = Sizes::Each(vec![1 << 40, 1 << 40]);
 
-        let refused = Plan::new(&data, &wide, 1, Activation::Relu, 0.0, &Monitor::quiet());
+        let refused = Architecture::new(&data, &wide, 1, Activation::Relu, 0.0, &Monitor::quiet());
 
         assert!(matches!(refused, Err(Error::Memory { .. })));
     }

@@ -3,7 +3,7 @@
 //! `a₀ = x`, `aₗ = s(aₗ₋₁Wₗ + bₗ)` up to the last layer, which is not bent.
 
 use super::activation::Activation;
-use super::architecture::Plan;
+use super::architecture::Architecture;
 use mercer_num::linalg::add_times;
 use mercer_num::simd::add_table_rows;
 use mercer_num::{Matrix, Rows};
@@ -49,7 +49,7 @@ impl<'a> Network<'a> {
         Network { activation, layers: coefs.iter().zip(intercepts).map(layer).collect() }
     }
 
-    pub fn of_numbers(plan: &Plan, mut numbers: &'a [f64]) -> Network<'a> {
+    pub fn of_numbers(plan: &Architecture, mut numbers: &'a [f64]) -> Network<'a> {
         let mut layers = Vec::with_capacity(plan.n_layers());
         for pair in plan.sizes.windows(2) {
             let (weights, rest) = numbers.split_at(pair[0] * pair[1]);

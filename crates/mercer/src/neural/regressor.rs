@@ -4,7 +4,7 @@
 //! where several numbers are learned at once, over those.
 
 use super::activation::Activation;
-use super::architecture::{Plan, Sizes, check_layers};
+use super::architecture::{Architecture, Sizes, check_layers};
 use super::loss::{Aim, MlpSolver, Problem, check_usable};
 use super::network::Network;
 use crate::data::{check_cells, check_storage};
@@ -81,8 +81,14 @@ impl MlpRegressor {
         self.check()?;
         let (numbers, m) = data.number_targets()?;
         check_usable(data, monitor)?;
-        let plan =
-            Plan::new(data, &self.hidden_layer_sizes, m, self.activation, self.alpha, monitor)?;
+        let plan = Architecture::new(
+            data,
+            &self.hidden_layer_sizes,
+            m,
+            self.activation,
+            self.alpha,
+            monitor,
+        )?;
         let problem = Problem::new(&plan, data, Aim::Numbers(numbers));
         let known = start.and_then(|model| plan.joined(&model.coefs, &model.intercepts));
         let mut weights = known.unwrap_or_else(|| plan.drawn(self.random_state as u64));

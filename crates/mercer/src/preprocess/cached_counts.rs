@@ -7,15 +7,15 @@ use crate::text::CountedTexts;
 use std::ops::ControlFlow;
 
 /// A stream, and what is known of some of its columns of text.
-pub struct Looked<'s, S> {
+pub struct CachedCounts<'s, S> {
     stream: &'s S,
     texts: Vec<(String, CountedTexts)>,
 }
 
-impl<'s, S> Looked<'s, S> {
+impl<'s, S> CachedCounts<'s, S> {
     /// The stream as it is.
-    pub fn new(stream: &'s S) -> Looked<'s, S> {
-        Looked { stream, texts: Vec::new() }
+    pub fn new(stream: &'s S) -> CachedCounts<'s, S> {
+        CachedCounts { stream, texts: Vec::new() }
     }
 
     /// How many columns of text are known.
@@ -56,7 +56,7 @@ impl<'s, S> Looked<'s, S> {
     }
 }
 
-impl<S: Stream> Stream for Looked<'_, S> {
+impl<S: Stream> Stream for CachedCounts<'_, S> {
     type Error = S::Error;
 
     fn stream(

@@ -36,7 +36,7 @@ const KNOWN: &str = "rff:N, nystroem:N, sketch:N:DEGREE, chi2, chi2:STEPS or pol
 
 /// A map as it is asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct MapRecipe {
+pub struct FeatureMapRecipe {
     /// The words that asked for it.
     pub asked: String,
     params: MapParams,
@@ -57,11 +57,11 @@ enum MapParams {
 /// A fitted map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct RowMap {
+pub struct FeatureMap {
     /// The words that asked for it.
     pub asked: String,
     /// What was learned.
-    pub map: FittedMap,
+    pub map: FittedFeatureMap,
     /// How near it is to its kernel, on the rows it was fitted to.
     pub certificate: Certificate,
 }
@@ -69,7 +69,7 @@ pub struct RowMap {
 /// A fitted map of any kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum FittedMap {
+pub enum FittedFeatureMap {
     /// Random Fourier features.
     Rff(Box<RbfSamplerModel>),
     /// Nyström's map.
@@ -82,12 +82,12 @@ pub enum FittedMap {
     Poly(PolynomialFeaturesModel),
 }
 
-impl MapRecipe {
+impl FeatureMapRecipe {
     /// The map of some words.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
-    pub fn parse(asked: &str) -> Result<MapRecipe> {
+    pub fn parse(asked: &str) -> Result<FeatureMapRecipe> {
         let refuse = || Error::Parameter {
             name: "features".into(),
             found: format!("`{asked}`"),
@@ -134,7 +134,7 @@ impl MapRecipe {
             ),
             _ => return Err(refuse()),
         };
-        let mut recipe = MapRecipe { asked: asked.to_owned(), params, open_gamma: true };
+        let mut recipe = FeatureMapRecipe { asked: asked.to_owned(), params, open_gamma: true };
         for setting in settings {
             let (name, word) = setting.split_once('=').ok_or_else(refuse)?;
             recipe.set(name.trim(), word.trim())?;
@@ -196,16 +196,16 @@ impl MapRecipe {
     ///
     /// # Errors
     /// As the map's own fit.
-    pub fn fit(&self, rows: &Rows<'_>, monitor: &Monitor<'_>) -> Result<RowMap> {
+    pub fn fit(&self, rows: &Rows<'_>, monitor: &Monitor<'_>) -> Result<FeatureMap> {
         let data = Dataset::unlabeled(*rows);
         let (map, certificate) = match &self.params {
             MapParams::Rff(params) => {
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Rff(Box::new(fitted.model)), fitted.certificate)
+                (FittedFeatureMap::Rff(Box::new(fitted.model)), fitted.certificate)
             }
             MapParams::Nystroem(params) => {
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Nystroem(Box::new(fitted.model)), fitted.certificate)
+                (FittedFeatureMap::Nystroem(Box::new(fitted.model)), fitted.certificate)
             }
             MapParams::Sketch(params) => {
                 let mut params = params.clone();
@@ -213,18 +213,18 @@ impl MapRecipe {
                     params.gamma = 1.0 / rows.n_columns().max(1) as f64;
                 }
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Sketch(fitted.model), fitted.certificate)
+                (FittedFeatureMap::Sketch(fitted.model), fitted.certificate)
             }
             MapParams::Chi2(params) => {
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Chi2(fitted.model), fitted.certificate)
+                (FittedFeatureMap::Chi2(fitted.model), fitted.certificate)
             }
             MapParams::Poly(params) => {
                 let fitted = params.fit(&data, monitor)?;
-                (FittedMap::Poly(fitted.model), fitted.certificate)
+                (FittedFeatureMap::Poly(fitted.model), fitted.certificate)
             }
         };
-        Ok(RowMap { asked: self.asked.clone(), map, certificate })
+        Ok(FeatureMap { asked: self.asked.clone(), map, certificate })
     }
 
     /// Fits the map to a sample of the rows that features make of a stream.
@@ -236,7 +236,7 @@ impl MapRecipe {
         features: &Features,
         stream: &S,
         monitor: &Monitor<'_>,
-    ) -> std::result::Result<RowMap, S::Error> {
+    ) -> std::result::Result<FeatureMap, S::Error> {
         let wanted = self.sample();
         monitor.reserve("a sample of rows", (wanted * features.n_cells() * 16) as u64)?;
         // The rows of the smallest keys; a key follows from the place of the row, so that waves and threads
@@ -312,14 +312,14 @@ fn mix(x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-impl RowMap {
+impl FeatureMap {
     fn transformer(&self) -> &dyn Transformer {
         match &self.map {
-            FittedMap::Rff(map) => map.as_ref(),
-            FittedMap::Nystroem(map) => map.as_ref(),
-            FittedMap::Sketch(map) => map,
-            FittedMap::Chi2(map) => map,
-            FittedMap::Poly(map) => map,
+            FittedFeatureMap::Rff(map) => map.as_ref(),
+            FittedFeatureMap::Nystroem(map) => map.as_ref(),
+            FittedFeatureMap::Sketch(map) => map,
+            FittedFeatureMap::Chi2(map) => map,
+            FittedFeatureMap::Poly(map) => map,
         }
     }
 
@@ -335,22 +335,22 @@ impl RowMap {
 
     /// Whether new rows of sparse rows are sparse.
     pub fn keeps_sparse(&self) -> bool {
-        matches!(self.map, FittedMap::Poly(_))
+        matches!(self.map, FittedFeatureMap::Poly(_))
     }
 
     /// Whether the new columns say something by themselves, as products of columns do and waves do not.
     pub fn can_be_told(&self) -> bool {
-        matches!(self.map, FittedMap::Poly(_))
+        matches!(self.map, FittedFeatureMap::Poly(_))
     }
 
     /// What the new columns are called.
     pub fn names(&self, inputs: &[String]) -> Vec<String> {
         let word = match &self.map {
-            FittedMap::Rff(_) => "rff",
-            FittedMap::Nystroem(_) => "nystroem",
-            FittedMap::Sketch(_) => "sketch",
-            FittedMap::Chi2(_) => "chi2-",
-            FittedMap::Poly(_) => "poly",
+            FittedFeatureMap::Rff(_) => "rff",
+            FittedFeatureMap::Nystroem(_) => "nystroem",
+            FittedFeatureMap::Sketch(_) => "sketch",
+            FittedFeatureMap::Chi2(_) => "chi2-",
+            FittedFeatureMap::Poly(_) => "poly",
         };
         let numbered = || (1..=self.n_outputs()).map(|k| format!("{word}{k}")).collect();
         self.transformer().names_out(inputs).unwrap_or_else(numbered)
@@ -369,7 +369,7 @@ impl RowMap {
     pub fn dense(&self, x: &Rows<'_>) -> Result<Matrix> {
         match (&self.map, x) {
             // A column that is smaller than it ever was when the map was fitted counts as nothing.
-            (FittedMap::Chi2(map), x) => {
+            (FittedFeatureMap::Chi2(map), x) => {
                 let cells = Matrix::from_shape_vec(
                     (x.n_rows(), x.n_columns()),
                     (0..x.n_rows())
@@ -398,11 +398,11 @@ impl RowMap {
     /// What does not fit.
     pub fn check(&self) -> Result<()> {
         match &self.map {
-            FittedMap::Rff(map) => map.check(),
-            FittedMap::Nystroem(map) => map.check(),
-            FittedMap::Sketch(map) => map.check(),
-            FittedMap::Chi2(map) => map.check(),
-            FittedMap::Poly(map) => map.check(),
+            FittedFeatureMap::Rff(map) => map.check(),
+            FittedFeatureMap::Nystroem(map) => map.check(),
+            FittedFeatureMap::Sketch(map) => map.check(),
+            FittedFeatureMap::Chi2(map) => map.check(),
+            FittedFeatureMap::Poly(map) => map.check(),
         }
     }
 }
@@ -416,25 +416,28 @@ mod tests {
         for word in
             ["rff:10", "nystroem:5", "sketch:8", "sketch:8:3", "chi2", "chi2:3", "poly:2", "poly"]
         {
-            assert!(MapRecipe::parse(word).is_ok(), "{word}");
+            assert!(FeatureMapRecipe::parse(word).is_ok(), "{word}");
         }
         assert!(
-            MapRecipe::parse("nystroem:5,kernel=rbf(gamma=0.1)+poly(degree=2,coef0=1)").is_ok()
+            FeatureMapRecipe::parse("nystroem:5,kernel=rbf(gamma=0.1)+poly(degree=2,coef0=1)")
+                .is_ok()
         );
-        assert!(MapRecipe::parse("rff:10,directions=orthogonal,random_state=3").is_ok());
+        assert!(FeatureMapRecipe::parse("rff:10,directions=orthogonal,random_state=3").is_ok());
         for word in ["", "rff", "rff:ten", "rff:1:2", "waves:3", "rff:10,", "poly:-1"] {
-            let error = MapRecipe::parse(word).unwrap_err().to_string();
+            let error = FeatureMapRecipe::parse(word).unwrap_err().to_string();
             assert!(error.contains("nystroem:N"), "{word}: {error}");
         }
         for word in ["rff:error=0.05", "nystroem:error=0.01,centers=pivots", "rff:500,error=0.1"] {
-            assert!(MapRecipe::parse(word).is_ok(), "{word}");
+            assert!(FeatureMapRecipe::parse(word).is_ok(), "{word}");
         }
         for word in ["rff:error=0", "nystroem:error=1", "rff:error=few"] {
-            let error = MapRecipe::parse(word).unwrap_err().to_string();
+            let error = FeatureMapRecipe::parse(word).unwrap_err().to_string();
             assert!(error.contains("above 0 and below 1"), "{word}: {error}");
         }
-        assert!(MapRecipe::parse("sketch:error=0.1").is_err());
-        assert!(MapRecipe::parse("rff:0").unwrap_err().to_string().contains("n_components"));
-        assert!(MapRecipe::parse("rff:5,width=2").unwrap_err().to_string().contains("`width`"));
+        assert!(FeatureMapRecipe::parse("sketch:error=0.1").is_err());
+        assert!(FeatureMapRecipe::parse("rff:0").unwrap_err().to_string().contains("n_components"));
+        assert!(
+            FeatureMapRecipe::parse("rff:5,width=2").unwrap_err().to_string().contains("`width`")
+        );
     }
 }

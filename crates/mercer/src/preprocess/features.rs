@@ -2,9 +2,9 @@
 //! texts as counts of words.
 
 use super::encoded::{Encoded, Encoder, OwnedRows};
-use super::numeric::{Look, NumberStep};
+use super::numeric::{Look, NumericStep};
 use super::text::TextLook;
-use super::{Looked, Recipe, RowMap, TextStep, Words};
+use super::{CachedCounts, CategoryEncoding, FeatureMap, Recipe, TextStep};
 use crate::data::{
     Classes, Column, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
     Values,
@@ -39,7 +39,7 @@ pub struct Features {
     pub target: Option<String>,
     /// What all columns go through together, last.
     #[serde(default)]
-    pub map: Option<Arc<RowMap>>,
+    pub map: Option<Arc<FeatureMap>>,
 }
 
 /// What happens to a column.
@@ -47,7 +47,7 @@ pub struct Features {
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     /// Prepared numbers.
-    Number(NumberStep),
+    Number(NumericStep),
     /// One indicator a level; a gap or an unknown word is missing in all of them.
     OneHot,
     /// The place of the level; an unknown word has the place behind the last.
@@ -67,7 +67,7 @@ pub enum Reads {
     NumbersAndTexts,
     /// How often things occur.
     Counts,
-    /// Codes of values.
+    /// CategoryCounts of values.
     Categories,
     /// Each column as it is described.
     Mixed,
@@ -75,11 +75,11 @@ pub enum Reads {
 
 /// Why a column is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LeftOut {
+pub enum DroppedColumns {
     /// It has no values.
     Empty,
     /// It holds words, and a bell curve says little about words.
-    Words,
+    CategoryEncoding,
     /// It holds free text, which needs a text model.
     Text,
 }
@@ -88,12 +88,12 @@ impl Features {
     /// Numeric columns as they are, as a matrix without a table has them.
     pub fn plain(names: impl IntoIterator<Item = String>) -> Features {
         let fields: Vec<Field> = names.into_iter().map(Field::numeric).collect();
-        let steps = vec![Step::Number(NumberStep::default()); fields.len()];
+        let steps = vec![Step::Number(NumericStep::default()); fields.len()];
         Features { schema: Schema { fields }, steps, target: None, map: None }
     }
 
     /// The features of a schema's columns, all but the target, and the columns left out with the
-    /// reason. [`Words::Auto`] keeps words out of the way of numbers. A recipe that depends on the
+    /// reason. [`CategoryEncoding::Auto`] keeps words out of the way of numbers. A recipe that depends on the
     /// data needs [`Features::look`] next.
     ///
     /// # Errors
@@ -101,8 +101,8 @@ impl Features {
     pub fn plan(
         schema: &Schema,
         target: Option<&str>,
-        words: Words,
-    ) -> Result<(Features, Vec<(String, LeftOut)>)> {
+        words: CategoryEncoding,
+    ) -> Result<(Features, Vec<(String, DroppedColumns)>)> {
         Features::plan_for(schema, target, words, Reads::Numbers)
     }
 
@@ -114,14 +114,16 @@ impl Features {
     pub fn plan_for(
         schema: &Schema,
         target: Option<&str>,
-        words: Words,
+        words: CategoryEncoding,
         reads: Reads,
-    ) -> Result<(Features, Vec<(String, LeftOut)>)> {
-        let codes = matches!(reads, Reads::Categories | Reads::Mixed) && words == Words::Auto;
+    ) -> Result<(Features, Vec<(String, DroppedColumns)>)> {
+        let codes =
+            matches!(reads, Reads::Categories | Reads::Mixed) && words == CategoryEncoding::Auto;
         let texts = matches!(reads, Reads::Counts | Reads::Mixed | Reads::NumbersAndTexts);
         let columns = schema.fields.iter().filter(|f| Some(f.name.as_str()) != target);
         let numbers = columns.clone().any(|f| matches!(f.kind, Kind::Numeric | Kind::Boolean));
-        let indicators = words == Words::Indicators || (words == Words::Auto && !numbers);
+        let indicators =
+            words == CategoryEncoding::Indicators || (words == CategoryEncoding::Auto && !numbers);
         let mut features = Features {
             schema: Schema::default(),
             steps: Vec::new(),
@@ -132,14 +134,16 @@ impl Features {
         for field in columns {
             let step = match field.kind {
                 Kind::Boolean if codes => Ok(Step::Code),
-                Kind::Numeric | Kind::Boolean => Ok(Step::Number(NumberStep::default())),
+                Kind::Numeric | Kind::Boolean => Ok(Step::Number(NumericStep::default())),
                 Kind::Categorical if codes && !field.levels.is_empty() => Ok(Step::Code),
-                Kind::Text if texts && words != Words::Ignore => Ok(Step::Text(Arc::default())),
-                Kind::Categorical if field.levels.is_empty() => Err(LeftOut::Empty),
+                Kind::Text if texts && words != CategoryEncoding::Ignore => {
+                    Ok(Step::Text(Arc::default()))
+                }
+                Kind::Categorical if field.levels.is_empty() => Err(DroppedColumns::Empty),
                 Kind::Categorical if indicators => Ok(Step::OneHot),
-                Kind::Categorical => Err(LeftOut::Words),
+                Kind::Categorical => Err(DroppedColumns::CategoryEncoding),
                 Kind::Sparse => Ok(Step::Bundle),
-                Kind::Text => Err(LeftOut::Text),
+                Kind::Text => Err(DroppedColumns::Text),
             };
             match step {
                 Ok(step) => {
@@ -192,7 +196,7 @@ impl Features {
         recipe: &Recipe,
         stream: &'s S,
         monitor: &Monitor<'_>,
-    ) -> std::result::Result<(Features, Looked<'s, S>), S::Error> {
+    ) -> std::result::Result<(Features, CachedCounts<'s, S>), S::Error> {
         // Rows in memory take three times what is kept of them. So all of it together is half of a budget at
         // most, and nothing is refused that would not be refused without.
         let room = monitor.memory().map_or(KEPT, |bytes| KEPT.min(bytes / 8));
@@ -205,8 +209,8 @@ impl Features {
         stream: &'s S,
         room: u64,
         monitor: &Monitor<'_>,
-    ) -> std::result::Result<(Features, Looked<'s, S>), S::Error> {
-        let mut kept = Looked::new(stream);
+    ) -> std::result::Result<(Features, CachedCounts<'s, S>), S::Error> {
+        let mut kept = CachedCounts::new(stream);
         let texts: Vec<usize> =
             (0..self.steps.len()).filter(|k| is_text(&self.steps[*k])).collect();
         let mut steps = Vec::with_capacity(texts.len());
@@ -576,7 +580,7 @@ fn write_column(
     out: &mut ArrayViewMut2<'_, f64>,
 ) -> u64 {
     match (values, step) {
-        (Values::Numbers(x), Step::Number(step)) if *step == NumberStep::default() => {
+        (Values::Numbers(x), Step::Number(step)) if *step == NumericStep::default() => {
             out.column_mut(0).iter_mut().zip(&x[first..]).for_each(|(to, x)| *to = *x);
         }
         (Values::Numbers(x), Step::Number(step)) => {

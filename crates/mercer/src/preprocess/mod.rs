@@ -10,10 +10,10 @@ mod numeric;
 mod recipe;
 mod text;
 
-pub use cached_counts::Looked;
+pub use cached_counts::CachedCounts;
 pub use encoded::{Encoded, Encoder, UNLABELED};
-pub use feature_map::{FittedMap, MapRecipe, RowMap};
-pub use features::{Features, LeftOut, Reads, Step};
-pub use numeric::NumberStep;
-pub use recipe::{Discretize, Impute, Recipe, Scale, Words};
+pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
+pub use features::{DroppedColumns, Features, Reads, Step};
+pub use numeric::NumericStep;
+pub use recipe::{CategoryEncoding, Discretize, Impute, Recipe, Scale};
 pub use text::{KnownTerms, TextRecipe, TextStep};

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// What happens to the numbers of one column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NumberStep {
+pub struct NumericStep {
     /// Stands in for a missing number.
     pub fill: Option<f64>,
     /// Bin `k` holds numbers from `cuts[k-1]` up to but not `cuts[k]`; without cuts, a number stays
@@ -20,7 +20,7 @@ pub struct NumberStep {
     pub as_code: bool,
 }
 
-impl NumberStep {
+impl NumericStep {
     /// How many features come out.
     pub fn width(&self) -> usize {
         self.cuts.as_ref().filter(|_| !self.as_code).map_or(1, |cuts| cuts.len() + 1)
@@ -87,7 +87,7 @@ pub(crate) struct Look {
 
 impl Look {
     /// The steps a recipe asks for on this column.
-    pub fn steps(&self, recipe: &Recipe) -> NumberStep {
+    pub fn steps(&self, recipe: &Recipe) -> NumericStep {
         let fill = match recipe.impute {
             Impute::Keep => None,
             Impute::Mean => Some(self.mean),
@@ -102,7 +102,7 @@ impl Look {
         // A constant column has nothing to scale.
         .map(|(shift, spread)| (shift, if spread > 0.0 { spread } else { 1.0 }));
         let as_code = recipe.bins_as_codes && recipe.discretize != Discretize::Keep;
-        NumberStep { fill, cuts: self.cuts(recipe.discretize), scale, as_code }
+        NumericStep { fill, cuts: self.cuts(recipe.discretize), scale, as_code }
     }
 
     fn cuts(&self, discretize: Discretize) -> Option<Vec<f64>> {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    fn written(step: &NumberStep, x: f64) -> Vec<f64> {
+    fn written(step: &NumericStep, x: f64) -> Vec<f64> {
         let mut out = vec![9.0; step.width()];
         step.write(x, &mut out);
         out

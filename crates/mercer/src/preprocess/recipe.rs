@@ -1,6 +1,6 @@
 //! What is done to a column before an estimator sees it, by the user's wish.
 
-use super::{MapRecipe, TextRecipe};
+use super::{FeatureMapRecipe, TextRecipe};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// What columns of words become.
-    pub words: Words,
+    pub words: CategoryEncoding,
     /// What stands in for a missing number.
     pub impute: Impute,
     /// Whether numbers become bins.
@@ -22,13 +22,13 @@ pub struct Recipe {
     pub bins_as_codes: bool,
     /// What all columns go through together, last.
     #[serde(default)]
-    pub map: Option<MapRecipe>,
+    pub map: Option<FeatureMapRecipe>,
 }
 
 /// What columns of words become.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Words {
+pub enum CategoryEncoding {
     /// Indicators where the estimator can make sense of them, nothing elsewhere.
     #[default]
     Auto,
@@ -126,8 +126,8 @@ impl Recipe {
             }
             "words" => {
                 self.words = match value {
-                    "indicators" => Words::Indicators,
-                    "ignore" => Words::Ignore,
+                    "indicators" => CategoryEncoding::Indicators,
+                    "ignore" => CategoryEncoding::Ignore,
                     _ => return Err(refuse("words", "indicators or ignore")),
                 }
             }
@@ -156,14 +156,14 @@ impl Recipe {
         self
     }
 
-    /// The recipe with a kernel map at its end, written as in [`MapRecipe::parse`]. Where the recipe is
+    /// The recipe with a kernel map at its end, written as in [`FeatureMapRecipe::parse`]. Where the recipe is
     /// silent about the scale of numbers they are standardized, or, for a map that wants numbers of at least
     /// zero, brought to the range from zero to one: a kernel weighs all columns alike.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
     pub fn mapped(mut self, asked: &str) -> Result<Recipe> {
-        let map = MapRecipe::parse(asked)?;
+        let map = FeatureMapRecipe::parse(asked)?;
         if self.scale == Scale::Keep && self.discretize == Discretize::Keep {
             self.scale = if map.wants_shares() { Scale::MinMax } else { Scale::Standard };
         }

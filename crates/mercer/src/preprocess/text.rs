@@ -174,7 +174,7 @@ const CASES: [(&str, Case); 2] = [("lower", Case::Lower), ("keep", Case::Keep)];
 const ACCENTS: [(&str, Accents); 3] =
     [("keep", Accents::Keep), ("ascii", Accents::Ascii), ("unicode", Accents::Unicode)];
 const UNITS: [(&str, Unit); 4] = [
-    ("words", Unit::Words(2)),
+    ("words", Unit::CategoryEncoding(2)),
     ("unicode-words", Unit::UnicodeWords),
     ("characters", Unit::Characters),
     ("characters-in-words", Unit::CharactersInWords),
@@ -347,7 +347,7 @@ impl TextStep {
 
 /// What is gathered about a column of text while it is looked at.
 pub(crate) enum TextLook {
-    Words(Gathering),
+    CategoryEncoding(Gathering),
     Columns { hashing: Hashing, analyzer: Analyzer, n_texts: u64, documents: Vec<u64> },
     Nothing,
 }
@@ -357,7 +357,9 @@ impl TextLook {
     pub fn new(step: &TextStep, room: u64) -> Result<TextLook> {
         Ok(match &step.terms {
             _ if !step.needs_a_look() => TextLook::Nothing,
-            KnownTerms::Vocabulary(_) => TextLook::Words(Gathering::new(&step.analyzer, room)?),
+            KnownTerms::Vocabulary(_) => {
+                TextLook::CategoryEncoding(Gathering::new(&step.analyzer, room)?)
+            }
             KnownTerms::Hashed { hashing, .. } => TextLook::Columns {
                 hashing: *hashing,
                 analyzer: step.analyzer.clone(),
@@ -370,7 +372,7 @@ impl TextLook {
     /// Takes the texts of a wave of tables.
     pub fn take(&mut self, batches: &[&[Option<String>]], monitor: &Monitor<'_>) -> Result<()> {
         match self {
-            TextLook::Words(gathering) => {
+            TextLook::CategoryEncoding(gathering) => {
                 gathering.observe(batches);
                 let reserve = |bytes| monitor.reserve("finding the words of texts", bytes);
                 if reserve(gathering.size()).is_err() {
@@ -399,7 +401,7 @@ impl TextLook {
     ) -> Result<(TextStep, Option<CountedTexts>)> {
         let mut texts = None;
         match self {
-            TextLook::Words(gathering) => {
+            TextLook::CategoryEncoding(gathering) => {
                 let (counts, counted) = gathering.finish(selection)?;
                 step.terms = KnownTerms::Vocabulary(counts);
                 texts = counted;

@@ -8,7 +8,7 @@ use super::newton_cg::{Ended, Smooth, Until, newton};
 use super::preconditioner::{NARROW, TRACKED};
 use crate::choice;
 use crate::error::{Error, Result};
-use crate::linear::loss::hinge::{Intervals, Measured, Power};
+use crate::linear::loss::hinge::{LossPower, MarginLoss, Measured};
 use crate::model::{Certificate, Method, Monitor, ParamValue, Proof, Rule, Stop};
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ pub(crate) struct Asked<'a> {
 }
 
 /// Minimizes, and measures what came out.
-pub(crate) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
+pub(crate) fn solve(problem: &mut MarginLoss<'_>, asked: &Asked<'_>) -> Solved {
     let until =
         Until { tolerance: asked.tol, most_steps: asked.max_iter as u64, monitor: asked.monitor };
     let mut passes = 0;
@@ -118,14 +118,14 @@ pub(crate) fn solve(problem: &mut Intervals<'_>, asked: &Asked<'_>) -> Solved {
         }
     }
     let solved = match problem.power {
-        Power::Plain => by_rounds(problem, asked, &until),
-        Power::Squared => by_newton(problem, asked, &until),
+        LossPower::Plain => by_rounds(problem, asked, &until),
+        LossPower::Squared => by_newton(problem, asked, &until),
     };
     Solved { passes, ..solved }
 }
 
 /// Newton's method or coordinates, once to the tolerance, or to finer and finer ones until the gap is closed.
-fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
+fn by_newton(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
     let absolute = problem.costs.weights.1 > 0.0;
     if !absolute {
         begin_with_some(problem, until.monitor);
@@ -147,8 +147,8 @@ fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
         let measured = problem.measure();
         let violations = match absolute {
             true => {
-                coordinate_descent::Priced::losses_gradient(problem, &mut gradient);
-                coordinate_descent::Priced::violations_at(problem, &gradient)
+                coordinate_descent::PenalizedLoss::losses_gradient(problem, &mut gradient);
+                coordinate_descent::PenalizedLoss::violations_at(problem, &gradient)
             }
             false => {
                 problem.gradient(&mut gradient);
@@ -167,7 +167,7 @@ fn by_newton(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) 
 
 /// Goes near to the optimum with a quarter of the rows, and with a quarter of those before: where rows are many,
 /// most steps only find out which of them matter.
-fn begin_with_some(problem: &mut Intervals<'_>, monitor: &Monitor<'_>) {
+fn begin_with_some(problem: &mut MarginLoss<'_>, monitor: &Monitor<'_>) {
     let n = problem.design.n_rows();
     if problem.design.is_sparse() || n < MANY {
         return;
@@ -178,7 +178,7 @@ fn begin_with_some(problem: &mut Intervals<'_>, monitor: &Monitor<'_>) {
     let mut some = problem.of_some(&picks, &rows.view());
     begin_with_some(&mut some, monitor);
     newton(&mut some, &Until { tolerance: NEAR, most_steps: 50, monitor });
-    problem.begin_at(coordinate_descent::Priced::weights(&some));
+    problem.begin_at(coordinate_descent::PenalizedLoss::weights(&some));
 }
 
 impl Asked<'_> {
@@ -194,12 +194,12 @@ impl Asked<'_> {
     }
 
     /// Whether passes over the rows go before.
-    fn begins_with_pulls(&self, problem: &Intervals<'_>) -> bool {
+    fn begins_with_pulls(&self, problem: &MarginLoss<'_>) -> bool {
         let possible = !problem.free_constant() && problem.costs.weights.1 == 0.0;
         let many = match problem.power {
-            Power::Plain => problem.design.width() > NARROW,
-            Power::Squared if problem.design.is_sparse() => problem.design.width() > WIDE,
-            Power::Squared => problem.design.width() > TRACKED,
+            LossPower::Plain => problem.design.width() > NARROW,
+            LossPower::Squared if problem.design.is_sparse() => problem.design.width() > WIDE,
+            LossPower::Squared => problem.design.width() > TRACKED,
         };
         match self.dual {
             Dual::Given(dual) => dual && possible,
@@ -209,7 +209,7 @@ impl Asked<'_> {
 }
 
 /// Rounds until the pulls of the rows, the gradient and the gap are all as good as asked for.
-fn by_rounds(problem: &mut Intervals<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
+fn by_rounds(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
     let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
     let mut tolerance = asked.first().max(0.03);
     let mut last = vec![f64::INFINITY; problem.m];

@@ -18,7 +18,7 @@ pub(crate) struct Gradients {
 }
 
 /// `product` may give up, which ends the rounds; a residual counts relative to its right-hand side.
-pub(crate) fn conjugate_gradients(
+pub(crate) fn conjugate_gradient(
     b: &[Vec<f64>],
     mut product: impl FnMut(&[Vec<f64>]) -> Option<Vec<Vec<f64>>>,
     precondition: impl Fn(&[f64]) -> Vec<f64>,
@@ -89,10 +89,10 @@ mod tests {
             Some(v.iter().map(|v| a.dot(&Array1::from(v.clone())).to_vec()).collect())
         };
 
-        let plain = conjugate_gradients(&b, times, |r| r.to_vec(), 1e-10, 100, &Monitor::quiet());
+        let plain = conjugate_gradient(&b, times, |r| r.to_vec(), 1e-10, 100, &Monitor::quiet());
         let inverse = mercer_num::linalg::Cholesky::of(a.view()).unwrap();
         let told =
-            conjugate_gradients(&b, times, |r| inverse.solve(r), 1e-10, 100, &Monitor::quiet());
+            conjugate_gradient(&b, times, |r| inverse.solve(r), 1e-10, 100, &Monitor::quiet());
 
         assert!(plain.converged && plain.rounds <= 12 && told.rounds == 1);
         for (x, b) in plain.x.iter().zip(&b) {

@@ -16,7 +16,7 @@ const PASSES: (u64, u64) = (100, 10_000);
 const VISITED: u64 = 1 << 24;
 
 /// Losses of scores with prices on the weights.
-pub(crate) trait Priced: Smooth + Sync {
+pub(crate) trait PenalizedLoss: Smooth + Sync {
     /// How many rows there are.
     fn n_rows(&self) -> usize;
 
@@ -86,7 +86,7 @@ pub(crate) trait Priced: Smooth + Sync {
 }
 
 /// Minimizes, from the weights the problem is at.
-pub(crate) fn minimize(problem: &mut impl Priced, until: &Until<'_>) -> Ended {
+pub(crate) fn minimize(problem: &mut impl PenalizedLoss, until: &Until<'_>) -> Ended {
     let m = problem.lanes();
     let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
     let mut gradient = vec![0.0; problem.dimension()];
@@ -130,7 +130,7 @@ pub(crate) fn minimize(problem: &mut impl Priced, until: &Until<'_>) -> Ended {
 }
 
 /// The values and violations at the weights.
-fn arrived(problem: &mut impl Priced, gradient: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
+fn arrived(problem: &mut impl PenalizedLoss, gradient: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
     let losses = problem.losses_gradient(gradient);
     let costs = problem.costs(problem.weights());
     let values = losses.iter().zip(costs).map(|(loss, cost)| loss + cost).collect();
@@ -138,7 +138,7 @@ fn arrived(problem: &mut impl Priced, gradient: &mut [f64]) -> (Vec<f64>, Vec<f6
 }
 
 /// The features worth looking at: those with a weight, or with a gradient beyond the price.
-fn active(problem: &impl Priced, gradient: &[f64], open: &[bool]) -> Vec<usize> {
+fn active(problem: &impl PenalizedLoss, gradient: &[f64], open: &[bool]) -> Vec<usize> {
     let (m, width) = (problem.width(), problem.n_columns());
     let worth = |j: &usize| {
         let (cells, pull) = (j * m..(j + 1) * m, problem.price(*j).1);
@@ -170,7 +170,7 @@ struct Model<'a, P> {
     means: Vec<f64>,
 }
 
-impl<'a, P: Priced> Model<'a, P> {
+impl<'a, P: PenalizedLoss> Model<'a, P> {
     fn new(
         problem: &'a P,
         gradient: &'a [f64],

@@ -5,7 +5,7 @@
 //! al. 2008, algorithm 3.2).
 
 /// Room to work in.
-pub(crate) struct RowPulls {
+pub(crate) struct CrammerSingerSubproblem {
     /// `Bₘ`: what the scores would be without the pulls of the row.
     pub held: Vec<f64>,
     /// The best pulls.
@@ -13,11 +13,11 @@ pub(crate) struct RowPulls {
     sorted: Vec<f64>,
 }
 
-impl RowPulls {
+impl CrammerSingerSubproblem {
     /// Of so many classes.
-    pub fn new(n_classes: usize) -> RowPulls {
+    pub fn new(n_classes: usize) -> CrammerSingerSubproblem {
         let zeros = || vec![0.0; n_classes];
-        RowPulls { held: zeros(), best: zeros(), sorted: zeros() }
+        CrammerSingerSubproblem { held: zeros(), best: zeros(), sorted: zeros() }
     }
 
     /// Finds the best pulls of a row of class `own` that costs `cost` and whose scores move by `norm` with a
@@ -53,7 +53,7 @@ mod tests {
             let n = 2 + random.below(5);
             let own = random.below(n);
             let (cost, norm) = (0.1 + random.uniform(), 0.1 + random.uniform());
-            let mut row = RowPulls::new(n);
+            let mut row = CrammerSingerSubproblem::new(n);
             row.held.iter_mut().for_each(|b| *b = random.normal());
 
             row.solve(own, cost, norm);

@@ -12,10 +12,11 @@ pub(crate) mod preconditioner;
 mod smo;
 
 pub use augmented_lagrangian::{Dual, DualRule};
-pub(crate) use conjugate_gradient::{Gradients, conjugate_gradients};
-pub(crate) use crammer_singer_subproblem::RowPulls;
+pub(crate) use conjugate_gradient::{Gradients, conjugate_gradient};
+pub(crate) use crammer_singer_subproblem::CrammerSingerSubproblem;
 pub use normal_equations::{Line, Precision};
-pub use smo::{BoxQp, Slack, Solution, SolverOptions, Tell, solve};
+pub use smo::{BoxQp, PowerSlack, Solution, SolverOptions, Tell, solve};
 pub(crate) use smo::{
-    FEWEST_COLUMNS, Together, TogetherOptions, TogetherSolution, WHOLE, solve_together,
+    CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, FEWEST_COLUMNS, WHOLE,
+    solve_crammer_singer,
 };

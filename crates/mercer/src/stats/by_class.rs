@@ -88,7 +88,7 @@ pub struct ByClass<G> {
     classes: Classes,
     /// How many columns the rows have; zero until rows were seen.
     n_columns: usize,
-    /// Codes of the classes that did occur, rising.
+    /// CategoryCounts of the classes that did occur, rising.
     codes: Vec<u32>,
     /// Their weights.
     weights: Vec<f64>,

@@ -17,14 +17,14 @@ pub const LARGEST_CODE: usize = (1 << 24) - 1;
 /// Weighted counts of codes: a matrix a column, one row a group and one column a code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Codes {
+pub struct CategoryCounts {
     /// How many groups there are.
     n_groups: usize,
     /// `Σ w` over the rows of a group with a code; the last code of a column occurs somewhere.
     pub counts: Vec<Matrix>,
 }
 
-impl Codes {
+impl CategoryCounts {
     /// Counts the codes of rows; `slots[i]` is the group of row `i`, missing cells are skipped.
     ///
     /// # Errors
@@ -34,7 +34,7 @@ impl Codes {
         slots: &[u32],
         weights: &[f64],
         n_groups: usize,
-    ) -> Result<Codes> {
+    ) -> Result<CategoryCounts> {
         let width = rows.n_columns();
         let mut n_codes = vec![0; width];
         each_code(rows, |_, j, code| n_codes[j] = code.max(n_codes[j]))?;
@@ -55,7 +55,7 @@ impl Codes {
                 )
             })
             .collect();
-        Ok(Codes { n_groups, counts })
+        Ok(CategoryCounts { n_groups, counts })
     }
 
     /// The counts of a column with at least so many codes.
@@ -122,9 +122,9 @@ fn trimmed(counts: Matrix) -> Matrix {
     counts.slice_axis(Axis(1), Slice::from(..used)).to_owned()
 }
 
-impl Grouped for Codes {
+impl Grouped for CategoryCounts {
     fn empty(n_groups: usize, n_columns: usize) -> Self {
-        Codes { n_groups, counts: vec![Matrix::zeros((n_groups, 0)); n_columns] }
+        CategoryCounts { n_groups, counts: vec![Matrix::zeros((n_groups, 0)); n_columns] }
     }
 
     fn shape(&self) -> (usize, usize) {

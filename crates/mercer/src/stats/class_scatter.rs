@@ -19,7 +19,7 @@ const NEGATIVE: f64 = 1e-6;
 /// Weight, mean and centered scatter of every group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Scatters {
+pub struct ClassScatter {
     /// `Σ w`.
     pub weights: Vec<f64>,
     /// The weighted means, one row a group; zero where there is no weight.
@@ -28,7 +28,7 @@ pub struct Scatters {
     pub scatters: Matrix,
 }
 
-impl Scatters {
+impl ClassScatter {
     /// Summarizes rows; `slots[i]` is the group of row `i`.
     ///
     /// # Errors
@@ -38,7 +38,7 @@ impl Scatters {
         slots: &[u32],
         weights: &[f64],
         group_weights: &[f64],
-    ) -> Result<Scatters> {
+    ) -> Result<ClassScatter> {
         let width = rows.n_columns();
         let centered = Centered::new(rows, slots, weights, group_weights)?;
         let mut places = vec![Vec::new(); group_weights.len()];
@@ -54,7 +54,7 @@ impl Scatters {
                 packed_symmetric::pack(&square, width, scatter);
             }
         }
-        Ok(Scatters { weights: group_weights.to_vec(), means: centered.means, scatters })
+        Ok(ClassScatter { weights: group_weights.to_vec(), means: centered.means, scatters })
     }
 
     /// The lower triangle of a group's scatter.
@@ -80,9 +80,9 @@ impl Scatters {
     }
 }
 
-impl Grouped for Scatters {
+impl Grouped for ClassScatter {
     fn empty(n_groups: usize, n_columns: usize) -> Self {
-        Scatters {
+        ClassScatter {
             weights: vec![0.0; n_groups],
             means: Matrix::zeros((n_groups, n_columns)),
             scatters: Matrix::zeros((n_groups, packed_symmetric::size(n_columns))),

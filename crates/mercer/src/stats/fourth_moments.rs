@@ -6,7 +6,7 @@
 
 use super::Grouped;
 use super::centered::Centered;
-use super::class_scatter::Scatters;
+use super::class_scatter::ClassScatter;
 use super::packed_symmetric;
 use crate::error::{Error, Result};
 use mercer_num::linalg::{add_gram, add_product};
@@ -14,19 +14,19 @@ use mercer_num::parallel::Layout;
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Scatters, and sums of higher products.
+/// ClassScatter, and sums of higher products.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fourths {
+pub struct FourthMoments {
     /// Weights, means and scatters.
-    pub scatters: Scatters,
+    pub scatters: ClassScatter,
     /// `Σ w cⱼ² cₖ` with `c = x − mean`, one row a group, `j` before `k`.
     pub thirds: Matrix,
     /// `Σ w cⱼ² cₖ²`, one row a group: the lower triangle, row after row.
     pub fourths: Matrix,
 }
 
-impl Fourths {
+impl FourthMoments {
     /// Summarizes rows; `slots[i]` is the group of row `i`.
     ///
     /// # Errors
@@ -36,10 +36,10 @@ impl Fourths {
         slots: &[u32],
         weights: &[f64],
         group_weights: &[f64],
-    ) -> Result<Fourths> {
+    ) -> Result<FourthMoments> {
         let width = rows.n_columns();
         let centered = Centered::new(rows, slots, weights, group_weights)?;
-        let mut out = Fourths::empty(group_weights.len(), width);
+        let mut out = FourthMoments::empty(group_weights.len(), width);
         for g in 0..group_weights.len() {
             let places = (0..slots.len()).filter(|i| slots[*i] as usize == g);
             let mut square = vec![0.0; width * width];
@@ -106,10 +106,10 @@ fn less(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
-impl Grouped for Fourths {
+impl Grouped for FourthMoments {
     fn empty(n_groups: usize, n_columns: usize) -> Self {
-        Fourths {
-            scatters: Scatters::empty(n_groups, n_columns),
+        FourthMoments {
+            scatters: ClassScatter::empty(n_groups, n_columns),
             thirds: Matrix::zeros((n_groups, n_columns * n_columns)),
             fourths: Matrix::zeros((n_groups, packed_symmetric::size(n_columns))),
         }
@@ -197,11 +197,11 @@ impl Grouped for Fourths {
     }
 
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
-        Scatters::chunk_rows(n_columns, layout)
+        ClassScatter::chunk_rows(n_columns, layout)
     }
 
     fn bytes(n_classes: usize, n_columns: usize) -> u64 {
-        Scatters::bytes(n_classes, n_columns).saturating_mul(4)
+        ClassScatter::bytes(n_classes, n_columns).saturating_mul(4)
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
             let weights = &weights[range.clone()];
             let total = [weights.iter().sum::<f64>()];
             let rows = Rows::from(&x).slice(range.clone());
-            Fourths::of_rows(&rows, &vec![0; range.len()], weights, &total).unwrap()
+            FourthMoments::of_rows(&rows, &vec![0; range.len()], weights, &total).unwrap()
         };
         let (whole, a, b) = (of(0..40), of(0..15), of(15..40));
 

@@ -1,7 +1,7 @@
 //! The summary of rows whose columns are of several kinds: codes of categories, values and moments of
 //! numbers, counts of words.
 
-use super::{Codes, Counts, Grouped, Moments, Sample, Tallies, not_a_count};
+use super::{CategoryCounts, Counts, GroupValueCounts, Grouped, Moments, Sample, not_a_count};
 use crate::data::{Dataset, Measure};
 use crate::error::{Error, Result};
 use mercer_num::{Matrix, Rows};
@@ -18,9 +18,9 @@ pub struct Mixed {
     /// What the columns that are no words are called; empty where nobody asked.
     pub names: Vec<String>,
     /// The categories, one entry a column of them.
-    pub codes: Codes,
+    pub codes: CategoryCounts,
     /// The values of the numbers, one entry a column of them; empty ones where nobody asked.
-    pub tallies: Tallies,
+    pub tallies: GroupValueCounts,
     /// The moments of the numbers.
     pub moments: Moments,
     /// The counts of the words.
@@ -68,14 +68,15 @@ impl Mixed {
             let places: Vec<usize> = (0..measures.len()).filter(|j| kind(&measures[*j])).collect();
             move |e: Error| e.in_column(&places)
         };
-        let codes = Codes::of_rows(&Rows::from(&parts.categories), slots, weights, n_groups)
-            .map_err(place(|m| matches!(m, Measure::Category(_))))?;
+        let codes =
+            CategoryCounts::of_rows(&Rows::from(&parts.categories), slots, weights, n_groups)
+                .map_err(place(|m| matches!(m, Measure::Category(_))))?;
         let moments = Moments::of_rows(&Rows::from(&parts.numbers), slots, weights, group_weights)
             .map_err(place(|m| *m == Measure::Number))?;
         let tallies = if keep.values {
-            Tallies::of_columns(&parts.numbers, slots, weights, n_groups)
+            GroupValueCounts::of_columns(&parts.numbers, slots, weights, n_groups)
         } else {
-            Tallies::empty(n_groups, parts.numbers.ncols())
+            GroupValueCounts::empty(n_groups, parts.numbers.ncols())
         };
         let names = batch.columns().iter().filter(|_| keep.names);
         let names = names.take_while(|c| !matches!(c.measure, Measure::Word(_)));
@@ -96,8 +97,8 @@ impl Mixed {
             let n = self.n_groups;
             self.measures = other.measures.clone();
             self.names = other.names.clone();
-            self.codes = Codes::empty(n, other.codes.shape().1);
-            self.tallies = Tallies::empty(n, other.tallies.shape().1);
+            self.codes = CategoryCounts::empty(n, other.codes.shape().1);
+            self.tallies = GroupValueCounts::empty(n, other.tallies.shape().1);
             self.moments = Moments::empty(n, other.moments.shape().1);
             self.words = Counts::empty(n, other.words.shape().1);
         }
@@ -116,7 +117,7 @@ fn head(measures: &[Measure]) -> usize {
 }
 
 impl Parts {
-    /// Takes rows apart. Words stand behind everything else, so that a sparse row is a few cells and
+    /// Takes rows apart. CategoryEncoding stand behind everything else, so that a sparse row is a few cells and
     /// then words.
     fn of(
         rows: &Rows<'_>,

@@ -7,7 +7,7 @@
 use super::blocked_scatter::Cells;
 use super::packed_symmetric;
 use mercer_num::simd::nonzero::PLACE;
-use mercer_num::simd::sparse_gram::ThinRows;
+use mercer_num::simd::sparse_gram::CsrRows;
 use mercer_num::{Matrix, Rows};
 
 /// Narrower rows are faster as they are.
@@ -35,7 +35,7 @@ pub(super) fn scatter_from_zero(
     let n_places = width.div_ceil(PLACE);
     let mut sums = vec![[0.0; PLACE]; n_groups * n_places];
     let mut squares = vec![[0.0; PLACE]; n_places];
-    let mut thin = ThinRows::default();
+    let mut thin = CsrRows::default();
     for (i, slot) in slots.iter().enumerate() {
         let w = weights.get(i).copied().unwrap_or(1.0);
         let (places, found) = thin.push(&cells.row(width, i), w);
@@ -79,7 +79,7 @@ pub(super) fn scatter_from_zero(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Within;
+    use crate::stats::WithinClassScatter;
     use mercer_num::random::Random;
     use mercer_num::sparse::WholeRows;
 
@@ -156,8 +156,9 @@ mod tests {
         assert!(left(&(&x + 1.0), &slots, &totals));
         assert!(left(&x, &slots, &vec![1.0; 50]));
         // A column that stands still is still found to.
-        let found = Within::of_rows(&Rows::from(&still), &slots, &weights, &totals).unwrap();
+        let found =
+            WithinClassScatter::of_rows(&Rows::from(&still), &slots, &weights, &totals).unwrap();
         assert_eq!(packed_symmetric::diagonal(&found.scatter, WIDTH)[7], 0.0);
-        assert!(Within::of_rows(&Rows::from(&bad), &slots, &weights, &totals).is_err());
+        assert!(WithinClassScatter::of_rows(&Rows::from(&bad), &slots, &weights, &totals).is_err());
     }
 }

@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 /// Weights and means by group, and the scatter within groups.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Within {
+pub struct WithinClassScatter {
     /// `Σ w` of each group.
     pub weights: Vec<f64>,
     /// The weighted means, one row a group; zero where there is no weight.
@@ -28,7 +28,7 @@ pub struct Within {
     pub scatter: Vec<f64>,
 }
 
-impl Within {
+impl WithinClassScatter {
     /// Summarizes rows; `slots[i]` is the group of row `i`.
     ///
     /// # Errors
@@ -38,10 +38,10 @@ impl Within {
         slots: &[u32],
         weights: &[f64],
         group_weights: &[f64],
-    ) -> Result<Within> {
+    ) -> Result<WithinClassScatter> {
         let width = rows.n_columns();
         if let Some((means, scatter)) = scatter_from_zero(rows, slots, weights, group_weights) {
-            return Ok(Within { weights: group_weights.to_vec(), means, scatter });
+            return Ok(WithinClassScatter { weights: group_weights.to_vec(), means, scatter });
         }
         let mut segments = Segments::new(rows, weights);
         let mut order: Vec<usize> = (0..rows.n_rows()).collect();
@@ -59,11 +59,11 @@ impl Within {
         }
         let mut scatter = vec![0.0; packed_symmetric::size(width)];
         packed_symmetric::pack(&square, width, &mut scatter);
-        Ok(Within { weights: group_weights.to_vec(), means, scatter })
+        Ok(WithinClassScatter { weights: group_weights.to_vec(), means, scatter })
     }
 }
 
-impl Within {
+impl WithinClassScatter {
     /// Merges the weight and the mean of a group; answers what that adds to the scatter.
     fn merge_means(&mut self, mine: usize, other: &Self, theirs: usize) -> Option<(f64, Vec<f64>)> {
         let factor = merge_mean(
@@ -74,9 +74,9 @@ impl Within {
     }
 }
 
-impl Grouped for Within {
+impl Grouped for WithinClassScatter {
     fn empty(n_groups: usize, n_columns: usize) -> Self {
-        Within {
+        WithinClassScatter {
             weights: vec![0.0; n_groups],
             means: Matrix::zeros((n_groups, n_columns)),
             scatter: vec![0.0; packed_symmetric::size(n_columns)],
@@ -159,7 +159,8 @@ mod tests {
             if (j < 6) == (i % 2 == 0) { random.normal() } else { 3.0 * j as f64 }
         });
 
-        let found = Within::of_rows(&Rows::from(&x), &slots, &[], &[350.0, 350.0]).unwrap();
+        let found =
+            WithinClassScatter::of_rows(&Rows::from(&x), &slots, &[], &[350.0, 350.0]).unwrap();
 
         let mut expected = Matrix::zeros((width, width));
         for (row, slot) in x.outer_iter().zip(&slots) {
@@ -196,7 +197,8 @@ mod tests {
         for (x, slots, weights) in
             [(&x, &slots, weights.clone()), (&mixed, &mixed_slots, pick(&weights))]
         {
-            let found = Within::of_rows(&Rows::from(x), slots, &weights, &totals).unwrap();
+            let found =
+                WithinClassScatter::of_rows(&Rows::from(x), slots, &weights, &totals).unwrap();
 
             let mut means = Matrix::zeros((5, width));
             for (i, row) in x.outer_iter().enumerate() {

@@ -10,8 +10,8 @@
 use super::multiclass::{Multiclass, Task, pairs};
 use super::svc::Svc;
 use super::svc_model::SvcModel;
-use crate::kernel::{Ground, Pivots, Precision, pivoted};
-use crate::linear::{InterceptPrice, LinearSvc};
+use crate::kernel::{KernelProblem, Pivots, Precision, pivoted};
+use crate::linear::{InterceptPenalty, LinearSvc};
 use crate::model::{Plan, Stop};
 use crate::prelude::*;
 use mercer_num::Float;
@@ -34,7 +34,7 @@ impl Svc {
         let start = Instant::now();
         let (codes, classes) = data.class_target()?;
         let Svc { kernel, gamma, coef0, degree, .. } = self;
-        let ground = Ground::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
+        let ground = KernelProblem::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
         let (picks, weights) = (&ground.picks, &ground.weights);
         let m = self.approx.min(picks.len());
         let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
@@ -46,7 +46,7 @@ impl Svc {
             .tol(self.tol)
             .gap(self.gap)
             .class_weight(self.class_weight.clone())
-            .intercept(InterceptPrice::Free)
+            .intercept(InterceptPenalty::Free)
             .probability(self.probability)
             .calibration(self.calibration);
         let inner =
@@ -150,7 +150,7 @@ struct Map {
 impl Map {
     /// Worked out in single precision, and again in double where the kernel has so little beside the few that single
     /// cannot tell.
-    fn of(ground: &Ground<'_>, m: usize, monitor: &Monitor<'_>) -> Result<Map> {
+    fn of(ground: &KernelProblem<'_>, m: usize, monitor: &Monitor<'_>) -> Result<Map> {
         let found = pivoted(&ground.ready_in::<f32>(), &ground.weights, m, 0, monitor)?;
         if found.places.len() == m || found.stopped.is_some() {
             return Ok(Map::from(found));

@@ -1,6 +1,6 @@
 //! Support vector classification of many classes at once.
 
-use super::dual_problem::{Ground, Solved};
+use super::dual_problem::{DualProblem, Solved};
 use super::duality_gap::Measured;
 use super::multiclass::{Multiclass, certificate};
 use super::plan::plan_together;
@@ -30,7 +30,7 @@ impl Svc {
     /// Learns one function a class, without constants, so that each row's own is highest.
     pub(super) fn learn_together(
         &self,
-        ground: &Ground<'_>,
+        ground: &DualProblem<'_>,
         (classes, factors): (&Classes, Vec<f64>),
         ranges: &[Range<usize>],
         monitor: &Monitor<'_>,
@@ -47,7 +47,7 @@ impl Svc {
             }
         }
         let plan = plan_together(ground, shown.len(), monitor);
-        let found = ground.solve_together(&places, shown.len(), &costs, monitor);
+        let found = ground.solve_crammer_singer(&places, shown.len(), &costs, monitor);
         // Of two classes one function says it all: how much higher the second is than the first.
         let m = shown.len();
         let mut table = Matrix::zeros((if n == 2 { 1 } else { n }, n_rows));
@@ -113,7 +113,7 @@ impl Svc {
     /// functions would say of each row without it.
     fn maps_together(
         &self,
-        ground: &Ground<'_>,
+        ground: &DualProblem<'_>,
         table: &Matrix,
         ranges: &[Range<usize>],
         free: impl Fn(usize) -> bool,

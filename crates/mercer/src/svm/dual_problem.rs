@@ -2,16 +2,18 @@
 //! its values are kept in.
 
 use super::duality_gap::{self, Measured};
-use super::duplicate_rows::Twins;
+use super::duplicate_rows::DuplicateRows;
 use super::leave_one_out::{Solution, leave_one_out};
 use super::multiclass::Task;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::kernel::{Function, Gamma, Kernel, KernelRows, Machine, Precision, keys_of_twins};
+use crate::kernel::{
+    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, keys_of_twins,
+};
 use crate::model::{Monitor, Standing, Stop};
 use crate::solver::{
-    BoxQp, FEWEST_COLUMNS, SolverOptions, Tell, Together, TogetherOptions, TogetherSolution, solve,
-    solve_together,
+    BoxQp, CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, FEWEST_COLUMNS,
+    SolverOptions, Tell, solve, solve_crammer_singer,
 };
 use mercer_num::{Matrix, Rows};
 use std::ops::Deref;
@@ -53,9 +55,9 @@ pub(super) struct Kernelized {
 }
 
 /// Rows that count, made ready.
-pub(super) struct Ground<'a> {
+pub(super) struct DualProblem<'a> {
     /// The rows in the order of the problem, with the kernel.
-    on: crate::kernel::Ground<'a>,
+    on: crate::kernel::KernelProblem<'a>,
     pub precision: Precision,
     ready: Ready,
     exact: KernelRows<f64>,
@@ -67,8 +69,8 @@ pub(super) struct Ground<'a> {
     gap: Option<f64>,
 }
 
-impl<'a> Deref for Ground<'a> {
-    type Target = crate::kernel::Ground<'a>;
+impl<'a> Deref for DualProblem<'a> {
+    type Target = crate::kernel::KernelProblem<'a>;
 
     fn deref(&self) -> &Self::Target {
         &self.on
@@ -100,7 +102,7 @@ impl Solved {
     }
 }
 
-impl<'a> Ground<'a> {
+impl<'a> DualProblem<'a> {
     /// `group` sorts the rows; rows of one group keep their order. `largest` is the largest bound of a
     /// coefficient.
     pub fn new(
@@ -109,9 +111,16 @@ impl<'a> Ground<'a> {
         group: impl Fn(usize) -> u32,
         largest: f64,
         monitor: &Monitor<'_>,
-    ) -> Result<Ground<'a>> {
+    ) -> Result<DualProblem<'a>> {
         let Kernelized { kernel, gamma, coef0, degree, .. } = params;
-        let on = crate::kernel::Ground::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
+        let on = crate::kernel::KernelProblem::new(
+            data,
+            kernel,
+            Some(*gamma),
+            *coef0,
+            *degree,
+            monitor,
+        )?;
         let on = on.sorted_by(group);
         let precision = precision(params, &on.function, &on.rows, &on.center, largest);
         let size = bytes_of(precision);
@@ -138,7 +147,7 @@ impl<'a> Ground<'a> {
             _ => keys_of_twins(&on.rows, &on.picks),
         };
         let (exact, gap) = (on.exact(), params.gap);
-        Ok(Ground { on, precision, ready, exact, keys, row_bytes, options, gap })
+        Ok(DualProblem { on, precision, ready, exact, keys, row_bytes, options, gap })
     }
 
     /// What a kernel value takes.
@@ -156,7 +165,7 @@ impl<'a> Ground<'a> {
         self.options.cache_bytes
     }
 
-    /// Solves a problem over the rows at some places (of [`Ground::picks`]), `sharing` others at once.
+    /// Solves a problem over the rows at some places (of [`DualProblem::picks`]), `sharing` others at once.
     pub fn solve(
         &self,
         places: &[u32],
@@ -204,7 +213,7 @@ impl<'a> Ground<'a> {
         monitor: &Monitor<'_>,
         progress: &Tell<'_>,
     ) -> Solved {
-        let Some(twins) = Twins::of(&self.keys, places, problem) else {
+        let Some(twins) = DuplicateRows::of(&self.keys, places, problem) else {
             return self.solve_each(to, places, problem, sharing, monitor, progress);
         };
         let (fewer, those) = (twins.problem(problem), twins.places(places));
@@ -269,17 +278,20 @@ impl<'a> Ground<'a> {
     }
 
     /// Learns a function for each of `m` classes together, from the class and the price of every row.
-    pub fn solve_together(
+    pub fn solve_crammer_singer(
         &self,
         classes: &[u32],
         m: usize,
         costs: &[f64],
         monitor: &Monitor<'_>,
-    ) -> TogetherSolution {
-        let problem = Together { rows: &self.exact, classes, m, costs };
+    ) -> CrammerSingerSolution {
+        let problem = CrammerSinger { rows: &self.exact, classes, m, costs };
         let SolverOptions { tol, max_steps, cache_bytes, .. } = self.options;
         let (gap, max_steps) = (self.gap, max_steps.min(10_000_000.max(1000 * costs.len() as u64)));
-        solve_together(&problem, &TogetherOptions { tol, gap, max_steps, cache_bytes, monitor })
+        solve_crammer_singer(
+            &problem,
+            &CrammerSingerOptions { tol, gap, max_steps, cache_bytes, monitor },
+        )
     }
 
     /// The largest squared length of the rows at some places.
@@ -315,7 +327,12 @@ impl<'a> Ground<'a> {
     }
 
     /// The machine of some of the rows.
-    pub fn machine(&self, places: &[u32], coefficients: Matrix, intercepts: Vec<f64>) -> Machine {
+    pub fn machine(
+        &self,
+        places: &[u32],
+        coefficients: Matrix,
+        intercepts: Vec<f64>,
+    ) -> KernelExpansion {
         let support: Vec<u32> = places.iter().map(|k| self.picks[*k as usize]).collect();
         self.on.machine(self.precision, support, coefficients, intercepts)
     }

@@ -10,7 +10,7 @@ use crate::solver::BoxQp;
 const WORTH: usize = 20;
 
 /// Variables that stand for several.
-pub(super) struct Twins {
+pub(super) struct DuplicateRows {
     /// The first of each kind, in their order.
     firsts: Vec<u32>,
     /// For every variable, the kind it is of.
@@ -21,10 +21,10 @@ pub(super) struct Twins {
     split: usize,
 }
 
-impl Twins {
+impl DuplicateRows {
     /// Finds the twins in a problem over the rows at some places, by what tells rows apart; `None` where there
     /// are too few, or their multipliers have prices of their own.
-    pub fn of(keys: &[u128], places: &[u32], problem: &BoxQp<'_>) -> Option<Twins> {
+    pub fn of(keys: &[u128], places: &[u32], problem: &BoxQp<'_>) -> Option<DuplicateRows> {
         if keys.is_empty() || problem.slack.is_some() {
             return None;
         }
@@ -45,7 +45,7 @@ impl Twins {
         }
         let kind = |first: &u32| firsts.partition_point(|f| f < first) as u32;
         let kinds: Vec<u32> = first_of.iter().map(kind).collect();
-        Some(Twins {
+        Some(DuplicateRows {
             linear: firsts.iter().map(|i| problem.linear[*i as usize]).collect(),
             low: sums(&kinds, firsts.len(), problem.low),
             high: sums(&kinds, firsts.len(), problem.high),
@@ -127,7 +127,7 @@ mod tests {
         let places: Vec<u32> = (0..7).collect();
         let whole = problem(&linear, &low, &high);
 
-        let twins = Twins::of(&KEYS, &places, &whole).unwrap();
+        let twins = DuplicateRows::of(&KEYS, &places, &whole).unwrap();
 
         // The sixth is as the second, in another group.
         assert_eq!(twins.places(&places), [0, 1, 4, 5, 6]);
@@ -149,7 +149,7 @@ mod tests {
         let (ones, zeros) = (vec![1.0; 100], vec![0.0; 100]);
         let places: Vec<u32> = (0..100).collect();
 
-        assert!(Twins::of(&keys, &places, &problem(&ones, &zeros, &ones)).is_none());
-        assert!(Twins::of(&[], &places, &problem(&ones, &zeros, &ones)).is_none());
+        assert!(DuplicateRows::of(&keys, &places, &problem(&ones, &zeros, &ones)).is_none());
+        assert!(DuplicateRows::of(&[], &places, &problem(&ones, &zeros, &ones)).is_none());
     }
 }

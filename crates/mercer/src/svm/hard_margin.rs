@@ -5,7 +5,7 @@
 //! problem always has a solution. If the nearest points are apart, `w` is along `p − q` and the margin is half
 //! their distance; if they are one point, the two mixtures are the witness that no hyperplane exists.
 
-use super::dual_problem::{Ground, Solved};
+use super::dual_problem::{DualProblem, Solved};
 use super::duality_gap::Measured;
 use super::multiclass::Task;
 use crate::model::Monitor;
@@ -26,7 +26,7 @@ pub(super) enum Hulls {
 
 /// Finds the nearest points of the hulls of a task's two sides. `None` where there was no time to find out.
 pub(super) fn nearest(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     task: &Task,
     tol: f64,
     sharing: usize,

@@ -22,7 +22,7 @@ mod svr;
 #[cfg(test)]
 mod tests;
 
-pub use crate::kernel::{Machine, Precision, ThinRows};
+pub use crate::kernel::{CsrRows, KernelExpansion, Precision};
 pub use multiclass::{DecisionShape, Multiclass};
 pub use nu_svc::{NuSvc, NuSvcModel};
 pub use nu_svr::{NuSvr, NuSvrModel};

@@ -1,12 +1,12 @@
 //! Many classes from machines that tell two apart: one against one, or one against the rest.
 
-use super::dual_problem::{AT_ONCE, Ground, Solved};
+use super::dual_problem::{AT_ONCE, DualProblem, Solved};
 pub(super) use crate::calibrate::coupling::{pair_at, pairs};
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::choice;
-use crate::kernel::{Machine, Segment};
+use crate::kernel::{KernelExpansion, Segment};
 use crate::model::{Certificate, Method, Monitor, Plan, Progress, Proof, Standing};
-use crate::solver::{BoxQp, Slack, Tell};
+use crate::solver::{BoxQp, PowerSlack, Tell};
 use mercer_num::Matrix;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -45,7 +45,7 @@ pub(super) struct Task {
     pub start: Vec<f64>,
     pub tube: f64,
     pub split: usize,
-    pub slack: Option<Slack>,
+    pub slack: Option<PowerSlack>,
 }
 
 impl Task {
@@ -70,13 +70,17 @@ impl Task {
     }
 
     /// How often its rows count.
-    pub fn weights(&self, ground: &Ground<'_>) -> Vec<f64> {
+    pub fn weights(&self, ground: &DualProblem<'_>) -> Vec<f64> {
         self.places.iter().map(|k| ground.weights[*k as usize]).collect()
     }
 }
 
 /// Solves all, on all threads.
-pub(super) fn solve_all(ground: &Ground<'_>, tasks: &[Task], monitor: &Monitor<'_>) -> Vec<Solved> {
+pub(super) fn solve_all(
+    ground: &DualProblem<'_>,
+    tasks: &[Task],
+    monitor: &Monitor<'_>,
+) -> Vec<Solved> {
     let work = |task: &Task, progress: &Tell<'_>| {
         ground.solve(&task.places, &task.problem(), tasks.len(), monitor, progress)
     };
@@ -122,7 +126,7 @@ pub(super) fn each_task<R: Send>(
 
 /// The certificate of some problems: their objectives added up, their largest violation.
 pub(super) fn certificate(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     plan: Option<Plan>,
     solved: &[Solved],
     n_vectors: usize,
@@ -188,11 +192,11 @@ pub(super) fn ranges(n_classes: usize, sorted: &[u32]) -> Vec<Range<usize>> {
 /// The machine of all pairs, laid out as LIBSVM does: a support vector of class `c` has one coefficient
 /// for every other class, in their order. Two classes have one decision, above zero for the second.
 pub(super) fn join_pairs(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     ranges: &[Range<usize>],
     tasks: &[Task],
     answers: &[(Vec<f64>, f64)],
-) -> (Machine, Vec<u32>) {
+) -> (KernelExpansion, Vec<u32>) {
     let n = ranges.len();
     let sign = if n == 2 { -1.0 } else { 1.0 };
     // A pair with a class nobody showed goes to the other.
@@ -225,7 +229,7 @@ pub(super) fn shown_pairs(ranges: &[Range<usize>]) -> impl Iterator<Item = (usiz
 
 /// A number for every row and problem of pairs, laid out as LIBSVM does; a column for every row.
 pub(super) fn pair_table<'v>(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     ranges: &[Range<usize>],
     tasks: &[Task],
     values: impl Fn(usize) -> &'v [f64],
@@ -243,7 +247,7 @@ pub(super) fn pair_table<'v>(
 /// The maps of all pairs, from what was said of each task's rows without them.
 pub(super) fn pair_maps(
     kind: Calibration,
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     ranges: &[Range<usize>],
     tasks: &[Task],
     said: &[Vec<f64>],

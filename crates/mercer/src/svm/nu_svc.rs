@@ -4,7 +4,7 @@
 //! (Schölkopf et al. 2000). The dual is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class,
 //! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
 
-use super::dual_problem::{Ground, Kernelized};
+use super::dual_problem::{DualProblem, Kernelized};
 use super::multiclass::{
     DecisionShape, Task, certificate, decision_between, join_pairs, pair_maps, pair_segments,
     ranges, scores, shown_pairs, solve_all, votes,
@@ -16,7 +16,7 @@ use crate::calibrate::map::{Calibration, CalibrationMap, maps_fit, not_calibrate
 use crate::data::ClassWeight;
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{Machine, Segment};
+use crate::kernel::{KernelExpansion, Segment};
 use crate::model::winners;
 use crate::prelude::*;
 use rayon::prelude::*;
@@ -75,7 +75,7 @@ pub struct NuSvcModel {
     /// The classes.
     pub classes: Classes,
     /// Support vectors, coefficients and constants.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Support vectors of each class.
     pub n_support: Vec<u32>,
     /// Steps of each problem.
@@ -116,7 +116,7 @@ impl Fit for NuSvc {
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };
-        let ground = Ground::new(&params, data, |i| codes[i], 1.0, monitor)?;
+        let ground = DualProblem::new(&params, data, |i| codes[i], 1.0, monitor)?;
         let sorted: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
         let n = classes.len();
         let ranges = ranges(n, &sorted);

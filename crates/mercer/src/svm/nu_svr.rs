@@ -4,14 +4,14 @@
 //! (Schölkopf et al. 2000): `min ½ (α⁺−α⁻)ᵀK(α⁺−α⁻) − yᵀ(α⁺−α⁻)` with `0 ≤ α ≤ Cᵢ` and
 //! `Σ α⁺ = Σ α⁻ = Cν Σ wᵢ / 2`.
 
-use super::dual_problem::{Ground, Kernelized};
+use super::dual_problem::{DualProblem, Kernelized};
 use super::multiclass::{Task, certificate, solve_all};
 use super::nu_svc::fill;
 use super::plan::{Problems, plan};
 use super::svr::single_machine;
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{Machine, Segment};
+use crate::kernel::{KernelExpansion, Segment};
 use crate::prelude::*;
 use std::time::Instant;
 
@@ -53,7 +53,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct NuSvrModel {
     /// Support vectors, coefficients and the constant.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Steps of the solver.
     pub n_iter: u64,
     /// Whether the problem came to its tolerance.
@@ -80,7 +80,7 @@ impl Fit for NuSvr {
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };
-        let ground = Ground::new(&params, data, |_| 0, self.C, monitor)?;
+        let ground = DualProblem::new(&params, data, |_| 0, self.C, monitor)?;
         let n = ground.picks.len();
         let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
         let mut from = vec![0.0; n];

@@ -3,14 +3,14 @@
 //! Minimize `½‖w‖² − ρ ν Σ wᵢ + Σ wᵢ max(0, ρ − w·φ(xᵢ))` (Schölkopf et al. 2001); in the dual
 //! `min ½ αᵀKα` with `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. `f(x) − ρ` is above zero inside.
 
-use super::dual_problem::{Ground, Kernelized};
+use super::dual_problem::{DualProblem, Kernelized};
 use super::multiclass::{Task, certificate, solve_all};
 use super::nu_svc::fill;
 use super::plan::{Problems, plan};
 use super::svr::single_machine;
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{Machine, Segment};
+use crate::kernel::{KernelExpansion, Segment};
 use crate::prelude::*;
 use std::time::Instant;
 
@@ -49,7 +49,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct OneClassSvmModel {
     /// Support vectors, coefficients and the constant.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Steps of the solver.
     pub n_iter: u64,
     /// Whether the problem came to its tolerance.
@@ -74,7 +74,7 @@ impl Fit for OneClassSvm {
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };
-        let ground = Ground::new(&params, data, |_| 0, 1.0, monitor)?;
+        let ground = DualProblem::new(&params, data, |_| 0, 1.0, monitor)?;
         let n = ground.picks.len();
         let mut from = vec![0.0; n];
         fill(&ground.weights, self.nu * ground.weights.iter().sum::<f64>(), &mut from);

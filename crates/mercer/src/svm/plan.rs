@@ -4,7 +4,7 @@
 //! on the number of threads here: a cache that is shared counts as a whole, and of the small matrices that
 //! every thread has one at a time of, one.
 
-use super::dual_problem::Ground;
+use super::dual_problem::DualProblem;
 use super::multiclass::Task;
 use crate::model::{Monitor, Plan};
 use crate::solver::{FEWEST_COLUMNS, WHOLE};
@@ -37,7 +37,7 @@ impl Problems {
 
 /// The plan of some problems, told.
 pub(super) fn plan(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     problems: Problems,
     tasks: &[Task],
     monitor: &Monitor<'_>,
@@ -67,7 +67,7 @@ pub(super) fn plan(
 
 /// The plan of functions learned together, told.
 pub(super) fn plan_together(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     n_classes: usize,
     monitor: &Monitor<'_>,
 ) -> Option<Plan> {

@@ -2,10 +2,10 @@
 //!
 //! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, 1 − yᵢ (w·φ(xᵢ) + b))ᵏ` (Cortes & Vapnik 1995). For `k = 1` the dual is
 //! `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`; for `k > 1` multipliers have a price in
-//! place of the bound, see [`Slack`](crate::solver::Slack). The coefficients kept are `βᵢ = yᵢαᵢ`.
+//! place of the bound, see [`PowerSlack`](crate::solver::PowerSlack). The coefficients kept are `βᵢ = yᵢαᵢ`.
 
 use super::approximate::of_pairs;
-use super::dual_problem::{Ground, Kernelized, Solved};
+use super::dual_problem::{DualProblem, Kernelized, Solved};
 use super::hard_margin::{Hulls, nearest};
 use super::multiclass::{
     DecisionShape, Multiclass, Task, certificate, each_task, join_pairs, pair_maps, pair_table,
@@ -15,11 +15,11 @@ use super::plan::{Problems, plan};
 use super::svc_model::SvcModel;
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
-use crate::kernel::Machine;
+use crate::kernel::KernelExpansion;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::model::Standing;
 use crate::prelude::*;
-use crate::solver::{Slack, Tell};
+use crate::solver::{PowerSlack, Tell};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::time::Instant;
@@ -143,7 +143,7 @@ impl Svc {
         // Multipliers without a bound may be of any size, and pulls on all classes are found in double precision.
         let together = self.multiclass == Multiclass::CrammerSinger;
         let largest = if powers || together { f64::INFINITY } else { self.C };
-        let ground = Ground::new(&self.kernelized(), data, |i| codes[i], largest, monitor)?;
+        let ground = DualProblem::new(&self.kernelized(), data, |i| codes[i], largest, monitor)?;
         let sorted: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
         let n = classes.len();
         let ranges = ranges(n, &sorted);
@@ -176,7 +176,7 @@ impl Svc {
         };
         for task in tasks.iter_mut().filter(|_| powers) {
             let prices = task.places.iter().map(|k| price(*k as usize)).collect();
-            task.slack = Some(Slack { power: self.slack_power, prices });
+            task.slack = Some(PowerSlack { power: self.slack_power, prices });
         }
         let soft = self.margin == Margin::Soft;
         match before.filter(|m| m.classes == *classes && soft && !powers) {
@@ -291,7 +291,7 @@ impl Svc {
     /// The hyperplanes that nothing is behind.
     fn solve_hard(
         &self,
-        ground: &Ground<'_>,
+        ground: &DualProblem<'_>,
         tasks: &[Task],
         classes: &Classes,
         sorted: &[u32],
@@ -384,10 +384,10 @@ pub(super) fn task(
 
 /// The machine of every class against the rest.
 fn join_rest(
-    ground: &Ground<'_>,
+    ground: &DualProblem<'_>,
     ranges: &[Range<usize>],
     answers: &[(Vec<f64>, f64)],
-) -> (Machine, Vec<u32>) {
+) -> (KernelExpansion, Vec<u32>) {
     let table = rest_table(ranges.len(), ground.picks.len(), ranges, |k| &answers[k].0);
     // A class nobody showed is never the highest.
     let mut intercepts = vec![-1e300; ranges.len()];

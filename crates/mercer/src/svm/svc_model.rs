@@ -6,7 +6,7 @@ use super::multiclass::{
 use crate::calibrate::coupling::{About, log_distribution};
 use crate::calibrate::map::{CalibrationMap, maps_fit, not_calibrated};
 use crate::explain::{SupportExplanation, first_two};
-use crate::kernel::{Machine, Segment};
+use crate::kernel::{KernelExpansion, Segment};
 use crate::model::winners;
 use crate::prelude::*;
 
@@ -17,7 +17,7 @@ pub struct SvcModel {
     /// The classes.
     pub classes: Classes,
     /// Support vectors, coefficients and constants.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Support vectors of each class.
     pub n_support: Vec<u32>,
     /// Steps of each problem.

@@ -3,12 +3,12 @@
 //! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)` (Vapnik 1995). With `β = α⁺ − α⁻` the dual is
 //! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
 
-use super::dual_problem::{Ground, Kernelized};
+use super::dual_problem::{DualProblem, Kernelized};
 use super::multiclass::{Task, certificate, solve_all};
 use super::plan::{Problems, plan};
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{Machine, Segment};
+use crate::kernel::{KernelExpansion, Segment};
 use crate::prelude::*;
 use std::time::Instant;
 
@@ -49,7 +49,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct SvrModel {
     /// Support vectors, coefficients and the constant.
-    pub machine: Machine,
+    pub machine: KernelExpansion,
     /// Steps of the solver.
     pub n_iter: u64,
     /// Whether the problem came to its tolerance.
@@ -74,7 +74,7 @@ impl Fit for Svr {
             shrinking: self.shrinking,
             max_iter: self.max_iter,
         };
-        let ground = Ground::new(&params, data, |_| 0, self.C, monitor)?;
+        let ground = DualProblem::new(&params, data, |_| 0, self.C, monitor)?;
         let n = ground.picks.len();
         let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
         let task = Task {
@@ -98,7 +98,11 @@ impl Fit for Svr {
 }
 
 /// The machine of one problem over all rows.
-pub(super) fn single_machine(ground: &Ground<'_>, beta: &[f64], level: f64) -> Machine {
+pub(super) fn single_machine(
+    ground: &DualProblem<'_>,
+    beta: &[f64],
+    level: f64,
+) -> KernelExpansion {
     let places: Vec<u32> = (0..beta.len() as u32).filter(|k| beta[*k as usize] != 0.0).collect();
     let values = places.iter().map(|k| beta[*k as usize]).collect();
     let coefficients = Matrix::from_shape_vec((1, places.len()), values).expect("a row of values");

@@ -1,6 +1,6 @@
 //! What the machines do on rows that can be worked out by hand, or drawn.
 
-use super::dual_problem::Ground;
+use super::dual_problem::DualProblem;
 use super::multiclass::solve_all;
 use super::svc::task;
 use super::*;
@@ -341,7 +341,7 @@ fn what_would_be_said_without_a_row_is_nearly_what_is() {
     let svc = Svc::new().gamma(0.1.into()).C(1.0).tol(1e-9);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let ground =
-        Ground::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
+        DualProblem::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
     let one = task(0..60, |k| codes[ground.picks[k] as usize] == 0, |_| 1.0);
     let tasks = [one];
     let solved = solve_all(&ground, &tasks, &Monitor::quiet());
@@ -570,9 +570,9 @@ fn without_a_row_squared_slack_says_what_was_worked_out() {
     let svc = Svc::new().gamma(0.1.into()).C(0.7).slack_power(2.0).tol(1e-9);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let ground =
-        Ground::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
+        DualProblem::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
     let mut one = task(0..60, |k| codes[ground.picks[k] as usize] == 0, |_| f64::INFINITY);
-    one.slack = Some(crate::solver::Slack { power: 2.0, prices: vec![0.7; 60] });
+    one.slack = Some(crate::solver::PowerSlack { power: 2.0, prices: vec![0.7; 60] });
     let tasks = [one];
     let solved = solve_all(&ground, &tasks, &Monitor::quiet());
 

@@ -24,7 +24,7 @@ pub struct Analyzer {
     pub unit: Unit,
     /// Terms are this many units in a row, from the first number to the second.
     pub ngrams: (usize, usize),
-    /// Words that are left out before anything is counted.
+    /// CategoryEncoding that are left out before anything is counted.
     pub stop_words: StopWords,
     /// The language whose endings are taken off words.
     pub stem: Option<Language>,
@@ -48,8 +48,8 @@ impl Default for Analyzer {
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
     /// Runs of at least so many letters, digits and underscores.
-    Words(usize),
-    /// Words as Unicode separates them (UAX #29): `don't` and `3.14` are one word each.
+    CategoryEncoding(usize),
+    /// CategoryEncoding as Unicode separates them (UAX #29): `don't` and `3.14` are one word each.
     UnicodeWords,
     /// Whatever a regular expression finds, or the one group it has.
     Pattern(String),
@@ -61,7 +61,7 @@ pub enum Unit {
 
 impl Default for Unit {
     fn default() -> Unit {
-        Unit::Words(2)
+        Unit::CategoryEncoding(2)
     }
 }
 
@@ -187,7 +187,7 @@ impl Reader {
         fold_into(text, self.analyzer.case, self.analyzer.accents, folded);
         match &self.analyzer.unit {
             // The usual case goes straight from the text to the taker.
-            Unit::Words(least) if self.is_plain() => {
+            Unit::CategoryEncoding(least) if self.is_plain() => {
                 each_run(folded, *least, |from, to| take(folded.as_bytes(), from, to));
             }
             Unit::Characters => {
@@ -228,7 +228,7 @@ impl Reader {
                 spans.filter(|span| text.get(span.clone()).is_some()).collect()
             }
             (unit, _) => {
-                let least = if let Unit::Words(least) = unit { *least } else { 1 };
+                let least = if let Unit::CategoryEncoding(least) = unit { *least } else { 1 };
                 let mut spans = Vec::new();
                 each_run(text, least, |from, to| spans.push(from..to));
                 spans
@@ -259,7 +259,7 @@ impl Reader {
             units.push((from, joined.len()));
         };
         match (&self.analyzer.unit, &self.pattern) {
-            (Unit::Words(least), _) => {
+            (Unit::CategoryEncoding(least), _) => {
                 each_run(folded, *least, |from, to| push(&folded[from..to]));
             }
             (_, Some(pattern)) if pattern.captures_len() == 2 => {

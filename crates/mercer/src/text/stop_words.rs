@@ -1,9 +1,9 @@
-//! Words that say little about what a text is about.
+//! CategoryEncoding that say little about what a text is about.
 
 use super::terms::Terms;
 use serde::{Deserialize, Serialize};
 
-/// Words that are left out of a text before anything is counted.
+/// CategoryEncoding that are left out of a text before anything is counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopWords {

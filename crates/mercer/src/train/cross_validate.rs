@@ -1,6 +1,6 @@
 //! Rows judged by the models that never saw them.
 
-use super::stream::{Dealt, Labels, Training};
+use super::stream::{AssignedRows, Labels, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Classes, Stream};
 use crate::decision::Densities;
@@ -17,7 +17,7 @@ const TELLING_ROWS: u64 = 20_000;
 const TELLING_FACTORS: u64 = 100_000_000;
 
 /// Held-out rows, judged.
-pub(crate) struct Judgement {
+pub(crate) struct HeldOutScores {
     pub classes: Evaluation,
     pub numbers: RegressionEvaluation,
     pub information: Information,
@@ -43,9 +43,9 @@ impl Training<'_> {
         labels: Labels,
         monitor: &Monitor<'_>,
         n_rows: u64,
-    ) -> std::result::Result<Option<Judgement>, S::Error> {
+    ) -> std::result::Result<Option<HeldOutScores>, S::Error> {
         let classes = self.goal.classes();
-        let mut judgement = Judgement {
+        let mut judgement = HeldOutScores {
             classes: Evaluation::new(&classes),
             numbers: RegressionEvaluation::default(),
             information: Information::default(),
@@ -78,7 +78,7 @@ impl Training<'_> {
 
 /// Lets every fold's rows be judged by the model that never saw them; `first` rows came before.
 pub(crate) fn judge_batch(
-    (batch, first): (&Dealt, usize),
+    (batch, first): (&AssignedRows, usize),
     models: &[Option<Fitted<AnyModel>>],
     classes: &Classes,
     stride: usize,

@@ -7,5 +7,5 @@ mod stream;
 mod trained;
 
 pub use expectation_maximization::Unlabeled;
-pub use stream::{Goal, Outcome, Training, train, train_partly};
+pub use stream::{Goal, Outcome, Training, train, train_semi_supervised};
 pub use trained::Trained;

@@ -8,7 +8,7 @@
 //! ones drown the others: the certificate says so.
 
 use super::Goal;
-use super::stream::{Dealt, Labels, Outcome, Training};
+use super::stream::{AssignedRows, Labels, Outcome, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Dataset, Stream};
 use crate::error::{Error, Result};
@@ -136,7 +136,7 @@ impl Training<'_> {
         (labels, most): (Labels, usize),
         monitor: &Monitor<'_>,
         stopped: &mut Option<Stop>,
-        mut take: impl FnMut(Dealt, u64) -> Result<()>,
+        mut take: impl FnMut(AssignedRows, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
         let (mut pending, mut n_rows, mut n_bytes, mut first) = (Vec::new(), 0, 0, 0);
         self.each_wave(stream, (labels, 0), monitor, stopped, |wave, _| {
@@ -187,7 +187,7 @@ impl Order {
 }
 
 /// Pieces one after the other.
-fn joined(pieces: Vec<Dealt>) -> Result<Dealt> {
+fn joined(pieces: Vec<AssignedRows>) -> Result<AssignedRows> {
     let (mut rows, mut places, mut open) = (Vec::new(), Vec::new(), Vec::new());
     let mut before = 0;
     for piece in pieces {
@@ -199,7 +199,7 @@ fn joined(pieces: Vec<Dealt>) -> Result<Dealt> {
         before += piece.rows.rows().n_rows();
         rows.push(piece.rows);
     }
-    Ok(Dealt { rows: Encoded::join(rows).ok_or(Error::NoRows)?, places, open })
+    Ok(AssignedRows { rows: Encoded::join(rows).ok_or(Error::NoRows)?, places, open })
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! from the summaries of the others, so ten folds cost no more reading than one fit. A second pass
 //! lets every row be judged by the model that never saw it.
 
-use super::cross_validate::{Judgement, judge_batch};
+use super::cross_validate::{HeldOutScores, judge_batch};
 use super::expectation_maximization::{Climb, Part};
 use super::{Trained, Unlabeled};
 use crate::catalog::{AnyModel, AnyStats, Estimator};
@@ -104,7 +104,7 @@ pub fn train<S: Stream>(
 ///
 /// # Errors
 /// What reading or learning failed with, or if the estimator cannot do it.
-pub fn train_partly<S: Stream>(
+pub fn train_semi_supervised<S: Stream>(
     training: Training<'_>,
     how: &Unlabeled,
     stream: &S,
@@ -211,14 +211,14 @@ pub(crate) enum Labels {
 }
 
 /// A batch made into rows, and which of them belong to which fold.
-pub(crate) struct Dealt {
+pub(crate) struct AssignedRows {
     pub rows: Encoded,
     pub places: Vec<Vec<usize>>,
     /// Rows without a class.
     pub open: Vec<usize>,
 }
 
-impl Dealt {
+impl AssignedRows {
     /// The places of the rows with a class that do not belong to a fold.
     pub fn labeled(&self, without: Option<usize>) -> Vec<usize> {
         let mut labeled: Vec<bool> = vec![true; self.rows.rows().n_rows()];
@@ -251,7 +251,7 @@ impl Training<'_> {
             stopped: None,
         };
         let chunk = self.chunk();
-        let with_class = |d: &Dealt| (d.rows.rows().n_rows() - d.open.len()) as u64;
+        let with_class = |d: &AssignedRows| (d.rows.rows().n_rows() - d.open.len()) as u64;
         let (mut rows, mut stopped) = (0, None);
         let mut push = |(total, folds): (AnyStats, Vec<AnyStats>)| -> Result<()> {
             sums.total.push(total)?;
@@ -276,7 +276,7 @@ impl Training<'_> {
     }
 
     /// The summaries of a batch: all of it, and each fold's part.
-    fn leaves(&self, batch: &Dealt) -> Result<(AnyStats, Vec<AnyStats>)> {
+    fn leaves(&self, batch: &AssignedRows) -> Result<(AnyStats, Vec<AnyStats>)> {
         let total = match batch.open[..] {
             [] => self.leaf(&batch.rows)?,
             _ => {
@@ -320,7 +320,7 @@ impl Training<'_> {
         }
         let most = if online { monitor.memory().map_or(HELD, |bytes| bytes / 4) } else { u64::MAX };
         let (mut parts, mut stopped, mut held) = (Vec::new(), None, 0);
-        let mut take = |wave: Vec<Dealt>| {
+        let mut take = |wave: Vec<AssignedRows>| {
             for dealt in wave {
                 held += dealt.rows.n_bytes();
                 parts.push(dealt.rows);
@@ -385,7 +385,7 @@ impl Training<'_> {
         self,
         fitted: Fitted<AnyModel>,
         stats: Option<AnyStats>,
-        judged: Option<Judgement>,
+        judged: Option<HeldOutScores>,
     ) -> Outcome {
         let densities = judged.as_ref().map(|judged| judged.densities.clone());
         let (evaluation, regression, information) = match (judged, self.goal) {
@@ -473,7 +473,7 @@ impl Training<'_> {
         &self,
         how: &Unlabeled,
         climbs: &[Option<Climb>],
-        batch: &Dealt,
+        batch: &AssignedRows,
         classes: &Classes,
     ) -> Result<Vec<Part>> {
         let open = batch.rows.select(&batch.open);
@@ -526,7 +526,7 @@ impl Training<'_> {
     }
 
     /// The rows of each fold, balanced by class where there are classes, and those without one.
-    fn deal(&self, folds: &mut Folds, rows: Encoded, labels: Labels) -> Dealt {
+    fn deal(&self, folds: &mut Folds, rows: Encoded, labels: Labels) -> AssignedRows {
         let n = rows.rows().n_rows();
         let is_open = |i: &usize| match labels {
             Labels::All => false,
@@ -535,7 +535,7 @@ impl Training<'_> {
         };
         let open: Vec<usize> = (0..n).filter(is_open).collect();
         if self.n_folds < 2 {
-            return Dealt { rows, places: Vec::new(), open };
+            return AssignedRows { rows, places: Vec::new(), open };
         }
         let places = match self.goal {
             Goal::Classes(_) if open.is_empty() => folds.split(&rows.codes),
@@ -547,7 +547,7 @@ impl Training<'_> {
             }
             Goal::Numbers | Goal::Alone => folds.split(&vec![0; n]),
         };
-        Dealt { rows, places, open }
+        AssignedRows { rows, places, open }
     }
 
     /// Runs over the stream once, wave by wave, with rows made and dealt to folds.
@@ -557,7 +557,7 @@ impl Training<'_> {
         which: (Labels, u64),
         monitor: &Monitor<'_>,
         stopped: &mut Option<Stop>,
-        take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
+        take: impl FnMut(Vec<AssignedRows>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
         self.each_piece(stream, self.piece(), which, monitor, stopped, take)
     }
@@ -570,7 +570,7 @@ impl Training<'_> {
         (labels, pass): (Labels, u64),
         monitor: &Monitor<'_>,
         stopped: &mut Option<Stop>,
-        mut take: impl FnMut(Vec<Dealt>, u64) -> Result<()>,
+        mut take: impl FnMut(Vec<AssignedRows>, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
         let encoder = Encoder::new(&self.features);
         let passes = if self.n_folds > 1 { 2 } else { 1 };

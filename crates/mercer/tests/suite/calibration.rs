@@ -36,13 +36,14 @@ fn ways(card: &Card) -> Vec<Estimator> {
         ],
         _ => &[&[("nu", "0.5")]],
     };
-    let with = |made: Estimator, (name, word): &(&str, &str)| made.set_word(name, word).unwrap();
+    let with =
+        |made: Estimator, (name, word): &(&str, &str)| made.set_from_str(name, word).unwrap();
     let mut ways = Vec::new();
     for options in options {
         for calibration in ["sigmoid", "isotonic", "venn-abers"] {
             let plain = Estimator::from_id(card.id).unwrap();
-            let plain = plain.set_word("probability", "true").unwrap();
-            let plain = plain.set_word("calibration", calibration).unwrap();
+            let plain = plain.set_from_str("probability", "true").unwrap();
+            let plain = plain.set_from_str("calibration", calibration).unwrap();
             ways.push(options.iter().fold(plain, with));
         }
     }

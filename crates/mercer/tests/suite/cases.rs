@@ -9,7 +9,7 @@ use mercer::data::{Field, Schema};
 use mercer::model::Tree;
 use mercer::model::tree::{Array, Numbers};
 use mercer::prelude::*;
-use mercer::preprocess::{Features, Words};
+use mercer::preprocess::{CategoryEncoding, Features};
 use mercer::train::Trained;
 use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::random::Random;
@@ -205,7 +205,7 @@ impl Case {
         let mut fields: Vec<Field> =
             names(self.x.ncols()).into_iter().map(Field::numeric).collect();
         fields.push(Field::categorical(TARGET, Arc::default()));
-        Features::plan(&Schema { fields }, Some(TARGET), Words::Auto).unwrap().0
+        Features::plan(&Schema { fields }, Some(TARGET), CategoryEncoding::Auto).unwrap().0
     }
 }
 
@@ -234,10 +234,10 @@ pub fn estimator(card: &Card) -> Estimator {
     let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
     match card.learns {
         Learns::Solver if card.can("online") && has("intercept_decay") => {
-            estimator.set_word("intercept_decay", "0.001").unwrap()
+            estimator.set_from_str("intercept_decay", "0.001").unwrap()
         }
-        Learns::Solver if card.can("local") => estimator.set_word("max_iter", "5").unwrap(),
-        Learns::Solver if has("tol") => estimator.set_word("tol", "1e-10").unwrap(),
+        Learns::Solver if card.can("local") => estimator.set_from_str("max_iter", "5").unwrap(),
+        Learns::Solver if has("tol") => estimator.set_from_str("tol", "1e-10").unwrap(),
         _ => estimator,
     }
 }

@@ -6,7 +6,7 @@ use mercer::data::{Column, Kind, Levels, Values};
 use mercer::data::{Field, Schema};
 use mercer::file;
 use mercer::prelude::*;
-use mercer::preprocess::{Features, Recipe, Step, Words};
+use mercer::preprocess::{CategoryEncoding, Features, Recipe, Step};
 use mercer::train::{Trained, Training, train};
 use mercer_num::random::Random;
 use ndarray::array;
@@ -71,7 +71,7 @@ fn model(card: &Card) -> Trained {
         .collect();
     let recipe = Recipe::default().with("bins=equal-width:2").unwrap();
     let (features, _) =
-        Features::plan(&Schema { fields }, Some("class"), Words::Indicators).unwrap();
+        Features::plan(&Schema { fields }, Some("class"), CategoryEncoding::Indicators).unwrap();
     let features = features.look(&recipe, &rows, &Monitor::quiet()).unwrap();
     let classes = Classes::from_names(["no", "yes"]);
     let training = Training {

@@ -134,8 +134,9 @@ fn every_way_to_the_optimum_ends_there() {
         let sparse = Dataset::classes(&thin, &codes, &classes).unwrap();
         let fit = |dual: &str, data: &Dataset<'_>, tol: &str| {
             let machine = Estimator::from_id("linear-svc").unwrap();
-            let machine = machine.set_word("loss", loss).unwrap().set_word("dual", dual).unwrap();
-            let machine = machine.set_word("tol", tol).unwrap();
+            let machine =
+                machine.set_from_str("loss", loss).unwrap().set_from_str("dual", dual).unwrap();
+            let machine = machine.set_from_str("tol", tol).unwrap();
             let fitted = machine.fit(data, &Monitor::quiet()).unwrap();
             let how = fitted.certificate.proof.how.clone().unwrap();
             assert!(!how.contains("NOT"), "{loss} {dual}: {}", fitted.certificate);
@@ -167,8 +168,9 @@ fn at_the_optimum_weights_are_the_pulls_of_the_rows() {
     let classes = Classes::from_names(["a", "b"]);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     for intercept in ["scaled", "free"] {
-        let machine = Estimator::from_id("linear-svc").unwrap().set_word("tol", "1e-12").unwrap();
-        let machine = machine.set_word("intercept", intercept).unwrap();
+        let machine =
+            Estimator::from_id("linear-svc").unwrap().set_from_str("tol", "1e-12").unwrap();
+        let machine = machine.set_from_str("intercept", intercept).unwrap();
 
         let fitted = machine.fit(&data, &Monitor::quiet()).unwrap();
 
@@ -203,7 +205,7 @@ fn options_that_contradict_each_other_are_refused() {
     ] {
         let plain = Estimator::from_id("linear-svc").unwrap();
         let machine =
-            options.iter().fold(plain, |made, (name, word)| made.set_word(name, word).unwrap());
+            options.iter().fold(plain, |made, (name, word)| made.set_from_str(name, word).unwrap());
 
         let refused = machine.fit(&data, &Monitor::quiet()).unwrap_err();
 
@@ -218,9 +220,10 @@ fn planes_learned_together_have_no_gap_in_any_storage() {
     let classes = Classes::from_names(["a", "b", "c", "d"]);
     let weights: Vec<f64> = (0..200).map(|i| f64::from(i % 3)).collect();
     let machine = Estimator::from_id("linear-svc").unwrap();
-    let machine = machine.set_word("multi_class", "crammer_singer").unwrap();
-    let machine = machine.set_word("C", "0.1").unwrap().set_word("max_iter", "100000").unwrap();
-    let machine = machine.set_word("tol", "1e-6").unwrap();
+    let machine = machine.set_from_str("multi_class", "crammer_singer").unwrap();
+    let machine =
+        machine.set_from_str("C", "0.1").unwrap().set_from_str("max_iter", "100000").unwrap();
+    let machine = machine.set_from_str("tol", "1e-6").unwrap();
 
     let mut found: Vec<Matrix> = Vec::new();
     for rows in [Rows::from(&x), Rows::from(&thin)] {
@@ -266,7 +269,7 @@ fn a_gap_is_where_the_fit_ends() {
     ] {
         let plain = Estimator::from_id(id).unwrap();
         let machine =
-            options.iter().fold(plain, |made, (name, word)| made.set_word(name, word).unwrap());
+            options.iter().fold(plain, |made, (name, word)| made.set_from_str(name, word).unwrap());
         let data = match id {
             "linear-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
             _ => Dataset::numbers(&x, &numbers).unwrap(),

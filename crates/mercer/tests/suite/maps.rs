@@ -7,7 +7,7 @@ use mercer::data::{Field, Schema};
 use mercer::kernel::{Function, Kernel, check_kernel};
 use mercer::model::Stop;
 use mercer::prelude::*;
-use mercer::preprocess::{Features, MapRecipe, Recipe, Words};
+use mercer::preprocess::{CategoryEncoding, FeatureMapRecipe, Features, Recipe};
 use mercer::train::{Goal, Trained, Training, train};
 use mercer_num::random::Random;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn table(n: usize) -> Table {
 
 fn features(table: &Table, map: &str, target: &str) -> Result<Features> {
     let fields = ["x", "y", target].map(Field::numeric).to_vec();
-    let (features, _) = Features::plan(&Schema { fields }, Some(target), Words::Auto)?;
+    let (features, _) = Features::plan(&Schema { fields }, Some(target), CategoryEncoding::Auto)?;
     features.look(&Recipe::default().mapped(map)?, table, &Monitor::quiet())
 }
 
@@ -167,7 +167,9 @@ fn models_behind_one_map_merge() {
 fn time_and_memory_are_obeyed_before_the_map() {
     let table = table(50);
     let fields = ["x", "y"].map(Field::numeric).to_vec();
-    let plan = || Features::plan(&Schema { fields: fields.clone() }, None, Words::Auto).unwrap().0;
+    let plan = || {
+        Features::plan(&Schema { fields: fields.clone() }, None, CategoryEncoding::Auto).unwrap().0
+    };
     let recipe = Recipe::default().mapped("rff:1000000").unwrap();
 
     let tight = Monitor::quiet().memory_limit(1 << 20);
@@ -184,7 +186,7 @@ fn a_damaged_map_is_refused() {
     assert!(Trained::from_bytes(&model.to_bytes().unwrap()).is_ok());
     // A map of three columns in front of two.
     let wide = Matrix::zeros((10, 3));
-    let other = MapRecipe::parse("rff:8").unwrap();
+    let other = FeatureMapRecipe::parse("rff:8").unwrap();
     model.features.map = Some(Arc::new(other.fit(&Rows::from(&wide), &Monitor::quiet()).unwrap()));
 
     let error = Trained::from_bytes(&model.to_bytes().unwrap()).unwrap_err();
@@ -214,11 +216,12 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
         "kernel-perceptron",
     ];
     for id in ids {
-        let mut estimator = Estimator::from_id(id).unwrap().set_word("kernel", formula).unwrap();
+        let mut estimator =
+            Estimator::from_id(id).unwrap().set_from_str("kernel", formula).unwrap();
         for (name, word) in
             [("nu", "0.3"), ("n_components", "10"), ("n_clusters", "3"), ("tol", "1e-9")]
         {
-            estimator = estimator.set_word(name, word).unwrap_or(estimator);
+            estimator = estimator.set_from_str(name, word).unwrap_or(estimator);
         }
         let card = estimator.card();
         let data = match card {
@@ -242,7 +245,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
         if ["nystroem", "kernel-k-means", "kernel-pca"].contains(&id) {
             continue;
         }
-        let given = estimator.set_word("kernel", "precomputed").unwrap();
+        let given = estimator.set_from_str("kernel", "precomputed").unwrap();
         let data = match card {
             card if card.can("classifier") => Dataset::classes(&gram, &codes, &classes).unwrap(),
             card if card.can("regressor") => Dataset::numbers(&gram, &numbers).unwrap(),
@@ -271,7 +274,7 @@ fn coef0_of(estimator: &Estimator) -> f64 {
 
 #[test]
 fn a_bad_formula_is_refused_with_its_reason() {
-    let error = Estimator::from_id("svc").unwrap().set_word("kernel", "rbf+gauss").unwrap_err();
+    let error = Estimator::from_id("svc").unwrap().set_from_str("kernel", "rbf+gauss").unwrap_err();
 
     assert!(error.to_string().contains("no kernel is called `gauss`"), "{error}");
     assert!(error.to_string().contains("rbf(gamma=0.1)+2*linear"), "{error}");

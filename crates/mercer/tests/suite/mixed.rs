@@ -8,7 +8,7 @@ use mercer::catalog::Estimator;
 use mercer::data::{Column, Described, Levels, Measure, Values};
 use mercer::data::{Field, Schema};
 use mercer::prelude::*;
-use mercer::preprocess::{Features, Reads, Recipe, Words};
+use mercer::preprocess::{CategoryEncoding, Features, Reads, Recipe};
 use mercer::train::{Goal, Training, train};
 use mercer_num::random::Random;
 use ndarray::aview1;
@@ -39,7 +39,7 @@ fn entropy_cuts_of_iris_are_those_of_the_r_package_discretization() {
     let x = Matrix::from_shape_fn((rows.len(), 4), |(i, j)| rows[i][j].parse().unwrap());
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
-    let nb = MixedNb::new().likelihood(Likelihoods::One(Family::Entropy));
+    let nb = MixedNb::new().likelihood(Likelihoods::One(Family::SoftmaxLoss));
     let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;
 
     let expected = [[5.55, 6.15], [2.95, 3.35], [2.45, 4.75], [0.80, 1.75]];
@@ -202,7 +202,7 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     };
     let schema = Schema { fields: table.columns().iter().map(kinds).collect() };
     let (features, left_out) =
-        Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Mixed).unwrap();
+        Features::plan_for(&schema, Some("label"), CategoryEncoding::Auto, Reads::Mixed).unwrap();
     assert_eq!(left_out, []);
     let features = features.look(&Recipe::default(), &table, &Monitor::quiet()).unwrap();
     let classes = Classes::from_names(["ham", "spam"]);

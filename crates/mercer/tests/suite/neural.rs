@@ -44,7 +44,7 @@ fn the_weights_of_scikit_learn_have_its_loss_and_say_what_it_says() {
     for case in golden.cases {
         let id = if case.kind == "numbers" { "mlp-regressor" } else { "mlp" };
         // Any gradient is small enough, so that no step is taken.
-        let plain = Estimator::from_id(id).unwrap().set_word("tol", "1e9").unwrap();
+        let plain = Estimator::from_id(id).unwrap().set_from_str("tol", "1e9").unwrap();
         let estimator = case.params.iter().fold(plain, |e, (k, v)| e.set(k, v.clone()).unwrap());
         let activation: Activation =
             serde_json::from_value(case.params["activation"].clone()).unwrap();
@@ -104,7 +104,7 @@ fn many_steps_over_many_panels_are_the_same_on_any_number_of_threads() {
     for rows in [Rows::from(&x), Rows::from(&thin)] {
         let data = Dataset::classes(rows, &codes, &classes).unwrap();
         let estimator = Estimator::from_id("mlp").unwrap();
-        let estimator = estimator.set_word("hidden_layer_sizes", "[20, 10]").unwrap();
+        let estimator = estimator.set_from_str("hidden_layer_sizes", "[20, 10]").unwrap();
         let run = || estimator.fit(&data, &Monitor::quiet()).unwrap();
 
         let alone = with_threads(1, run);

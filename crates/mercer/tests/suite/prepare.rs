@@ -4,7 +4,7 @@ use mercer::bayes::GaussianNb;
 use mercer::data::{Column, Kind, Levels, MISSING, UNSEEN, Values};
 use mercer::data::{Field, Schema};
 use mercer::prelude::*;
-use mercer::preprocess::{Features, LeftOut, Recipe, Step, Words};
+use mercer::preprocess::{CategoryEncoding, DroppedColumns, Features, Recipe, Step};
 use mercer::train::{Training, train};
 use ndarray::array;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ fn numbers(name: &str, values: &[f64]) -> Column {
     Column { name: name.into(), values: Values::Numbers(values.to_vec()) }
 }
 
-/// Words under levels of their own; an empty word is missing.
+/// CategoryEncoding under levels of their own; an empty word is missing.
 fn words(name: &str, values: &[&str]) -> Column {
     let known: Vec<&str> = values.iter().copied().filter(|w| !w.is_empty()).collect();
     let levels = levels(&known);
@@ -47,7 +47,7 @@ fn schema() -> Schema {
 }
 
 fn planned(schema: &Schema, target: Option<&str>) -> Features {
-    Features::plan(schema, target, Words::Indicators).unwrap().0
+    Features::plan(schema, target, CategoryEncoding::Indicators).unwrap().0
 }
 
 fn features() -> Features {
@@ -188,7 +188,10 @@ fn classes_are_matched_whatever_their_type() {
 fn nothing_to_learn_from_is_refused() {
     let text = Schema { fields: vec![Field::new("review", Kind::Text), Field::numeric("stars")] };
 
-    assert_eq!(Features::plan(&text, Some("stars"), Words::Auto), Err(Error::NoFeatures));
+    assert_eq!(
+        Features::plan(&text, Some("stars"), CategoryEncoding::Auto),
+        Err(Error::NoFeatures)
+    );
 }
 
 #[test]
@@ -207,15 +210,16 @@ fn columns_left_out_are_named_with_the_reason() {
     };
     let out = |name: &str, why| (name.to_owned(), why);
 
-    // Words stay out of the way of numbers unless they are asked in.
-    let mut left_out = vec![out("review", LeftOut::Text), out("nothing", LeftOut::Empty)];
+    // CategoryEncoding stay out of the way of numbers unless they are asked in.
+    let mut left_out =
+        vec![out("review", DroppedColumns::Text), out("nothing", DroppedColumns::Empty)];
     assert_eq!(
-        plan(Words::Indicators),
+        plan(CategoryEncoding::Indicators),
         ("stars color=blue color=red".to_owned(), left_out.clone())
     );
-    left_out.push(out("color", LeftOut::Words));
-    assert_eq!(plan(Words::Auto), ("stars".to_owned(), left_out.clone()));
-    assert_eq!(plan(Words::Ignore), ("stars".to_owned(), left_out));
+    left_out.push(out("color", DroppedColumns::CategoryEncoding));
+    assert_eq!(plan(CategoryEncoding::Auto), ("stars".to_owned(), left_out.clone()));
+    assert_eq!(plan(CategoryEncoding::Ignore), ("stars".to_owned(), left_out));
 }
 
 #[test]
@@ -353,7 +357,10 @@ fn a_sparse_bundle_stays_one() {
     assert!(matches!(encoded.rows(), Rows::Sparse(_)));
     assert_eq!(features.names(), ["f1", "f2", "f3"]);
     let beside = Schema { fields: vec![field, Field::numeric("x")] };
-    assert!(matches!(Features::plan(&beside, None, Words::Auto), Err(Error::Kind { .. })));
+    assert!(matches!(
+        Features::plan(&beside, None, CategoryEncoding::Auto),
+        Err(Error::Kind { .. })
+    ));
 }
 
 #[test]

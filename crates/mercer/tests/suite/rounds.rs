@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 params! {
-    /// Centers on a line, each the mean of the numbers nearest to it.
+    /// LandmarkSelection on a line, each the mean of the numbers nearest to it.
     pub struct LineMeans {
         /// How many centers.
         n_centers: usize = 3, AtLeast(1.0);

@@ -3,7 +3,7 @@
 
 use crate::cases::repository_file;
 use mercer::catalog::Estimator;
-use mercer::kernel::{Function, Gamma, Machine};
+use mercer::kernel::{Function, Gamma, KernelExpansion};
 use mercer::prelude::*;
 use mercer::svm::{OneClassSvm, Svc, Svr};
 use mercer_num::random::Random;
@@ -60,7 +60,7 @@ fn machines_equal_libsvm() {
         let rows = golden.rows.iter().find(|rows| rows.name == case.rows).unwrap();
         let what = format!("{} of {} with {:?}", case.kind, case.rows, case.params);
         let mut estimator =
-            Estimator::from_id(&case.kind).unwrap().set_word("tol", "1e-10").unwrap();
+            Estimator::from_id(&case.kind).unwrap().set_from_str("tol", "1e-10").unwrap();
         for (name, value) in &case.params {
             estimator = estimator.set(name, value.clone()).unwrap();
         }
@@ -145,7 +145,7 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
         };
         let mut estimator = Estimator::from_id(id).unwrap();
         for (name, word) in [("gamma", "auto"), ("tol", "1e-9")].iter().chain(params) {
-            estimator = estimator.set_word(name, word).unwrap();
+            estimator = estimator.set_from_str(name, word).unwrap();
         }
         estimator.fit(&data, &Monitor::quiet()).unwrap()
     };
@@ -183,7 +183,11 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
 }
 
 /// `β` of all rows, and `Kβ`, by their definition.
-fn beta_and_outputs(x: &Matrix, machine: &Machine, function: &Function) -> (Vec<f64>, Vec<f64>) {
+fn beta_and_outputs(
+    x: &Matrix,
+    machine: &KernelExpansion,
+    function: &Function,
+) -> (Vec<f64>, Vec<f64>) {
     let rows: Vec<Vec<f64>> = x.outer_iter().map(|row| row.to_vec()).collect();
     let mut beta = vec![0.0; rows.len()];
     for (k, i) in machine.support.iter().enumerate() {

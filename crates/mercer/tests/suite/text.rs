@@ -4,7 +4,7 @@ use mercer::catalog::Estimator;
 use mercer::data::{Classes, Column, Kind, Levels, Stream, Table, Values};
 use mercer::data::{Field, Schema};
 use mercer::model::Monitor;
-use mercer::preprocess::{Features, KnownTerms, Reads, Recipe, Step, Words};
+use mercer::preprocess::{CategoryEncoding, Features, KnownTerms, Reads, Recipe, Step};
 use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, tally};
 use mercer::train::{Goal, Outcome, Trained, Training, train};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ fn features(steps: &[&str]) -> Features {
     let (table, schema) = table();
     let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step));
     let (features, _) =
-        Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Counts).unwrap();
+        Features::plan_for(&schema, Some("label"), CategoryEncoding::Auto, Reads::Counts).unwrap();
     features.look(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap()
 }
 
@@ -148,7 +148,8 @@ fn wishes_about_hashes_that_cannot_be_met_are_refused() {
     ] {
         let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step));
         let (features, _) =
-            Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Counts).unwrap();
+            Features::plan_for(&schema, Some("label"), CategoryEncoding::Auto, Reads::Counts)
+                .unwrap();
 
         let refused = features.look(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap_err();
 
@@ -237,8 +238,13 @@ fn what_a_look_kept_makes_the_model_that_a_second_reading_makes() {
         let learn = |threads: usize, memory: u64| {
             mercer_num::parallel::with_threads(threads, || {
                 let monitor = Monitor::quiet().memory_limit(memory);
-                let (plan, _) =
-                    Features::plan_for(&schema, Some("label"), Words::Auto, Reads::Counts).unwrap();
+                let (plan, _) = Features::plan_for(
+                    &schema,
+                    Some("label"),
+                    CategoryEncoding::Auto,
+                    Reads::Counts,
+                )
+                .unwrap();
                 let (features, looked) = plan.look_and_keep(&recipe, &texts, &monitor).unwrap();
                 let training = Training {
                     estimator: Estimator::from_id(id).unwrap(),
@@ -288,8 +294,13 @@ fn a_look_keeps_each_column_of_text_and_missing_texts_as_empty_ones() {
         Field::new("second", Kind::Text),
     ];
     let classes = Classes::from_names(["a", "b"]);
-    let (plan, _) =
-        Features::plan_for(&Schema { fields }, Some("label"), Words::Auto, Reads::Counts).unwrap();
+    let (plan, _) = Features::plan_for(
+        &Schema { fields },
+        Some("label"),
+        CategoryEncoding::Auto,
+        Reads::Counts,
+    )
+    .unwrap();
     let (features, looked) =
         plan.look_and_keep(&Recipe::default(), &rows, &Monitor::quiet()).unwrap();
     let encode = |stream: &dyn Fn(Schema) -> Vec<Table>| -> Vec<Vec<f64>> {

@@ -6,7 +6,7 @@ use mercer::data::{Column, Levels, Table, Values};
 use mercer::model::{OneOrEach, Stop};
 use mercer::prelude::*;
 use mercer::preprocess::Features;
-use mercer::train::{Goal, Training, Unlabeled, train_partly};
+use mercer::train::{Goal, Training, Unlabeled, train_semi_supervised};
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
 use std::sync::Arc;
@@ -196,7 +196,8 @@ fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
     };
     let how = Unlabeled { max_rounds: 4, ..Unlabeled::default() };
 
-    let outcome = train_partly(training(5), &how, &table, None, &Monitor::quiet()).unwrap();
+    let outcome =
+        train_semi_supervised(training(5), &how, &table, None, &Monitor::quiet()).unwrap();
 
     let judged = outcome.evaluation.unwrap().report();
     assert_eq!(judged.classes.iter().map(|c| c.support).sum::<u64>(), 60);
@@ -205,7 +206,8 @@ fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
 
     // The same rows once more from a second stream: all of them count.
     let more = Some(&table);
-    let outcome = train_partly(training(0), &how, &table, more, &Monitor::quiet()).unwrap();
+    let outcome =
+        train_semi_supervised(training(0), &how, &table, more, &Monitor::quiet()).unwrap();
     assert_eq!(outcome.trained.fitted.certificate.rows, 1200);
     let bytes = outcome.trained.to_bytes().unwrap();
     assert_eq!(mercer::train::Trained::from_bytes(&bytes).unwrap(), outcome.trained);

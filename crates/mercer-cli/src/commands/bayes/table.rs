@@ -40,7 +40,7 @@ pub struct Table {
     /// The column that says how often a row was seen
     #[arg(long, value_name = "COLUMN")]
     counts: Option<String>,
-    /// Among the rows where a column has this value, or one of several: roll=1|3|5 (may repeat)
+    /// Woodbury the rows where a column has this value, or one of several: roll=1|3|5 (may repeat)
     #[arg(long, value_parser = event, value_name = "COLUMN=VALUE")]
     given: Vec<Event>,
     /// Ask for the probability of this, with --given or without (may repeat)

@@ -30,7 +30,7 @@ fn index() -> String {
 fn page(card: &Card) -> String {
     let takes: String =
         card.takes.iter().map(|what| format!(", {}", what.replace('_', " "))).collect();
-    let target = if card.learns_alone() { "" } else { " --target COLUMN" };
+    let target = if card.is_unsupervised() { "" } else { " --target COLUMN" };
     let command = format!("`mercer train DATA{target} --model {}`", card.id);
     let mut text = format!(
         "# {}\n\n{}\n\n- Python: `mercer.{}`\n- Command line: {command}\n- Learns by {}\n- Is {}\n\

@@ -1,6 +1,6 @@
 //! Where to cut a column into bins.
 
-use crate::stats::Tally;
+use crate::stats::ValueCounts;
 use mercer_num::Matrix;
 use ndarray::Axis;
 
@@ -12,7 +12,7 @@ pub(crate) enum Cut {
     /// Bins of one weight, as far as ties allow.
     EqualFrequency(usize),
     /// Wherever it tells enough about the class to pay for itself (Fayyad & Irani, 1993).
-    Entropy,
+    SoftmaxLoss,
     /// Once, where it tells most about the class.
     Split,
     /// Between nothing and something.
@@ -21,7 +21,7 @@ pub(crate) enum Cut {
 
 impl Cut {
     /// The cut points, rising; a number equal to one belongs to the bin above it.
-    pub(crate) fn points(self, tally: &Tally, counts: &Matrix) -> Vec<f64> {
+    pub(crate) fn points(self, tally: &ValueCounts, counts: &Matrix) -> Vec<f64> {
         let values = tally.values();
         let (Some(low), Some(high)) = (values.first(), values.last()) else { return Vec::new() };
         let totals = counts.sum_axis(Axis(0)).to_vec();
@@ -35,7 +35,7 @@ impl Cut {
             }
             Cut::Presence => return vec![f64::MIN_POSITIVE],
             Cut::EqualFrequency(n) => quantiles(&totals, n),
-            Cut::Entropy => {
+            Cut::SoftmaxLoss => {
                 let mut places = Vec::new();
                 divide(counts, 0, totals.len(), &mut places);
                 places
@@ -49,7 +49,7 @@ impl Cut {
 }
 
 /// The border below a cell: halfway to its neighbor where cells are single numbers.
-fn between(tally: &Tally, values: &[f64], at: usize) -> f64 {
+fn between(tally: &ValueCounts, values: &[f64], at: usize) -> f64 {
     if !tally.is_exact() {
         return tally.cells()[at];
     }

@@ -25,7 +25,7 @@ pub use poisson::Poisson;
 
 use crate::error::{Error, Result};
 use crate::explain::short;
-use crate::stats::Tally;
+use crate::stats::ValueCounts;
 use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
@@ -198,7 +198,7 @@ pub(crate) trait Curve {
 /// What is known about a column of numbers, class by class.
 pub(crate) struct Numbers<'a> {
     /// Its values; empty where only moments were kept.
-    pub tally: &'a Tally,
+    pub tally: &'a ValueCounts,
     /// How often they occur, one row a class and one column a cell.
     pub counts: Matrix,
     /// The weight of the cells that are not missing.

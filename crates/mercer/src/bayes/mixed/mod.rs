@@ -2,7 +2,7 @@
 //!
 //! `log p(c, x) = log p(c) + Σⱼ log pⱼ(xⱼ | c)`
 //!
-//! Words and truth values have shares, numbers a curve or steps, texts a bag of words. Which it is
+//! CategoryEncoding and truth values have shares, numbers a curve or steps, texts a bag of words. Which it is
 //! follows from what the column holds, from the user, or from the rows: the likelihood that foresees
 //! held-out rows best. A missing value has no factor. Columns count alike, or by weights that were
 //! learned.
@@ -20,7 +20,7 @@ use super::{Variance, log_priors};
 use crate::data::Measure;
 use crate::model::{Method, ParamValue, Stop};
 use crate::prelude::*;
-use crate::stats::{ByClass, Keep, Mixed, Moments, Tally};
+use crate::stats::{ByClass, Keep, Mixed, Moments, ValueCounts};
 use ndarray::{Axis, Slice};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ choice! {
         /// Bins of one weight.
         EqualFrequency = "equal-frequency",
         /// Bins that tell enough about the class (Fayyad & Irani).
-        Entropy = "entropy",
+        SoftmaxLoss = "entropy",
         /// Two bins that tell most about the class.
         Split = "split",
         /// Whole numbers of rare events.
@@ -261,7 +261,7 @@ impl MixedNb {
             Family::Kernel => Likelihood::Kernel(Kernel::fit(column).0),
             Family::EqualWidth => Likelihood::Histogram(bins(Cut::EqualWidth(self.bins))),
             Family::EqualFrequency => Likelihood::Histogram(bins(Cut::EqualFrequency(self.bins))),
-            Family::Entropy => Likelihood::Histogram(bins(Cut::Entropy)),
+            Family::SoftmaxLoss => Likelihood::Histogram(bins(Cut::SoftmaxLoss)),
             Family::Split => Likelihood::Histogram(bins(Cut::Split)),
             Family::Bernoulli => Likelihood::Histogram(bins(Cut::Presence)),
             Family::Poisson | Family::Exponential if !positive => {
@@ -287,7 +287,7 @@ impl MixedNb {
         let values = column.tally.values();
         if values.len() < 2 {
             // One value tells nothing, and a curve of no width too much.
-            return bins(Cut::Entropy).1;
+            return bins(Cut::SoftmaxLoss).1;
         }
         let gaussian = Gaussian::fit(column, less, smoothing);
         let mut best = (gaussian.held_out(column, less, smoothing), Likelihood::Gaussian(gaussian));
@@ -311,7 +311,7 @@ impl MixedNb {
         offer((foreseen, Likelihood::Kernel(kernel)));
         offer(bins(Cut::EqualWidth(self.bins)));
         offer(bins(Cut::EqualFrequency(self.bins)));
-        offer(bins(Cut::Entropy));
+        offer(bins(Cut::SoftmaxLoss));
         best.1
     }
 
@@ -389,7 +389,7 @@ impl MixedNb {
 }
 
 /// What is known about a column of numbers.
-fn numbers<'a>(groups: &Mixed, pooled: &Moments, tally: &'a Tally, at: usize) -> Numbers<'a> {
+fn numbers<'a>(groups: &Mixed, pooled: &Moments, tally: &'a ValueCounts, at: usize) -> Numbers<'a> {
     let column = |m: &Matrix| m.column(at).to_vec();
     Numbers {
         tally,

@@ -3,7 +3,7 @@
 use super::Unseen;
 use crate::bayes::likelihood::{Counted, Likelihood, log_share};
 use crate::bayes::{each_chunk, sample};
-use crate::explain::Portrait;
+use crate::explain::ClassMeans;
 use crate::prelude::*;
 use crate::stats::not_a_count;
 use mercer_num::parallel;
@@ -220,11 +220,11 @@ impl Classifier for MixedNbModel {
         self.head() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
     }
 
-    /// Words of a text are things in a bag.
-    fn portrait(&self) -> Option<Portrait> {
+    /// CategoryEncoding of a text are things in a bag.
+    fn portrait(&self) -> Option<ClassMeans> {
         let n_classes = self.classes.len();
         let words = self.by_word(false);
-        Some(Portrait::of_columns(n_classes, self.n_columns(), |c, j| {
+        Some(ClassMeans::of_columns(n_classes, self.n_columns(), |c, j| {
             match self.likelihoods.get(j) {
                 Some(likelihood) => likelihood.moments(c),
                 None => (words[(j - self.head()) * n_classes + c].exp(), 0.0),
@@ -246,7 +246,7 @@ impl Generative for MixedNbModel {
         self.sums_of_factors(x, false)
     }
 
-    /// Words of a text are not drawn: how long a text is, the model does not know.
+    /// CategoryEncoding of a text are not drawn: how long a text is, the model does not know.
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
         sample(&self.log_priors, n, self.n_columns(), random, |j, class, random| {
             self.likelihoods.get(j).map_or(0.0, |likelihood| likelihood.sample(class, random))
@@ -267,7 +267,7 @@ impl Factored for MixedNbModel {
         Ok(out)
     }
 
-    /// Column by column: what the rows of a column share is worked out once. Words that do not occur
+    /// Column by column: what the rows of a column share is worked out once. CategoryEncoding that do not occur
     /// are left out.
     fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
         self.check_columns(x)?;

@@ -1,6 +1,6 @@
 //! Products with some of the dense rows: those that push or curve, which are few near the optimum.
 
-use super::{Design, forward};
+use super::{DesignMatrix, forward};
 use mercer_num::linalg::add_product;
 use mercer_num::{Matrix, Rows};
 use ndarray::Array2;
@@ -26,7 +26,7 @@ impl Copied {
     }
 }
 
-impl Design<'_> {
+impl DesignMatrix<'_> {
     /// A copy of some dense rows.
     pub fn copied(&self, picks: &[usize]) -> Copied {
         let shape = (picks.len(), self.width());
@@ -95,7 +95,7 @@ mod tests {
         let mut random = Random::new(1);
         let (n, width, m) = (700, 5, 3);
         let x = Matrix::from_shape_simple_fn((n, width), || random.normal());
-        let design = Design::reading(&Rows::from(&x), true);
+        let design = DesignMatrix::reading(&Rows::from(&x), true);
         let some: Vec<u32> = (0..n as u32).filter(|i| i % 3 == 1).collect();
         let v: Vec<f64> = (0..design.n_weights() * m).map(|_| random.normal()).collect();
 

@@ -1,13 +1,13 @@
 //! Cross-products of the columns, around their means where there is a constant column.
 
-use super::{Design, PANEL};
+use super::{DesignMatrix, PANEL};
 use mercer_num::linalg::add_gram;
 use mercer_num::sparse::{Cells, triangle};
 use mercer_num::{Matrix, Rows, parallel};
 use rayon::prelude::*;
 use std::convert::Infallible;
 
-impl Design<'_> {
+impl DesignMatrix<'_> {
     /// What the cross-products of sparse rows cost, in products with all rows.
     pub fn gram_cost(&self) -> f64 {
         let (cells, squares) = self.cells;

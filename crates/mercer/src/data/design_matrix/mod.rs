@@ -40,7 +40,7 @@ const CELLS_OF_ONE: usize = 4;
 const PARTS_OF_ONE: usize = 8;
 
 /// The rows, and whether a constant column stands behind the others.
-pub(crate) struct Design<'a> {
+pub(crate) struct DesignMatrix<'a> {
     rows: Rows<'a>,
     /// Parts whose sums are made row by row; none where they are made by columns.
     parts: Option<usize>,
@@ -57,13 +57,17 @@ pub(crate) struct Design<'a> {
     pub intercept: bool,
 }
 
-impl<'a> Design<'a> {
+impl<'a> DesignMatrix<'a> {
     /// Lays rows out; sparse ones will be copied by columns.
     ///
     /// # Errors
     /// If the copy would take more memory than allowed.
-    pub fn new(rows: &Rows<'a>, intercept: bool, monitor: &Monitor<'_>) -> Result<Design<'a>> {
-        let Rows::Sparse(x) = rows else { return Ok(Design::reading(rows, intercept)) };
+    pub fn new(
+        rows: &Rows<'a>,
+        intercept: bool,
+        monitor: &Monitor<'_>,
+    ) -> Result<DesignMatrix<'a>> {
+        let Rows::Sparse(x) = rows else { return Ok(DesignMatrix::reading(rows, intercept)) };
         let lengths = x.iter().map(|(columns, _)| columns.len() as f64);
         let cells = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
         let bytes = 12 * cells.0 as u64 + 8 * x.n_columns() as u64;
@@ -73,7 +77,7 @@ impl<'a> Design<'a> {
         let of_one = Some((a_weight / CELLS_OF_ONE).min(PARTS_OF_ONE)).filter(|parts| *parts > 1);
         let (parts_of_one, by_column) = (parts.or(of_one), Some(Cached::default()));
         let rising = x.is_rising();
-        Ok(Design {
+        Ok(DesignMatrix {
             rows: *rows,
             parts,
             parts_of_one,
@@ -86,10 +90,10 @@ impl<'a> Design<'a> {
     }
 
     /// Rows that are only scored.
-    pub fn reading(rows: &Rows<'a>, intercept: bool) -> Design<'a> {
+    pub fn reading(rows: &Rows<'a>, intercept: bool) -> DesignMatrix<'a> {
         let parts = (!matches!(rows, Rows::Sparse(_))).then_some(PARTS);
         let (parts_of_one, cells, by_column) = (parts, (0.0, 0.0), None);
-        Design {
+        DesignMatrix {
             rows: *rows,
             parts,
             parts_of_one,

@@ -1,6 +1,6 @@
 //! Rows and columns to be visited one by one.
 
-use super::{Design, PANEL};
+use super::{DesignMatrix, PANEL};
 use mercer_num::Rows;
 use mercer_num::sparse::{Whole, WholeRows};
 use rayon::prelude::*;
@@ -12,7 +12,7 @@ pub(crate) enum RowCells<'a> {
     Dense(Cow<'a, [f64]>),
 }
 
-impl<'a> Design<'a> {
+impl<'a> DesignMatrix<'a> {
     /// A row, without the constant.
     pub fn row(&self, i: usize) -> RowCells<'a> {
         match &self.rows {
@@ -50,7 +50,7 @@ pub(crate) enum Lines<'a> {
     Dense(Rows<'a>),
 }
 
-impl<'a> Design<'a> {
+impl<'a> DesignMatrix<'a> {
     /// The rows without the constant; dense ones with few cells that are not zero are kept as those.
     pub fn lines(&self) -> Lines<'a> {
         /// The share of cells up to which it is faster to look at those that are not zero.
@@ -72,7 +72,7 @@ pub(crate) enum Column<'a> {
     Constant,
 }
 
-impl Design<'_> {
+impl DesignMatrix<'_> {
     /// Some columns; the one behind the last is the constant.
     pub fn columns(&self, which: &[usize]) -> Vec<Column<'_>> {
         let by_column = self.by_column();

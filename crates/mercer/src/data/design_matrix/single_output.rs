@@ -1,11 +1,11 @@
 //! Products of sparse rows with a single number each, which is added to sums as fast as it is read.
 
-use super::{Design, PANEL, PARTS_OF_ONE};
+use super::{DesignMatrix, PANEL, PARTS_OF_ONE};
 use mercer_num::Rows;
 use rayon::prelude::*;
 use std::ops::Range;
 
-impl Design<'_> {
+impl DesignMatrix<'_> {
     /// `XᵀDXv` for the diagonal `D` of some sparse rows, a number each.
     pub fn product_of_some(&self, rows: &[(u32, f64)], v: &[f64], out: &mut [f64]) {
         let Rows::Sparse(x) = &self.rows else { unreachable!("asked of sparse rows alone") };

@@ -31,12 +31,12 @@ pub(super) fn are_marks(rows: &Rows<'_>) -> bool {
 
 /// Rows of marks: where the ones of each begin and end, and their columns.
 #[derive(Clone, Copy)]
-pub(super) struct Marks<'a> {
+pub(super) struct BinaryRows<'a> {
     pub offsets: &'a [usize],
     pub columns: &'a [i32],
 }
 
-impl Marks<'_> {
+impl BinaryRows<'_> {
     fn ones(&self, i: usize) -> u8 {
         u8::try_from(self.offsets[i + 1] - self.offsets[i]).expect("rows of few marks")
     }
@@ -62,14 +62,14 @@ impl Counted {
 pub(super) fn marks_tile<T: Float>(
     function: &Function,
     width: usize,
-    asked: Marks<'_>,
-    others: Marks<'_>,
+    asked: BinaryRows<'_>,
+    others: BinaryRows<'_>,
     parts: &mut [&mut [T]],
 ) {
     let counted = Counted::by(&function.kernel);
     let values = values_of(function);
     // A shared column counts one; or the rows differ in two columns fewer than they have ones.
-    let (mark, ones): (u8, fn(&Marks<'_>, usize) -> u8) = match counted {
+    let (mark, ones): (u8, fn(&BinaryRows<'_>, usize) -> u8) = match counted {
         Counted::Shared => (1, |_, _| 0),
         Counted::Different => (0u8.wrapping_sub(2), |marks, i| marks.ones(i)),
     };

@@ -1,6 +1,6 @@
 //! A block of kernel values: inner products first, the function on top of them.
 
-use super::binary_rows::{Marks, marks_tile};
+use super::binary_rows::{BinaryRows, marks_tile};
 use super::{Cells, KernelRows, LONG, SHORT, row};
 use crate::kernel::{Expression, Function, Kernel, Product};
 use mercer_num::Float;
@@ -89,8 +89,8 @@ impl<T: Float> KernelRows<T> {
                 Cells::Sparse { width, offsets, columns, marks: true, .. },
                 Cells::Sparse { offsets: ends, columns: others, marks: true, .. },
             ) => {
-                let asked = Marks { offsets, columns };
-                let others = Marks { offsets: &ends[first..=first + n], columns: others };
+                let asked = BinaryRows { offsets, columns };
+                let others = BinaryRows { offsets: &ends[first..=first + n], columns: others };
                 marks_tile(function, *width, asked, others, parts);
             }
             (

@@ -13,10 +13,10 @@
 //! `H` is as wide as the columns. Where those are many it is turned round: with `G = XH₀⁻¹Xᵀ + κ⁻¹` over the rows that
 //! curve and `H₀` the price on weights, `q / (1 − κ q) = 1 / (G⁻¹)ᵢᵢ − κ⁻¹`.
 
-use super::hinge::{Intervals, Power};
+use super::hinge::{LossPower, MarginLoss};
 use crate::data::design_matrix::RowCells;
 use crate::kernel::{Function, KernelRows, Storage};
-use crate::solver::coordinate_descent::Priced;
+use crate::solver::coordinate_descent::PenalizedLoss;
 use mercer_num::linalg::{Cholesky, add_gram, multiply};
 use mercer_num::{Matrix, Rows};
 use std::collections::HashMap;
@@ -42,7 +42,7 @@ struct Carrier {
 }
 
 /// What the plane of a function would say of each row without it.
-pub(crate) fn leave_one_out(problem: &Intervals<'_>, rows: &Rows<'_>, k: usize) -> Vec<f64> {
+pub(crate) fn leave_one_out(problem: &MarginLoss<'_>, rows: &Rows<'_>, k: usize) -> Vec<f64> {
     let mut scores: Vec<f64> = (0..rows.n_rows()).map(|i| problem.score(i, k)).collect();
     let carriers = carriers(problem, k);
     let curves = carriers.iter().any(|c| c.kappa > 0.0);
@@ -61,18 +61,18 @@ pub(crate) fn leave_one_out(problem: &Intervals<'_>, rows: &Rows<'_>, k: usize) 
 }
 
 /// The rows that pull.
-fn carriers(problem: &Intervals<'_>, k: usize) -> Vec<Carrier> {
+fn carriers(problem: &MarginLoss<'_>, k: usize) -> Vec<Carrier> {
     let all = (0..problem.design.n_rows()).filter(|i| problem.force(*i, k) != 0.0);
     let mut carriers: Vec<Carrier> = all
         .map(|row| {
             let kappa = match problem.power {
-                Power::Squared => 2.0 * problem.cost(row, k),
-                Power::Plain => f64::from(u8::from(problem.bends(row, k))),
+                LossPower::Squared => 2.0 * problem.cost(row, k),
+                LossPower::Plain => f64::from(u8::from(problem.bends(row, k))),
             };
             Carrier { row, beta: problem.force(row, k), kappa }
         })
         .collect();
-    if problem.power == Power::Plain {
+    if problem.power == LossPower::Plain {
         let lengths = problem.design.squared_lengths();
         let longest = carriers.iter().fold(0.0f64, |most, c| most.max(lengths[c.row]));
         let stiff = 1.0 / (GIVE * longest.max(f64::MIN_POSITIVE));
@@ -82,7 +82,7 @@ fn carriers(problem: &Intervals<'_>, k: usize) -> Vec<Carrier> {
 }
 
 /// The columns that have a say; the one behind the last is the constant.
-fn columns(problem: &Intervals<'_>, k: usize, curves: bool) -> Vec<usize> {
+fn columns(problem: &MarginLoss<'_>, k: usize, curves: bool) -> Vec<usize> {
     let m = problem.m;
     let weight = |j: usize| problem.weights()[j * m + k].abs();
     let mut columns: Vec<usize> = (0..problem.design.n_weights()).collect();
@@ -99,7 +99,7 @@ fn columns(problem: &Intervals<'_>, k: usize, curves: bool) -> Vec<usize> {
 }
 
 /// `q / (1 − κ q)` of every carrier by second derivatives.
-fn by_columns(problem: &Intervals<'_>, carriers: &[Carrier], columns: &[usize]) -> Vec<f64> {
+fn by_columns(problem: &MarginLoss<'_>, carriers: &[Carrier], columns: &[usize]) -> Vec<f64> {
     let n = columns.len();
     if n == 0 {
         return vec![0.0; carriers.len()];
@@ -154,7 +154,7 @@ fn by_columns(problem: &Intervals<'_>, carriers: &[Carrier], columns: &[usize]) 
 }
 
 /// The same by the rows that curve, or some of them that stand for all.
-fn by_rows(problem: &Intervals<'_>, rows: &Rows<'_>, carriers: &[Carrier]) -> Vec<f64> {
+fn by_rows(problem: &MarginLoss<'_>, rows: &Rows<'_>, carriers: &[Carrier]) -> Vec<f64> {
     let function = Function::linear();
     let picks: Vec<u32> = carriers.iter().map(|c| c.row as u32).collect();
     let storage = Storage::of(&function, rows);
@@ -178,8 +178,8 @@ fn by_rows(problem: &Intervals<'_>, rows: &Rows<'_>, carriers: &[Carrier]) -> Ve
     }
     // Those at a corner hold it whether they are all or some; others are as stiff as all of them.
     let times = match problem.power {
-        Power::Squared => curving.len() as f64 / n as f64,
-        Power::Plain => 1.0,
+        LossPower::Squared => curving.len() as f64 / n as f64,
+        LossPower::Plain => 1.0,
     };
     let give = |i: u32| 1.0 / (times * carriers[i as usize].kappa);
     let among = all.select(&held);
@@ -211,8 +211,8 @@ fn by_rows(problem: &Intervals<'_>, rows: &Rows<'_>, carriers: &[Carrier]) -> Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::design_matrix::Design;
-    use crate::linear::loss::hinge::{Aim, Costs};
+    use crate::data::design_matrix::DesignMatrix;
+    use crate::linear::loss::hinge::{Penalties, Targets};
     use crate::model::Monitor;
     use crate::solver::augmented_lagrangian::{Asked, Dual, solve};
     use mercer_num::Sparse;
@@ -228,12 +228,17 @@ mod tests {
         (x, codes)
     }
 
-    fn solved<'a>(x: Rows<'a>, codes: &[u32], power: Power, costs: Costs) -> Intervals<'a> {
+    fn solved<'a>(
+        x: Rows<'a>,
+        codes: &[u32],
+        power: LossPower,
+        costs: Penalties,
+    ) -> MarginLoss<'a> {
         let monitor = Monitor::quiet();
-        let design = Design::new(&x, true, &monitor).unwrap();
-        let aim = Aim::Classes { places: codes.to_vec(), factors: vec![1.0; 2] };
+        let design = DesignMatrix::new(&x, true, &monitor).unwrap();
+        let aim = Targets::Classes { places: codes.to_vec(), factors: vec![1.0; 2] };
         let price = vec![0.3; codes.len()];
-        let mut problem = Intervals::new(design, 1, aim, price, power, costs);
+        let mut problem = MarginLoss::new(design, 1, aim, price, power, costs);
         let dual = Dual::Given(false);
         // A free constant has no price to measure its slope by, which leaves half of the digits.
         let asked = Asked { tol: 1e-6, gap: None, dual, max_iter: 1000, monitor: &monitor };
@@ -241,7 +246,7 @@ mod tests {
         problem
     }
 
-    const SCALED: Costs = Costs { weights: (1.0, 0.0), constant: (1.0, 0.0) };
+    const SCALED: Penalties = Penalties { weights: (1.0, 0.0), constant: (1.0, 0.0) };
 
     #[test]
     fn what_would_be_said_without_a_row_is_nearly_what_is() {
@@ -249,12 +254,12 @@ mod tests {
         // The middle and the last but a tenth of what it is off by: without a row at a corner another comes to
         // stand there before its score has gone all the way.
         for (power, free, middle, last) in [
-            (Power::Squared, false, 1e-3, 0.1),
-            (Power::Squared, true, 1e-3, 0.1),
-            (Power::Plain, false, 0.1, 1.0),
-            (Power::Plain, true, 0.1, 1.0),
+            (LossPower::Squared, false, 1e-3, 0.1),
+            (LossPower::Squared, true, 1e-3, 0.1),
+            (LossPower::Plain, false, 0.1, 1.0),
+            (LossPower::Plain, true, 0.1, 1.0),
         ] {
-            let costs = if free { Costs { constant: (0.0, 0.0), ..SCALED } } else { SCALED };
+            let costs = if free { Penalties { constant: (0.0, 0.0), ..SCALED } } else { SCALED };
             let problem = solved(Rows::from(&x), &codes, power, costs);
 
             let said = leave_one_out(&problem, &Rows::from(&x), 0);
@@ -278,7 +283,7 @@ mod tests {
     fn by_rows_and_by_columns_are_the_same() {
         let (x, codes) = rows(80, 6);
         let thin = Sparse::csr_from_dense(x.view(), 0.0);
-        for power in [Power::Squared, Power::Plain] {
+        for power in [LossPower::Squared, LossPower::Plain] {
             let problem = solved(Rows::from(&x), &codes, power, SCALED);
             let carriers = carriers(&problem, 0);
             let all = columns(&problem, 0, true);

@@ -5,14 +5,14 @@
 
 use crate::data::ClassWeight;
 use crate::data::Classes;
-use crate::data::design_matrix::{Column, Design};
+use crate::data::design_matrix::{Column, DesignMatrix};
 use crate::error::{Error, Result};
 use crate::linear::logistic::{LogisticRegression, Penalty};
 use crate::model::Monitor;
 use crate::prelude::Dataset;
-use crate::solver::coordinate_descent::Priced;
+use crate::solver::coordinate_descent::PenalizedLoss;
 use crate::solver::newton_cg::{Lane, Smooth, add_scaled, dot, least, whole_shares};
-use crate::solver::preconditioner::{Asked, Guess, MOST_CELLS, Prices};
+use crate::solver::preconditioner::{Asked, MOST_CELLS, PenaltyWeights, Preconditioner};
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
 use mercer_num::rows::Missing;
@@ -24,8 +24,8 @@ use std::ops::Range;
 const ROWS: usize = 1024;
 
 /// The problem and where its solution has come to.
-pub(crate) struct Entropy<'a> {
-    pub design: Design<'a>,
+pub(crate) struct SoftmaxLoss<'a> {
+    pub design: DesignMatrix<'a>,
     pub classes: Classes,
     /// The codes of the classes that have rows.
     pub present: Vec<u32>,
@@ -49,7 +49,7 @@ pub(crate) struct Entropy<'a> {
     direction_scores: Vec<f64>,
     last: Vec<f64>,
     last_scores: Vec<f64>,
-    guess: Guess,
+    guess: Preconditioner,
 }
 
 /// What is true of the weights.
@@ -60,7 +60,7 @@ pub(crate) struct Measured {
     pub violation: f64,
 }
 
-impl<'a> Entropy<'a> {
+impl<'a> SoftmaxLoss<'a> {
     /// The problem at weights of zero.
     ///
     /// # Errors
@@ -69,7 +69,7 @@ impl<'a> Entropy<'a> {
         data: &Dataset<'a>,
         params: &LogisticRegression,
         monitor: &Monitor<'_>,
-    ) -> Result<Entropy<'a>> {
+    ) -> Result<SoftmaxLoss<'a>> {
         let (codes, classes) = data.class_target()?;
         let (n, width) = (data.n_rows(), data.n_columns());
         if n == 0 {
@@ -96,14 +96,14 @@ impl<'a> Entropy<'a> {
         monitor.reserve("keeping scores of all rows", 8 * 5 * (n * m) as u64)?;
         monitor.reserve("keeping weights", 8 * 10 * ((width + 1) * m) as u64)?;
         let total: f64 = by_class.iter().zip(&factors).map(|(w, f)| w * f).sum();
-        let design = Design::new(data.rows(), params.fit_intercept, monitor)?;
+        let design = DesignMatrix::new(data.rows(), params.fit_intercept, monitor)?;
         let cost = match params.penalty {
             Penalty::None => 0.0,
             _ => 1.0 / (params.C * total),
         };
         let place = |c: &u32| present.iter().position(|p| p == c).unwrap_or(0) as u32;
         let dimension = design.n_weights() * m;
-        Ok(Entropy {
+        Ok(SoftmaxLoss {
             classes: classes.clone(),
             m,
             price: cost * (1.0 - params.ratio()),
@@ -123,7 +123,7 @@ impl<'a> Entropy<'a> {
             direction_scores: vec![0.0; n * m],
             last: vec![0.0; dimension],
             last_scores: vec![0.0; n * m],
-            guess: Guess::None,
+            guess: Preconditioner::None,
             design,
         })
     }
@@ -340,7 +340,7 @@ impl<'a> Entropy<'a> {
     }
 }
 
-impl Entropy<'_> {
+impl SoftmaxLoss<'_> {
     /// How the mean loss of two classes rises with their constant term, and how that rises.
     fn along_the_constant(&self) -> (f64, f64) {
         let rows = self.places.par_chunks(ROWS).zip(self.shares.par_chunks(ROWS));
@@ -361,7 +361,7 @@ impl Entropy<'_> {
     }
 }
 
-impl Entropy<'_> {
+impl SoftmaxLoss<'_> {
     /// How the mean loss of two classes rises a share of the direction away, and how that rises.
     fn loss_along(&self, share: f64) -> (f64, f64) {
         let rows = self.places.par_chunks(ROWS).zip(self.shares.par_chunks(ROWS));
@@ -384,7 +384,7 @@ impl Entropy<'_> {
     }
 }
 
-impl Smooth for Entropy<'_> {
+impl Smooth for SoftmaxLoss<'_> {
     fn dimension(&self) -> usize {
         self.weights.len()
     }
@@ -402,11 +402,12 @@ impl Smooth for Entropy<'_> {
     }
 
     fn prepare(&mut self) {
-        let last = std::mem::replace(&mut self.guess, Guess::None);
-        let prices = Prices { weights: self.price, constants: 0.0 };
+        let last = std::mem::replace(&mut self.guess, Preconditioner::None);
+        let prices = PenaltyWeights { weights: self.price, constants: 0.0 };
         let shares = |i: usize| self.shares[i];
         let asked = Asked { exact: self.m == 1, spent: 0, room: MOST_CELLS };
-        self.guess = Guess::at(last, &self.design, &self.curvatures(), shares, prices, asked);
+        self.guess =
+            Preconditioner::at(last, &self.design, &self.curvatures(), shares, prices, asked);
     }
 
     fn product(&mut self, v: &[f64], out: &mut [f64]) {
@@ -500,7 +501,7 @@ impl Smooth for Entropy<'_> {
     }
 }
 
-impl Priced for Entropy<'_> {
+impl PenalizedLoss for SoftmaxLoss<'_> {
     fn n_rows(&self) -> usize {
         self.design.n_rows()
     }
@@ -533,7 +534,7 @@ impl Priced for Entropy<'_> {
     }
 
     fn curvatures(&self) -> Vec<f64> {
-        Entropy::curvatures(self)
+        SoftmaxLoss::curvatures(self)
     }
 
     fn coupled(&self) -> Option<(&[f64], &[f64])> {
@@ -551,7 +552,7 @@ fn of_class(loss: f64, z: f64, place: u32) -> f64 {
     if place == 1 { loss - z } else { loss }
 }
 
-/// Turns the scores of a row into probabilities; gives `−log P` of the class at a place.
+/// HadamardRotation the scores of a row into probabilities; gives `−log P` of the class at a place.
 fn to_proba(row: &mut [f64], place: u32) -> f64 {
     let largest = row.iter().fold(f64::NEG_INFINITY, |a, b| a.max(*b));
     let own = row[place as usize] - largest;

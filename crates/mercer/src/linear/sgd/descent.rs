@@ -8,10 +8,10 @@
 //! Where there are several planes, a row is read once and moves all of them. They know nothing of each
 //! other, so that each ends at the pass it would have ended at alone.
 
-use super::learning_rate::{LearningRate, Pace};
+use super::learning_rate::{LearningRate, StepSize};
 use super::loss::Loss;
 use super::weights::{Plain, Weights};
-use crate::data::design_matrix::{Design, RowCells};
+use crate::data::design_matrix::{DesignMatrix, RowCells};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
 use mercer_num::random::Random;
@@ -25,13 +25,13 @@ const SHORTEST: f64 = 1e-6;
 
 /// How to step.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan {
+pub(crate) struct SgdOptions {
     pub loss: Loss,
     /// The price `λ` on half the squares.
     pub squared: f64,
     /// The price `μ` on absolute weights.
     pub absolute: f64,
-    pub pace: Pace,
+    pub pace: StepSize,
     pub fit_intercept: bool,
     /// How long the steps of the constant terms are, beside those of the weights.
     pub intercept_decay: f64,
@@ -78,8 +78,8 @@ impl Aims<'_> {
 }
 
 /// The rows, and what is known of them.
-pub(crate) struct Ground<'a> {
-    pub design: Design<'a>,
+pub(crate) struct SgdData<'a> {
+    pub design: DesignMatrix<'a>,
     pub aims: Aims<'a>,
     /// The weight of each row; empty means one.
     pub weights: &'a [f64],
@@ -89,7 +89,7 @@ pub(crate) struct Ground<'a> {
     pub held_out: Vec<usize>,
 }
 
-impl Ground<'_> {
+impl SgdData<'_> {
     pub fn weight(&self, i: usize) -> f64 {
         self.weights.get(i).copied().unwrap_or(1.0)
     }
@@ -146,8 +146,8 @@ struct Plane {
 /// # Errors
 /// If it was stopped before the first row, or the weights leave the numbers there are.
 pub(crate) fn descend(
-    plan: &Plan,
-    ground: &Ground<'_>,
+    plan: &SgdOptions,
+    ground: &SgdData<'_>,
     start: Start,
     monitor: &Monitor<'_>,
 ) -> Result<Ended> {
@@ -186,7 +186,7 @@ pub(crate) struct Descent {
 }
 
 impl Descent {
-    pub fn new(plan: &Plan, start: Start) -> Descent {
+    pub fn new(plan: &SgdOptions, start: Start) -> Descent {
         let m = start.now.constants.len();
         let from_zero = start.now.cells.iter().chain(&start.now.constants).all(|w| *w == 0.0);
         let mean = plan.average.map(|first| match start.mean {
@@ -220,7 +220,7 @@ impl Descent {
     }
 
     /// Whether there is another pass.
-    pub fn goes_on(&self, plan: &Plan) -> bool {
+    pub fn goes_on(&self, plan: &SgdOptions) -> bool {
         self.pass < plan.passes && self.planes.iter().any(|plane| !plane.done)
     }
 
@@ -236,8 +236,8 @@ impl Descent {
     /// last of them, if it did.
     pub fn look_at(
         &mut self,
-        plan: &Plan,
-        ground: &Ground<'_>,
+        plan: &SgdOptions,
+        ground: &SgdData<'_>,
         order: &mut [usize],
         monitor: &Monitor<'_>,
     ) -> Option<Stop> {
@@ -265,8 +265,8 @@ impl Descent {
     /// If the weights have left the numbers there are.
     pub fn end_pass(
         &mut self,
-        plan: &Plan,
-        ground: Option<&Ground<'_>>,
+        plan: &SgdOptions,
+        ground: Option<&SgdData<'_>>,
         stopped: Option<Stop>,
     ) -> Result<()> {
         self.pass += 1;
@@ -309,7 +309,7 @@ impl Descent {
 
 impl Plane {
     /// Whether a pass gained enough to go on.
-    fn judge(&mut self, value: f64, plan: &Plan) {
+    fn judge(&mut self, value: f64, plan: &SgdOptions) {
         self.idle = match plan.tol {
             Some(tol) if value > self.best - tol => self.idle + 1,
             _ => 0,
@@ -328,8 +328,8 @@ impl Plane {
 
 /// What a step needs, kept from row to row.
 struct Step<'a, 'g> {
-    plan: &'a Plan,
-    ground: &'a Ground<'g>,
+    plan: &'a SgdOptions,
+    ground: &'a SgdData<'g>,
     /// The number of the step, counted from one.
     t: u64,
     scores: Vec<f64>,
@@ -337,7 +337,7 @@ struct Step<'a, 'g> {
 }
 
 impl<'a, 'g> Step<'a, 'g> {
-    fn new(plan: &'a Plan, ground: &'a Ground<'g>, t: u64, m: usize) -> Step<'a, 'g> {
+    fn new(plan: &'a SgdOptions, ground: &'a SgdData<'g>, t: u64, m: usize) -> Step<'a, 'g> {
         Step { plan, ground, t, scores: vec![0.0; m], steps: vec![0.0; m] }
     }
 
@@ -421,7 +421,7 @@ fn toward(y: f64, p: f64, loss: Loss) -> f64 {
 }
 
 /// How well a plane does on the rows that judge: the share on their side, or `R²`.
-fn held_out_score(ground: &Ground<'_>, weights: &Weights, k: usize) -> f64 {
+fn held_out_score(ground: &SgdData<'_>, weights: &Weights, k: usize) -> f64 {
     let m = weights.constants.len();
     let mut scores = vec![0.0; m];
     let (mut total, mut right, mut mean) = (0.0, 0.0, 0.0);

@@ -5,7 +5,7 @@
 //! `−1/n Σ sᵢ L*(aᵢ) − R*(−1/n Σ sᵢ aᵢ xᵢ)` no weights can go below. For the perceptron the mistakes are what
 //! is counted; it has no best plane to be near to.
 
-use super::descent::{Ended, Ground, Plan};
+use super::descent::{Ended, SgdData, SgdOptions};
 use super::weights::Plain;
 use crate::model::{Method, Proof};
 use rayon::prelude::*;
@@ -14,7 +14,12 @@ use rayon::prelude::*;
 const ROWS: usize = 1024;
 
 /// The proof of planes, which are the mean of those that stepped or the last of them.
-pub(crate) fn proof(plan: &Plan, ground: &Ground<'_>, ended: &Ended, planes: &Plain) -> Proof {
+pub(crate) fn proof(
+    plan: &SgdOptions,
+    ground: &SgdData<'_>,
+    ended: &Ended,
+    planes: &Plain,
+) -> Proof {
     let m = planes.constants.len();
     let mut weights = planes.cells.clone();
     if ground.design.intercept {
@@ -58,7 +63,7 @@ struct Measured {
     gradient: f64,
 }
 
-fn measure(plan: &Plan, ground: &Ground<'_>, planes: &Plain, scores: &[f64]) -> Measured {
+fn measure(plan: &SgdOptions, ground: &SgdData<'_>, planes: &Plain, scores: &[f64]) -> Measured {
     let (n, m, width) = (ground.design.n_rows(), planes.constants.len(), ground.design.width());
     let share = |i: usize, k: usize| ground.weight(i) * ground.aims.factor(i, k, m) / n as f64;
     let at = |place: usize| (place / m, place % m);
@@ -105,7 +110,13 @@ fn measure(plan: &Plan, ground: &Ground<'_>, planes: &Plain, scores: &[f64]) -> 
 }
 
 /// The value of the dual point that the slopes of a plane make.
-fn dual(plan: &Plan, ground: &Ground<'_>, slopes: &mut [f64], k: usize, m: usize) -> Option<f64> {
+fn dual(
+    plan: &SgdOptions,
+    ground: &SgdData<'_>,
+    slopes: &mut [f64],
+    k: usize,
+    m: usize,
+) -> Option<f64> {
     let (n, width) = (ground.design.n_rows(), ground.design.width());
     let mut own: Vec<f64> = slopes.iter().skip(k).step_by(m).copied().collect();
     if ground.design.intercept {
@@ -149,8 +160,8 @@ fn dual(plan: &Plan, ground: &Ground<'_>, slopes: &mut [f64], k: usize, m: usize
 /// The margin of planes that separate all rows, and Novikoff's bound on the updates, where his theorem is
 /// about such steps: equal ones from zero, of rows that count the same, without a price.
 fn separated(
-    plan: &Plan,
-    ground: &Ground<'_>,
+    plan: &SgdOptions,
+    ground: &SgdData<'_>,
     ended: &Ended,
     planes: &Plain,
     scores: &[f64],

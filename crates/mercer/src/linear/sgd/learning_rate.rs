@@ -32,7 +32,7 @@ impl LearningRate {
 
 /// Steps of a length that depends on how many were taken.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Pace {
+pub(crate) struct StepSize {
     pub rate: LearningRate,
     pub eta0: f64,
     pub power_t: f64,
@@ -40,7 +40,7 @@ pub(crate) struct Pace {
     pub alpha: f64,
 }
 
-impl Pace {
+impl StepSize {
     /// The length of step `t`, counted from one; where it adapts, the one it begins with.
     pub fn at(&self, t: f64) -> f64 {
         match self.rate {
@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn steps_grow_shorter_as_the_lecture_says() {
-        let pace = |rate| Pace { rate, eta0: 0.5, power_t: 0.5, alpha: 0.01 };
+        let pace = |rate| StepSize { rate, eta0: 0.5, power_t: 0.5, alpha: 0.01 };
 
         assert_eq!(pace(LearningRate::Constant).at(100.0), 0.5);
         assert_eq!(pace(LearningRate::InvScaling).at(4.0), 0.25);

@@ -6,7 +6,7 @@ use super::duality_gap::proof;
 use super::loss::Loss;
 use super::rows::Asked;
 use super::weights::Plain;
-use crate::data::design_matrix::Design;
+use crate::data::design_matrix::DesignMatrix;
 use crate::data::{ClassWeight, ClassWeightRule};
 use crate::linear::svc::check_rows;
 use crate::model::Cached;
@@ -31,7 +31,7 @@ enum Certainty {
 /// Planes of an estimator `K`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SidePlanes<K> {
+pub struct LinearClassifier<K> {
     /// The classes.
     pub classes: Classes,
     /// The weights, one row a class; of two classes, the second's.
@@ -43,7 +43,7 @@ pub struct SidePlanes<K> {
     /// Rows looked at, and one: the number of the next step.
     pub t: u64,
     /// Where the weights are means: the ones that step.
-    pub last: Option<LastPlanes>,
+    pub last: Option<LastClassifier>,
     certainty: Certainty,
     #[serde(skip)]
     by_feature: Cached<Vec<f64>>,
@@ -54,7 +54,7 @@ pub struct SidePlanes<K> {
 /// Planes as the last step left them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LastPlanes {
+pub struct LastClassifier {
     /// The weights, one row a plane.
     pub last_coefficients: Matrix,
     /// The constant terms.
@@ -69,7 +69,7 @@ pub(crate) enum Begin<'a, M> {
     On(Option<&'a M>),
 }
 
-impl<K> SidePlanes<K> {
+impl<K> LinearClassifier<K> {
     /// Learns rows.
     ///
     /// # Errors
@@ -105,7 +105,7 @@ impl<K> SidePlanes<K> {
             seconds: began.elapsed().as_secs_f64(),
         };
         let t = t + ended.passes * data.n_rows() as u64;
-        let model = SidePlanes::of(ended, classes, width, t, plan.loss);
+        let model = LinearClassifier::of(ended, classes, width, t, plan.loss);
         Ok(Fitted { model, certificate })
     }
 
@@ -120,11 +120,11 @@ impl<K> SidePlanes<K> {
         let to_rows =
             |plain: &Plain| Matrix::from_shape_fn((m, width), |(k, j)| plain.cells[j * m + k]);
         let planes = ended.mean.as_ref().unwrap_or(&ended.now);
-        let last = ended.mean.is_some().then(|| LastPlanes {
+        let last = ended.mean.is_some().then(|| LastClassifier {
             last_coefficients: to_rows(&ended.now),
             last_intercepts: ended.now.constants.clone(),
         });
-        SidePlanes {
+        LinearClassifier {
             classes: classes.clone(),
             coefficients: to_rows(planes),
             intercepts: planes.constants.clone(),
@@ -157,7 +157,7 @@ pub(crate) fn at_zero(width: usize, m: usize) -> Start {
 
 /// Where a model stands.
 fn at<K>(
-    model: Option<&SidePlanes<K>>,
+    model: Option<&LinearClassifier<K>>,
     classes: &Classes,
     width: usize,
     m: usize,
@@ -215,7 +215,7 @@ fn side(class: usize) -> f64 {
     if class == 1 { 1.0 } else { -1.0 }
 }
 
-impl<K> Check for SidePlanes<K> {
+impl<K> Check for LinearClassifier<K> {
     fn check(&self) -> Result<()> {
         let (m, width) = self.coefficients.dim();
         let fits = |coefficients: &Matrix, intercepts: &[f64]| {
@@ -223,7 +223,7 @@ impl<K> Check for SidePlanes<K> {
                 && intercepts.len() == m
                 && coefficients.iter().chain(intercepts).all(|w| w.is_finite())
         };
-        let last = |last: &LastPlanes| fits(&last.last_coefficients, &last.last_intercepts);
+        let last = |last: &LastClassifier| fits(&last.last_coefficients, &last.last_intercepts);
         let fits = self.classes.len() >= 2
             && m == outputs(self.classes.len())
             && width >= 1
@@ -234,14 +234,14 @@ impl<K> Check for SidePlanes<K> {
     }
 }
 
-impl<K: Send + Sync> Decides for SidePlanes<K> {
+impl<K: Send + Sync> Decides for LinearClassifier<K> {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let m = self.intercepts.len();
         let mut decisions = Matrix::zeros((x.n_rows(), m));
         let cells = decisions.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature());
-        Design::reading(x, true).scores(weights, m, cells);
+        DesignMatrix::reading(x, true).scores(weights, m, cells);
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
         }
@@ -249,7 +249,7 @@ impl<K: Send + Sync> Decides for SidePlanes<K> {
     }
 }
 
-impl<K: Send + Sync> Classifier for SidePlanes<K> {
+impl<K: Send + Sync> Classifier for LinearClassifier<K> {
     fn classes(&self) -> &Classes {
         &self.classes
     }
@@ -268,7 +268,7 @@ impl<K: Send + Sync> Classifier for SidePlanes<K> {
     }
 }
 
-impl<K: Send + Sync> Probabilistic for SidePlanes<K> {
+impl<K: Send + Sync> Probabilistic for LinearClassifier<K> {
     /// The probabilities of the planes, made to add up to one (Zadrozny & Elkan 2002); where all of them
     /// are zero, all classes are the same.
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
@@ -290,7 +290,7 @@ impl<K: Send + Sync> Probabilistic for SidePlanes<K> {
     }
 }
 
-impl<K: Send + Sync> Summed for SidePlanes<K> {
+impl<K: Send + Sync> Summed for LinearClassifier<K> {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();

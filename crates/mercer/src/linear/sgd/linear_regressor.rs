@@ -15,7 +15,7 @@ use std::time::Instant;
 /// A plane of an estimator `K`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct NumberPlane<K> {
+pub struct LinearRegressor<K> {
     /// The weights.
     pub coefficients: Vec<f64>,
     /// The constant term.
@@ -29,7 +29,7 @@ pub struct NumberPlane<K> {
     /// Rows looked at, and one: the number of the next step.
     pub t: u64,
     /// Where the weights are means: the ones that step.
-    pub last: Option<LastPlane>,
+    pub last: Option<LastRegressor>,
     #[serde(skip)]
     kind: PhantomData<K>,
 }
@@ -37,14 +37,14 @@ pub struct NumberPlane<K> {
 /// A plane as the last step left it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct LastPlane {
+pub struct LastRegressor {
     /// The weights.
     pub last_coefficients: Vec<f64>,
     /// The constant term.
     pub last_intercepts: Vec<f64>,
 }
 
-impl<K> NumberPlane<K> {
+impl<K> LinearRegressor<K> {
     /// Learns rows.
     ///
     /// # Errors
@@ -90,17 +90,17 @@ impl<K> NumberPlane<K> {
         }
         sums.truncate(width);
         let t = t + ended.passes * data.n_rows() as u64;
-        Ok(Fitted { model: NumberPlane::of(ended, At { sums, weight, t }), certificate })
+        Ok(Fitted { model: LinearRegressor::of(ended, At { sums, weight, t }), certificate })
     }
 
     /// The plane that steps ended at.
     pub(crate) fn of(ended: Ended, at: At) -> Self {
         let plane = ended.mean.as_ref().unwrap_or(&ended.now);
-        let last = ended.mean.is_some().then(|| LastPlane {
+        let last = ended.mean.is_some().then(|| LastRegressor {
             last_coefficients: ended.now.cells.clone(),
             last_intercepts: ended.now.constants.clone(),
         });
-        NumberPlane {
+        LinearRegressor {
             coefficients: plane.cells.clone(),
             intercepts: plane.constants.clone(),
             means: at.sums.iter().map(|sum| sum / at.weight).collect(),
@@ -124,7 +124,7 @@ pub(crate) struct At {
 }
 
 /// Where a model stands.
-fn at<K>(model: Option<&NumberPlane<K>>, width: usize) -> Result<Start> {
+fn at<K>(model: Option<&LinearRegressor<K>>, width: usize) -> Result<Start> {
     let Some(model) = model else { return Ok(at_zero(width, 1)) };
     if model.coefficients.len() != width {
         return Err(Error::Columns { found: width, expected: model.coefficients.len() });
@@ -140,7 +140,7 @@ fn at<K>(model: Option<&NumberPlane<K>>, width: usize) -> Result<Start> {
     })
 }
 
-impl<K> Check for NumberPlane<K> {
+impl<K> Check for LinearRegressor<K> {
     fn check(&self) -> Result<()> {
         let width = self.coefficients.len();
         let fits = |coefficients: &[f64], intercepts: &[f64]| {
@@ -148,7 +148,7 @@ impl<K> Check for NumberPlane<K> {
                 && intercepts.len() == 1
                 && coefficients.iter().chain(intercepts).all(|w| w.is_finite())
         };
-        let last = |last: &LastPlane| fits(&last.last_coefficients, &last.last_intercepts);
+        let last = |last: &LastRegressor| fits(&last.last_coefficients, &last.last_intercepts);
         let fits = width >= 1
             && self.t >= 1
             && self.weight > 0.0
@@ -160,7 +160,7 @@ impl<K> Check for NumberPlane<K> {
     }
 }
 
-impl<K: Send + Sync> Regressor for NumberPlane<K> {
+impl<K: Send + Sync> Regressor for LinearRegressor<K> {
     fn n_columns(&self) -> usize {
         self.coefficients.len()
     }
@@ -170,7 +170,7 @@ impl<K: Send + Sync> Regressor for NumberPlane<K> {
     }
 }
 
-impl<K: Send + Sync> Additive for NumberPlane<K> {
+impl<K: Send + Sync> Additive for LinearRegressor<K> {
     fn terms(&self) -> Terms<'_> {
         Terms {
             intercept: self.intercepts[0],

@@ -8,7 +8,7 @@ use crate::choice;
 
 choice! {
     /// What a row costs a plane between two sides.
-    pub enum SideLoss {
+    pub enum ClassificationLoss {
         /// `max(0, 1 − yp)`: a linear support vector machine.
         Hinge = "hinge",
         /// `log(1 + exp(−yp))`: logistic regression.
@@ -32,7 +32,7 @@ choice! {
 
 choice! {
     /// What a row costs a plane through numbers.
-    pub enum NumberLoss {
+    pub enum SgdRegressionLoss {
         /// `½ (p − y)²`.
         SquaredError = "squared_error",
         /// The same near the target, straight where it is farther away than `epsilon`.
@@ -58,29 +58,29 @@ pub(crate) enum Loss {
     SquaredTube(f64),
 }
 
-impl SideLoss {
+impl ClassificationLoss {
     pub(crate) fn with(self, epsilon: f64) -> Loss {
         match self {
-            SideLoss::Hinge => Loss::Hinge(1.0),
-            SideLoss::Log => Loss::Log,
-            SideLoss::ModifiedHuber => Loss::ModifiedHuber,
-            SideLoss::SquaredHinge => Loss::SquaredHinge,
-            SideLoss::Perceptron => Loss::Hinge(0.0),
-            SideLoss::SquaredError => Loss::Squared,
-            SideLoss::Huber => Loss::Huber(epsilon),
-            SideLoss::EpsilonInsensitive => Loss::Tube(epsilon),
-            SideLoss::SquaredEpsilonInsensitive => Loss::SquaredTube(epsilon),
+            ClassificationLoss::Hinge => Loss::Hinge(1.0),
+            ClassificationLoss::Log => Loss::Log,
+            ClassificationLoss::ModifiedHuber => Loss::ModifiedHuber,
+            ClassificationLoss::SquaredHinge => Loss::SquaredHinge,
+            ClassificationLoss::Perceptron => Loss::Hinge(0.0),
+            ClassificationLoss::SquaredError => Loss::Squared,
+            ClassificationLoss::Huber => Loss::Huber(epsilon),
+            ClassificationLoss::EpsilonInsensitive => Loss::Tube(epsilon),
+            ClassificationLoss::SquaredEpsilonInsensitive => Loss::SquaredTube(epsilon),
         }
     }
 }
 
-impl NumberLoss {
+impl SgdRegressionLoss {
     pub(crate) fn with(self, epsilon: f64) -> Loss {
         match self {
-            NumberLoss::SquaredError => Loss::Squared,
-            NumberLoss::Huber => Loss::Huber(epsilon),
-            NumberLoss::EpsilonInsensitive => Loss::Tube(epsilon),
-            NumberLoss::SquaredEpsilonInsensitive => Loss::SquaredTube(epsilon),
+            SgdRegressionLoss::SquaredError => Loss::Squared,
+            SgdRegressionLoss::Huber => Loss::Huber(epsilon),
+            SgdRegressionLoss::EpsilonInsensitive => Loss::Tube(epsilon),
+            SgdRegressionLoss::SquaredEpsilonInsensitive => Loss::SquaredTube(epsilon),
         }
     }
 }

@@ -50,12 +50,12 @@ mod sgd;
 mod weights;
 
 pub use learning_rate::{Average, LearningRate};
-pub use linear_classifier::SidePlanes;
-pub use linear_regressor::NumberPlane;
-pub use loss::{NumberLoss, SideLoss};
+pub use linear_classifier::LinearClassifier;
+pub use linear_regressor::LinearRegressor;
+pub use loss::{ClassificationLoss, SgdRegressionLoss};
 pub use passive_aggressive::{
-    PassiveAggressive, PassiveAggressiveModel, PassiveAggressiveRegressor,
-    PassiveAggressiveRegressorModel, PassiveLoss, PassiveTube,
+    PassiveAggressive, PassiveAggressiveLoss, PassiveAggressiveModel,
+    PassiveAggressiveRegressionLoss, PassiveAggressiveRegressor, PassiveAggressiveRegressorModel,
 };
 pub use perceptron::{Perceptron, PerceptronModel};
 pub use sgd::{SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel};

@@ -3,12 +3,12 @@
 //! The steps are those of `descent.rs`, in the order of the parts; where rows are shuffled, they are within
 //! each part. A pass is judged by the losses that its rows had when they came.
 
-use super::descent::{Aims, Descent, Ended, Plan, Start};
-use super::linear_classifier::{SidePlanes, at_zero, factors, outputs};
-use super::linear_regressor::{At, NumberPlane};
+use super::descent::{Aims, Descent, Ended, SgdOptions, Start};
+use super::linear_classifier::{LinearClassifier, at_zero, factors, outputs};
+use super::linear_regressor::{At, LinearRegressor};
 use super::rows::Asked;
 use crate::data::ClassWeight;
-use crate::data::design_matrix::{Design, RowCells};
+use crate::data::design_matrix::{DesignMatrix, RowCells};
 use crate::model::{BoxedParts, InParts, Method, Shape, Stop};
 use crate::prelude::*;
 use std::marker::PhantomData;
@@ -17,7 +17,7 @@ use std::time::Instant;
 /// Steps under way over parts.
 struct Walk {
     asked: Asked,
-    plan: Plan,
+    plan: SgdOptions,
     descent: Descent,
     n_planes: usize,
     width: usize,
@@ -117,7 +117,7 @@ impl Walk {
 }
 
 /// Planes between classes whose rows come in parts.
-struct SideParts<K> {
+struct ClassifierParts<K> {
     walk: Walk,
     classes: Classes,
     factors: Vec<f64>,
@@ -129,18 +129,18 @@ pub(crate) fn of_classes<K: Send + 'static>(
     asked: Asked,
     class_weight: Option<&ClassWeight>,
     shape: &Shape<'_>,
-) -> Result<BoxedParts<SidePlanes<K>>> {
+) -> Result<BoxedParts<LinearClassifier<K>>> {
     let no_target = || Error::MissingColumn { name: "target".into() };
     let classes = shape.classes.cloned().ok_or_else(no_target)?;
     classes.check_several()?;
     let factors = factors(class_weight, &[], &classes, true)?;
     let start = at_zero(shape.n_columns, outputs(classes.len()));
     let walk = Walk::new(asked, shape, start)?;
-    Ok(Box::new(SideParts { walk, classes, factors, kind: PhantomData }))
+    Ok(Box::new(ClassifierParts { walk, classes, factors, kind: PhantomData }))
 }
 
-impl<K: Send + 'static> InParts for SideParts<K> {
-    type Model = SidePlanes<K>;
+impl<K: Send + 'static> InParts for ClassifierParts<K> {
+    type Model = LinearClassifier<K>;
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
         let (codes, _) = part.class_target()?;
@@ -152,17 +152,17 @@ impl<K: Send + 'static> InParts for SideParts<K> {
         self.walk.end_pass()
     }
 
-    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<SidePlanes<K>>> {
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<LinearClassifier<K>>> {
         let (loss, width) = (self.walk.plan.loss, self.walk.width);
         let (ended, certificate) = self.walk.finish(stopped)?;
         let t = 1 + ended.passes * certificate.rows;
-        let model = SidePlanes::of(ended, &self.classes, width, t, loss);
+        let model = LinearClassifier::of(ended, &self.classes, width, t, loss);
         Ok(Fitted { model, certificate })
     }
 }
 
 /// A plane through numbers whose rows come in parts.
-struct NumberParts<K> {
+struct RegressorParts<K> {
     walk: Walk,
     /// The weighted sums of the columns, and the weight.
     sums: Vec<f64>,
@@ -174,19 +174,19 @@ struct NumberParts<K> {
 pub(crate) fn of_numbers<K: Send + 'static>(
     asked: Asked,
     shape: &Shape<'_>,
-) -> Result<BoxedParts<NumberPlane<K>>> {
+) -> Result<BoxedParts<LinearRegressor<K>>> {
     let walk = Walk::new(asked, shape, at_zero(shape.n_columns, 1))?;
     let sums = vec![0.0; shape.n_columns];
-    Ok(Box::new(NumberParts { walk, sums, weight: 0.0, kind: PhantomData }))
+    Ok(Box::new(RegressorParts { walk, sums, weight: 0.0, kind: PhantomData }))
 }
 
-impl<K: Send + 'static> InParts for NumberParts<K> {
-    type Model = NumberPlane<K>;
+impl<K: Send + 'static> InParts for RegressorParts<K> {
+    type Model = LinearRegressor<K>;
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
         let y = part.number_target()?;
         if self.walk.in_first_pass {
-            let design = Design::reading(part.rows(), false);
+            let design = DesignMatrix::reading(part.rows(), false);
             for i in rows {
                 let weight = part.weights().get(*i).copied().unwrap_or(1.0);
                 self.weight += weight;
@@ -206,10 +206,10 @@ impl<K: Send + 'static> InParts for NumberParts<K> {
         self.walk.end_pass()
     }
 
-    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<NumberPlane<K>>> {
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<LinearRegressor<K>>> {
         let (ended, certificate) = self.walk.finish(stopped)?;
         let t = 1 + ended.passes * certificate.rows;
         let at = At { sums: self.sums, weight: self.weight, t };
-        Ok(Fitted { model: NumberPlane::of(ended, at), certificate })
+        Ok(Fitted { model: LinearRegressor::of(ended, at), certificate })
     }
 }

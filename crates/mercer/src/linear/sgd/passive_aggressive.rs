@@ -5,8 +5,8 @@
 //! costs nothing changes nothing. `SgdClassifier` takes the same steps with `learning_rate` `pa1` and `pa2`.
 
 use super::learning_rate::{Average, LearningRate};
-use super::linear_classifier::{Begin, SidePlanes};
-use super::linear_regressor::NumberPlane;
+use super::linear_classifier::{Begin, LinearClassifier};
+use super::linear_regressor::LinearRegressor;
 use super::loss::Loss;
 use super::out_of_core;
 use super::rows::Asked;
@@ -17,7 +17,7 @@ use crate::prelude::*;
 
 choice! {
     /// How slack costs a plane between two sides.
-    pub enum PassiveLoss {
+    pub enum PassiveAggressiveLoss {
         /// As it is (PA-I).
         Hinge = "hinge",
         /// Its square (PA-II).
@@ -27,7 +27,7 @@ choice! {
 
 choice! {
     /// How slack costs a plane through numbers.
-    pub enum PassiveTube {
+    pub enum PassiveAggressiveRegressionLoss {
         /// As it is (PA-I).
         EpsilonInsensitive = "epsilon_insensitive",
         /// Its square (PA-II).
@@ -56,7 +56,7 @@ params! {
         shuffle: bool = true, Any;
         /// Whether what a step leaves wrong costs as it is (`hinge`, PA-I) or its square (`squared_hinge`,
         /// PA-II).
-        loss: PassiveLoss = PassiveLoss::Hinge, OneOf(PassiveLoss::WORDS);
+        loss: PassiveAggressiveLoss = PassiveAggressiveLoss::Hinge, OneOf(PassiveAggressiveLoss::WORDS);
         /// What the order of rows is drawn by.
         random_state: usize = 0, Any;
         /// How much the rows of each class count: `balanced`, or a number for every class.
@@ -89,7 +89,7 @@ params! {
         shuffle: bool = true, Any;
         /// Whether what a step leaves wrong costs as it is (`epsilon_insensitive`, PA-I) or its square
         /// (`squared_epsilon_insensitive`, PA-II).
-        loss: PassiveTube = PassiveTube::EpsilonInsensitive, OneOf(PassiveTube::WORDS);
+        loss: PassiveAggressiveRegressionLoss = PassiveAggressiveRegressionLoss::EpsilonInsensitive, OneOf(PassiveAggressiveRegressionLoss::WORDS);
         /// How near is near enough.
         epsilon: f64 = 0.1, AtLeast(0.0);
         /// What the order of rows is drawn by.
@@ -106,14 +106,14 @@ params! {
 pub struct OfPassiveAggressive;
 
 /// The planes that passive-aggressive steps came to.
-pub type PassiveAggressiveModel = SidePlanes<OfPassiveAggressive>;
+pub type PassiveAggressiveModel = LinearClassifier<OfPassiveAggressive>;
 
 /// The estimator of [`PassiveAggressiveRegressorModel`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfPassiveAggressiveRegressor;
 
 /// The plane that passive-aggressive steps came to.
-pub type PassiveAggressiveRegressorModel = NumberPlane<OfPassiveAggressiveRegressor>;
+pub type PassiveAggressiveRegressorModel = LinearRegressor<OfPassiveAggressiveRegressor>;
 
 impl PassiveAggressive {
     fn asked(&self) -> Asked {
@@ -123,8 +123,8 @@ impl PassiveAggressive {
             alpha: 1.0,
             l1_ratio: 0.0,
             rate: match self.loss {
-                PassiveLoss::Hinge => LearningRate::Pa1,
-                PassiveLoss::SquaredHinge => LearningRate::Pa2,
+                PassiveAggressiveLoss::Hinge => LearningRate::Pa1,
+                PassiveAggressiveLoss::SquaredHinge => LearningRate::Pa2,
             },
             eta0: self.C,
             power_t: 0.5,
@@ -147,7 +147,7 @@ impl PassiveAggressive {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<PassiveAggressiveModel>> {
         self.check()?;
-        SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+        LinearClassifier::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
     }
 
     fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PassiveAggressiveModel>> {
@@ -164,8 +164,8 @@ impl PassiveAggressiveRegressor {
             alpha: 1.0,
             l1_ratio: 0.0,
             rate: match self.loss {
-                PassiveTube::EpsilonInsensitive => LearningRate::Pa1,
-                PassiveTube::SquaredEpsilonInsensitive => LearningRate::Pa2,
+                PassiveAggressiveRegressionLoss::EpsilonInsensitive => LearningRate::Pa1,
+                PassiveAggressiveRegressionLoss::SquaredEpsilonInsensitive => LearningRate::Pa2,
             },
             eta0: self.C,
             power_t: 0.5,
@@ -188,7 +188,7 @@ impl PassiveAggressiveRegressor {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<PassiveAggressiveRegressorModel>> {
         self.check()?;
-        NumberPlane::learn(&self.asked(), from, data, monitor)
+        LinearRegressor::learn(&self.asked(), from, data, monitor)
     }
 
     fn begin_parts(
@@ -218,7 +218,7 @@ mod tests {
 
         let free = params.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
         let held = params.clone().C(0.01).learn_on(None, &data, &Monitor::quiet()).unwrap().model;
-        let second = params.loss(PassiveLoss::SquaredHinge).C(0.5);
+        let second = params.loss(PassiveAggressiveLoss::SquaredHinge).C(0.5);
         let second = second.learn_on(None, &data.slice(0..1), &Monitor::quiet()).unwrap().model;
 
         assert_eq!(free.coefficients, array![[0.2, 0.4]]);

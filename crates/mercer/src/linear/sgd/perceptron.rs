@@ -6,7 +6,7 @@
 //! more than two classes each has a plane against the others.
 
 use super::learning_rate::{Average, LearningRate};
-use super::linear_classifier::{Begin, SidePlanes};
+use super::linear_classifier::{Begin, LinearClassifier};
 use super::loss::Loss;
 use super::out_of_core;
 use super::rows::Asked;
@@ -58,7 +58,7 @@ params! {
 pub struct OfPerceptron;
 
 /// The planes of a perceptron.
-pub type PerceptronModel = SidePlanes<OfPerceptron>;
+pub type PerceptronModel = LinearClassifier<OfPerceptron>;
 
 impl Perceptron {
     fn asked(&self) -> Asked {
@@ -89,7 +89,7 @@ impl Perceptron {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<PerceptronModel>> {
         self.check()?;
-        SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+        LinearClassifier::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
     }
 
     fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PerceptronModel>> {

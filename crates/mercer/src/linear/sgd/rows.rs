@@ -1,9 +1,9 @@
 //! What all learners by row are asked for, and how the rows are laid out for them.
 
-use super::descent::{Aims, Ground, Plan};
-use super::learning_rate::{Average, LearningRate, Pace};
+use super::descent::{Aims, SgdData, SgdOptions};
+use super::learning_rate::{Average, LearningRate, StepSize};
 use super::loss::Loss;
-use crate::data::design_matrix::Design;
+use crate::data::design_matrix::DesignMatrix;
 use crate::error::{Error, Result};
 use crate::linear::logistic::Penalty;
 use crate::model::Monitor;
@@ -40,24 +40,24 @@ pub(crate) struct Asked {
 
 impl Asked {
     /// How to step over rows; with `once`, a single time.
-    pub fn plan(&self, rows: &Rows<'_>, once: bool) -> Result<Plan> {
+    pub fn plan(&self, rows: &Rows<'_>, once: bool) -> Result<SgdOptions> {
         let passes = if once { 1 } else { self.max_iter as u64 };
         self.plan_passes(matches!(rows, Rows::Sparse(_)), passes, once)
     }
 
     /// How to step over rows of which only a part is seen at a time.
-    pub fn plan_in_parts(&self, layout: Layout) -> Result<Plan> {
+    pub fn plan_in_parts(&self, layout: Layout) -> Result<SgdOptions> {
         self.plan_passes(layout == Layout::Sparse, self.max_iter as u64, true)
     }
 
-    fn plan_passes(&self, sparse: bool, passes: u64, in_parts: bool) -> Result<Plan> {
+    fn plan_passes(&self, sparse: bool, passes: u64, in_parts: bool) -> Result<SgdOptions> {
         let alpha = if self.penalty == Penalty::None { 0.0 } else { self.alpha };
         let ratio = match self.penalty {
             Penalty::L1 => 1.0,
             Penalty::ElasticNet => self.l1_ratio,
             Penalty::L2 | Penalty::None => 0.0,
         };
-        let pace = Pace {
+        let pace = StepSize {
             rate: self.rate,
             eta0: self.eta0,
             power_t: self.power_t,
@@ -81,7 +81,7 @@ impl Asked {
             });
         }
         let usual = if sparse { SPARSE_DECAY } else { 1.0 };
-        Ok(Plan {
+        Ok(SgdOptions {
             loss: self.loss,
             squared: alpha * (1.0 - ratio),
             absolute: alpha * ratio,
@@ -103,7 +103,7 @@ impl Asked {
         aims: Aims<'a>,
         m: usize,
         monitor: &Monitor<'_>,
-    ) -> Result<Ground<'a>> {
+    ) -> Result<SgdData<'a>> {
         let (n, width) = (data.n_rows(), data.n_columns());
         data.check_cells(Missing::Refused)?;
         if !data.weights().is_empty() && data.weights().iter().sum::<f64>() <= 0.0 {
@@ -112,10 +112,10 @@ impl Asked {
         monitor.reserve("keeping the order of rows", 24 * n as u64)?;
         monitor.reserve("keeping scores of all rows", 16 * (n * m) as u64)?;
         monitor.reserve("keeping weights", 8 * 6 * ((width + 1) * m) as u64)?;
-        let design = Design::reading(data.rows(), self.fit_intercept);
+        let design = DesignMatrix::reading(data.rows(), self.fit_intercept);
         let squares = design.squared_lengths();
         let held_out = self.held_out(&aims, n)?;
-        Ok(Ground { design, aims, weights: data.weights(), squares, held_out })
+        Ok(SgdData { design, aims, weights: data.weights(), squares, held_out })
     }
 
     /// Draws the rows that judge, the same share of every class.

@@ -5,9 +5,9 @@
 //! same optima as theirs, less exactly, in time that grows with the cells that are there and nothing else.
 
 use super::learning_rate::{Average, LearningRate};
-use super::linear_classifier::{Begin, SidePlanes};
-use super::linear_regressor::NumberPlane;
-use super::loss::{NumberLoss, SideLoss};
+use super::linear_classifier::{Begin, LinearClassifier};
+use super::linear_regressor::LinearRegressor;
+use super::loss::{ClassificationLoss, SgdRegressionLoss};
 use super::out_of_core;
 use super::rows::Asked;
 use crate::data::ClassWeight;
@@ -21,7 +21,7 @@ params! {
         /// What a row costs: `hinge` (a linear support vector machine), `log_loss` (logistic regression),
         /// `modified_huber`, `squared_hinge`, `perceptron`; or what it costs to miss 1 and −1:
         /// `squared_error`, `huber`, `epsilon_insensitive`, `squared_epsilon_insensitive`.
-        loss: SideLoss = SideLoss::Hinge, OneOf(SideLoss::WORDS);
+        loss: ClassificationLoss = ClassificationLoss::Hinge, OneOf(ClassificationLoss::WORDS);
         /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
         /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
         penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
@@ -71,7 +71,7 @@ params! {
     pub struct SgdRegressor {
         /// What a row costs: `squared_error`, `huber` (straight beyond `epsilon`), `epsilon_insensitive`,
         /// `squared_epsilon_insensitive`.
-        loss: NumberLoss = NumberLoss::SquaredError, OneOf(NumberLoss::WORDS);
+        loss: SgdRegressionLoss = SgdRegressionLoss::SquaredError, OneOf(SgdRegressionLoss::WORDS);
         /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
         /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
         penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
@@ -119,14 +119,14 @@ params! {
 pub struct OfSgdClassifier;
 
 /// The planes that stochastic gradients came to.
-pub type SgdClassifierModel = SidePlanes<OfSgdClassifier>;
+pub type SgdClassifierModel = LinearClassifier<OfSgdClassifier>;
 
 /// The estimator of [`SgdRegressorModel`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfSgdRegressor;
 
 /// The plane that stochastic gradients came to.
-pub type SgdRegressorModel = NumberPlane<OfSgdRegressor>;
+pub type SgdRegressorModel = LinearRegressor<OfSgdRegressor>;
 
 impl SgdClassifier {
     fn asked(&self) -> Asked {
@@ -157,7 +157,7 @@ impl SgdClassifier {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<SgdClassifierModel>> {
         self.check()?;
-        SidePlanes::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
+        LinearClassifier::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
     }
 
     fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdClassifierModel>> {
@@ -195,7 +195,7 @@ impl SgdRegressor {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<SgdRegressorModel>> {
         self.check()?;
-        NumberPlane::learn(&self.asked(), from, data, monitor)
+        LinearRegressor::learn(&self.asked(), from, data, monitor)
     }
 
     fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdRegressorModel>> {
@@ -235,7 +235,7 @@ mod tests {
         let optimum = best.certificate.proof.objective.as_ref().unwrap().1 * alpha;
 
         let fitted = SgdClassifier::new()
-            .loss(SideLoss::Log)
+            .loss(ClassificationLoss::Log)
             .alpha(alpha)
             .average(Average::Switch(true))
             .tol(None)

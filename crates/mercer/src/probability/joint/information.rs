@@ -1,4 +1,4 @@
-//! Entropy and information, in bits.
+//! SoftmaxLoss and information, in bits.
 
 use super::JointTable;
 use crate::error::Result;

@@ -490,7 +490,7 @@ mod tests {
     use super::*;
     use ndarray::array;
 
-    /// Within both classes the second column copies the first; the third is its own.
+    /// WithinClassScatter both classes the second column copies the first; the third is its own.
     fn copies() -> (Matrix, Vec<u32>, Classes) {
         let x = array![
             [0.0, 0.0, 1.0],

@@ -5,13 +5,13 @@
 //!
 //! `min ½ Σₘ ‖wₘ‖² + Σᵢₘ eᵢₘ αᵢₘ`  with  `Σₘ αᵢₘ = 0`, `αᵢᵧ ≤ Cᵢ` and `αᵢₘ ≤ 0` for the others.
 //!
-//! With the other rows held, the best pulls of one row have a formula ([`RowPulls`]; Keerthi et al. 2008, solver 4 of
+//! With the other rows held, the best pulls of one row have a formula ([`CrammerSingerSubproblem`]; Keerthi et al. 2008, solver 4 of
 //! LIBLINEAR). Any pulls within their bounds prove how far from the best the weights are: row by row,
 //! `Cᵢ ξᵢ + Σₘ αᵢₘ (eᵢₘ + wₘ·xᵢ)`, never below zero, adds up to the gap.
 
-use crate::data::design_matrix::{Design, Lines};
+use crate::data::design_matrix::{DesignMatrix, Lines};
 use crate::model::{Certificate, Method, Monitor, Proof, Stop};
-use crate::solver::RowPulls;
+use crate::solver::CrammerSingerSubproblem;
 use mercer_num::random::Random;
 use std::time::Instant;
 
@@ -21,8 +21,8 @@ const VISITS: usize = 1024;
 const ASIDE: u64 = 20;
 
 /// Rows, their classes and what they count.
-pub(crate) struct Together<'a, 'd> {
-    pub design: &'a Design<'d>,
+pub(crate) struct CrammerSinger<'a, 'd> {
+    pub design: &'a DesignMatrix<'d>,
     /// Where each row's class stands among the `m` present ones.
     pub places: &'a [u32],
     pub m: usize,
@@ -54,18 +54,18 @@ pub(crate) struct Solved {
 
 /// The pulls and the weights they make.
 struct Descent<'p, 'd> {
-    problem: &'p Together<'p, 'd>,
+    problem: &'p CrammerSinger<'p, 'd>,
     lines: Lines<'d>,
     /// Weights class by class, the constant term behind the features.
     weights: Vec<Vec<f64>>,
     pulls: Vec<f64>,
     norms: Vec<f64>,
     /// Of the row looked at.
-    row: RowPulls,
+    row: CrammerSingerSubproblem,
 }
 
 /// Minimizes, and measures what came out.
-pub(crate) fn solve(problem: &Together<'_, '_>, until: &Until<'_>) -> Solved {
+pub(crate) fn solve(problem: &CrammerSinger<'_, '_>, until: &Until<'_>) -> Solved {
     let mut descent = Descent::new(problem);
     let all: Vec<u32> =
         (0..problem.places.len() as u32).filter(|i| problem.costs[*i as usize] > 0.0).collect();
@@ -116,7 +116,7 @@ pub(crate) fn solve(problem: &Together<'_, '_>, until: &Until<'_>) -> Solved {
 }
 
 impl<'p, 'd> Descent<'p, 'd> {
-    fn new(problem: &'p Together<'p, 'd>) -> Descent<'p, 'd> {
+    fn new(problem: &'p CrammerSinger<'p, 'd>) -> Descent<'p, 'd> {
         let (n, m) = (problem.places.len(), problem.m);
         let lines = problem.design.lines();
         let norms: Vec<f64> =
@@ -134,7 +134,7 @@ impl<'p, 'd> Descent<'p, 'd> {
             weights: vec![vec![0.0; problem.design.n_weights()]; m],
             pulls,
             norms,
-            row: RowPulls::new(m),
+            row: CrammerSingerSubproblem::new(m),
         }
     }
 

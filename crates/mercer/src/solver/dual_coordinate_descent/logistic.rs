@@ -10,7 +10,7 @@
 //! begins. What comes out is a place to begin at: of wide rows a pass leaves a third of what the one before it left.
 
 use crate::data::design_matrix::Lines;
-use crate::linear::loss::softmax::Entropy;
+use crate::linear::loss::softmax::SoftmaxLoss;
 use crate::model::Monitor;
 use crate::solver::augmented_lagrangian::WIDE;
 use crate::solver::newton_cg::Until;
@@ -29,7 +29,7 @@ const LONG: f64 = 1e12;
 
 /// Passes over the rows until no entry of the gradient should be above the tolerance, where the columns are many and
 /// sparse; says how many there were.
-pub(crate) fn approach(problem: &mut Entropy<'_>, until: &Until<'_>) -> u64 {
+pub(crate) fn approach(problem: &mut SoftmaxLoss<'_>, until: &Until<'_>) -> u64 {
     let squared = problem.price > 0.0 && problem.absolute_price == 0.0;
     let wide = problem.design.is_sparse() && problem.design.width() > WIDE;
     if problem.m > 1 || !squared || !wide {
@@ -83,7 +83,7 @@ struct Row {
 
 impl<'a> Odds<'a> {
     /// No pulls, at the weights where the problem is.
-    fn new(problem: &Entropy<'a>) -> Odds<'a> {
+    fn new(problem: &SoftmaxLoss<'a>) -> Odds<'a> {
         let lines = problem.design.lines();
         let n = problem.design.n_rows();
         let squares: Vec<f64> =

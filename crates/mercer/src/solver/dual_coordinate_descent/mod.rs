@@ -16,7 +16,7 @@ mod simd_classes;
 
 use super::dual_coordinate_descent::simd_classes::{Group, Sides};
 use crate::data::design_matrix::Lines;
-use crate::linear::loss::hinge::{Intervals, Power};
+use crate::linear::loss::hinge::{LossPower, MarginLoss};
 use crate::model::{Monitor, Stop};
 use mercer_num::memory::fetch;
 use mercer_num::random::Random;
@@ -73,7 +73,7 @@ struct Class {
     weights: Vec<f64>,
     /// How much the constant term moves with a pull.
     lift: f64,
-    power: Power,
+    power: LossPower,
     random: Random,
     passes: u64,
     /// Rows looked at.
@@ -86,7 +86,7 @@ struct Class {
 }
 
 /// When to end.
-struct Aim<'m> {
+struct Targets<'m> {
     tolerance: f64,
     most_passes: u64,
     monitor: &'m Monitor<'m>,
@@ -101,7 +101,7 @@ enum Sight<'a, 'b> {
 
 impl<'a> Descent<'a> {
     /// No pulls.
-    pub fn new(problem: &Intervals<'a>) -> Descent<'a> {
+    pub fn new(problem: &MarginLoss<'a>) -> Descent<'a> {
         let lines = problem.design.lines();
         let (n, n_weights) = (problem.design.n_rows(), problem.design.n_weights());
         let lift = if problem.design.intercept { 1.0 / problem.costs.constant.0 } else { 0.0 };
@@ -142,7 +142,7 @@ impl<'a> Descent<'a> {
         let fresh = self.classes.iter().all(|class| class.passes == 0);
         // Done with what was asked for before.
         self.classes.iter_mut().for_each(|class| class.done = false);
-        let aim = Aim { tolerance, most_passes, monitor };
+        let aim = Targets { tolerance, most_passes, monitor };
         let Descent { lines, packed, classes, unit, .. } = self;
         let near = packed.as_ref().filter(|_| tolerance >= FINE * *unit);
         let alone = |class: &mut Class| {
@@ -209,7 +209,7 @@ fn together<const N: usize>(
     classes: &mut [Class],
     packed: &PackedRows,
     lines: &Lines<'_>,
-    aim: &Aim<'_>,
+    aim: &Targets<'_>,
 ) {
     let rows = (0..packed.n_rows()).map(|i| sides(classes, i)).collect();
     let (lift, power) = (classes[0].lift, classes[0].power);
@@ -230,8 +230,8 @@ fn sides<const N: usize>(classes: &[Class], i: usize) -> Sides<N> {
         if cost > 0.0 {
             sides.side[k] = if low.is_finite() { 1.0 } else { -1.0 };
             (sides.bound[k], sides.curve[k]) = match class.power {
-                Power::Plain => (cost as f32, norm.max(LENGTHS.start) as f32),
-                Power::Squared => (f32::INFINITY, (norm + 0.5 / cost) as f32),
+                LossPower::Plain => (cost as f32, norm.max(LENGTHS.start) as f32),
+                LossPower::Squared => (f32::INFINITY, (norm + 0.5 / cost) as f32),
             };
         }
     }
@@ -253,7 +253,7 @@ fn side_by_side(columns: &[&[f64]], n: usize) -> Vec<f64> {
 impl Class {
     /// Goes on from the pulls of a group's class.
     fn take<const N: usize>(&mut self, group: &Group<N>, k: usize, lines: &Lines<'_>) {
-        let cap = |row: &Row| if self.power == Power::Plain { row.cost } else { f64::INFINITY };
+        let cap = |row: &Row| if self.power == LossPower::Plain { row.cost } else { f64::INFINITY };
         for (row, sides) in self.rows.iter_mut().zip(&group.rows) {
             row.beta = f64::from(sides.beta[k]).clamp(-cap(row), cap(row));
         }
@@ -262,8 +262,8 @@ impl Class {
         self.sum(lines);
     }
 
-    fn run(&mut self, lines: Sight<'_, '_>, aim: &Aim<'_>) {
-        let Aim { tolerance, most_passes, monitor } = *aim;
+    fn run(&mut self, lines: Sight<'_, '_>, aim: &Targets<'_>) {
+        let Targets { tolerance, most_passes, monitor } = *aim;
         let mut active = self.all.clone();
         // How sure it takes to set a row aside: further than any score was off in the last pass.
         let mut sure = f64::INFINITY;
@@ -309,8 +309,8 @@ impl Class {
         let z = lines.dot(i, &self.weights) + self.constant();
         let Row { low, high, cost, norm, beta } = self.rows[i];
         let (bound, curve) = match self.power {
-            Power::Plain => (cost, norm),
-            Power::Squared => (f64::INFINITY, norm + 0.5 / cost),
+            LossPower::Plain => (cost, norm),
+            LossPower::Squared => (f64::INFINITY, norm + 0.5 / cost),
         };
         // The score without the row's own pull, and what is left of the way to the interval.
         let rest = z - norm * beta;

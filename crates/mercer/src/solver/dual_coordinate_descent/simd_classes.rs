@@ -6,7 +6,7 @@
 //! to passes over one class at a time.
 
 use super::FURTHER;
-use crate::linear::loss::hinge::Power;
+use crate::linear::loss::hinge::LossPower;
 use crate::model::{Monitor, Stop};
 use mercer_num::memory::fetch;
 use mercer_num::random::Random;
@@ -42,7 +42,7 @@ pub(crate) struct Group<const N: usize> {
     weights: LaneTable<N>,
     /// How much the constant terms move with a pull.
     lift: f32,
-    power: Power,
+    power: LossPower,
     pub passes: u64,
     /// Whether the last pass found nothing to do.
     pub settled: bool,
@@ -51,7 +51,7 @@ pub(crate) struct Group<const N: usize> {
 
 impl<const N: usize> Group<N> {
     /// No pulls.
-    pub fn new(rows: Vec<Sides<N>>, n_columns: usize, lift: f64, power: Power) -> Group<N> {
+    pub fn new(rows: Vec<Sides<N>>, n_columns: usize, lift: f64, power: LossPower) -> Group<N> {
         let weights = LaneTable::zeros(n_columns + 1);
         let lift = lift as f32;
         Group { rows, weights, lift, power, passes: 0, settled: false, stopped: None }
@@ -110,7 +110,7 @@ impl<const N: usize> Group<N> {
         let constants = self.weights.rows()[x.n_columns()];
         let dots = x.dot_lanes(i, &self.weights);
         let row = &mut self.rows[i];
-        let plain = self.power == Power::Plain;
+        let plain = self.power == LossPower::Plain;
         let (mut steps, mut quiet, mut moved) = ([0.0f32; N], true, false);
         // Conditions without a branch, so that lanes stay together.
         for k in 0..N {

@@ -7,8 +7,8 @@
 //! and went, or of panels in single precision, costs a product, not a digit.
 
 use super::woodbury::alike;
-use super::{Centered, Prices};
-use crate::data::design_matrix::Design;
+use super::{Centered, PenaltyWeights};
+use crate::data::design_matrix::DesignMatrix;
 use mercer_num::linalg::add_lower;
 use rayon::prelude::*;
 
@@ -21,7 +21,7 @@ const TILE: usize = 128;
 const FASTER: f64 = 14.0;
 
 /// Cross-products of the rows that curve, for every function.
-pub(crate) struct Tracked {
+pub(crate) struct TrackedHessian {
     /// What is taken off the columns.
     center: Vec<f64>,
     each: Vec<Products>,
@@ -37,7 +37,7 @@ struct Products {
     cells: Vec<f32>,
 }
 
-impl Tracked {
+impl TrackedHessian {
     /// Numbers that are kept of so many functions of so many columns, and as many again of factors.
     pub fn cells(m: usize, width: usize) -> usize {
         m * (width + 1) * (width + 1)
@@ -52,14 +52,14 @@ impl Tracked {
 
     /// Brings cross-products to other curvatures, `m` of them a row.
     pub fn at(
-        last: Option<Tracked>,
-        design: &Design<'_>,
+        last: Option<TrackedHessian>,
+        design: &DesignMatrix<'_>,
         curvatures: &[f64],
         m: usize,
-        prices: Prices,
-    ) -> Tracked {
+        prices: PenaltyWeights,
+    ) -> TrackedHessian {
         let (n, width) = (design.n_rows(), design.width());
-        let Some(Tracked { center, mut each, solved }) = last else {
+        let Some(TrackedHessian { center, mut each, solved }) = last else {
             let center = design.means();
             let side = width + 1;
             let none = Products { curvatures: vec![0.0; n], cells: vec![0.0; side * side] };
@@ -72,7 +72,7 @@ impl Tracked {
             each.resize(m, each[0].clone());
             let solve = |products: &Products| products.solved(&center, design.intercept, prices);
             let solved = each.par_iter().map(solve).collect();
-            return Tracked { center, each, solved };
+            return TrackedHessian { center, each, solved };
         };
         let solved = (each.par_iter_mut().zip(solved).enumerate())
             .map(|(k, (products, solved))| {
@@ -82,7 +82,7 @@ impl Tracked {
                 }
             })
             .collect();
-        Tracked { center, each, solved }
+        TrackedHessian { center, each, solved }
     }
 }
 
@@ -110,7 +110,7 @@ impl Products {
     /// Takes other curvatures; says whether they are others.
     fn go_to(
         &mut self,
-        design: &Design<'_>,
+        design: &DesignMatrix<'_>,
         center: &[f64],
         curvatures: &[f64],
         (m, k): (usize, usize),
@@ -132,7 +132,7 @@ impl Products {
     }
 
     /// Adds `sign · Σ |d| (x − center)(x − center)ᵀ`, with sums below, every cell on one thread.
-    fn add(&mut self, design: &Design<'_>, center: &[f64], rows: &[(usize, f64)], sign: f32) {
+    fn add(&mut self, design: &DesignMatrix<'_>, center: &[f64], rows: &[(usize, f64)], sign: f32) {
         let side = center.len() + 1;
         let mut panel = vec![0.0f32; PANEL.min(rows.len()) * side];
         for rows in rows.chunks(PANEL) {
@@ -154,7 +154,7 @@ impl Products {
         }
     }
 
-    fn solved(&self, center: &[f64], intercept: bool, prices: Prices) -> Centered {
+    fn solved(&self, center: &[f64], intercept: bool, prices: PenaltyWeights) -> Centered {
         let width = center.len();
         let side = width + 1;
         let total: f64 = self.curvatures.iter().sum();
@@ -195,9 +195,9 @@ mod tests {
         let mut random = Random::new(3);
         let (n, width, m) = (500, 5, 2);
         let x = Matrix::from_shape_fn((n, width), |(_, j)| 3.0 * j as f64 + random.normal());
-        let prices = Prices { weights: 1.0, constants: 0.5 };
+        let prices = PenaltyWeights { weights: 1.0, constants: 0.5 };
         for intercept in [true, false] {
-            let design = Design::reading(&Rows::from(&x), intercept);
+            let design = DesignMatrix::reading(&Rows::from(&x), intercept);
             let drawn = |random: &mut Random, share: f64| -> Vec<f64> {
                 let weight = |u: f64| if u < share { 0.5 + u } else { 0.0 };
                 (0..n * m).map(|_| weight(random.uniform())).collect()
@@ -208,9 +208,9 @@ mod tests {
                 *d = if *d == 0.0 { 1.5 } else { 0.0 };
             }
 
-            let before = Tracked::at(None, &design, &first, m, prices);
-            let after = Tracked::at(Some(before), &design, &second, m, prices);
-            let anew = Tracked::at(None, &design, &second, m, prices);
+            let before = TrackedHessian::at(None, &design, &first, m, prices);
+            let after = TrackedHessian::at(Some(before), &design, &second, m, prices);
+            let anew = TrackedHessian::at(None, &design, &second, m, prices);
 
             let weights = design.n_weights();
             let r: Vec<f64> = (0..weights * m).map(|_| random.normal()).collect();

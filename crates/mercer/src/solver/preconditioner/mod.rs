@@ -8,9 +8,9 @@
 mod hessian;
 mod woodbury;
 
-use super::preconditioner::hessian::Tracked;
-use super::preconditioner::woodbury::Among;
-use crate::data::design_matrix::Design;
+use super::preconditioner::hessian::TrackedHessian;
+use super::preconditioner::woodbury::Woodbury;
+use crate::data::design_matrix::DesignMatrix;
 use mercer_num::Matrix;
 use mercer_num::linalg::{
     Cholesky, Factored, cholesky_in_place, solve_lower, solve_lower_transposed,
@@ -35,7 +35,7 @@ const WORTH: u64 = 45;
 const FIRST: u64 = 60;
 
 /// A guess at the second derivatives of `m` numbers a feature.
-pub(crate) enum Guess {
+pub(crate) enum Preconditioner {
     None,
     /// Their diagonal.
     Diagonal(Vec<f64>),
@@ -50,9 +50,9 @@ pub(crate) enum Guess {
     /// The second derivatives themselves, for each.
     Exact(Vec<Centered>),
     /// The same, kept from step to step.
-    Tracked(Tracked),
+    TrackedHessian(TrackedHessian),
     /// The same by the side of the rows, where fewer of them curve than there are columns.
-    Among(Among),
+    Woodbury(Woodbury),
 }
 
 /// What is asked of a guess.
@@ -97,34 +97,35 @@ impl Factor {
 
 /// What half the squares of weights and of constant terms cost.
 #[derive(Clone, Copy)]
-pub(crate) struct Prices {
+pub(crate) struct PenaltyWeights {
     pub weights: f64,
     pub constants: f64,
 }
 
-impl Guess {
+impl Preconditioner {
     /// The best that the columns allow, for the curvatures `d`, `m` of them a row; `shares` are what
     /// rows weigh whatever the point.
     pub fn at(
-        mut last: Guess,
-        design: &Design<'_>,
+        mut last: Preconditioner,
+        design: &DesignMatrix<'_>,
         curvatures: &[f64],
         shares: impl Fn(usize) -> f64 + Sync,
-        prices: Prices,
+        prices: PenaltyWeights,
         asked: Asked,
-    ) -> Guess {
+    ) -> Preconditioner {
         let m = curvatures.len() / design.n_rows().max(1);
         let width = design.width();
         if asked.exact
             && !design.is_sparse()
             && width > NARROW
-            && let Some(guess) = Guess::written(&mut last, design, curvatures, (m, prices), asked)
+            && let Some(guess) =
+                Preconditioner::written(&mut last, design, curvatures, (m, prices), asked)
         {
             return guess;
         }
-        let exact = asked.exact && Guess::is_narrow(design);
+        let exact = asked.exact && Preconditioner::is_narrow(design);
         if !exact && (design.is_sparse() || width > WIDE) {
-            return Guess::diagonal(design, curvatures, m, prices);
+            return Preconditioner::diagonal(design, curvatures, m, prices);
         }
         let mut sums = vec![0.0; m];
         for row in curvatures.chunks_exact(m) {
@@ -143,80 +144,98 @@ impl Guess {
                 };
                 Centered::of(means, &scatter, sums[k], prices)
             });
-            return Guess::Exact(each.collect());
+            return Preconditioner::Exact(each.collect());
         }
         let (means, covariance) = match last {
-            Guess::Shared { means, covariance, .. } => (means, covariance),
+            Preconditioner::Shared { means, covariance, .. } => (means, covariance),
             _ => design.centered_gram(shares),
         };
         let floor = 1e-12 * sums.iter().fold(0.0, |a: f64, b| a.max(*b)).max(1e-300);
         sums.iter_mut().for_each(|sum| *sum = sum.max(floor));
         let typical = sums.iter().sum::<f64>() / m as f64;
         let solved = Centered::of(means.clone(), &(&covariance * typical), typical, prices);
-        Guess::Shared { means, covariance, solved, sums }
+        Preconditioner::Shared { means, covariance, solved, sums }
     }
 
     /// The second derivatives themselves of dense rows, by the side that has fewer of them, columns or rows that
     /// curve; `None` where that is too much or not worth it.
     fn written(
-        last: &mut Guess,
-        design: &Design<'_>,
+        last: &mut Preconditioner,
+        design: &DesignMatrix<'_>,
         curvatures: &[f64],
-        (m, prices): (usize, Prices),
+        (m, prices): (usize, PenaltyWeights),
         Asked { spent, room, .. }: Asked,
-    ) -> Option<Guess> {
+    ) -> Option<Preconditioner> {
         let width = design.width();
-        let (columns, rows) = (Tracked::cells(m, width), Among::cells(curvatures, m));
+        let (columns, rows) = (TrackedHessian::cells(m, width), Woodbury::cells(curvatures, m));
         // What is known has not to be begun anew.
         let fewer_rows = match last {
-            Guess::Among(_) => rows < 2 * columns,
-            Guess::Tracked(_) => 2 * rows < columns,
+            Preconditioner::Woodbury(_) => rows < 2 * columns,
+            Preconditioner::TrackedHessian(_) => 2 * rows < columns,
             _ => rows < columns,
         };
         let by_columns = columns <= room && width <= TRACKED;
         let by_rows = rows <= room && prices.weights > 0.0 && (fewer_rows || !by_columns);
         let soon = (if spent > 0 { WORTH.max(3 * spent) } else { FIRST }) as f64;
         if by_rows {
-            if !matches!(last, Guess::Among(_)) && Among::cost(curvatures, m) > soon {
+            if !matches!(last, Preconditioner::Woodbury(_)) && Woodbury::cost(curvatures, m) > soon
+            {
                 return None;
             }
-            let known = match std::mem::replace(last, Guess::None) {
-                Guess::Among(known) => Some(known),
+            let known = match std::mem::replace(last, Preconditioner::None) {
+                Preconditioner::Woodbury(known) => Some(known),
                 _ => None,
             };
-            return Some(Guess::Among(Among::at(known, design, curvatures, m, prices.weights)));
+            return Some(Preconditioner::Woodbury(Woodbury::at(
+                known,
+                design,
+                curvatures,
+                m,
+                prices.weights,
+            )));
         }
-        let known = matches!(last, Guess::Tracked(_));
-        if !by_columns || (!known && Tracked::cost(curvatures, m, width) > soon) {
+        let known = matches!(last, Preconditioner::TrackedHessian(_));
+        if !by_columns || (!known && TrackedHessian::cost(curvatures, m, width) > soon) {
             return None;
         }
-        let known = match std::mem::replace(last, Guess::None) {
-            Guess::Tracked(known) => Some(known),
+        let known = match std::mem::replace(last, Preconditioner::None) {
+            Preconditioner::TrackedHessian(known) => Some(known),
             _ => None,
         };
-        Some(Guess::Tracked(Tracked::at(known, design, curvatures, m, prices)))
+        Some(Preconditioner::TrackedHessian(TrackedHessian::at(
+            known, design, curvatures, m, prices,
+        )))
     }
 
     /// The second derivatives themselves of one function of sparse rows, from those that curve, where they are soon
     /// written out.
-    pub fn of_curved(design: &Design<'_>, curved: &[(u32, f64)], prices: Prices) -> Option<Guess> {
-        if !Guess::is_narrow(design) || curved.is_empty() {
+    pub fn of_curved(
+        design: &DesignMatrix<'_>,
+        curved: &[(u32, f64)],
+        prices: PenaltyWeights,
+    ) -> Option<Preconditioner> {
+        if !Preconditioner::is_narrow(design) || curved.is_empty() {
             return None;
         }
         let (means, scatter) = design.centered_sparse_gram(curved);
         let sum = curved.iter().map(|(_, d)| d).sum();
-        Some(Guess::Exact(vec![Centered::of(means, &scatter, sum, prices)]))
+        Some(Preconditioner::Exact(vec![Centered::of(means, &scatter, sum, prices)]))
     }
 
     /// Whether second derivatives are soon written out at every step.
-    fn is_narrow(design: &Design<'_>) -> bool {
+    fn is_narrow(design: &DesignMatrix<'_>) -> bool {
         match design.is_sparse() {
             true => design.width() <= NARROW_SPARSE && design.gram_cost() <= PRODUCTS,
             false => design.width() <= NARROW,
         }
     }
 
-    fn diagonal(design: &Design<'_>, curvatures: &[f64], m: usize, prices: Prices) -> Guess {
+    fn diagonal(
+        design: &DesignMatrix<'_>,
+        curvatures: &[f64],
+        m: usize,
+        prices: PenaltyWeights,
+    ) -> Preconditioner {
         let mut diagonal = vec![0.0; design.n_weights() * m];
         design.squares_back(curvatures, m, &mut diagonal);
         let (weights, constants) = diagonal.split_at_mut(design.width() * m);
@@ -224,30 +243,31 @@ impl Guess {
         constants.iter_mut().for_each(|h| *h += prices.constants);
         let largest = diagonal.iter().fold(0.0, |a: f64, b| a.max(*b)).max(f64::MIN_POSITIVE);
         diagonal.iter_mut().for_each(|h| *h = h.max(1e-12 * largest));
-        Guess::Diagonal(diagonal)
+        Preconditioner::Diagonal(diagonal)
     }
 
     /// Solves with the guess; `constant_price` is that on the constant terms.
     pub fn solve(
         &self,
-        design: &Design<'_>,
+        design: &DesignMatrix<'_>,
         r: &[f64],
         m: usize,
         constant_price: f64,
         out: &mut [f64],
     ) {
         match self {
-            Guess::None => out.copy_from_slice(r),
-            Guess::Diagonal(diagonal) => {
+            Preconditioner::None => out.copy_from_slice(r),
+            Preconditioner::Diagonal(diagonal) => {
                 out.iter_mut().zip(r).zip(diagonal).for_each(|((out, r), h)| *out = r / h);
             }
-            Guess::Shared { solved, sums, .. } => {
+            Preconditioner::Shared { solved, sums, .. } => {
                 let typical = solved.sum;
                 let each: Vec<(f64, f64)> = sums.iter().map(|sum| (*sum, typical / sum)).collect();
                 solved.solve(r, m, 0, &each, constant_price, out);
             }
-            Guess::Among(among) => among.solve(design, r, m, constant_price, out),
-            Guess::Exact(each) | Guess::Tracked(Tracked { solved: each, .. }) => {
+            Preconditioner::Woodbury(among) => among.solve(design, r, m, constant_price, out),
+            Preconditioner::Exact(each)
+            | Preconditioner::TrackedHessian(TrackedHessian { solved: each, .. }) => {
                 for (k, solved) in each.iter().enumerate() {
                     solved.solve_one(r, m, k, constant_price, out);
                 }
@@ -257,7 +277,7 @@ impl Guess {
 }
 
 impl Centered {
-    pub fn of(means: Vec<f64>, scatter: &Matrix, sum: f64, prices: Prices) -> Centered {
+    pub fn of(means: Vec<f64>, scatter: &Matrix, sum: f64, prices: PenaltyWeights) -> Centered {
         let largest = scatter.diag().iter().fold(0.0, |a: f64, b| a.max(*b));
         let mut ridge = prices.weights.max(1e-12 * largest).max(f64::MIN_POSITIVE);
         let lift = pull(sum, prices.constants) * prices.constants;
@@ -281,7 +301,12 @@ impl Centered {
 
     /// The same from and by single precision, with a ridge as small as has a factor. Only the lower triangle of
     /// the scatter is read.
-    pub fn of_many(means: Vec<f64>, scatter: Vec<f32>, sum: f64, prices: Prices) -> Centered {
+    pub fn of_many(
+        means: Vec<f64>,
+        scatter: Vec<f32>,
+        sum: f64,
+        prices: PenaltyWeights,
+    ) -> Centered {
         let n = means.len();
         let lift = pull(sum, prices.constants) * prices.constants;
         let largest = (0..n).fold(0.0, |a: f32, i| a.max(scatter[i * (n + 1)]));

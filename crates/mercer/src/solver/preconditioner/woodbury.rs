@@ -9,7 +9,7 @@
 //! As in [`super::hessian`], every function has its own, in single precision, in front of conjugate gradients; rows
 //! that stay from step to step keep their inner products.
 
-use crate::data::design_matrix::Design;
+use crate::data::design_matrix::DesignMatrix;
 use mercer_num::linalg::{
     Factored, cholesky_in_place, dot_products, solve_lower, solve_lower_transposed,
 };
@@ -22,7 +22,7 @@ const TILE: usize = 256;
 const FASTER: f64 = 14.0;
 
 /// Inner products among the rows that curve, for every function.
-pub(crate) struct Among {
+pub(crate) struct Woodbury {
     /// What is taken off the columns.
     center: Vec<f64>,
     each: Vec<Inner>,
@@ -45,7 +45,7 @@ struct Inner {
     ones: Vec<f64>,
 }
 
-impl Among {
+impl Woodbury {
     /// Numbers that are kept for such curvatures, `m` of them a row, and as many again of factors.
     pub fn cells(curvatures: &[f64], m: usize) -> usize {
         let mut counts = vec![0usize; m];
@@ -58,20 +58,20 @@ impl Among {
     /// What beginning with such curvatures costs, in products with all rows.
     pub fn cost(curvatures: &[f64], m: usize) -> f64 {
         let shared = if alike(curvatures, m) { m } else { 1 };
-        let cells = Among::cells(curvatures, m) / shared;
+        let cells = Woodbury::cells(curvatures, m) / shared;
         0.5 * cells as f64 / (FASTER * curvatures.len().max(1) as f64)
     }
 
     /// Brings inner products to other curvatures, `m` of them a row.
     pub fn at(
-        last: Option<Among>,
-        design: &Design<'_>,
+        last: Option<Woodbury>,
+        design: &DesignMatrix<'_>,
         curvatures: &[f64],
         m: usize,
         price: f64,
-    ) -> Among {
+    ) -> Woodbury {
         let (center, mut each) = match last {
-            Some(Among { center, each, .. }) => (center, each),
+            Some(Woodbury { center, each, .. }) => (center, each),
             None => {
                 let none = || vec![0.0; design.width()];
                 let center = if design.intercept { design.means() } else { none() };
@@ -87,13 +87,13 @@ impl Among {
         let some = |row: &[f64]| row.iter().any(|d| *d != 0.0);
         let rows = (0..).zip(curvatures.chunks_exact(m)).filter(|(_, row)| some(row));
         let rows = rows.map(|(i, _)| i).collect();
-        Among { center, each, rows, price }
+        Woodbury { center, each, rows, price }
     }
 
     /// Solves for `m` numbers a weight; `constant_price` is that on the constant terms.
     pub fn solve(
         &self,
-        design: &Design<'_>,
+        design: &DesignMatrix<'_>,
         r: &[f64],
         m: usize,
         constant_price: f64,
@@ -161,7 +161,7 @@ impl Inner {
     /// Takes other curvatures.
     fn go_to(
         &mut self,
-        design: &Design<'_>,
+        design: &DesignMatrix<'_>,
         center: &[f64],
         curvatures: &[f64],
         (m, k): (usize, usize),
@@ -214,7 +214,7 @@ impl Inner {
 /// Inner products of the rows from place `n_kept` on with all of them, a strip for every tile of the latter: the
 /// first of the new rows that has a place there or behind it, and from that on a row each.
 fn strips(
-    design: &Design<'_>,
+    design: &DesignMatrix<'_>,
     center: &[f64],
     all: &[u32],
     n_kept: usize,
@@ -277,7 +277,7 @@ mod tests {
         let x = Matrix::from_shape_fn((n, width), |(_, j)| 0.03 * j as f64 + random.normal());
         let price = 2.0;
         for intercept in [true, false] {
-            let design = Design::reading(&Rows::from(&x), intercept);
+            let design = DesignMatrix::reading(&Rows::from(&x), intercept);
             let mut curvatures: Vec<f64> = vec![0.0; n * m];
             curvatures.iter_mut().step_by(7).for_each(|d| *d = 0.5 + random.uniform());
             let mut later = curvatures.clone();
@@ -285,8 +285,8 @@ mod tests {
                 *d = if *d == 0.0 { 1.5 } else { 0.0 };
             }
 
-            let before = Among::at(None, &design, &curvatures, m, price);
-            let after = Among::at(Some(before), &design, &later, m, price);
+            let before = Woodbury::at(None, &design, &curvatures, m, price);
+            let after = Woodbury::at(Some(before), &design, &later, m, price);
 
             let weights = design.n_weights();
             let r: Vec<f64> = (0..weights * m).map(|_| random.normal()).collect();

@@ -11,7 +11,7 @@
 
 use super::column_cache::Cache;
 use super::pair::{Variables, gain_of, move_pair, pairs, violation};
-use super::power_slack::Slack;
+use super::power_slack::PowerSlack;
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Standing, Stop};
 use mercer_num::Float;
@@ -52,7 +52,7 @@ pub struct BoxQp<'a> {
     /// `Kβ` where it begins, if it is known.
     pub outputs: Option<Vec<f64>>,
     /// What slack costs where that is a power of its length: then multipliers have prices, not bounds.
-    pub slack: Option<&'a Slack>,
+    pub slack: Option<&'a PowerSlack>,
 }
 
 /// How to solve.

@@ -6,18 +6,18 @@
 //! `min ½ Σₘ αₘᵀKαₘ + Σᵢₘ eᵢₘ αᵢₘ`  with  `Σₘ αᵢₘ = 0`, `αᵢᵧ ≤ Cᵢ` and `αᵢₘ ≤ 0` for the others.
 //!
 //! A step takes the row that violates its conditions most, `max (e + f) − min (e + f)` over the classes whose pull may
-//! rise, and sets its pulls to their best ([`RowPulls`]).
+//! rise, and sets its pulls to their best ([`CrammerSingerSubproblem`]).
 
 use super::column_cache::Cache;
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Stop};
-use crate::solver::crammer_singer_subproblem::RowPulls;
+use crate::solver::crammer_singer_subproblem::CrammerSingerSubproblem;
 
 /// Steps between two looks at the clock.
 const POLL: u64 = 64;
 
 /// Rows, their classes and prices.
-pub(crate) struct Together<'a> {
+pub(crate) struct CrammerSinger<'a> {
     pub rows: &'a KernelRows<f64>,
     /// The class of each row, of `m`.
     pub classes: &'a [u32],
@@ -27,7 +27,7 @@ pub(crate) struct Together<'a> {
 }
 
 /// How to solve.
-pub(crate) struct TogetherOptions<'a> {
+pub(crate) struct CrammerSingerOptions<'a> {
     pub tol: f64,
     /// A relative gap to end at, in place of the tolerance.
     pub gap: Option<f64>,
@@ -37,7 +37,7 @@ pub(crate) struct TogetherOptions<'a> {
 }
 
 /// What it came to.
-pub(crate) struct TogetherSolution {
+pub(crate) struct CrammerSingerSolution {
     /// Pulls, `m` a row.
     pub pulls: Vec<f64>,
     pub primal: f64,
@@ -51,7 +51,7 @@ pub(crate) struct TogetherSolution {
 
 /// A solve under way.
 struct Solve<'a> {
-    problem: &'a Together<'a>,
+    problem: &'a CrammerSinger<'a>,
     own: Vec<f64>,
     pulls: Vec<f64>,
     /// `e + f`, `m` a row.
@@ -61,10 +61,10 @@ struct Solve<'a> {
 }
 
 /// Minimizes, and measures what came out.
-pub(crate) fn solve_together(
-    problem: &Together<'_>,
-    options: &TogetherOptions<'_>,
-) -> TogetherSolution {
+pub(crate) fn solve_crammer_singer(
+    problem: &CrammerSinger<'_>,
+    options: &CrammerSingerOptions<'_>,
+) -> CrammerSingerSolution {
     let mut solve = Solve::new(problem, options.cache_bytes);
     let first = solve.worst().0;
     let mut tolerance = if options.gap.is_some() { 0.1 * first } else { options.tol };
@@ -80,7 +80,7 @@ pub(crate) fn solve_together(
         };
         // Rounding, a limit or somebody came before the tolerance.
         if close || !within || stopped.is_some() || tolerance <= 1e-15 * first {
-            return TogetherSolution {
+            return CrammerSingerSolution {
                 primal,
                 dual,
                 violation,
@@ -97,7 +97,7 @@ pub(crate) fn solve_together(
 }
 
 impl<'a> Solve<'a> {
-    fn new(problem: &'a Together<'a>, cache_bytes: u64) -> Solve<'a> {
+    fn new(problem: &'a CrammerSinger<'a>, cache_bytes: u64) -> Solve<'a> {
         let (n, m) = (problem.classes.len(), problem.m);
         let own = problem.rows.diagonal();
         let mut pulls = vec![0.0; n * m];
@@ -136,9 +136,9 @@ impl<'a> Solve<'a> {
     }
 
     /// Steps until no row violates by more than the tolerance; gives the violation it ended at.
-    fn run(&mut self, tolerance: f64, options: &TogetherOptions<'_>) -> (f64, Option<Stop>) {
+    fn run(&mut self, tolerance: f64, options: &CrammerSingerOptions<'_>) -> (f64, Option<Stop>) {
         let m = self.problem.m;
-        let mut row = RowPulls::new(m);
+        let mut row = CrammerSingerSubproblem::new(m);
         loop {
             let (violation, i) = self.worst();
             if violation <= tolerance || self.steps >= options.max_steps {

@@ -1,7 +1,7 @@
 //! Sequential minimal optimization for quadratic programs over a box (Platt 1998).
 //!
 //! - [`BoxQp`]: a quadratic over a box with fixed sums, by pairs of variables
-//! - [`Slack`]: the penalty in place of the box when the slack is raised to a power
+//! - [`PowerSlack`]: the penalty in place of the box when the slack is raised to a power
 //! - `crammer_singer`: all classes jointly, one row at a time
 
 mod cached;
@@ -13,5 +13,7 @@ mod working_set;
 
 pub use cached::{BoxQp, Solution, SolverOptions, Tell, solve};
 pub(crate) use cached::{FEWEST_COLUMNS, WHOLE};
-pub(crate) use crammer_singer::{Together, TogetherOptions, TogetherSolution, solve_together};
-pub use power_slack::Slack;
+pub(crate) use crammer_singer::{
+    CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, solve_crammer_singer,
+};
+pub use power_slack::PowerSlack;

@@ -11,7 +11,7 @@
 //! `ε|β|` at zero is a place where a step ends. Where slack costs a power of its length ([`slack`](super::power_slack)), the
 //! slope of a variable's own cost is part of its price.
 
-use super::power_slack::Slack;
+use super::power_slack::PowerSlack;
 use mercer_num::Float;
 use mercer_num::simd::smo::{FLAT, Scan, scan};
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub(crate) struct Variables {
     /// The first so many are a group, the rest another.
     pub split: usize,
     /// What slack costs, where that is a power of its length.
-    pub slack: Option<Slack>,
+    pub slack: Option<PowerSlack>,
 }
 
 impl Variables {
@@ -41,7 +41,7 @@ impl Variables {
         high: Vec<f64>,
         tube: f64,
         split: usize,
-        slack: Option<Slack>,
+        slack: Option<PowerSlack>,
     ) -> Self {
         let n = beta.len();
         let (up, down) = (vec![0.0; n], vec![0.0; n]);
@@ -89,7 +89,7 @@ impl Variables {
             slack: self
                 .slack
                 .as_ref()
-                .map(|slack| Slack { power: slack.power, prices: take(&slack.prices) }),
+                .map(|slack| PowerSlack { power: slack.power, prices: take(&slack.prices) }),
         }
     }
 }

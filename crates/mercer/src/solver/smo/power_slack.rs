@@ -1,4 +1,4 @@
-//! Slack that costs a power of its length.
+//! PowerSlack that costs a power of its length.
 //!
 //! Where a row behind its margin by `ξ` costs `C ξᵏ` with `k > 1`, its multiplier `a` has no bound but a price of its
 //! own in the dual, the conjugate of that cost:
@@ -13,7 +13,7 @@ use mercer_num::simd::smo::FLAT;
 
 /// What slack costs, variable by variable.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slack {
+pub struct PowerSlack {
     /// `k`, above one.
     pub power: f64,
     /// `C` of each variable.
@@ -25,7 +25,7 @@ const NEAR: f64 = 0.1;
 /// Most steps towards the end of a move; a bracket is halved with each at the latest.
 const STEPS: usize = 100;
 
-impl Slack {
+impl PowerSlack {
     /// `C ξᵏ`.
     pub fn loss(&self, i: usize, slack: f64) -> f64 {
         self.prices[i] * slack.powf(self.power)
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn the_conjugate_is_the_largest_of_what_slack_leaves() {
         for power in [1.2, 2.0, 3.0, 7.5] {
-            let slack = Slack { power, prices: vec![0.7] };
+            let slack = PowerSlack { power, prices: vec![0.7] };
             for a in [0.01, 0.5, 3.0] {
                 let left = |xi: f64| a * xi - slack.loss(0, xi);
                 let best = slack.slack(0, a);
@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn a_move_uses_its_gain_up() {
         for power in [1.1, 1.5, 2.0, 2.5, 6.0] {
-            let slack = Slack { power, prices: vec![0.7, 2.0] };
+            let slack = PowerSlack { power, prices: vec![0.7, 2.0] };
             for (from_i, from_j) in [(0.0, 0.0), (0.3, -0.1), (0.2, 0.9), (-0.5, -0.2)] {
                 for (gain, curvature) in [(1.5, 0.8), (0.01, 0.0), (0.2, 3.0)] {
                     let room = if from_i < 0.0 { -from_i } else { f64::INFINITY };

@@ -33,7 +33,7 @@ fn rows_in_parts_are_one_pass_over_rows_as_they_come() {
     for card in those_that_can("online") {
         let case = Case::new(card, Shape { weighted: true, ..ordinary() });
         let data = case.data(card);
-        let plain = estimator(card).set_word("shuffle", "false").unwrap();
+        let plain = estimator(card).set_from_str("shuffle", "false").unwrap();
 
         let whole = plain.learn_on(None, &data, &Monitor::quiet()).unwrap();
         let mut parts: Option<Fitted<AnyModel>> = None;

@@ -59,7 +59,7 @@ fn defaults_are_allowed_and_can_be_set_again_as_words() {
             let value = &defaults[spec.name];
             let word = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
 
-            let set = plain.set_word(spec.name, &word).unwrap();
+            let set = plain.set_from_str(spec.name, &word).unwrap();
 
             assert_eq!(set, plain, "{} {}", card.id, spec.name);
             assert!(!spec.doc.trim().is_empty());

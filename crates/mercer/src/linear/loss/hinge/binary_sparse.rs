@@ -3,9 +3,9 @@
 //! What is known of a row stands together, losses and gradient are one reading, and only rows that curve are read for
 //! products with second derivatives.
 
-use super::{Intervals, ROWS, loss};
+use super::{MarginLoss, ROWS, loss};
 use crate::solver::newton_cg::{dot, least};
-use crate::solver::preconditioner::{Guess, Prices};
+use crate::solver::preconditioner::{PenaltyWeights, Preconditioner};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -14,12 +14,12 @@ const NO_ANCHORS: [f64; ROWS] = [0.0; ROWS];
 
 /// The interval of a row's score, and what its distance costs.
 #[derive(Clone, Copy)]
-pub(crate) struct Fact {
+pub(crate) struct RowTarget {
     pub ends: (f64, f64),
     pub cost: f64,
 }
 
-impl Intervals<'_> {
+impl MarginLoss<'_> {
     /// Fills the pulls of all rows and the gradient of their losses; gives the sum of those.
     pub(crate) fn single_loss_gradient(&mut self, out: &mut [f64]) -> f64 {
         let mut pulls = std::mem::take(&mut self.pulls);
@@ -44,7 +44,7 @@ impl Intervals<'_> {
     /// The loss of the rows from `first` on whose scores have gone a share of their steps.
     pub(crate) fn single_loss_along(
         &self,
-        facts: &[Fact],
+        facts: &[RowTarget],
         first: usize,
         scores: &[f64],
         steps: &[f64],
@@ -111,8 +111,11 @@ impl Intervals<'_> {
             .map(|(i, (_, fact))| (i, fact.cost * stiffness))
             .filter(|(_, d)| *d > 0.0)
             .collect();
-        let prices = Prices { weights: self.costs.weights.0, constants: self.costs.constant.0 };
-        let Some(guess) = Guess::of_curved(&self.design, &curved, prices) else { return false };
+        let prices =
+            PenaltyWeights { weights: self.costs.weights.0, constants: self.costs.constant.0 };
+        let Some(guess) = Preconditioner::of_curved(&self.design, &curved, prices) else {
+            return false;
+        };
         (self.guess, self.curved, self.spent) = (guess, Some(curved), 0);
         true
     }

@@ -4,8 +4,8 @@
 //! `Σᵢ end(βᵢ) βᵢ − ½‖Xᵀβ‖² − (Σᵢβᵢ)² / 2λ₀` (less `Σᵢ βᵢ² / 4cᵢ` for squared ones), where `end` is the
 //! end of the interval that a pull of its sign leads to.
 
-use super::{Intervals, Power, ROWS, add_up, towards};
-use crate::solver::coordinate_descent::Priced;
+use super::{LossPower, MarginLoss, ROWS, add_up, towards};
+use crate::solver::coordinate_descent::PenalizedLoss;
 use rayon::prelude::*;
 
 /// What is true of the weights of one function.
@@ -16,7 +16,7 @@ pub(crate) struct Measured {
     pub gap: f64,
 }
 
-impl Intervals<'_> {
+impl MarginLoss<'_> {
     /// Takes the pulls as multipliers; says for every function by how much a score would have to differ
     /// for a pull to be right.
     pub fn row_violations(&self) -> Vec<f64> {
@@ -43,7 +43,7 @@ impl Intervals<'_> {
                 // the pull away from it where distances are squared.
                 let off = match *theta {
                     0.0 => towards((low, high), *z).abs(),
-                    t if self.power == Power::Squared => {
+                    t if self.power == LossPower::Squared => {
                         let end = if t > 0.0 { low } else { high };
                         (end - z - 0.5 * t).abs()
                     }
@@ -60,7 +60,7 @@ impl Intervals<'_> {
     /// Works everything out afresh from the weights, and from the pulls where distances are plain.
     pub fn measure(&mut self) -> Vec<Measured> {
         self.design.scores(&self.weights, self.m, &mut self.scores);
-        if self.power == Power::Squared {
+        if self.power == LossPower::Squared {
             self.losses();
         }
         self.measure_pulls(false)
@@ -85,7 +85,7 @@ impl Intervals<'_> {
             false => (vec![0.0; m], true),
         };
         let n = self.design.width();
-        let costs = Priced::costs(self, &self.weights);
+        let costs = PenalizedLoss::costs(self, &self.weights);
         let parts: Vec<Vec<f64>> = forces
             .par_chunks(ROWS * m)
             .zip(self.scores.par_chunks(ROWS * m))
@@ -131,7 +131,7 @@ impl Intervals<'_> {
             return (0.0, 0.0);
         }
         match self.power {
-            Power::Squared => {
+            LossPower::Squared => {
                 // A force against the distance, or without one, is for an end on its own side.
                 let end = if force > 0.0 { low } else { high };
                 let apart = match force * r > 0.0 || force == 0.0 {
@@ -140,7 +140,7 @@ impl Intervals<'_> {
                 };
                 (cost * r * r, apart)
             }
-            Power::Plain => {
+            LossPower::Plain => {
                 let force = force.clamp(-cost, cost);
                 let end = if force > 0.0 { low } else { high };
                 let apart = match force {

@@ -6,11 +6,11 @@
 //! is quadratic in pieces and its slope is straight in them, so Newton's method finds the bottom in a few looks at
 //! the scores.
 
-use super::{Intervals, Lane, ROWS, add_up, whole_shares};
-use crate::solver::coordinate_descent::Priced;
+use super::{Lane, MarginLoss, ROWS, add_up, whole_shares};
+use crate::solver::coordinate_descent::PenalizedLoss;
 use rayon::prelude::*;
 
-impl Intervals<'_> {
+impl MarginLoss<'_> {
     /// Where every function is about lowest along the direction: the root of its slope, which only rises, by Newton's
     /// method within what is known to be around it.
     pub(crate) fn bottom(&mut self, lanes: &[Lane]) -> Vec<f64> {
@@ -88,8 +88,8 @@ impl Intervals<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::design_matrix::Design;
-    use crate::linear::loss::hinge::{Aim, Costs, Power};
+    use crate::data::design_matrix::DesignMatrix;
+    use crate::linear::loss::hinge::{LossPower, Penalties, Targets};
     use crate::solver::newton_cg::Smooth;
     use mercer_num::random::Random;
     use mercer_num::{Matrix, Rows};
@@ -99,17 +99,17 @@ mod tests {
         let mut random = Random::new(4);
         let x = Matrix::from_shape_simple_fn((300, 4), || random.normal());
         let places = (0..300).map(|i| u32::from(x[[i, 0]] + 0.5 * random.normal() > 0.0)).collect();
-        let aim = Aim::Classes { places, factors: vec![1.0; 2] };
-        let costs = Costs { weights: (1.0, 0.0), constant: (0.0, 0.0) };
-        for power in [Power::Plain, Power::Squared] {
-            let design = Design::reading(&Rows::from(&x), true);
+        let aim = Targets::Classes { places, factors: vec![1.0; 2] };
+        let costs = Penalties { weights: (1.0, 0.0), constant: (0.0, 0.0) };
+        for power in [LossPower::Plain, LossPower::Squared] {
+            let design = DesignMatrix::reading(&Rows::from(&x), true);
             let aim = match &aim {
-                Aim::Classes { places, factors } => {
-                    Aim::Classes { places: places.clone(), factors: factors.clone() }
+                Targets::Classes { places, factors } => {
+                    Targets::Classes { places: places.clone(), factors: factors.clone() }
                 }
-                Aim::Numbers { .. } => unreachable!("classes were asked for"),
+                Targets::Numbers { .. } => unreachable!("classes were asked for"),
             };
-            let mut f = Intervals::new(design, 1, aim, vec![1.0; 300], power, costs);
+            let mut f = MarginLoss::new(design, 1, aim, vec![1.0; 300], power, costs);
             let mut gradient = vec![0.0; 5];
             f.gradient(&mut gradient);
             let direction: Vec<f64> = gradient.iter().map(|g| -0.1 * g).collect();

@@ -20,13 +20,13 @@ mod line_search;
 
 pub(crate) use duality_gap::Measured;
 
-use crate::data::design_matrix::{Column, Design};
+use crate::data::design_matrix::{Column, DesignMatrix};
 use crate::model::Monitor;
 use crate::solver::augmented_lagrangian::MANY;
-use crate::solver::coordinate_descent::Priced;
+use crate::solver::coordinate_descent::PenalizedLoss;
 use crate::solver::newton_cg::{Lane, Smooth, add_scaled, dots, whole_shares};
-use crate::solver::preconditioner::{Asked, Guess, MOST_CELLS, NARROW, Prices};
-use binary_sparse::Fact;
+use crate::solver::preconditioner::{Asked, MOST_CELLS, NARROW, PenaltyWeights, Preconditioner};
+use binary_sparse::RowTarget;
 use mercer_num::Rows;
 use rayon::prelude::*;
 
@@ -34,7 +34,7 @@ use rayon::prelude::*;
 const ROWS: usize = 1024;
 
 /// Where the scores should lie.
-pub(crate) enum Aim {
+pub(crate) enum Targets {
     /// Those of a row's own class at 1 or more, others at −1 or less; a single score is the second
     /// class's.
     Classes {
@@ -43,20 +43,20 @@ pub(crate) enum Aim {
         /// How much more a class counts where it is the one told from the others.
         factors: Vec<f64>,
     },
-    /// Within a tube around numbers.
+    /// WithinClassScatter a tube around numbers.
     Numbers { y: Vec<f64>, tube: f64 },
 }
 
 /// Whether distances count as they are or squared.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Power {
+pub(crate) enum LossPower {
     Plain,
     Squared,
 }
 
 /// What the weights cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Costs {
+pub(crate) struct Penalties {
     /// On half the squares of weights, and on their absolute values.
     pub weights: (f64, f64),
     /// On those of the constant term.
@@ -64,17 +64,17 @@ pub(crate) struct Costs {
 }
 
 /// The problem and where its solution has come to.
-pub(crate) struct Intervals<'a> {
-    pub design: Design<'a>,
+pub(crate) struct MarginLoss<'a> {
+    pub design: DesignMatrix<'a>,
     /// Numbers a feature has.
     pub m: usize,
-    pub power: Power,
-    pub costs: Costs,
-    aim: Aim,
+    pub power: LossPower,
+    pub costs: Penalties,
+    aim: Targets,
     /// What a row counts.
     rows: Vec<f64>,
     /// What is known of every row, where there is a single function of sparse rows.
-    facts: Option<Vec<Fact>>,
+    facts: Option<Vec<RowTarget>>,
     /// How scores are measured: what is far for them.
     pub unit: f64,
     /// `τ` of each function.
@@ -100,29 +100,29 @@ pub(crate) struct Intervals<'a> {
     last_scores: Vec<f64>,
     /// What keeps steps of a free constant short where nothing else does.
     leashes: Vec<f64>,
-    guess: Guess,
+    guess: Preconditioner,
     /// Products since the guess was made.
     spent: u64,
 }
 
-impl<'a> Intervals<'a> {
+impl<'a> MarginLoss<'a> {
     /// The problem at weights of zero.
     pub fn new(
-        design: Design<'a>,
+        design: DesignMatrix<'a>,
         m: usize,
-        aim: Aim,
+        aim: Targets,
         rows: Vec<f64>,
-        power: Power,
-        costs: Costs,
-    ) -> Intervals<'a> {
+        power: LossPower,
+        costs: Penalties,
+    ) -> MarginLoss<'a> {
         let (n, dimension) = (design.n_rows(), design.n_weights() * m);
         let unit = match &aim {
-            Aim::Classes { .. } => 1.0,
-            Aim::Numbers { y, tube } => spread(y, &rows).max(*tube),
+            Targets::Classes { .. } => 1.0,
+            Targets::Numbers { y, tube } => spread(y, &rows).max(*tube),
         };
-        let plain = power == Power::Plain;
+        let plain = power == LossPower::Plain;
         let single = m == 1 && design.adds_rows();
-        let mut problem = Intervals {
+        let mut problem = MarginLoss {
             m,
             power,
             costs,
@@ -145,11 +145,11 @@ impl<'a> Intervals<'a> {
             last: vec![0.0; dimension],
             last_scores: vec![0.0; n * m],
             leashes: vec![0.0; m],
-            guess: Guess::None,
+            guess: Preconditioner::None,
             spent: 0,
             design,
         };
-        let fact = |i: usize| Fact { ends: problem.ends(i, 0), cost: problem.cost(i, 0) };
+        let fact = |i: usize| RowTarget { ends: problem.ends(i, 0), cost: problem.cost(i, 0) };
         problem.facts = single.then(|| (0..n).map(fact).collect());
         problem
     }
@@ -182,9 +182,9 @@ impl<'a> Intervals<'a> {
     #[inline]
     pub fn ends(&self, i: usize, k: usize) -> (f64, f64) {
         match &self.aim {
-            Aim::Classes { places, .. } if self.is_own(places[i], k) => (1.0, f64::INFINITY),
-            Aim::Classes { .. } => (f64::NEG_INFINITY, -1.0),
-            Aim::Numbers { y, tube } => (y[i] - tube, y[i] + tube),
+            Targets::Classes { places, .. } if self.is_own(places[i], k) => (1.0, f64::INFINITY),
+            Targets::Classes { .. } => (f64::NEG_INFINITY, -1.0),
+            Targets::Numbers { y, tube } => (y[i] - tube, y[i] + tube),
         }
     }
 
@@ -197,7 +197,7 @@ impl<'a> Intervals<'a> {
     #[inline]
     pub fn cost(&self, i: usize, k: usize) -> f64 {
         match &self.aim {
-            Aim::Classes { places, factors } if self.m == 1 || self.is_own(places[i], k) => {
+            Targets::Classes { places, factors } if self.m == 1 || self.is_own(places[i], k) => {
                 self.rows[i] * factors[places[i] as usize]
             }
             _ => self.rows[i],
@@ -224,8 +224,8 @@ impl<'a> Intervals<'a> {
     #[inline]
     fn cap(&self) -> f64 {
         match self.power {
-            Power::Plain => 1.0,
-            Power::Squared => f64::INFINITY,
+            LossPower::Plain => 1.0,
+            LossPower::Squared => f64::INFINITY,
         }
     }
 
@@ -283,21 +283,21 @@ impl<'a> Intervals<'a> {
     }
 
     /// The problem of some of its rows, written out, which count for all.
-    pub fn of_some<'b>(&self, picks: &[usize], rows: &Rows<'b>) -> Intervals<'b> {
+    pub fn of_some<'b>(&self, picks: &[usize], rows: &Rows<'b>) -> MarginLoss<'b> {
         let times = self.rows.len() as f64 / picks.len().max(1) as f64;
         let aim = match &self.aim {
-            Aim::Classes { places, factors } => Aim::Classes {
+            Targets::Classes { places, factors } => Targets::Classes {
                 places: picks.iter().map(|i| places[*i]).collect(),
                 factors: factors.clone(),
             },
-            Aim::Numbers { y, tube } => {
-                Aim::Numbers { y: picks.iter().map(|i| y[*i]).collect(), tube: *tube }
+            Targets::Numbers { y, tube } => {
+                Targets::Numbers { y: picks.iter().map(|i| y[*i]).collect(), tube: *tube }
             }
         };
         let costs = picks.iter().map(|i| times * self.rows[*i]).collect();
-        let design = Design::reading(rows, self.design.intercept);
-        let some = Intervals::new(design, self.m, aim, costs, self.power, self.costs);
-        Intervals { room: self.room, ..some }
+        let design = DesignMatrix::reading(rows, self.design.intercept);
+        let some = MarginLoss::new(design, self.m, aim, costs, self.power, self.costs);
+        MarginLoss { room: self.room, ..some }
     }
 
     /// Goes to weights that are near the best ones, whose second derivatives are worth having.
@@ -313,7 +313,7 @@ impl<'a> Intervals<'a> {
         const STIFF: f64 = 16.0;
         self.weights.copy_from_slice(weights);
         self.design.scores(&self.weights, self.m, &mut self.scores);
-        if self.power == Power::Plain {
+        if self.power == LossPower::Plain {
             self.anchors.copy_from_slice(&pulls);
             self.stiffness.fill(STIFF / self.unit);
         }
@@ -362,7 +362,7 @@ fn add_up(parts: Vec<Vec<f64>>, m: usize) -> Vec<f64> {
     sums
 }
 
-impl Smooth for Intervals<'_> {
+impl Smooth for MarginLoss<'_> {
     fn lanes(&self) -> usize {
         self.m
     }
@@ -378,7 +378,7 @@ impl Smooth for Intervals<'_> {
             let (price, _) = self.price(j);
             out.iter_mut().zip(w).for_each(|(g, w)| *g += price * w);
         }
-        let costs = Priced::costs(self, &self.weights);
+        let costs = PenalizedLoss::costs(self, &self.weights);
         self.values = losses.iter().zip(costs).map(|(loss, cost)| loss + cost).collect();
         self.values.clone()
     }
@@ -399,11 +399,11 @@ impl Smooth for Intervals<'_> {
     }
 
     fn prepare(&mut self) {
-        let last = std::mem::replace(&mut self.guess, Guess::None);
+        let last = std::mem::replace(&mut self.guess, Preconditioner::None);
         if self.prepare_single() {
             return;
         }
-        let curvatures = Priced::curvatures(self);
+        let curvatures = PenalizedLoss::curvatures(self);
         if self.free_constant() {
             let parts = vec![0.0; self.m];
             let sums = curvatures.chunks_exact(self.m).fold(parts, |mut sums, row| {
@@ -414,12 +414,14 @@ impl Smooth for Intervals<'_> {
             self.leashes = sums.iter().map(|sum| (least - sum).max(0.0)).collect();
         }
         let leash = self.leashes.iter().fold(0.0, |a: f64, b| a.max(*b));
-        let prices =
-            Prices { weights: self.costs.weights.0, constants: self.costs.constant.0 + leash };
+        let prices = PenaltyWeights {
+            weights: self.costs.weights.0,
+            constants: self.costs.constant.0 + leash,
+        };
         let shares = |i: usize| self.rows[i];
         let spent = std::mem::take(&mut self.spent);
         let asked = Asked { exact: true, spent, room: self.room };
-        self.guess = Guess::at(last, &self.design, &curvatures, shares, prices, asked);
+        self.guess = Preconditioner::at(last, &self.design, &curvatures, shares, prices, asked);
         self.few = self.few_rows(&curvatures);
         self.curved = (self.m == 1 && self.design.is_sparse())
             .then(|| (0..).zip(curvatures).filter(|(_, d)| *d != 0.0).collect());
@@ -517,7 +519,7 @@ impl Smooth for Intervals<'_> {
             .collect();
         let mut moved = self.weights.clone();
         add_scaled(shares, &self.direction, &mut moved);
-        let costs = Priced::costs(self, &moved);
+        let costs = PenalizedLoss::costs(self, &moved);
         add_up(parts, m).into_iter().zip(costs).map(|(loss, cost)| loss + cost).collect()
     }
 
@@ -527,7 +529,7 @@ impl Smooth for Intervals<'_> {
     }
 }
 
-impl Intervals<'_> {
+impl MarginLoss<'_> {
     /// Works the scores of the direction out where they were left for later.
     fn score_direction(&mut self) {
         if std::mem::take(&mut self.unscored) {
@@ -563,7 +565,7 @@ impl Intervals<'_> {
     }
 }
 
-impl Priced for Intervals<'_> {
+impl PenalizedLoss for MarginLoss<'_> {
     fn n_rows(&self) -> usize {
         self.design.n_rows()
     }

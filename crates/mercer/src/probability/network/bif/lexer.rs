@@ -1,4 +1,4 @@
-//! Words and marks of a BIF text, each with its line.
+//! CategoryEncoding and marks of a BIF text, each with its line.
 
 use crate::error::{Error, Result};
 

@@ -31,7 +31,7 @@ pub struct Query<'a> {
     network: &'a Network,
     of: Vec<usize>,
     evidence: Evidence,
-    plan: Plan<'a>,
+    plan: EliminationOrder<'a>,
 }
 
 impl<'a> Query<'a> {
@@ -43,7 +43,7 @@ impl<'a> Query<'a> {
         check_places(network, of, evidence)?;
         let asked: Vec<usize> =
             of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
-        let plan = Plan::new(network, &asked, evidence);
+        let plan = EliminationOrder::new(network, &asked, evidence);
         Ok(Query { network, of: of.to_vec(), evidence: evidence.clone(), plan })
     }
 
@@ -89,7 +89,7 @@ pub fn log_evidence(network: &Network, evidence: &Evidence, monitor: &Monitor<'_
 
 /// What to multiply and in which order to sum out.
 #[derive(Debug)]
-struct Plan<'a> {
+struct EliminationOrder<'a> {
     network: &'a Network,
     kept: Vec<usize>,
     relevant: Vec<usize>,
@@ -97,8 +97,8 @@ struct Plan<'a> {
     order: Elimination,
 }
 
-impl<'a> Plan<'a> {
-    fn new(network: &'a Network, asked: &[usize], evidence: &Evidence) -> Plan<'a> {
+impl<'a> EliminationOrder<'a> {
+    fn new(network: &'a Network, asked: &[usize], evidence: &Evidence) -> EliminationOrder<'a> {
         let mut kept = asked.to_vec();
         kept.sort_unstable();
         let relevant =
@@ -116,7 +116,7 @@ impl<'a> Plan<'a> {
         }
         let sizes: Vec<usize> = (0..network.len()).map(|v| network.size(v)).collect();
         let order = Elimination::min_fill(&families, &sizes, &gone);
-        Plan { network, kept, relevant, sizes, order }
+        EliminationOrder { network, kept, relevant, sizes, order }
     }
 
     fn reserve(&self, what: &str, monitor: &Monitor<'_>) -> Result<()> {

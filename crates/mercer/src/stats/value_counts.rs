@@ -17,7 +17,7 @@ const MOST_CELLS: usize = 1024;
 /// How often the values of one column occur.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tally {
+pub struct ValueCounts {
     /// How many low bits of a number are not told apart.
     coarseness: u32,
     /// The smallest number of each cell, rising.
@@ -26,19 +26,19 @@ pub struct Tally {
     counts: Matrix,
 }
 
-impl Tally {
-    fn empty(n_groups: usize) -> Tally {
-        Tally { counts: Matrix::zeros((0, n_groups)), ..Tally::default() }
+impl ValueCounts {
+    fn empty(n_groups: usize) -> ValueCounts {
+        ValueCounts { counts: Matrix::zeros((0, n_groups)), ..ValueCounts::default() }
     }
 
-    /// Tallies the cells of a column; `slots[i]` is the group of row `i`, missing cells and rows
+    /// GroupValueCounts the cells of a column; `slots[i]` is the group of row `i`, missing cells and rows
     /// without weight are skipped.
     fn of_column(
         column: impl Iterator<Item = f64>,
         slots: &[u32],
         weights: &[f64],
         n_groups: usize,
-    ) -> Tally {
+    ) -> ValueCounts {
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
         let mut order: Vec<(u64, u32)> = column
             .enumerate()
@@ -103,7 +103,7 @@ impl Tally {
     }
 
     /// Adds groups of another: each place is one of theirs and one of mine.
-    fn merge(&mut self, other: &Tally, places: &[(usize, usize)]) {
+    fn merge(&mut self, other: &ValueCounts, places: &[(usize, usize)]) {
         let coarseness = self.coarseness.max(other.coarseness);
         let room = self.cells.len() + other.cells.len();
         let mut growing = Growing::new(self.counts.ncols(), coarseness, room);
@@ -123,7 +123,7 @@ impl Tally {
         self.coarsen();
     }
 
-    fn forget_group(&mut self, mine: usize, other: &Tally, theirs: usize) -> Option<()> {
+    fn forget_group(&mut self, mine: usize, other: &ValueCounts, theirs: usize) -> Option<()> {
         if other.coarseness > self.coarseness {
             return None;
         }
@@ -175,9 +175,9 @@ impl Growing {
         &mut self.counts[last..]
     }
 
-    fn finish(self) -> Tally {
+    fn finish(self) -> ValueCounts {
         let Growing { n_groups, coarseness, cells, counts } = self;
-        Tally {
+        ValueCounts {
             coarseness,
             counts: Matrix::from_shape_vec((cells.len(), n_groups), counts)
                 .expect("every cell has a number a group"),
@@ -224,28 +224,33 @@ fn enough_coarseness(keys: impl Iterator<Item = u64>, at_least: u32) -> u32 {
 /// The tallies of several columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tallies {
+pub struct GroupValueCounts {
     /// How many groups there are.
     n_groups: usize,
     /// One entry a column.
-    pub columns: Vec<Tally>,
+    pub columns: Vec<ValueCounts>,
 }
 
-impl Tallies {
-    /// Tallies columns of finite or missing numbers.
-    pub fn of_columns(x: &Matrix, slots: &[u32], weights: &[f64], n_groups: usize) -> Tallies {
+impl GroupValueCounts {
+    /// GroupValueCounts columns of finite or missing numbers.
+    pub fn of_columns(
+        x: &Matrix,
+        slots: &[u32],
+        weights: &[f64],
+        n_groups: usize,
+    ) -> GroupValueCounts {
         let columns = x
             .columns()
             .into_iter()
-            .map(|column| Tally::of_column(column.iter().copied(), slots, weights, n_groups))
+            .map(|column| ValueCounts::of_column(column.iter().copied(), slots, weights, n_groups))
             .collect();
-        Tallies { n_groups, columns }
+        GroupValueCounts { n_groups, columns }
     }
 }
 
-impl Grouped for Tallies {
+impl Grouped for GroupValueCounts {
     fn empty(n_groups: usize, n_columns: usize) -> Self {
-        Tallies { n_groups, columns: vec![Tally::empty(n_groups); n_columns] }
+        GroupValueCounts { n_groups, columns: vec![ValueCounts::empty(n_groups); n_columns] }
     }
 
     fn shape(&self) -> (usize, usize) {
@@ -289,8 +294,8 @@ mod tests {
     use mercer_num::random::Random;
     use proptest::prelude::*;
 
-    fn tally(values: &[f64], slots: &[u32]) -> Tally {
-        Tally::of_column(values.iter().copied(), slots, &[], 2)
+    fn tally(values: &[f64], slots: &[u32]) -> ValueCounts {
+        ValueCounts::of_column(values.iter().copied(), slots, &[], 2)
     }
 
     proptest! {
