@@ -71,32 +71,32 @@ pub use error::{Error, Result};
 mod texts {
     #[doc = include_str!("../../../README.md")]
     struct Readme;
-    #[doc = include_str!("../../../docs/lectures/01-gaussian-naive-bayes.md")]
-    struct GaussianNaiveBayes;
-    #[doc = include_str!("../../../docs/lectures/02-counting-naive-bayes.md")]
-    struct CountingNaiveBayes;
-    #[doc = include_str!("../../../docs/lectures/03-probability-tables-and-belief.md")]
-    struct ProbabilityTablesAndBelief;
-    #[doc = include_str!("../../../docs/lectures/04-decisions.md")]
-    struct Decisions;
-    #[doc = include_str!("../../../docs/lectures/05-bayesian-networks.md")]
+    #[doc = include_str!("../../../docs/lectures/01-probability-tables-and-belief-updating.md")]
+    struct ProbabilityTables;
+    #[doc = include_str!("../../../docs/lectures/02-bayes-decision-theory.md")]
+    struct BayesDecisionTheory;
+    #[doc = include_str!("../../../docs/lectures/03-bayesian-networks.md")]
     struct BayesianNetworks;
-    #[doc = include_str!("../../../docs/lectures/06-least-squares-and-ridge.md")]
-    struct LeastSquaresAndRidge;
-    #[doc = include_str!("../../../docs/lectures/08-tables-as-they-are.md")]
-    struct TablesAsTheyAre;
-    #[doc = include_str!("../../../docs/lectures/07-gaussian-discriminants.md")]
-    struct GaussianDiscriminants;
-    #[doc = include_str!("../../../docs/lectures/10-text.md")]
-    struct Text;
-    #[doc = include_str!("../../../docs/lectures/11-logistic-regression.md")]
+    #[doc = include_str!("../../../docs/lectures/04-gaussian-naive-bayes.md")]
+    struct GaussianNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/05-multinomial-bernoulli-categorical-naive-bayes.md")]
+    struct DiscreteNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/06-naive-bayes-for-mixed-tables.md")]
+    struct MixedNaiveBayes;
+    #[doc = include_str!("../../../docs/lectures/07-text-features.md")]
+    struct TextFeatures;
+    #[doc = include_str!("../../../docs/lectures/08-gaussian-discriminant-analysis.md")]
+    struct GaussianDiscriminantAnalysis;
+    #[doc = include_str!("../../../docs/lectures/09-least-squares-and-ridge-regression.md")]
+    struct LeastSquaresAndRidgeRegression;
+    #[doc = include_str!("../../../docs/lectures/10-logistic-regression.md")]
     struct LogisticRegression;
-    #[doc = include_str!("../../../docs/lectures/09-support-vector-machines.md")]
-    struct SupportVectorMachines;
-    #[doc = include_str!("../../../docs/lectures/12-linear-machines.md")]
-    struct LinearMachines;
-    #[doc = include_str!("../../../docs/lectures/13-kernels-as-columns.md")]
-    struct KernelsAsColumns;
-    #[doc = include_str!("../../../docs/lectures/14-one-row-at-a-time.md")]
-    struct OneRowAtATime;
+    #[doc = include_str!("../../../docs/lectures/11-linear-support-vector-machines.md")]
+    struct LinearSupportVectorMachines;
+    #[doc = include_str!("../../../docs/lectures/12-support-vector-machines-and-kernels.md")]
+    struct SupportVectorMachinesAndKernels;
+    #[doc = include_str!("../../../docs/lectures/13-kernel-approximation.md")]
+    struct KernelApproximation;
+    #[doc = include_str!("../../../docs/lectures/14-stochastic-gradient-descent-and-the-perceptron.md")]
+    struct StochasticGradientDescent;
 }
