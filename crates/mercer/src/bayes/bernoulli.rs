@@ -55,7 +55,7 @@ pub struct BernoulliNbModel {
     pub alphas: Vec<f64>,
     /// `log θ`.
     #[serde(deserialize_with = "read_by_column")]
-    pub log_shares: Matrix,
+    pub log_probabilities: Matrix,
     /// A feature is there if its number is above this.
     pub threshold: Option<f64>,
     /// What the scores are made of, put together when first asked for.
@@ -94,14 +94,14 @@ impl Accumulate for BernoulliNb {
         let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
         let class_weights = stats.weights();
         let there = Shares { alphas: &alphas, class_weights: &class_weights, of: Side::Present };
-        let (log_shares, _) = by_column(counts.view(), |strip| there.write_logs(strip));
+        let (log_probabilities, _) = by_column(counts.view(), |strip| there.write_logs(strip));
         Ok(BernoulliNbModel {
             classes: stats.classes().clone(),
             log_priors: log_priors(&self.class_prior, self.fit_prior, &class_weights)?,
             class_weights,
             counts,
             alphas,
-            log_shares,
+            log_probabilities,
             threshold: self.binarize,
             odds: Cached::default(),
         })
@@ -128,7 +128,8 @@ impl Shares<'_> {
         let alphas = &self.alphas[strip.columns.clone()];
         strip.write_blank(alphas, |alpha, cells| {
             for (cell, weight) in cells.iter_mut().zip(self.class_weights) {
-                *cell = log_share(ln(self.rows(0.0, *weight) + alpha), log_all(*weight, alpha));
+                *cell =
+                    log_probability(ln(self.rows(0.0, *weight) + alpha), log_all(*weight, alpha));
             }
         });
         strip.write_counted(|c, places, numbers| {
@@ -142,7 +143,7 @@ impl Shares<'_> {
                 if alphas[*k] != last.0 {
                     last = (alphas[*k], log_all(weight, alphas[*k]));
                 }
-                *log = log_share(*log, last.1);
+                *log = log_probability(*log, last.1);
             }
         });
     }
@@ -165,7 +166,7 @@ fn log_all(weight: f64, alpha: f64) -> f64 {
 }
 
 /// The log of a share of rows. A class without rows and alpha knows nothing: even odds.
-fn log_share(log_n: f64, log_all: f64) -> f64 {
+fn log_probability(log_n: f64, log_all: f64) -> f64 {
     if log_all == f64::NEG_INFINITY { -LN_2 } else { (log_n - log_all).min(0.0) }
 }
 
@@ -181,19 +182,21 @@ impl BernoulliNbModel {
     }
 
     fn log_factor(&self, log_absent: &Matrix, there: f64, c: usize, j: usize) -> f64 {
-        if there > 0.0 { self.log_shares[[c, j]] } else { log_absent[[c, j]] }
+        if there > 0.0 { self.log_probabilities[[c, j]] } else { log_absent[[c, j]] }
     }
 
     /// `None` where a share is zero or one: infinities do not cancel.
     fn odds(&self) -> Option<Odds> {
         let absent = self.absent();
-        let log_shares = self.log_shares.t();
+        let log_probabilities = self.log_probabilities.t();
         let (weights, strips) = by_column(self.counts.view(), |strip| {
             absent.write_logs(strip);
             let mut sums = vec![0.0; self.classes.len()];
             let columns = strip.columns.clone();
             for (cells, j) in strip.by_column().zip(columns) {
-                for ((cell, sum), there) in cells.iter_mut().zip(&mut sums).zip(log_shares.row(j)) {
+                for ((cell, sum), there) in
+                    cells.iter_mut().zip(&mut sums).zip(log_probabilities.row(j))
+                {
                     *sum += *cell;
                     *cell = there - *cell;
                 }
@@ -218,7 +221,7 @@ impl Classifier for BernoulliNbModel {
     }
 
     fn portrait(&self) -> Option<ClassMeans> {
-        let centers = self.log_shares.mapv(f64::exp);
+        let centers = self.log_probabilities.mapv(f64::exp);
         let deviations = Some(centers.mapv(|p| (p * (1.0 - p)).max(0.0).sqrt()));
         Some(ClassMeans { what: Center::Probability, centers, deviations })
     }
@@ -252,7 +255,7 @@ impl Generative for BernoulliNbModel {
         let there = self.threshold.map_or(1.0, |t| t.max(0.0) + 1.0);
         let absent = self.threshold.map_or(0.0, |t| t.min(0.0));
         super::sample(&self.log_priors, n, self.counts.ncols(), random, |j, class, random| {
-            let share = self.log_shares[[class, j]].exp();
+            let share = self.log_probabilities[[class, j]].exp();
             if random.uniform() < share { there } else { absent }
         })
     }
@@ -290,7 +293,7 @@ impl Check for BernoulliNbModel {
             &[&self.log_priors, &self.class_weights],
             &self.alphas,
             &self.counts,
-            &self.log_shares,
+            &self.log_probabilities,
         )
     }
 }

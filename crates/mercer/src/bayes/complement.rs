@@ -6,7 +6,7 @@
 //! Teevan & Karger, 2003). Priors play no part.
 
 use super::counted::{
-    alphas, by_column, check_counts, class_totals, linear_scores, log_share, read_by_column,
+    alphas, by_column, check_counts, class_totals, linear_scores, log_probability, read_by_column,
 };
 use super::log_priors;
 use crate::model::OneOrEach;
@@ -49,7 +49,7 @@ pub struct ComplementNbModel {
     pub alphas: Vec<f64>,
     /// What a count adds to the score of each class: `−log θ̃`, divided by their sum where asked.
     #[serde(deserialize_with = "read_by_column")]
-    pub log_shares: Matrix,
+    pub log_probabilities: Matrix,
 }
 
 impl Accumulate for ComplementNb {
@@ -72,11 +72,11 @@ impl Accumulate for ComplementNb {
         stats.classes().check_several()?;
         let counts = stats.groups().sums;
         let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
-        let mut log_shares = against(&counts, &alphas);
+        let mut log_probabilities = against(&counts, &alphas);
         if self.norm {
-            let sums = log_shares.sum_axis(Axis(1)).insert_axis(Axis(1));
-            log_shares /= &sums;
-            if log_shares.iter().any(|w| w.is_nan()) {
+            let sums = log_probabilities.sum_axis(Axis(1)).insert_axis(Axis(1));
+            log_probabilities /= &sums;
+            if log_probabilities.iter().any(|w| w.is_nan()) {
                 return Err(Error::NoRows);
             }
         }
@@ -86,7 +86,7 @@ impl Accumulate for ComplementNb {
             class_weights: stats.weights(),
             counts,
             alphas,
-            log_shares,
+            log_probabilities,
         })
     }
 }
@@ -101,7 +101,7 @@ fn against(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
         ln_each(&mut logs);
         for (cells, log) in strip.by_column().zip(&logs) {
             let cells = cells.iter_mut().zip(&log_totals);
-            cells.for_each(|(cell, log_total)| *cell = -log_share(*log, *log_total));
+            cells.for_each(|(cell, log_total)| *cell = -log_probability(*log, *log_total));
         }
         strip.write_counted(|c, places, numbers| {
             for (n, k) in numbers.iter_mut().zip(places) {
@@ -109,7 +109,7 @@ fn against(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
                 *n = (all[*k] - *n).max(0.0) + alphas[*k];
             }
             ln_each(numbers);
-            numbers.iter_mut().for_each(|p| *p = -log_share(*p, log_totals[c]));
+            numbers.iter_mut().for_each(|p| *p = -log_probability(*p, log_totals[c]));
         });
     });
     table
@@ -143,7 +143,7 @@ impl Classifier for ComplementNbModel {
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        linear_scores(x, &self.starts(), &self.log_shares, Count::Number)
+        linear_scores(x, &self.starts(), &self.log_probabilities, Count::Number)
     }
 }
 
@@ -161,7 +161,7 @@ impl Summed for ComplementNbModel {
         // What is not there adds nothing, however much a count of it would.
         let term = |(j, c): (usize, usize)| match row[j] {
             0.0 => 0.0,
-            count => count * self.log_shares[[c, j]],
+            count => count * self.log_probabilities[[c, j]],
         };
         Ok((self.starts(), Matrix::from_shape_fn((row.len(), self.classes.len()), term)))
     }
@@ -177,7 +177,7 @@ impl Check for ComplementNbModel {
             &[&self.log_priors, &self.class_weights],
             &self.alphas,
             &self.counts,
-            &self.log_shares,
+            &self.log_probabilities,
         )
     }
 }

@@ -203,7 +203,7 @@ pub(super) fn class_totals(counts: &SharedMatrix) -> Vec<f64> {
 }
 
 /// `log (n / total)`; nothing is no share of nothing.
-pub(super) fn log_share(log_n: f64, log_total: f64) -> f64 {
+pub(super) fn log_probability(log_n: f64, log_total: f64) -> f64 {
     if log_n == f64::NEG_INFINITY { log_n } else { log_n - log_total }
 }
 
@@ -254,7 +254,7 @@ pub(super) fn check_counts(
     per_class: &[&[f64]],
     alphas: &[f64],
     counts: &SharedMatrix,
-    log_shares: &Matrix,
+    log_probabilities: &Matrix,
 ) -> Result<()> {
     let (n_classes, width) = counts.dim();
     let fits = n_classes >= 2
@@ -262,9 +262,9 @@ pub(super) fn check_counts(
         && width > 0
         && per_class.iter().all(|v| v.len() == n_classes)
         && alphas.len() == width
-        && log_shares.dim() == (n_classes, width)
+        && log_probabilities.dim() == (n_classes, width)
         && counts.iter().chain(alphas).all(|n| n.is_finite() && *n >= 0.0)
-        && log_shares.iter().all(|p| !p.is_nan());
+        && log_probabilities.iter().all(|p| !p.is_nan());
     if fits { Ok(()) } else { Err(Error::File(format!("a {what} model that no fit could make"))) }
 }
 

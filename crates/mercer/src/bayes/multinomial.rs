@@ -6,7 +6,7 @@
 //! Lidstone's, 0 the plain share (Manning, Raghavan & Schütze 2008, section 13.2).
 
 use super::counted::{
-    alphas, by_column, check_counts, class_totals, counted_row, linear_scores, log_share,
+    alphas, by_column, check_counts, class_totals, counted_row, linear_scores, log_probability,
     read_by_column,
 };
 use super::log_priors;
@@ -48,7 +48,7 @@ pub struct MultinomialNbModel {
     pub alphas: Vec<f64>,
     /// `log θ`.
     #[serde(deserialize_with = "read_by_column")]
-    pub log_shares: Matrix,
+    pub log_probabilities: Matrix,
 }
 
 impl Accumulate for MultinomialNb {
@@ -75,7 +75,7 @@ impl Accumulate for MultinomialNb {
             classes: stats.classes().clone(),
             log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
             class_weights: stats.weights(),
-            log_shares: log_shares(&counts, &alphas),
+            log_probabilities: log_probabilities(&counts, &alphas),
             counts,
             alphas,
         })
@@ -83,19 +83,19 @@ impl Accumulate for MultinomialNb {
 }
 
 /// `log ((N_cj + αⱼ) / Σₖ (N_ck + αₖ))`.
-fn log_shares(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
+fn log_probabilities(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
     let added = sum(alphas);
     let log_totals: Vec<f64> = class_totals(counts).iter().map(|n| ln(n + added)).collect();
     let (table, _) = by_column(counts.view(), |strip| {
         let alphas = &alphas[strip.columns.clone()];
         strip.write_blank(alphas, |alpha, cells| {
             let cells = cells.iter_mut().zip(&log_totals);
-            cells.for_each(|(cell, log_total)| *cell = log_share(ln(alpha), *log_total));
+            cells.for_each(|(cell, log_total)| *cell = log_probability(ln(alpha), *log_total));
         });
         strip.write_counted(|c, places, numbers| {
             numbers.iter_mut().zip(places).for_each(|(n, k)| *n += alphas[*k]);
             ln_each(numbers);
-            numbers.iter_mut().for_each(|p| *p = log_share(*p, log_totals[c]));
+            numbers.iter_mut().for_each(|p| *p = log_probability(*p, log_totals[c]));
         });
     });
     table
@@ -111,14 +111,14 @@ impl Classifier for MultinomialNbModel {
     }
 
     fn portrait(&self) -> Option<ClassMeans> {
-        let centers = self.log_shares.mapv(f64::exp);
+        let centers = self.log_probabilities.mapv(f64::exp);
         Some(ClassMeans { what: Center::Probability, centers, deviations: None })
     }
 
     /// The joint log-likelihoods `log p(c, x)`, less the number of ways to order the words.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        linear_scores(x, &self.log_priors, &self.log_shares, Count::Number)
+        linear_scores(x, &self.log_priors, &self.log_probabilities, Count::Number)
     }
 }
 
@@ -132,7 +132,7 @@ impl Factored for MultinomialNbModel {
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
         let counts = counted_row(self, row, Count::Number)?;
         Ok(Matrix::from_shape_fn((counts.len(), self.classes.len()), |(j, c)| {
-            if counts[j] == 0.0 { 0.0 } else { counts[j] * self.log_shares[[c, j]] }
+            if counts[j] == 0.0 { 0.0 } else { counts[j] * self.log_probabilities[[c, j]] }
         }))
     }
 
@@ -143,8 +143,11 @@ impl Factored for MultinomialNbModel {
         for i in 0..x.n_rows() {
             for (j, x) in x.row(i).into_iter().enumerate().filter(|(_, x)| *x != 0.0) {
                 let n = Count::Number.of(x).ok_or_else(|| not_a_count(i, j, x))?;
-                let log_shares = self.log_shares.column(j);
-                factors.iter_mut().zip(log_shares).for_each(|(f, log_share)| *f = n * log_share);
+                let log_probabilities = self.log_probabilities.column(j);
+                factors
+                    .iter_mut()
+                    .zip(log_probabilities)
+                    .for_each(|(f, log_probability)| *f = n * log_probability);
                 tell(j, i, &factors);
             }
         }
@@ -175,7 +178,7 @@ impl Check for MultinomialNbModel {
             &[&self.log_priors, &self.class_weights],
             &self.alphas,
             &self.counts,
-            &self.log_shares,
+            &self.log_probabilities,
         )
     }
 }
@@ -264,7 +267,7 @@ mod tests {
         let model = MultinomialNb::new().alpha(alpha).fit(&data, &Monitor::quiet()).unwrap();
 
         // Chinese: (5 + 2) / (8 + 8)
-        assert!((model.log_shares[[0, 1]].exp() - 7.0 / 16.0).abs() < 1e-15);
+        assert!((model.log_probabilities[[0, 1]].exp() - 7.0 / 16.0).abs() < 1e-15);
         let wrong = MultinomialNb::new().alpha(OneOrEach::Each(vec![1.0]));
         assert!(wrong.fit(&data, &Monitor::quiet()).is_err());
     }

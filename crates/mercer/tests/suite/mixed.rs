@@ -324,7 +324,7 @@ fn factors_to_learned_powers_add_up_to_the_scores_and_are_told() {
     }
     let told = model.factor_formula(0, 1, 1.0);
     let Likelihood::Categorical(shares) = &model.likelihoods[0] else { panic!() };
-    let power = (model.weights[0] * shares.log_shares[[1, 1]]).exp();
+    let power = (model.weights[0] * shares.log_probabilities[[1, 1]]).exp();
     assert!(told.starts_with('(') && told.contains(")^"), "{told}");
     assert!(told.ends_with(&format!("= {}", short(power))), "{told}");
 }

@@ -21,7 +21,7 @@ ALIASES = {
     "explained_variance_ratio_": ("explained_variance_ratio", np.ravel),
     "feature_all_": ("counts", lambda counts: counts.sum(axis=0)),
     "feature_count_": ("counts", None),
-    "feature_log_prob_": ("log_shares", None),
+    "feature_log_prob_": ("log_probabilities", None),
     "fit_status_": ("converged", lambda converged: 0 if converged else 1),
     "indexHash_": ("index_hash", np.array),
     "intercept_": ("intercepts", lambda b: np.diff(np.ravel(b)) if b.size == 2 else np.ravel(b)),
@@ -38,7 +38,7 @@ ALIASES = {
 }
 
 #: What scikit-learn calls the parts of a model that has an entry a column.
-BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_shares"}
+BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_probabilities"}
 
 
 def _support_vectors(machine: dict[str, Any]) -> Any:

@@ -35,29 +35,29 @@ pub struct Categorical {
     /// What is added to the count of all values.
     pub added_in_all: f64,
     /// The logarithm of the shares.
-    pub log_shares: Matrix,
+    pub log_probabilities: Matrix,
 }
 
 impl Categorical {
     /// The mean and the deviation of the codes in a class.
     pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
-        let shares = self.log_shares.row(c).into_iter().enumerate();
+        let shares = self.log_probabilities.row(c).into_iter().enumerate();
         moments_of(shares.map(|(code, p)| (code as f64, p.exp())))
     }
 
     /// The shares of counts, one row a class.
     pub fn new(counts: Matrix, added: Vec<f64>, added_in_all: f64) -> Categorical {
         let all = counts.sum_axis(ndarray::Axis(0));
-        let mut log_shares = counts.clone();
-        for mut row in log_shares.outer_iter_mut() {
+        let mut log_probabilities = counts.clone();
+        for mut row in log_probabilities.outer_iter_mut() {
             if row.sum() + added_in_all == 0.0 {
                 // A class that saw nothing, with nothing added, takes the shares of all.
                 row.assign(&all);
             }
             let total = row.sum() + added_in_all;
-            row.iter_mut().zip(&added).for_each(|(n, a)| *n = log_share(*n + a, total));
+            row.iter_mut().zip(&added).for_each(|(n, a)| *n = log_probability(*n + a, total));
         }
-        Categorical { counts, added, added_in_all, log_shares }
+        Categorical { counts, added, added_in_all, log_probabilities }
     }
 
     /// The same number added to every value: Lidstone's rule.
@@ -74,11 +74,11 @@ impl Categorical {
     /// `log P(v | c)`, classes side by side for each value, and a last row for values never seen.
     pub(crate) fn by_value(&self, unseen: Unseen) -> Vec<f64> {
         let mut table: Vec<f64> =
-            self.log_shares.columns().into_iter().flat_map(|c| c.to_vec()).collect();
+            self.log_probabilities.columns().into_iter().flat_map(|c| c.to_vec()).collect();
         table.extend(self.counts.outer_iter().map(|row| match unseen {
             Unseen::Other => {
                 // Without smoothing a new value would rule out every class at once.
-                let share = log_share(self.mean_added(), row.sum() + self.added_in_all);
+                let share = log_probability(self.mean_added(), row.sum() + self.added_in_all);
                 if share.is_finite() { share } else { 0.0 }
             }
             Unseen::Ignore | Unseen::Error => 0.0,
@@ -125,7 +125,8 @@ impl Categorical {
         let Ok(Some(code)) = as_code(x) else { return 0.0 };
         let Some(n) = self.counts.row(class).get(code).copied() else { return 0.0 };
         let others = (self.counts.row(class).sum() - 1.0).max(0.0) + self.added_in_all;
-        log_share((n - 1.0).max(0.0) + self.added[code], others) - self.log_shares[[class, code]]
+        log_probability((n - 1.0).max(0.0) + self.added[code], others)
+            - self.log_probabilities[[class, code]]
     }
 
     /// How the lecture writes the share of a value.
@@ -155,22 +156,22 @@ impl Categorical {
 
     /// A new value of a class; missing if it can have none.
     pub(crate) fn sample(&self, class: usize, random: &mut Random) -> f64 {
-        let shares: Vec<f64> = self.log_shares.row(class).iter().map(|p| p.exp()).collect();
+        let shares: Vec<f64> = self.log_probabilities.row(class).iter().map(|p| p.exp()).collect();
         if shares.iter().any(|p| *p > 0.0) { random.choice(&shares) as f64 } else { f64::NAN }
     }
 
     /// Whether counts of so many classes could have given them.
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
         self.counts.nrows() == n_classes
-            && self.log_shares.dim() == self.counts.dim()
+            && self.log_probabilities.dim() == self.counts.dim()
             && self.added.len() == self.counts.ncols()
             && self.added.iter().chain([&self.added_in_all]).all(|a| a.is_finite() && *a >= 0.0)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
-            && self.log_shares.iter().all(|p| !p.is_nan())
+            && self.log_probabilities.iter().all(|p| !p.is_nan())
     }
 }
 
 /// `log (n / total)`; nothing of nothing is impossible, not undefined.
-pub(crate) fn log_share(n: f64, total: f64) -> f64 {
+pub(crate) fn log_probability(n: f64, total: f64) -> f64 {
     if n > 0.0 { n.ln() - total.ln() } else { f64::NEG_INFINITY }
 }

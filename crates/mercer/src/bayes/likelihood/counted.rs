@@ -1,6 +1,6 @@
 //! Counts of one thing among several: `xⱼ log ((n_cj + α) / (n_c + α D))`, as in a bag of words.
 
-use super::{Curve, log_share, short};
+use super::{Curve, log_probability, short};
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
@@ -17,26 +17,29 @@ pub struct Counted {
     /// How many kinds of things there are.
     pub n_things: usize,
     /// The logarithm of the shares.
-    pub log_shares: Vec<f64>,
+    pub log_probabilities: Vec<f64>,
 }
 
 impl Counted {
     /// The shares of one thing.
     pub(crate) fn new(counts: Vec<f64>, totals: Vec<f64>, alpha: f64, n_things: usize) -> Counted {
         let added = alpha * n_things as f64;
-        let log_shares =
-            counts.iter().zip(&totals).map(|(n, t)| log_share(n + alpha, t + added)).collect();
-        Counted { counts, totals, alpha, n_things, log_shares }
+        let log_probabilities = counts
+            .iter()
+            .zip(&totals)
+            .map(|(n, t)| log_probability(n + alpha, t + added))
+            .collect();
+        Counted { counts, totals, alpha, n_things, log_probabilities }
     }
 
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
         self.counts.len() == n_classes
             && self.totals.len() == n_classes
-            && self.log_shares.len() == n_classes
+            && self.log_probabilities.len() == n_classes
             && self.counts.iter().chain(&self.totals).all(|n| n.is_finite() && *n >= 0.0)
             && self.alpha.is_finite()
             && self.alpha >= 0.0
-            && self.log_shares.iter().all(|p| !p.is_nan() && *p <= 1e-9)
+            && self.log_probabilities.iter().all(|p| !p.is_nan() && *p <= 1e-9)
     }
 }
 
@@ -45,14 +48,14 @@ impl Curve for Counted {
         move |x, scores| {
             // Nothing counted adds nothing, even where the share is zero.
             if x != 0.0 {
-                scores.iter_mut().zip(&self.log_shares).for_each(|(s, p)| *s += x * p);
+                scores.iter_mut().zip(&self.log_probabilities).for_each(|(s, p)| *s += x * p);
             }
         }
     }
 
     /// How many there are in a bag is not part of the model; a share of a hundred is an example.
     fn sample(&self, class: usize, _random: &mut Random) -> f64 {
-        (100.0 * self.log_shares[class].exp()).round()
+        (100.0 * self.log_probabilities[class].exp()).round()
     }
 
     fn formula(&self, class: usize, x: f64) -> String {
@@ -64,7 +67,7 @@ impl Curve for Counted {
             short(self.totals[class]),
             short(added),
             short(x),
-            short((x * self.log_shares[class]).exp())
+            short((x * self.log_probabilities[class]).exp())
         )
     }
 }

@@ -53,7 +53,7 @@ impl Histogram {
         column.held_out(|c, at| {
             let n = (self.bins.counts[[c, bin[at]]] - 1.0).max(0.0) + self.bins.added[bin[at]];
             let total = column.weights[c] - 1.0 + self.bins.added_in_all;
-            super::log_share(n, total) - self.width(bin[at]).max(narrowest).ln()
+            super::log_probability(n, total) - self.width(bin[at]).max(narrowest).ln()
         })
     }
 
@@ -63,7 +63,7 @@ impl Histogram {
 
     /// The mean and the deviation of a class, even within a bin.
     pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
-        let shares = self.bins.log_shares.row(c);
+        let shares = self.bins.log_probabilities.row(c);
         let middle = |bin: usize| 0.5 * (self.edges(bin).0 + self.edges(bin).1);
         let bins = shares.into_iter().enumerate().map(|(bin, p)| (middle(bin), p.exp()));
         let (mean, between) = moments_of(bins);
@@ -98,7 +98,7 @@ impl Curve for Histogram {
         let steps: Vec<f64> = (0..=self.cuts.len())
             .flat_map(|bin| {
                 let log_width = self.width(bin).ln();
-                self.bins.log_shares.column(bin).mapv(|p| p - log_width).to_vec()
+                self.bins.log_probabilities.column(bin).mapv(|p| p - log_width).to_vec()
             })
             .collect();
         move |x, scores| {
@@ -108,7 +108,8 @@ impl Curve for Histogram {
     }
 
     fn sample(&self, class: usize, random: &mut Random) -> f64 {
-        let shares: Vec<f64> = self.bins.log_shares.row(class).iter().map(|p| p.exp()).collect();
+        let shares: Vec<f64> =
+            self.bins.log_probabilities.row(class).iter().map(|p| p.exp()).collect();
         let (low, high) = self.edges(random.choice(&shares));
         low + (high - low) * random.uniform()
     }

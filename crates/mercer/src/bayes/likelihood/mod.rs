@@ -13,7 +13,7 @@ mod histogram;
 mod kernel;
 mod poisson;
 
-pub(crate) use categorical::log_share;
+pub(crate) use categorical::log_probability;
 pub use categorical::{Categorical, Unseen};
 pub use counted::Counted;
 pub(crate) use cuts::Cut;
@@ -74,7 +74,7 @@ impl Likelihood {
             Likelihood::Poisson(l) => (l.rates[c], l.rates[c].sqrt()),
             Likelihood::Exponential(l) => (l.means[c], l.means[c]),
             Likelihood::Counted(l) => {
-                let p = l.log_shares[c].exp();
+                let p = l.log_probabilities[c].exp();
                 (p, (p * (1.0 - p)).max(0.0).sqrt())
             }
         }

@@ -380,8 +380,9 @@ impl MixedNb {
         for bag in words.chunk_by(|a, b| a == b) {
             let to = from + bag.len();
             let counts = groups.words.sums.slice_axis(Axis(1), Slice::from(from..to)).to_owned();
-            let log_shares = Categorical::lidstone(counts.clone(), self.alpha).log_shares;
-            texts.push(Text { counts, alpha: self.alpha, log_shares });
+            let log_probabilities =
+                Categorical::lidstone(counts.clone(), self.alpha).log_probabilities;
+            texts.push(Text { counts, alpha: self.alpha, log_probabilities });
             from = to;
         }
         texts

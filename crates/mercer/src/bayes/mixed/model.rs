@@ -1,7 +1,7 @@
 //! What mixed naive Bayes has learned, and how it tells classes apart by it.
 
 use super::Unseen;
-use crate::bayes::likelihood::{Counted, Likelihood, log_share};
+use crate::bayes::likelihood::{Counted, Likelihood, log_probability};
 use crate::bayes::{each_chunk, sample};
 use crate::explain::ClassMeans;
 use crate::prelude::*;
@@ -40,22 +40,23 @@ pub struct Text {
     /// What is added to each count.
     pub alpha: f64,
     /// The logarithm of the shares.
-    pub log_shares: Matrix,
+    pub log_probabilities: Matrix,
 }
 
 impl Text {
     /// `Σ n log θ` over words; under the shares of the other rows, if `own` are the words of one of them.
     pub(super) fn log_factor(&self, words: &[(usize, f64)], class: usize, own: bool) -> f64 {
-        let shares = self.log_shares.row(class);
+        let shares = self.log_probabilities.row(class);
         if !own {
             return words.iter().map(|(j, n)| n * shares[*j]).sum();
         }
         let counts = self.counts.row(class);
         let said: f64 = words.iter().map(|(_, n)| n).sum();
         let others = (counts.sum() - said).max(0.0) + self.alpha * counts.len() as f64;
-        let log_share =
-            |(j, n): &(usize, f64)| n * log_share((counts[*j] - n).max(0.0) + self.alpha, others);
-        words.iter().map(log_share).sum()
+        let log_probability = |(j, n): &(usize, f64)| {
+            n * log_probability((counts[*j] - n).max(0.0) + self.alpha, others)
+        };
+        words.iter().map(log_probability).sum()
     }
 }
 
@@ -70,7 +71,7 @@ impl MixedNbModel {
         let mut out = Vec::new();
         for (t, text) in self.texts.iter().enumerate() {
             let weight = if weighted { self.weight(self.head() + t) } else { 1.0 };
-            let shares = text.log_shares.columns().into_iter().flat_map(|c| c.to_vec());
+            let shares = text.log_probabilities.columns().into_iter().flat_map(|c| c.to_vec());
             out.extend(shares.map(|p| power(weight, p)));
         }
         out
@@ -326,10 +327,10 @@ impl Check for MixedNbModel {
         let n = self.classes.len();
         let text = |t: &Text| {
             t.counts.nrows() == n
-                && t.log_shares.dim() == t.counts.dim()
+                && t.log_probabilities.dim() == t.counts.dim()
                 && t.alpha.is_finite()
                 && t.counts.iter().all(|c| c.is_finite() && *c >= 0.0)
-                && t.log_shares.iter().all(|p| !p.is_nan())
+                && t.log_probabilities.iter().all(|p| !p.is_nan())
         };
         let fits = n >= 2
             && self.n_columns() > 0

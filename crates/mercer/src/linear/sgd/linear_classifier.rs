@@ -273,12 +273,12 @@ impl<K: Send + Sync> Probabilistic for LinearClassifier<K> {
     /// are zero, all classes are the same.
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
         let mut scores = self.scores(x)?;
-        let log_share = |z: f64| match self.certainty {
+        let log_probability = |z: f64| match self.certainty {
             Certainty::Straight => (0.5 * (z.clamp(-1.0, 1.0) + 1.0)).ln(),
             _ => -Loss::Log.value(1.0, z),
         };
         for mut row in scores.outer_iter_mut() {
-            row.mapv_inplace(log_share);
+            row.mapv_inplace(log_probability);
             if row.iter().all(|p| *p == f64::NEG_INFINITY) {
                 row.fill(0.0);
             }

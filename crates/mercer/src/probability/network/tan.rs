@@ -56,7 +56,7 @@ pub struct TanNbModel {
     /// column, classes, the last turning fastest.
     pub counts: Vec<f64>,
     /// `log p(code | code of the parent, class)`, laid out like the counts.
-    pub log_shares: Vec<f64>,
+    pub log_probabilities: Vec<f64>,
 }
 
 impl Accumulate for TanNb {
@@ -84,7 +84,7 @@ impl Accumulate for TanNb {
             levels,
             parents,
             alpha: self.alpha,
-            log_shares: vec![0.0; counts.len()],
+            log_probabilities: vec![0.0; counts.len()],
             counts,
         };
         model.smooth();
@@ -182,7 +182,7 @@ impl TanNbModel {
                     let total: f64 = places.clone().map(|at| self.counts[at] + self.alpha).sum();
                     for at in places {
                         // Never seen and nothing added: even odds.
-                        self.log_shares[at] = if total > 0.0 {
+                        self.log_probabilities[at] = if total > 0.0 {
                             ((self.counts[at] + self.alpha) / total).ln()
                         } else {
                             -(k as f64).ln()
@@ -256,7 +256,7 @@ impl<'a> Scorer<'a> {
     fn shares(&self, j: usize, a: usize, b: usize) -> &[f64] {
         let n_classes = self.model.classes.len();
         let start = self.starts[j] + (a * self.model.levels[j] + b) * n_classes;
-        &self.model.log_shares[start..start + n_classes]
+        &self.model.log_probabilities[start..start + n_classes]
     }
 
     /// `log p(c, what the codes show)`.
@@ -444,7 +444,7 @@ impl Factored for TanNbModel {
         let start = self.starts()[column] + a * k * n_classes + class as usize;
         let total: f64 = (0..k).map(|b| self.counts[start + b * n_classes]).sum();
         let n = self.counts[start + b * n_classes];
-        let p = self.log_shares[start + b * n_classes].exp();
+        let p = self.log_probabilities[start + b * n_classes].exp();
         let given = parent.map_or(String::new(), |p| format!(", column {} being {a}", p + 1));
         format!(
             "({} + {}) / ({} + {} x {k}) = {}{given}",
@@ -476,11 +476,11 @@ impl Check for TanNbModel {
             sum.checked_add(table)
         });
         let fits = cells == Some(self.counts.len())
-            && cells == Some(self.log_shares.len())
+            && cells == Some(self.log_probabilities.len())
             && self.alpha.is_finite()
             && self.alpha >= 0.0
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
-            && self.log_shares.iter().all(|p| *p <= 0.0);
+            && self.log_probabilities.iter().all(|p| *p <= 0.0);
         if fits { Ok(()) } else { bad() }
     }
 }
