@@ -1,26 +1,32 @@
-//! Classical probabilistic and maximum-margin learners: certified, deterministic, explained.
+//! Classical machine learning: probabilistic models, linear models, support vector machines and kernel methods, with a
+//! certificate of optimality for every fit, deterministic results and explained predictions.
 //!
-//! The modules are the course, in the order of the data:
+//! The chapters, in the order of the course (`docs/lectures`):
 //!
-//! - [`probability`]: tables, Bayes' rule, belief, parameters
-//! - [`data`]: tables, rows, classes
-//! - [`preprocess`]: from a table to features
-//! - [`stats`]: what can be added
-//! - [`model`]: what an estimator is, and what a fitted one can do
-//! - [`probability`]: reasoning with probabilities; Bayesian networks
-//! - [`decision`]: from a posterior to an action
+//! - [`probability`]: probability tables, Bayes' theorem, conjugate priors, the multivariate normal; Bayesian networks
+//! - [`decision`]: Bayes decision theory: loss, risk, reject option, thresholds, outliers
 //! - [`bayes`]: naive Bayes
-//! - [`discriminant`]: Gaussian classes
-//! - [`linear`]: least squares and ridge regression
-//! - [`kernel`]: inner products in spaces nobody writes down
-//! - [`svm`]: support vector machines
-//! - [`kernelized`]: ridge regression and principal components in the space of a kernel
-//! - [`neural`]: layers of weighted sums
-//! - [`solver`]: what can be minimized
-//! - [`text`]: from texts to counts of words
-//! - [`evaluate`]: how good a model is
-//! - [`explain`]: predictions told step by step
-//! - [`catalog`]: the one list of estimators, training from streams, model files
+//! - [`text`]: tokenization, vocabularies, term weights, feature hashing
+//! - [`discriminant`]: Gaussian discriminant analysis
+//! - [`linear`]: least squares, ridge and logistic regression, linear support vector machines, stochastic gradient descent
+//! - [`svm`]: support vector machines with kernels
+//! - [`kernel`]: kernel functions and kernel approximation
+//! - [`kernelized`]: kernel ridge regression, kernel PCA, kernel k-means, the kernel perceptron
+//! - [`neural`]: multilayer perceptrons
+//! - [`calibrate`]: calibrated probabilities: Platt scaling, isotonic regression, Venn-Abers, pairwise coupling
+//!
+//! The layers below and above them:
+//!
+//! - [`data`]: tables, rows, labels, schemas, class weights
+//! - [`stats`]: mergeable sufficient statistics
+//! - [`solver`]: optimization: Newton-CG, L-BFGS, coordinate descent, SMO, augmented Lagrangian
+//! - [`model`]: the traits of estimators and models, parameters, certificates, progress and limits
+//! - [`evaluate`]: cross-validation folds and metrics
+//! - [`explain`]: explanations of single predictions
+//! - [`preprocess`]: from a table to a feature matrix: imputation, encoding, scaling, feature maps
+//! - [`catalog`]: the list of estimators and the enums generated from it
+//! - [`train`]: training and cross-validation from streams, out-of-core, semi-supervised
+//! - [`file`]: the model file
 //!
 //! Learning is [`model::Fit::fit`]: parameters in, a model with its certificate out.
 //!
@@ -66,7 +72,7 @@ pub mod train;
 
 pub use error::{Error, Result};
 
-/// The README and the lectures are tests.
+/// The Rust examples of the README and of the lectures are tests.
 #[cfg(doctest)]
 mod texts {
     #[doc = include_str!("../../../README.md")]
@@ -99,4 +105,6 @@ mod texts {
     struct KernelApproximation;
     #[doc = include_str!("../../../docs/lectures/14-stochastic-gradient-descent-and-the-perceptron.md")]
     struct StochasticGradientDescent;
+    #[doc = include_str!("../../../docs/lectures/15-neural-networks.md")]
+    struct NeuralNetworks;
 }
