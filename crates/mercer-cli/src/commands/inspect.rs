@@ -149,7 +149,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
 /// Whether rows learned from are kept, as support vectors or as the centers of a map.
 fn keeps_rows(model: &Trained) -> bool {
     let centers = model.features.map.as_ref().map(|map| &map.map);
-    model.fitted.model.fields().get("machine").is_some()
+    model.fitted.model.fields().get("expansion").is_some()
         || matches!(centers, Some(FittedFeatureMap::Nystroem(_)))
 }
 

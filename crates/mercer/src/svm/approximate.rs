@@ -81,7 +81,7 @@ impl Svc {
         // A class nobody showed is never the highest.
         let intercepts = planes.intercepts.iter().map(|b| b.max(-1e300)).collect();
         let support: Vec<u32> = centers.iter().map(|(k, _)| picks[*k as usize]).collect();
-        let machine = ground.machine(Precision::Double, support, coefficients, intercepts);
+        let expansion = ground.machine(Precision::Double, support, coefficients, intercepts);
         let n = classes.len();
         let mut by_class = vec![0.0; n];
         own.iter().zip(weights).for_each(|(c, w)| by_class[*c as usize] += w);
@@ -89,7 +89,7 @@ impl Svc {
             crate::data::ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
         let model = SvcModel {
             classes: classes.clone(),
-            machine,
+            expansion,
             n_support,
             n_iter: vec![planes.n_iter],
             converged: planes.converged && stopped.is_none(),
@@ -243,7 +243,7 @@ mod tests {
             let later = exact.fit_from(&few, &data, &Monitor::quiet()).unwrap();
 
             few.model.check().unwrap();
-            assert!(few.machine.n_vectors() <= 60 + n_classes);
+            assert!(few.expansion.n_vectors() <= 60 + n_classes);
             assert!(few.certificate.to_string().contains("rows stand for all"));
             let right = |model: &SvcModel| {
                 let said = model.predict(&rows).unwrap();
@@ -273,7 +273,7 @@ mod tests {
         let fitted = Svc::new().gamma(0.5.into()).approx(800).fit(&data, &monitor).unwrap();
 
         assert_eq!(fitted.certificate.stopped, Some(Stop::Deadline));
-        assert!(!fitted.converged && fitted.machine.n_vectors() < 800);
+        assert!(!fitted.converged && fitted.expansion.n_vectors() < 800);
         assert!(fitted.certificate.to_string().contains("no time for more"));
         let said = fitted.predict(&Rows::from(&x)).unwrap();
         assert!(said.iter().zip(&codes).filter(|(a, b)| a == b).count() > 600);

@@ -73,7 +73,7 @@ impl Svc {
             vectors.iter().filter(|k| range.contains(&(**k as usize))).count() as u32
         };
         let picks: Vec<usize> = vectors.iter().map(|k| *k as usize).collect();
-        let machine = ground.machine(&vectors, table.select(ndarray::Axis(1), &picks), levels);
+        let expansion = ground.machine(&vectors, table.select(ndarray::Axis(1), &picks), levels);
         let solved = Solved {
             beta: Vec::new(),
             level: [0.0; 2],
@@ -89,13 +89,13 @@ impl Svc {
             outputs: Vec::new(),
         };
         monitor.report(1, Some(1));
-        let certificate = certificate(ground, plan, &[solved], machine.n_vectors(), start);
+        let certificate = certificate(ground, plan, &[solved], expansion.n_vectors(), start);
         let model = SvcModel {
             margins: Vec::new(),
             slacks: Matrix::default((0, 0)),
             calibration,
             classes: classes.clone(),
-            machine,
+            expansion,
             n_support: ranges.iter().map(count).collect(),
             n_iter: vec![found.steps],
             converged: found.converged,

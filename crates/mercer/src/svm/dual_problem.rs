@@ -23,7 +23,7 @@ use std::ops::Deref;
 pub(super) const AT_ONCE: usize = 8;
 /// What to do where the memory budget does not allow a machine of all rows.
 const INSTEAD: &str = "raise the memory budget, or let a few rows stand for all: `approx` of svc, or a \
-                       linear machine on the columns of a map such as nystroem";
+                       linear expansion on the columns of a map such as nystroem";
 /// Single precision is taken where its rounding stays this far below the tolerance.
 const SAFETY: f64 = 16.0;
 /// What a solver aims at, of the tolerance.

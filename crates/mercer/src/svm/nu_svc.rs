@@ -75,15 +75,15 @@ pub struct NuSvcModel {
     /// The classes.
     pub classes: Classes,
     /// Support vectors, coefficients and constants.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Support vectors of each class.
     pub n_support: Vec<u32>,
     /// Steps of each problem.
     pub n_iter: Vec<u64>,
     /// Whether every problem came to its tolerance.
     pub converged: bool,
-    /// The price that would have given the same machine, for each problem.
-    pub prices: Vec<f64>,
+    /// The `C` at which C-SVC has the same decision function, one per subproblem.
+    pub equivalent_c: Vec<f64>,
     /// How much each class counted.
     pub class_weights: Vec<f64>,
     /// What decisions about many classes look like.
@@ -130,33 +130,34 @@ impl Fit for NuSvc {
             .collect::<Result<Vec<Task>>>()?;
         let plan = plan(&ground, Problems::Pairs, &tasks, monitor);
         let solved = solve_all(&ground, &tasks, monitor);
-        let mut prices = Vec::new();
+        let mut equivalent_c = Vec::new();
         let answers: Vec<(Vec<f64>, f64)> = solved
             .iter()
             .map(|s| {
                 let [first, second] = s.level;
                 // Half the distance between the two edges of the margin, at least rounding.
                 let margin = (0.5 * (second - first)).abs().max(f64::MIN_POSITIVE);
-                prices.push(1.0 / margin);
+                equivalent_c.push(1.0 / margin);
                 (s.beta.iter().map(|b| b / margin).collect(), 0.5 * (first + second) / margin)
             })
             .collect();
-        let (machine, n_support) = join_pairs(&ground, &ranges, &tasks, &answers);
+        let (expansion, n_support) = join_pairs(&ground, &ranges, &tasks, &answers);
         let calibration = self.probability.then(|| {
             // Scaled by its margin, a machine is the one of the price that it found.
-            let said =
-                |k: usize| ground.leave_one_out(&tasks[k], &solved[k], prices[k], answers[k].1);
+            let said = |k: usize| {
+                ground.leave_one_out(&tasks[k], &solved[k], equivalent_c[k], answers[k].1)
+            };
             let said: Vec<Vec<f64>> = (0..tasks.len()).into_par_iter().map(said).collect();
             pair_maps(self.calibration, &ground, &ranges, &tasks, &said)
         });
-        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
+        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
         let model = NuSvcModel {
             classes: classes.clone(),
-            machine,
+            expansion,
             n_support,
             n_iter: solved.iter().map(|s| s.steps).collect(),
             converged: solved.iter().all(|s| s.converged),
-            prices,
+            equivalent_c,
             class_weights: factors,
             shape: self.decision_function_shape,
             break_ties: self.break_ties,
@@ -237,7 +238,7 @@ impl NuSvcModel {
 impl Probabilistic for NuSvcModel {
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
         let maps = self.calibration.as_ref().ok_or_else(|| not_calibrated("nu-svc"))?;
-        Ok(self.log_proba_of(&self.machine.decisions(x, &self.segments())?, maps))
+        Ok(self.log_proba_of(&self.expansion.decisions(x, &self.segments())?, maps))
     }
 }
 
@@ -247,11 +248,11 @@ impl Classifier for NuSvcModel {
     }
 
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let decisions = self.machine.decisions(x, &self.segments())?;
+        let decisions = self.expansion.decisions(x, &self.segments())?;
         match &self.calibration {
             Some(maps) => Ok(self.log_proba_of(&decisions, maps)),
             None => Ok(self.scores_of(decisions)),
@@ -259,7 +260,7 @@ impl Classifier for NuSvcModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        let decisions = self.machine.decisions(x, &self.segments())?;
+        let decisions = self.expansion.decisions(x, &self.segments())?;
         if let Some(maps) = &self.calibration {
             return Ok(winners(&self.log_proba_of(&decisions, maps)));
         }
@@ -272,7 +273,7 @@ impl Classifier for NuSvcModel {
 
 impl Decides for NuSvcModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let decisions = self.machine.decisions(x, &self.segments())?;
+        let decisions = self.expansion.decisions(x, &self.segments())?;
         if self.classes.len() == 2 || self.shape == DecisionShape::OneVsOne {
             return Ok(decisions);
         }
@@ -284,23 +285,23 @@ impl Supported for NuSvcModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
         let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
         let sum = [decision_between(self.classes.len(), first, second)];
-        let told = self.machine.told(row, &self.segments(), &sum)?;
+        let told = self.expansion.told(row, &self.segments(), &sum)?;
         Ok(told.between(self, (first, second)))
     }
 }
 
 impl Check for NuSvcModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
+        self.expansion.check()?;
         let n = self.classes.len();
         let total: u64 = self.n_support.iter().map(|n| u64::from(*n)).sum();
         let fits = n >= 2
             && self.n_support.len() == n
-            && total == self.machine.n_vectors() as u64
-            && self.machine.coefficients.nrows() == n - 1
-            && self.machine.intercepts.len() == n * (n - 1) / 2
+            && total == self.expansion.n_vectors() as u64
+            && self.expansion.coefficients.nrows() == n - 1
+            && self.expansion.intercepts.len() == n * (n - 1) / 2
             && self.class_weights.len() == n
-            && maps_fit(self.calibration.as_deref(), self.machine.intercepts.len());
+            && maps_fit(self.calibration.as_deref(), self.expansion.intercepts.len());
         if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
     }
 }

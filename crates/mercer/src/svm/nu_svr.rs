@@ -8,7 +8,7 @@ use super::dual_problem::{DualProblem, Kernelized};
 use super::multiclass::{Task, certificate, solve_all};
 use super::nu_svc::fill;
 use super::plan::{Problems, plan};
-use super::svr::single_machine;
+use super::svr::single_expansion;
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{KernelExpansion, Segment};
@@ -53,13 +53,13 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct NuSvrModel {
     /// Support vectors, coefficients and the constant.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Steps of the solver.
     pub n_iter: u64,
     /// Whether the problem came to its tolerance.
     pub converged: bool,
-    /// Half the width of the tube that was found.
-    pub tube: f64,
+    /// The half-width of the insensitive tube that `nu` leads to.
+    pub epsilon: f64,
 }
 
 impl Fit for NuSvr {
@@ -105,13 +105,13 @@ impl Fit for NuSvr {
         let solved = solve_all(&ground, &tasks, monitor);
         let [above, below] = solved[0].level;
         let beta: Vec<f64> = (0..n).map(|i| solved[0].beta[i] + solved[0].beta[n + i]).collect();
-        let machine = single_machine(&ground, &beta, 0.5 * (above + below));
-        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
+        let expansion = single_expansion(&ground, &beta, 0.5 * (above + below));
+        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
         let model = NuSvrModel {
-            machine,
+            expansion,
             n_iter: solved[0].steps,
             converged: solved[0].converged,
-            tube: 0.5 * (above - below),
+            epsilon: 0.5 * (above - below),
         };
         Ok(Fitted { model, certificate })
     }
@@ -119,25 +119,25 @@ impl Fit for NuSvr {
 
 impl Regressor for NuSvrModel {
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
-        Ok(self.machine.decisions(x, &[all])?.column(0).to_vec())
+        let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
+        Ok(self.expansion.decisions(x, &[all])?.column(0).to_vec())
     }
 }
 
 impl Supported for NuSvrModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
+        self.expansion.told(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 
 impl Check for NuSvrModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
-        if self.machine.coefficients.nrows() == 1 && self.machine.intercepts.len() == 1 {
+        self.expansion.check()?;
+        if self.expansion.coefficients.nrows() == 1 && self.expansion.intercepts.len() == 1 {
             Ok(())
         } else {
             Err(Error::File("a regression that no rows could have".into()))

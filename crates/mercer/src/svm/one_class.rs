@@ -7,7 +7,7 @@ use super::dual_problem::{DualProblem, Kernelized};
 use super::multiclass::{Task, certificate, solve_all};
 use super::nu_svc::fill;
 use super::plan::{Problems, plan};
-use super::svr::single_machine;
+use super::svr::single_expansion;
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{KernelExpansion, Segment};
@@ -49,7 +49,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct OneClassSvmModel {
     /// Support vectors, coefficients and the constant.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Steps of the solver.
     pub n_iter: u64,
     /// Whether the problem came to its tolerance.
@@ -91,17 +91,17 @@ impl Fit for OneClassSvm {
         let tasks = [task];
         let plan = plan(&ground, Problems::One, &tasks, monitor);
         let solved = solve_all(&ground, &tasks, monitor);
-        let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);
-        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
+        let expansion = single_expansion(&ground, &solved[0].beta, solved[0].level[0]);
+        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
         let model =
-            OneClassSvmModel { machine, n_iter: solved[0].steps, converged: solved[0].converged };
+            OneClassSvmModel { expansion, n_iter: solved[0].steps, converged: solved[0].converged };
         Ok(Fitted { model, certificate })
     }
 }
 
 impl Detector for OneClassSvmModel {
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn inside(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
@@ -111,21 +111,21 @@ impl Detector for OneClassSvmModel {
 
 impl Decides for OneClassSvmModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
-        self.machine.decisions(x, &[all])
+        let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
+        self.expansion.decisions(x, &[all])
     }
 }
 
 impl Supported for OneClassSvmModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
+        self.expansion.told(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 
 impl Check for OneClassSvmModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
-        if self.machine.coefficients.nrows() == 1 && self.machine.intercepts.len() == 1 {
+        self.expansion.check()?;
+        if self.expansion.coefficients.nrows() == 1 && self.expansion.intercepts.len() == 1 {
             Ok(())
         } else {
             Err(Error::File("a region that no rows could have".into()))

@@ -201,7 +201,7 @@ impl Svc {
         };
         let answers: Vec<(Vec<f64>, f64)> =
             solved.iter().map(|s| (s.beta.clone(), s.level[0])).collect();
-        let (machine, n_support) = if one_vs_one {
+        let (expansion, n_support) = if one_vs_one {
             join_pairs(&ground, &ranges, &tasks, &answers)
         } else {
             join_rest(&ground, &ranges, &answers)
@@ -224,7 +224,7 @@ impl Svc {
             };
             ranges.iter().map(of).collect()
         });
-        let mut certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
+        let mut certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
         let behind: Vec<Vec<f64>> =
             tasks.iter().zip(&solved).map(|(task, solved)| slacks(task, solved)).collect();
         let table = match one_vs_one {
@@ -233,7 +233,7 @@ impl Svc {
         };
         let place: std::collections::HashMap<u32, usize> =
             ground.picks.iter().copied().zip(0..).collect();
-        let vectors: Vec<usize> = machine.support.iter().map(|i| place[i]).collect();
+        let vectors: Vec<usize> = expansion.support.iter().map(|i| place[i]).collect();
         let margins: Vec<f64> = solved.iter().map(margin).collect();
         if let ([margin], Some(how)) = (&margins[..], &mut certificate.proof.how) {
             let count = |least: f64| table.iter().filter(|s| **s > least).count();
@@ -248,7 +248,7 @@ impl Svc {
             slacks: table.select(ndarray::Axis(1), &vectors),
             calibration,
             classes: classes.clone(),
-            machine,
+            expansion,
             n_support,
             n_iter: solved.iter().map(|s| s.steps).collect(),
             converged: solved.iter().all(|s| s.converged),

@@ -17,7 +17,7 @@ pub struct SvcModel {
     /// The classes.
     pub classes: Classes,
     /// Support vectors, coefficients and constants.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Support vectors of each class.
     pub n_support: Vec<u32>,
     /// Steps of each problem.
@@ -51,7 +51,7 @@ impl SvcModel {
         match self.multiclass {
             Multiclass::OneVsOne => pair_segments(&self.n_support),
             Multiclass::OneVsRest | Multiclass::CrammerSinger => {
-                let all = 0..self.machine.n_vectors();
+                let all = 0..self.expansion.n_vectors();
                 vec![Segment { vectors: all, to: (0..self.classes.len()).collect() }]
             }
         }
@@ -63,7 +63,7 @@ impl SvcModel {
     /// # Errors
     /// If the width differs or a cell is not finite.
     pub fn raw_decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.decisions(x, &self.segments())
+        self.expansion.decisions(x, &self.segments())
     }
 
     fn scores_of(&self, decisions: Matrix) -> Matrix {
@@ -101,7 +101,7 @@ impl SvcModel {
         let n = ranges.len();
         let sign = if n == 2 { -1.0 } else { 1.0 };
         let place: std::collections::HashMap<u32, usize> =
-            self.machine.support.iter().copied().zip(0..).collect();
+            self.expansion.support.iter().copied().zip(0..).collect();
         for ((a, b), task) in shown_pairs(ranges).zip(tasks) {
             let mut start = Vec::with_capacity(task.places.len());
             for k in &task.places {
@@ -109,7 +109,7 @@ impl SvcModel {
                 let row = if first { b - 1 } else { a };
                 let value = place
                     .get(&picks[*k as usize])
-                    .map_or(0.0, |at| sign * self.machine.coefficients[[row, *at]]);
+                    .map_or(0.0, |at| sign * self.expansion.coefficients[[row, *at]]);
                 start.push(value);
             }
             let bounds = task.low.iter().zip(&task.high);
@@ -137,7 +137,7 @@ impl Classifier for SvcModel {
     }
 
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
@@ -187,14 +187,14 @@ impl Supported for SvcModel {
             }
             _ => vec![decision_between(self.classes.len(), first, second)],
         };
-        let told = self.machine.told(row, &self.segments(), &sum)?;
+        let told = self.expansion.told(row, &self.segments(), &sum)?;
         Ok(told.between(self, (first, second)))
     }
 }
 
 impl Check for SvcModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
+        self.expansion.check()?;
         let n = self.classes.len();
         let (rows, decisions) = match self.multiclass {
             Multiclass::OneVsOne => (n.saturating_sub(1), n * n.saturating_sub(1) / 2),
@@ -203,12 +203,12 @@ impl Check for SvcModel {
         let total: u64 = self.n_support.iter().map(|n| u64::from(*n)).sum();
         let fits = n >= 2
             && self.n_support.len() == n
-            && total == self.machine.n_vectors() as u64
-            && self.machine.coefficients.nrows() == rows
-            && self.machine.intercepts.len() == decisions
+            && total == self.expansion.n_vectors() as u64
+            && self.expansion.coefficients.nrows() == rows
+            && self.expansion.intercepts.len() == decisions
             && self.class_weights.len() == n
             && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
-            && (self.slacks.is_empty() || self.slacks.dim() == self.machine.coefficients.dim())
+            && (self.slacks.is_empty() || self.slacks.dim() == self.expansion.coefficients.dim())
             && maps_fit(self.calibration.as_deref(), decisions);
         if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
     }

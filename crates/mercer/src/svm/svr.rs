@@ -49,7 +49,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct SvrModel {
     /// Support vectors, coefficients and the constant.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Steps of the solver.
     pub n_iter: u64,
     /// Whether the problem came to its tolerance.
@@ -90,15 +90,15 @@ impl Fit for Svr {
         let tasks = [task];
         let plan = plan(&ground, Problems::One, &tasks, monitor);
         let solved = solve_all(&ground, &tasks, monitor);
-        let machine = single_machine(&ground, &solved[0].beta, solved[0].level[0]);
-        let certificate = certificate(&ground, plan, &solved, machine.n_vectors(), start);
-        let model = SvrModel { machine, n_iter: solved[0].steps, converged: solved[0].converged };
+        let expansion = single_expansion(&ground, &solved[0].beta, solved[0].level[0]);
+        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
+        let model = SvrModel { expansion, n_iter: solved[0].steps, converged: solved[0].converged };
         Ok(Fitted { model, certificate })
     }
 }
 
 /// The machine of one problem over all rows.
-pub(super) fn single_machine(
+pub(super) fn single_expansion(
     ground: &DualProblem<'_>,
     beta: &[f64],
     level: f64,
@@ -111,25 +111,25 @@ pub(super) fn single_machine(
 
 impl Regressor for SvrModel {
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        let all = Segment { vectors: 0..self.machine.n_vectors(), to: vec![0] };
-        Ok(self.machine.decisions(x, &[all])?.column(0).to_vec())
+        let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
+        Ok(self.expansion.decisions(x, &[all])?.column(0).to_vec())
     }
 }
 
 impl Supported for SvrModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
+        self.expansion.told(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 
 impl Check for SvrModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
-        if self.machine.coefficients.nrows() == 1 && self.machine.intercepts.len() == 1 {
+        self.expansion.check()?;
+        if self.expansion.coefficients.nrows() == 1 && self.expansion.intercepts.len() == 1 {
             Ok(())
         } else {
             Err(Error::File("a regression that no rows could have".into()))

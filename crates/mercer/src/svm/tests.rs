@@ -30,10 +30,10 @@ fn two_points_have_the_plane_between_them() {
     let svc = Svc::new().kernel(Kernel::Linear).C(1e3).tol(1e-10);
     let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-    for (found, expected) in fitted.machine.coefficients.iter().zip([-0.08, 0.08]) {
+    for (found, expected) in fitted.expansion.coefficients.iter().zip([-0.08, 0.08]) {
         near(*found, expected, 1e-12);
     }
-    let w = fitted.machine.weights().unwrap();
+    let w = fitted.expansion.weights().unwrap();
     near(w[[0, 0]], 0.24, 1e-12);
     near(w[[0, 1]], 0.32, 1e-12);
     near(fitted.certificate.proof.objective.as_ref().unwrap().1, 0.08, 1e-12);
@@ -64,7 +64,7 @@ fn a_fit_tells_how_far_it_is_from_its_optimum() {
         assert_eq!(last.share(), Some(1.0));
         let standing = last.standing.unwrap();
         assert!(standing.violation <= 1e-3, "{standing}");
-        let vectors = fitted.machine.coefficients.iter().filter(|b| **b != 0.0).count();
+        let vectors = fitted.expansion.coefficients.iter().filter(|b| **b != 0.0).count();
         assert_eq!(standing.supports, vectors);
     }
 }
@@ -116,12 +116,12 @@ fn rows_that_are_there_again_keep_their_own_bounds() {
     );
     let (a, b) = (found.decisions(&Rows::from(&x)), expected.decisions(&Rows::from(&x)));
     a.unwrap().iter().zip(&b.unwrap()).for_each(|(a, b)| near(*a, *b, 1e-7));
-    let coefficients = &found.machine.coefficients;
+    let coefficients = &found.expansion.coefficients;
     assert!(coefficients.iter().all(|c| c.abs() <= 0.7));
     near(coefficients.sum(), 0.0, 1e-12);
     // No row has something while one that is the same before it has room.
     let inside = coefficients.iter().filter(|c| c.abs() < 0.7 && **c != 0.0).count();
-    assert!(inside <= 60 && found.machine.support.len() < 180, "{inside}");
+    assert!(inside <= 60 && found.expansion.support.len() < 180, "{inside}");
 }
 
 #[test]
@@ -136,10 +136,10 @@ fn a_hard_margin_is_the_street_between_the_hulls() {
 
     fitted.check().unwrap();
     near(fitted.margins[0], 0.5f64.sqrt(), 1e-8);
-    let w = fitted.machine.weights().unwrap();
+    let w = fitted.expansion.weights().unwrap();
     near(w[[0, 0]], 1.0, 1e-8);
     near(w[[0, 1]], 1.0, 1e-8);
-    near(fitted.machine.intercepts[0], -3.0, 1e-8);
+    near(fitted.expansion.intercepts[0], -3.0, 1e-8);
     near(fitted.certificate.proof.objective.as_ref().unwrap().1, 1.0, 1e-8);
     assert!(fitted.certificate.proof.gap().unwrap().abs() < 1e-8);
     // A price that nobody pays gives the same plane.
@@ -186,8 +186,8 @@ fn exclusive_or_with_a_quadratic_kernel() {
 
     let fitted = svc.C(1e6).tol(1e-10).fit(&data, &Monitor::quiet()).unwrap();
 
-    assert!(fitted.machine.coefficients.iter().all(|b| (b.abs() - 0.125).abs() < 1e-12));
-    near(fitted.machine.intercepts[0], 0.0, 1e-12);
+    assert!(fitted.expansion.coefficients.iter().all(|b| (b.abs() - 0.125).abs() < 1e-12));
+    near(fitted.expansion.intercepts[0], 0.0, 1e-12);
     near(fitted.certificate.proof.bound.unwrap(), 0.25, 1e-12);
     assert_eq!(fitted.predict(&Rows::from(&x)).unwrap(), [0, 1, 1, 0]);
 }
@@ -200,8 +200,8 @@ fn copies_of_one_point_under_both_names_have_no_direction() {
 
     let fitted = Svc::new().C(2.0).fit(&data, &Monitor::quiet()).unwrap();
 
-    assert!(fitted.machine.coefficients.iter().all(|b| b.abs() == 2.0));
-    near(fitted.decisions(&Rows::from(&x)).unwrap()[[0, 0]], fitted.machine.intercepts[0], 1e-12);
+    assert!(fitted.expansion.coefficients.iter().all(|b| b.abs() == 2.0));
+    near(fitted.decisions(&Rows::from(&x)).unwrap()[[0, 0]], fitted.expansion.intercepts[0], 1e-12);
     assert!(fitted.converged);
 }
 
@@ -213,7 +213,7 @@ fn regression_through_two_points_is_flatter_by_the_tube() {
 
     let fitted = svr.fit(&data, &Monitor::quiet()).unwrap();
 
-    near(fitted.machine.weights().unwrap()[[0, 0]], 0.8, 1e-12);
+    near(fitted.expansion.weights().unwrap()[[0, 0]], 0.8, 1e-12);
     near(fitted.predict(&Rows::from(&x)).unwrap()[1], 0.8, 1e-12);
     assert!(fitted.certificate.proof.gap().unwrap() < 1e-12);
 }
@@ -226,7 +226,7 @@ fn one_class_of_identical_points_has_them_on_the_border() {
     let fitted = OneClassSvm::new().nu(0.25).fit(&data, &Monitor::quiet()).unwrap();
 
     // ρ = Σ α = ν n, as every kernel value is one.
-    near(-fitted.machine.intercepts[0], 2.0, 1e-6);
+    near(-fitted.expansion.intercepts[0], 2.0, 1e-6);
     assert!(fitted.inside(&Rows::from(&x)).unwrap().iter().all(|v| v.abs() < 1e-6));
 }
 
@@ -246,7 +246,7 @@ fn nu_bounds_the_shares() {
 
     let fitted = NuSvc::new().nu(0.3).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
 
-    assert!(fitted.machine.n_vectors() as f64 >= 0.3 * 200.0);
+    assert!(fitted.expansion.n_vectors() as f64 >= 0.3 * 200.0);
     let decisions = fitted.decisions(&Rows::from(&x)).unwrap();
     let inside = decisions
         .column(0)
@@ -256,7 +256,7 @@ fn nu_bounds_the_shares() {
         .count();
     assert!(inside as f64 <= 0.3 * 200.0, "{inside}");
     // The price it found gives the same machine.
-    let svc = Svc::new().C(fitted.prices[0]).tol(1e-8);
+    let svc = Svc::new().C(fitted.equivalent_c[0]).tol(1e-8);
     let same = svc.fit(&data, &Monitor::quiet()).unwrap();
     for (a, b) in decisions.iter().zip(&same.decisions(&Rows::from(&x)).unwrap()) {
         near(*a, *b, 1e-5);
@@ -270,7 +270,7 @@ fn the_tube_that_nu_finds_gives_the_same_function() {
     let data = Dataset::numbers(&x, &y).unwrap();
 
     let nu = NuSvr::new().nu(0.4).C(2.0).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
-    let svr = Svr::new().C(2.0).epsilon(nu.tube).tol(1e-8);
+    let svr = Svr::new().C(2.0).epsilon(nu.epsilon).tol(1e-8);
     let same = svr.fit(&data, &Monitor::quiet()).unwrap();
 
     let rows = Rows::from(&x);
@@ -404,7 +404,7 @@ fn given_kernel_values_are_the_kernel() {
     let given = fit(Svc::new().kernel(Kernel::Precomputed), &gram);
 
     given.check().unwrap();
-    assert_eq!(given.machine.support, plain.machine.support);
+    assert_eq!(given.expansion.support, plain.expansion.support);
     let (a, b) =
         (plain.decisions(&Rows::from(&x)).unwrap(), given.decisions(&Rows::from(&gram)).unwrap());
     a.iter().zip(&b).for_each(|(a, b)| near(*a, *b, 1e-7));
@@ -425,7 +425,7 @@ fn classes_weigh_as_told() {
         svc.fit(&weighted, &Monitor::quiet()).unwrap(),
     );
 
-    assert_eq!(a.machine, b.machine);
+    assert_eq!(a.expansion, b.expansion);
     let unknown = [("class 7".to_owned(), 2.0)].into_iter().collect();
     let refused = Svc::new().class_weight(Some(ClassWeight::ByClass(unknown)));
     assert!(matches!(refused.fit(&data, &Monitor::quiet()), Err(Error::UnknownClass { .. })));
@@ -523,11 +523,11 @@ fn squared_slack_is_a_lifted_kernel() {
 
     let (squared, hard) = (fit(&squared, &x), fit(&hard, &gram));
 
-    assert_eq!(squared.machine.support, hard.machine.support);
-    for (a, b) in squared.machine.coefficients.iter().zip(&hard.machine.coefficients) {
+    assert_eq!(squared.expansion.support, hard.expansion.support);
+    for (a, b) in squared.expansion.coefficients.iter().zip(&hard.expansion.coefficients) {
         near(*a, *b, 1e-5);
     }
-    near(squared.machine.intercepts[0], hard.machine.intercepts[0], 1e-5);
+    near(squared.expansion.intercepts[0], hard.expansion.intercepts[0], 1e-5);
 }
 
 #[test]
@@ -672,7 +672,7 @@ fn two_classes_learned_together_are_a_machine_without_a_constant() {
     let together = together.tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
     let plane = plane.fit_intercept(false).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
 
-    for (a, b) in together.machine.weights().unwrap().iter().zip(&plane.coefficients) {
+    for (a, b) in together.expansion.weights().unwrap().iter().zip(&plane.coefficients) {
         near(*a, *b, 1e-4);
     }
     let value = |proof: &crate::model::Proof| proof.objective.as_ref().unwrap().1;

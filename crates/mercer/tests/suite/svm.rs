@@ -99,8 +99,8 @@ fn machines_equal_libsvm() {
             let predicted: Vec<f64> = predicted.into_iter().map(f64::from).collect();
             assert_eq!(predicted, case.predict, "{what}");
         }
-        let machine = fitted.fields().get("machine").cloned().unwrap();
-        let numbers = |name: &str| match machine.get(name) {
+        let expansion = fitted.fields().get("expansion").cloned().unwrap();
+        let numbers = |name: &str| match expansion.get(name) {
             Some(mercer::model::Tree::Array(array)) => match &array.numbers {
                 mercer::model::tree::Numbers::F64(v) => (array.shape.clone(), v.clone()),
                 other => panic!("{name} are {other:?}"),
@@ -172,26 +172,30 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
         }
     }
     let fitted = fit("nu-svc", &[("nu", "0.3")]);
-    let Some(mercer::model::Tree::Array(prices)) = fitted.fields().get("prices").cloned() else {
-        panic!("no prices")
+    let Some(mercer::model::Tree::Array(equivalent_c)) =
+        fitted.fields().get("equivalent_c").cloned()
+    else {
+        panic!("no equivalent C")
     };
-    let mercer::model::tree::Numbers::F64(prices) = prices.numbers else { panic!("no numbers") };
+    let mercer::model::tree::Numbers::F64(equivalent_c) = equivalent_c.numbers else {
+        panic!("no numbers")
+    };
     // LIBSVM scales this one by the price it found; it prints 11.690659 and 206.719551.
-    let scaled = -prices[0] * prices[0] * fitted.certificate.proof.bound.unwrap();
-    assert!((prices[0] - 11.685_333).abs() < 1e-5, "{}", prices[0]);
+    let scaled = -equivalent_c[0] * equivalent_c[0] * fitted.certificate.proof.bound.unwrap();
+    assert!((equivalent_c[0] - 11.685_333).abs() < 1e-5, "{}", equivalent_c[0]);
     assert!((scaled - 206.523_841_7).abs() < 1e-4, "{scaled}");
 }
 
 /// `β` of all rows, and `Kβ`, by their definition.
 fn beta_and_outputs(
     x: &Matrix,
-    machine: &KernelExpansion,
+    expansion: &KernelExpansion,
     function: &Function,
 ) -> (Vec<f64>, Vec<f64>) {
     let rows: Vec<Vec<f64>> = x.outer_iter().map(|row| row.to_vec()).collect();
     let mut beta = vec![0.0; rows.len()];
-    for (k, i) in machine.support.iter().enumerate() {
-        beta[*i as usize] = machine.coefficients[[0, k]];
+    for (k, i) in expansion.support.iter().enumerate() {
+        beta[*i as usize] = expansion.coefficients[[0, k]];
     }
     let output = |row: &Vec<f64>| -> f64 {
         let carriers = rows.iter().zip(&beta).filter(|(_, b)| **b != 0.0);
@@ -238,13 +242,13 @@ fn two_hundred_random_classifiers_have_no_gap() {
         let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
 
         assert!(fitted.converged, "round {round}");
-        let (beta, outputs) = beta_and_outputs(&x, &fitted.machine, &Function::rbf(gamma));
+        let (beta, outputs) = beta_and_outputs(&x, &fitted.expansion, &Function::rbf(gamma));
         let (mut square, mut loss, mut sum) = (0.0, 0.0, 0.0);
         for (i, code) in codes.iter().enumerate() {
             let y = if *code == 1 { 1.0 } else { -1.0 };
             assert!((0.0..=c).contains(&(y * beta[i])), "a coefficient outside its box");
             square += beta[i] * outputs[i];
-            loss += c * (1.0 - y * (outputs[i] + fitted.machine.intercepts[0])).max(0.0);
+            loss += c * (1.0 - y * (outputs[i] + fitted.expansion.intercepts[0])).max(0.0);
             sum += y * beta[i];
         }
         assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
@@ -266,12 +270,12 @@ fn two_hundred_random_regressions_have_no_gap() {
         let fitted = svr.fit(&data, &Monitor::quiet()).unwrap();
 
         assert!(fitted.converged, "round {round}");
-        let (beta, outputs) = beta_and_outputs(&x, &fitted.machine, &Function::rbf(gamma));
+        let (beta, outputs) = beta_and_outputs(&x, &fitted.expansion, &Function::rbf(gamma));
         let (mut square, mut loss, mut linear) = (0.0, 0.0, 0.0);
         for i in 0..n {
             assert!(beta[i].abs() <= c, "a coefficient outside its box");
             square += beta[i] * outputs[i];
-            let off = (y[i] - outputs[i] - fitted.machine.intercepts[0]).abs();
+            let off = (y[i] - outputs[i] - fitted.expansion.intercepts[0]).abs();
             loss += c * (off - tube).max(0.0);
             linear += y[i] * beta[i] - tube * beta[i].abs();
         }
@@ -292,9 +296,9 @@ fn a_hundred_random_regions_have_no_gap() {
         let fitted = region.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
         assert!(fitted.converged, "round {round}");
-        let (beta, outputs) = beta_and_outputs(&x, &fitted.machine, &Function::rbf(gamma));
-        // The height of the border is the constant with its sign turned; prices are one.
-        let height = -fitted.machine.intercepts[0];
+        let (beta, outputs) = beta_and_outputs(&x, &fitted.expansion, &Function::rbf(gamma));
+        // The height of the border is the constant with its sign turned; equivalent_c are one.
+        let height = -fitted.expansion.intercepts[0];
         assert!(beta.iter().all(|b| (0.0..=1.0).contains(b)), "a coefficient outside its box");
         assert!((beta.iter().sum::<f64>() - nu * n as f64).abs() < 1e-9 * n as f64);
         let square: f64 = beta.iter().zip(&outputs).map(|(b, f)| b * f).sum();
@@ -315,7 +319,7 @@ fn rows_without_a_say_can_go() {
     let svc = Svc::new().gamma(Gamma::Number(0.3)).C(5.0).tol(1e-10);
     let whole = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-    let kept: Vec<usize> = whole.machine.support.iter().map(|i| *i as usize).collect();
+    let kept: Vec<usize> = whole.expansion.support.iter().map(|i| *i as usize).collect();
     let some = x.select(ndarray::Axis(0), &kept);
     let some_codes: Vec<u32> = kept.iter().map(|i| codes[*i]).collect();
     let again = svc
@@ -339,8 +343,8 @@ fn complementary_slackness_holds() {
 
     let predicted = Regressor::predict(&fitted.model, &Rows::from(&x)).unwrap();
     let mut beta = [0.0; 150];
-    for (k, i) in fitted.machine.support.iter().enumerate() {
-        beta[*i as usize] = fitted.machine.coefficients[[0, k]];
+    for (k, i) in fitted.expansion.support.iter().enumerate() {
+        beta[*i as usize] = fitted.expansion.coefficients[[0, k]];
     }
     for i in 0..150 {
         let off = y[i] - predicted[i];

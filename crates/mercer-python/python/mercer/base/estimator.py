@@ -18,7 +18,7 @@ from ..exceptions import CutShortWarning
 from ..limits import bounds
 from .drop_in import Honored, Only, Unused, in_our_words
 from .inputs import plain, row_weights, seed_of, threads_of, whole_codes
-from .names import ALIASES, BY_COLUMN, NO_FIELDS, OF_KERNEL_ROWS, OF_KERNELIZED, OF_MACHINE
+from .names import ALIASES, BY_COLUMN, NO_FIELDS, OF_EXPANSION, OF_KERNEL_ROWS, OF_KERNELIZED
 
 #: Rows that a kernel in Python is asked about at once.
 KERNEL_ROWS = 1024
@@ -72,14 +72,14 @@ class Estimator(BaseEstimator):
         fitted = self.__dict__.get("_fitted")
         if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
             if name in OF_KERNEL_ROWS and self._kernel_rows is not None:
-                return self._kernel_rows[fitted.field("machine")["support"]]
+                return self._kernel_rows[fitted.field("expansion")["support"]]
             kernelized = OF_KERNELIZED.get(self._id)
             if kernelized is not None and name in kernelized:
                 return kernelized[name](fitted)
-            if kernelized is None and name in OF_MACHINE and "machine" in fitted.fields():
+            if kernelized is None and name in OF_EXPANSION and "expansion" in fitted.fields():
                 n_support = fitted.field("n_support") if "n_support" in fitted.fields() else None
                 if name != "n_support_" or n_support is None:
-                    return OF_MACHINE[name](fitted.field("machine"), n_support)
+                    return OF_EXPANSION[name](fitted.field("expansion"), n_support)
             # Scikit-learn may call two things by one name; what the model lacks is not meant.
             for field, derive in [ALIASES.get(name, ("", None)), (name[:-1], None)]:
                 try:
@@ -97,8 +97,8 @@ class Estimator(BaseEstimator):
         fields = set(fitted.fields()) if fitted is not None else set()
         names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
         names |= set(BY_COLUMN) if "columns" in fields else set()
-        machine = set(OF_MACHINE) - {"coef_"} if "machine" in fields else set()
-        names |= set(OF_KERNELIZED.get(self._id, machine)) if fields else set()
+        expansion = set(OF_EXPANSION) - {"coef_"} if "expansion" in fields else set()
+        names |= set(OF_KERNELIZED.get(self._id, expansion)) if fields else set()
         return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -150,7 +150,7 @@ class Estimator(BaseEstimator):
             support = slice(None)
             n_fit = matrix.shape[0]
         else:
-            support = self._fitted.field("machine")["support"].astype(np.int64)
+            support = self._fitted.field("expansion")["support"].astype(np.int64)
             n_fit = self._fitted.n_columns
         others = self._kernel_rows[support]
         out = np.zeros((matrix.shape[0], n_fit))

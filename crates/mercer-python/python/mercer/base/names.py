@@ -41,21 +41,21 @@ ALIASES = {
 BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_probabilities"}
 
 
-def _support_vectors(machine: dict[str, Any]) -> Any:
-    thin = machine["thin"]
+def _support_vectors(expansion: dict[str, Any]) -> Any:
+    thin = expansion["thin"]
     if thin is None:
-        return machine["vectors"]
-    shape = (len(thin["offsets"]) - 1, machine["n_columns"])
+        return expansion["vectors"]
+    shape = (len(thin["offsets"]) - 1, expansion["n_columns"])
     parts = (thin["values"], thin["columns"], thin["offsets"])
     return importlib.import_module("scipy.sparse").csr_matrix(parts, shape=shape)
 
 
-def _pair_weights(machine: dict[str, Any], n_support: np.ndarray | None) -> np.ndarray:
+def _pair_weights(expansion: dict[str, Any], n_support: np.ndarray | None) -> np.ndarray:
     """The weights of the columns in every decision, where the kernel is linear."""
-    if machine["function"]["kernel"] != "linear":
+    if expansion["function"]["kernel"] != "linear":
         raise AttributeError("coef_ is only available when using a linear kernel")
-    vectors, table = _support_vectors(machine), machine["coefficients"]
-    if n_support is None or len(machine["intercepts"]) == len(table):
+    vectors, table = _support_vectors(expansion), expansion["coefficients"]
+    if n_support is None or len(expansion["intercepts"]) == len(table):
         return np.asarray(table @ vectors)
     ends = np.concatenate([[0], np.cumsum(n_support)])
     of = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
@@ -68,15 +68,15 @@ def _pair_weights(machine: dict[str, Any], n_support: np.ndarray | None) -> np.n
     )
 
 
-#: What scikit-learn calls the parts of a machine with support vectors, and how they are made of ours.
-OF_MACHINE = {
+#: What scikit-learn calls the parts of a kernel expansion, and how they follow from ours.
+OF_EXPANSION = {
     "coef_": _pair_weights,
-    "dual_coef_": lambda machine, _: machine["coefficients"],
-    "intercept_": lambda machine, _: machine["intercepts"],
-    "n_support_": lambda machine, _: np.array([len(machine["support"])], dtype=np.int32),
-    "offset_": lambda machine, _: -machine["intercepts"],
-    "support_": lambda machine, _: machine["support"].astype(np.int32),
-    "support_vectors_": lambda machine, _: _support_vectors(machine),
+    "dual_coef_": lambda expansion, _: expansion["coefficients"],
+    "intercept_": lambda expansion, _: expansion["intercepts"],
+    "n_support_": lambda expansion, _: np.array([len(expansion["support"])], dtype=np.int32),
+    "offset_": lambda expansion, _: -expansion["intercepts"],
+    "support_": lambda expansion, _: expansion["support"].astype(np.int32),
+    "support_vectors_": lambda expansion, _: _support_vectors(expansion),
 }
 
 
@@ -95,23 +95,23 @@ def _powers(fitted: _mercer.Fitted) -> np.ndarray:
     return np.vstack([np.bincount(np.array(p, dtype=int), minlength=n) for p in products])
 
 
-def _of_machine(derive: Any) -> Any:
-    return lambda fitted: derive(fitted.field("machine"))
+def _of_expansion(derive: Any) -> Any:
+    return lambda fitted: derive(fitted.field("expansion"))
 
 
-#: What scikit-learn calls the parts of a model, by id, where the tables above do not tell: the machine is a
-#: part of something else, or there is none.
+#: What scikit-learn calls the parts of a model, by id, where the tables above do not apply: the expansion is
+#: part of another model, or there is none.
 OF_KERNELIZED = {
     "kernel-pca": {
         "eigenvectors_": lambda fitted: (
-            fitted.field("machine")["coefficients"].T * np.sqrt(fitted.field("eigenvalues"))
+            fitted.field("expansion")["coefficients"].T * np.sqrt(fitted.field("eigenvalues"))
         ),
-        "gamma_": _of_machine(lambda machine: machine["function"]["gamma"]),
-        "X_fit_": _of_machine(_support_vectors),
+        "gamma_": _of_expansion(lambda expansion: expansion["function"]["gamma"]),
+        "X_fit_": _of_expansion(_support_vectors),
     },
     "kernel-ridge": {
-        "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("machine")["coefficients"]),
-        "X_fit_": _of_machine(_support_vectors),
+        "dual_coef_": lambda fitted: _by_target(fitted, fitted.field("expansion")["coefficients"]),
+        "X_fit_": _of_expansion(_support_vectors),
     },
     "mlp": {
         "n_layers_": lambda fitted: len(fitted.field("coefs")) + 1,
@@ -126,11 +126,11 @@ OF_KERNELIZED = {
         "out_activation_": lambda fitted: "identity",
     },
     "nystroem": {
-        "component_indices_": _of_machine(lambda machine: machine["support"].astype(np.int64)),
-        "components_": _of_machine(_support_vectors),
+        "component_indices_": _of_expansion(lambda expansion: expansion["support"].astype(np.int64)),
+        "components_": _of_expansion(_support_vectors),
         "error_": lambda fitted: fitted.field("left_out"),
         "n_components_": lambda fitted: fitted.n_outputs,
-        "normalization_": _of_machine(lambda machine: machine["coefficients"]),
+        "normalization_": _of_expansion(lambda expansion: expansion["coefficients"]),
     },
     "polynomial-features": {
         "n_output_features_": lambda fitted: fitted.n_outputs,
