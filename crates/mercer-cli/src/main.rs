@@ -15,7 +15,7 @@ use session::Session;
 use std::process::ExitCode;
 
 #[global_allocator]
-static LARGE_PAGES: mercer_num::memory::LargePages = mercer_num::memory::LargePages;
+static LARGE_PAGES: mercer_num::memory::HugePageAllocator = mercer_num::memory::HugePageAllocator;
 
 fn main() -> ExitCode {
     let args = args::Args::parse();

@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::pipeline::{Blocks, Decoded, Pass, Reader};
 use crate::sniff;
 use memchr::{memchr, memchr2, memrchr};
-use mercer_num::simd::bytes::places_of_either;
+use mercer_num::simd::bytes::positions_of_either;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -353,7 +353,7 @@ impl<'a> Separators<'a> {
     fn look(&mut self) {
         self.window = self.window.end..(self.window.end + WINDOW).min(self.bytes.len());
         let window = &self.bytes[self.window.clone()];
-        self.n_places = places_of_either(window, self.delimiter, b'\n', &mut self.places);
+        self.n_places = positions_of_either(window, self.delimiter, b'\n', &mut self.places);
         self.next = 0;
     }
 }

@@ -1,18 +1,21 @@
 //! Single and double precision behind one name, for the loops that run in either.
 
 use crate::Rows;
-use crate::linalg::{dot_products, lower_products, take_dot_products};
-use crate::simd::cosine::{waves_double, waves_single};
+use crate::linalg::{dot_products, lower_triangular_products, subtract_dot_products};
+use crate::simd::cosine::{scaled_cosines_double, scaled_cosines_single};
 use crate::simd::exp::{
-    absolute_double, absolute_single, chi_double, chi_single, exp_each_double, exp_each_single,
-    gaussians_double, gaussians_single, powers_double, powers_single, tanhs_double, tanhs_single,
+    chi_squared_distance_double, chi_squared_distance_single, exp_each_double, exp_each_single,
+    gaussian_kernel_double, gaussian_kernel_single, l1_distance_double, l1_distance_single,
+    polynomial_kernel_double, polynomial_kernel_single, sigmoid_kernel_double,
+    sigmoid_kernel_single,
 };
-use crate::simd::hadamard::{turn_double, turn_single};
+use crate::simd::hadamard::{hadamard_rotate_double, hadamard_rotate_single};
 use crate::simd::smo::{
-    Scan, add_columns_double, add_columns_single, dot_double, dot_single, partner_double,
-    partner_single, step_double, step_single, thin_dots_double, thin_dots_single,
+    WorkingSetScan, add_columns_double, add_columns_single, dot_double, dot_single,
+    select_second_double, select_second_single, sparse_dots_double, sparse_dots_single,
+    update_and_scan_double, update_and_scan_single,
 };
-use crate::simd::sparse_product::{thin_panel_double, thin_panel_single};
+use crate::simd::sparse_product::{sparse_panel_double, sparse_panel_single};
 use std::borrow::Cow;
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -35,9 +38,9 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     /// `out = A · Bᵀ` for row-major blocks of rows, on this thread.
     fn dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
     /// `out −= A · Bᵀ`, the same.
-    fn take_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
+    fn subtract_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]);
     /// `out = A · Lᵀ` for `n` row-major rows and a triangle with nothing above its diagonal, on this thread.
-    fn lower_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize);
+    fn lower_triangular_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize);
 
     /// A buffer of at least so many numbers that lives as long as its thread, holding anything: blocks
     /// need not wait for fresh memory.
@@ -45,30 +48,30 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     /// Every number becomes its exponential.
     fn exp_each(x: &mut [Self]);
     /// `x ← scale · cos(x + phases)`.
-    fn waves(x: &mut [Self], phases: &[Self], scale: f64);
+    fn scaled_cosines(x: &mut [Self], phases: &[Self], scale: f64);
     /// A row turned by signs, sums and differences.
-    fn turn(x: &[Self], signs: &[Self], out: &mut [Self]);
+    fn hadamard_rotate(x: &[Self], signs: &[Self], out: &mut [Self]);
     /// Gaussian kernel values from inner products and squared lengths.
-    fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]);
+    fn gaussian_kernel(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]);
     /// Powers of inner products.
-    fn powers(dots: &[Self], gamma: f64, constant: f64, degree: u32, out: &mut [Self]);
+    fn polynomial_kernel(dots: &[Self], gamma: f64, constant: f64, degree: u32, out: &mut [Self]);
     /// Hyperbolic tangents of inner products.
-    fn tanhs(dots: &[Self], gamma: f64, constant: f64, out: &mut [Self]);
+    fn sigmoid_kernel(dots: &[Self], gamma: f64, constant: f64, out: &mut [Self]);
     /// `Σ |a − b|`.
-    fn absolute(a: &[Self], b: &[Self]) -> Self;
+    fn l1_distance(a: &[Self], b: &[Self]) -> Self;
     /// `Σ (a − b)² / (a + b)`.
-    fn chi(a: &[Self], b: &[Self]) -> Self;
+    fn chi_squared_distance(a: &[Self], b: &[Self]) -> Self;
     /// A step of two variables, and a scan.
-    fn step(
+    fn update_and_scan(
         f: &mut [f64],
         rising: &[Self],
         falling: &[Self],
         t: f64,
         up: &[f64],
         down: &[f64],
-    ) -> Scan;
+    ) -> WorkingSetScan;
     /// The partner of a rising variable.
-    fn partner(
+    fn select_second(
         f: &[f64],
         down: &[f64],
         column: &[Self],
@@ -81,7 +84,7 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
     /// `Σ x · weights`.
     fn dot(x: &[Self], weights: &[f64]) -> f64;
     /// Inner products of sparse rows with some that stand side by side.
-    fn thin_dots(
+    fn sparse_dots(
         offsets: &[usize],
         columns: &[i32],
         values: &[Self],
@@ -89,7 +92,7 @@ pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> +
         out: &mut [Self],
     );
     /// Products of sparse rows with a panel of a table.
-    fn thin_panel(
+    fn sparse_panel(
         offsets: &[usize],
         columns: &[i32],
         values: &[Self],
@@ -118,25 +121,25 @@ macro_rules! float {
                 dot_products(a, b, width, out, 1.0);
             }
 
-            fn take_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]) {
-                take_dot_products(a, b, width, out, -1.0);
+            fn subtract_dot_products(a: &[Self], b: &[Self], width: usize, out: &mut [Self]) {
+                subtract_dot_products(a, b, width, out, -1.0);
             }
 
-            fn lower_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize) {
-                lower_products(a, l, out, n, 1.0);
+            fn lower_triangular_products(a: &[Self], l: &[Self], out: &mut [Self], n: usize) {
+                lower_triangular_products(a, l, out, n, 1.0);
             }
 
             fn scratch<R>(n: usize, work: impl FnOnce(&mut [Self]) -> R) -> R {
                 thread_local! {
-                    static KEPT: RefCell<Vec<Vec<$T>>> = const { RefCell::new(Vec::new()) };
+                    static BUFFERS: RefCell<Vec<Vec<$T>>> = const { RefCell::new(Vec::new()) };
                 }
                 // Taken out while in use, so that work which asks again gets another.
-                let mut buffer = KEPT.with_borrow_mut(Vec::pop).unwrap_or_default();
+                let mut buffer = BUFFERS.with_borrow_mut(Vec::pop).unwrap_or_default();
                 if buffer.len() < n {
                     buffer.resize(n, 0.0);
                 }
                 let result = work(&mut buffer[..n]);
-                KEPT.with_borrow_mut(|kept| kept.push(buffer));
+                BUFFERS.with_borrow_mut(|kept| kept.push(buffer));
                 result
             }
 
@@ -144,46 +147,58 @@ macro_rules! float {
                 $exp(x);
             }
 
-            fn waves(x: &mut [Self], phases: &[Self], scale: f64) {
+            fn scaled_cosines(x: &mut [Self], phases: &[Self], scale: f64) {
                 $waves(x, phases, scale as $T);
             }
 
-            fn turn(x: &[Self], signs: &[Self], out: &mut [Self]) {
+            fn hadamard_rotate(x: &[Self], signs: &[Self], out: &mut [Self]) {
                 $turn(x, signs, out);
             }
 
-            fn gaussians(dots: &[Self], own: Self, others: &[Self], gamma: f64, out: &mut [Self]) {
+            fn gaussian_kernel(
+                dots: &[Self],
+                own: Self,
+                others: &[Self],
+                gamma: f64,
+                out: &mut [Self],
+            ) {
                 $gaussians(dots, own, others, gamma as $T, out);
             }
 
-            fn powers(dots: &[Self], gamma: f64, constant: f64, degree: u32, out: &mut [Self]) {
+            fn polynomial_kernel(
+                dots: &[Self],
+                gamma: f64,
+                constant: f64,
+                degree: u32,
+                out: &mut [Self],
+            ) {
                 $powers(dots, gamma as $T, constant as $T, degree, out);
             }
 
-            fn tanhs(dots: &[Self], gamma: f64, constant: f64, out: &mut [Self]) {
+            fn sigmoid_kernel(dots: &[Self], gamma: f64, constant: f64, out: &mut [Self]) {
                 $tanhs(dots, gamma as $T, constant as $T, out);
             }
 
-            fn absolute(a: &[Self], b: &[Self]) -> Self {
+            fn l1_distance(a: &[Self], b: &[Self]) -> Self {
                 $absolute(a, b)
             }
 
-            fn chi(a: &[Self], b: &[Self]) -> Self {
+            fn chi_squared_distance(a: &[Self], b: &[Self]) -> Self {
                 $chi(a, b)
             }
 
-            fn step(
+            fn update_and_scan(
                 f: &mut [f64],
                 rising: &[Self],
                 falling: &[Self],
                 t: f64,
                 up: &[f64],
                 down: &[f64],
-            ) -> Scan {
+            ) -> WorkingSetScan {
                 $step(f, rising, falling, t, up, down)
             }
 
-            fn partner(
+            fn select_second(
                 f: &[f64],
                 down: &[f64],
                 column: &[Self],
@@ -207,7 +222,7 @@ macro_rules! float {
                 $dot(x, weights)
             }
 
-            fn thin_dots(
+            fn sparse_dots(
                 offsets: &[usize],
                 columns: &[i32],
                 values: &[Self],
@@ -217,7 +232,7 @@ macro_rules! float {
                 $thin(offsets, columns, values, table, out);
             }
 
-            fn thin_panel(
+            fn sparse_panel(
                 offsets: &[usize],
                 columns: &[i32],
                 values: &[Self],
@@ -236,36 +251,36 @@ float!(
     "f32",
     block_single,
     exp_each_single,
-    waves_single,
-    turn_single,
-    gaussians_single,
-    powers_single,
-    tanhs_single,
-    absolute_single,
-    chi_single,
-    step_single,
-    partner_single,
+    scaled_cosines_single,
+    hadamard_rotate_single,
+    gaussian_kernel_single,
+    polynomial_kernel_single,
+    sigmoid_kernel_single,
+    l1_distance_single,
+    chi_squared_distance_single,
+    update_and_scan_single,
+    select_second_single,
     add_columns_single,
     dot_single,
-    thin_dots_single,
-    thin_panel_single
+    sparse_dots_single,
+    sparse_panel_single
 );
 float!(
     f64,
     "f64",
     block,
     exp_each_double,
-    waves_double,
-    turn_double,
-    gaussians_double,
-    powers_double,
-    tanhs_double,
-    absolute_double,
-    chi_double,
-    step_double,
-    partner_double,
+    scaled_cosines_double,
+    hadamard_rotate_double,
+    gaussian_kernel_double,
+    polynomial_kernel_double,
+    sigmoid_kernel_double,
+    l1_distance_double,
+    chi_squared_distance_double,
+    update_and_scan_double,
+    select_second_double,
     add_columns_double,
     dot_double,
-    thin_dots_double,
-    thin_panel_double
+    sparse_dots_double,
+    sparse_panel_double
 );

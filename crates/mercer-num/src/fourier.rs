@@ -4,7 +4,7 @@ use std::f64::consts::PI;
 
 /// A plan for rings of one length.
 #[derive(Clone, Debug)]
-pub struct Convolution {
+pub struct CircularConvolution {
     length: usize,
     /// A power of two that holds a convolution before it is closed.
     size: usize,
@@ -12,13 +12,13 @@ pub struct Convolution {
     turns: Vec<(f64, f64)>,
 }
 
-impl Convolution {
+impl CircularConvolution {
     /// The plan for rings of a length.
-    pub fn new(length: usize) -> Convolution {
+    pub fn new(length: usize) -> CircularConvolution {
         let size = (2 * length).next_power_of_two();
         let angle = |k: usize| -2.0 * PI * k as f64 / size as f64;
         let turns = (0..size / 2).map(|k| (angle(k).cos(), angle(k).sin())).collect();
-        Convolution { length, size, turns }
+        CircularConvolution { length, size, turns }
     }
 
     /// `out[k] = Σ a[i] b[j]` over `i + j = k`, counted around the ring; `out` may be read as `a` was.
@@ -93,7 +93,7 @@ mod tests {
             let b: Vec<f64> = (0..length).map(|i| ((i * 53 + 5) % 13) as f64 - 6.0).collect();
             let mut found = a.clone();
 
-            Convolution::new(length).convolve(&mut found, &b, &mut Vec::new());
+            CircularConvolution::new(length).convolve(&mut found, &b, &mut Vec::new());
 
             for (k, found) in found.iter().enumerate() {
                 let sum: f64 = (0..length).map(|i| a[i] * b[(k + length - i) % length]).sum();

@@ -21,6 +21,7 @@
 //! - [`mod@bytes`]: where bytes stand in a text
 //! - [`random`]: portable random streams
 
+pub mod compensated_sum;
 pub mod double_double;
 pub mod float;
 pub mod fourier;
@@ -32,7 +33,6 @@ pub mod rows;
 pub mod simd;
 pub mod sparse;
 pub mod special;
-pub mod sum;
 
 pub use float::Float;
 pub use rows::{Matrix, Rows, SharedMatrix, Sparse};

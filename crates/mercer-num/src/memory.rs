@@ -39,7 +39,7 @@ pub fn zeros(n: usize) -> Vec<f64> {
 /// The same for numbers of any kind.
 pub fn zeros_of<T: Copy + Default>(n: usize) -> Vec<T> {
     let mut out = vec![T::default(); n];
-    ask_for_large_pages(out.as_mut_ptr().cast(), size_of_val(out.as_slice()));
+    advise_huge_pages(out.as_mut_ptr().cast(), size_of_val(out.as_slice()));
     out
 }
 
@@ -48,20 +48,20 @@ pub fn zeros_of<T: Copy + Default>(n: usize) -> Vec<T> {
 ///
 /// For programs to declare as their `#[global_allocator]`.
 #[derive(Debug)]
-pub struct LargePages;
+pub struct HugePageAllocator;
 
 // SAFETY: the system's allocator, whose memory is given on as it is; advice about it changes how it is
 // mapped and never what it holds.
-unsafe impl GlobalAlloc for LargePages {
+unsafe impl GlobalAlloc for HugePageAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let place = unsafe { System.alloc(layout) };
-        ask_for_large_pages(place, layout.size());
+        advise_huge_pages(place, layout.size());
         place
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         let place = unsafe { System.alloc_zeroed(layout) };
-        ask_for_large_pages(place, layout.size());
+        advise_huge_pages(place, layout.size());
         place
     }
 
@@ -71,7 +71,7 @@ unsafe impl GlobalAlloc for LargePages {
 
     unsafe fn realloc(&self, place: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         let place = unsafe { System.realloc(place, layout, size) };
-        ask_for_large_pages(place, size);
+        advise_huge_pages(place, size);
         place
     }
 }
@@ -79,23 +79,23 @@ unsafe impl GlobalAlloc for LargePages {
 /// Starts to bring a slice into cache, its first kilobytes where it is longer. A hint without effect on any
 /// result.
 #[inline(always)]
-pub fn fetch<T>(slice: &[T]) {
+pub fn prefetch<T>(slice: &[T]) {
     /// Bytes of a line, and where the machine by itself has seen that it goes on.
     const LINE: usize = 64;
     const FAR: usize = 2048;
     for at in (0..size_of_val(slice).min(FAR)).step_by(LINE) {
-        fetch_byte(slice.as_ptr().cast(), at);
+        prefetch_byte(slice.as_ptr().cast(), at);
     }
 }
 
 /// Starts to bring the line of cache in which a slice has its item `at`, or would have it. A hint as well.
 #[inline(always)]
-pub fn fetch_line<T>(slice: &[T], at: usize) {
-    fetch_byte(slice.as_ptr().cast(), at.wrapping_mul(size_of::<T>()));
+pub fn prefetch_line<T>(slice: &[T], at: usize) {
+    prefetch_byte(slice.as_ptr().cast(), at.wrapping_mul(size_of::<T>()));
 }
 
 #[inline(always)]
-fn fetch_byte(from: *const i8, at: usize) {
+fn prefetch_byte(from: *const i8, at: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -108,12 +108,12 @@ fn fetch_byte(from: *const i8, at: usize) {
 
 /// Tables below this size do well without: two of the usual large pages.
 #[cfg(target_os = "linux")]
-const LEAST_BYTES: usize = 4 << 20;
+const MIN_HUGE_PAGE_BYTES: usize = 4 << 20;
 
 #[cfg(target_os = "linux")]
 #[inline]
-fn ask_for_large_pages(start: *mut u8, n_bytes: usize) {
-    if n_bytes >= LEAST_BYTES && !start.is_null() {
+fn advise_huge_pages(start: *mut u8, n_bytes: usize) {
+    if n_bytes >= MIN_HUGE_PAGE_BYTES && !start.is_null() {
         advise(start, n_bytes);
     }
 }
@@ -136,7 +136,7 @@ fn advise(start: *mut u8, n_bytes: usize) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn ask_for_large_pages(_: *mut u8, _: usize) {}
+fn advise_huge_pages(_: *mut u8, _: usize) {}
 
 #[cfg(test)]
 mod tests {

@@ -111,7 +111,7 @@ impl<'a> Rows<'a> {
     }
 
     /// The first cell that is infinite, or NaN where `missing` is not welcome: its row and column.
-    pub fn first_bad_cell(&self, missing: Missing) -> Option<(usize, usize)> {
+    pub fn first_invalid_cell(&self, missing: Missing) -> Option<(usize, usize)> {
         let bad = |v: f64| v.is_infinite() || (missing == Missing::Refused && v.is_nan());
         match (self, missing) {
             (Rows::Dense(x), Missing::Allowed) => first_bad(x, |v| v.abs() == f64::INFINITY),
@@ -239,17 +239,17 @@ mod tests {
     fn the_first_bad_cell_is_found() {
         let x = array![[1.0, f64::NAN], [f64::INFINITY, 2.0]];
 
-        assert_eq!(Rows::from(&x).first_bad_cell(Missing::Allowed), Some((1, 0)));
-        assert_eq!(Rows::from(&x).first_bad_cell(Missing::Refused), Some((0, 1)));
+        assert_eq!(Rows::from(&x).first_invalid_cell(Missing::Allowed), Some((1, 0)));
+        assert_eq!(Rows::from(&x).first_invalid_cell(Missing::Refused), Some((0, 1)));
         let mut large = Array2::<f32>::zeros((700, 130));
         (large[[600, 5]], large[[400, 129]], large[[400, 17]]) =
             (f32::NAN, f32::INFINITY, f32::NAN);
-        let bad = |missing| Rows::Single(large.view()).first_bad_cell(missing);
+        let bad = |missing| Rows::Single(large.view()).first_invalid_cell(missing);
         assert_eq!(
             (bad(Missing::Allowed), bad(Missing::Refused)),
             (Some((400, 129)), Some((400, 17)))
         );
         large[[400, 129]] = 0.0;
-        assert_eq!(Rows::Single(large.view()).first_bad_cell(Missing::Allowed), None);
+        assert_eq!(Rows::Single(large.view()).first_invalid_cell(Missing::Allowed), None);
     }
 }

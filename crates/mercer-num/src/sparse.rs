@@ -10,7 +10,7 @@ use std::fmt;
 use std::ops::Range;
 
 /// Rows looked through by one thread at a time.
-const CHUNK: usize = 512;
+const ROWS_PER_CHUNK: usize = 512;
 
 /// Borrowed compressed rows; 32-bit columns as scipy has them, machine-size offsets.
 #[derive(Clone, Copy, Debug)]
@@ -38,24 +38,24 @@ impl<'a> SparseView<'a> {
     /// let x = SparseView::try_new(3, &[0, 2, 3], &[2, 0, 2], &[5.0, 6.0, 7.0])?;
     /// assert_eq!((x.get(0, 2), x.get(1, 0)), (5.0, 0.0));
     /// assert!(SparseView::try_new(2, &[0, 2, 3], &[2, 0, 2], &[5.0, 6.0, 7.0]).is_err());
-    /// # Ok::<(), mercer_num::sparse::BadParts>(())
+    /// # Ok::<(), mercer_num::sparse::InvalidCsr>(())
     /// ```
     pub fn try_new(
         n_columns: usize,
         offsets: &'a [usize],
         columns: &'a [i32],
         values: &'a [f64],
-    ) -> Result<SparseView<'a>, BadParts> {
+    ) -> Result<SparseView<'a>, InvalidCsr> {
         let n_cells = columns.len();
         if n_cells != values.len() {
-            return Err(BadParts::Lengths { columns: n_cells, values: values.len() });
+            return Err(InvalidCsr::Lengths { columns: n_cells, values: values.len() });
         }
-        let Some(end) = offsets.last() else { return Err(BadParts::NoOffsets) };
+        let Some(end) = offsets.last() else { return Err(InvalidCsr::NoOffsets) };
         if let Some(row) = offsets.windows(2).position(|row| row[0] > row[1]) {
-            return Err(BadParts::Falling { row });
+            return Err(InvalidCsr::DecreasingOffsets { row });
         }
         if *end > n_cells {
-            return Err(BadParts::Short { found: n_cells, expected: *end });
+            return Err(InvalidCsr::MissingEntries { found: n_cells, expected: *end });
         }
         // A negative column is a huge one without its sign. The largest is found by a loop without
         // branches; which cell is outside is asked only when there is one.
@@ -66,7 +66,7 @@ impl<'a> SparseView<'a> {
             && let Some(k) = used.iter().position(outside)
         {
             let row = offsets.partition_point(|at| *at <= offsets[0] + k) - 1;
-            return Err(BadParts::Column { row, column: used[k], n_columns });
+            return Err(InvalidCsr::ColumnOutOfRange { row, column: used[k], n_columns });
         }
         Ok(SparseView { n_columns, offsets, start: 0, columns, values })
     }
@@ -82,7 +82,7 @@ impl<'a> SparseView<'a> {
     }
 
     /// Whether the cells lie row by row. A matrix stored by columns has no rows to lend.
-    pub fn is_by_rows(&self) -> bool {
+    pub fn is_csr(&self) -> bool {
         !self.offsets.is_empty()
     }
 
@@ -158,20 +158,20 @@ impl<'a> SparseView<'a> {
     }
 
     /// Whether the columns of every row rise.
-    pub fn is_rising(&self) -> bool {
+    pub fn has_sorted_columns(&self) -> bool {
         self.iter().all(|(columns, _)| columns.is_sorted_by(|a, b| a < b))
     }
 
-    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in a lower triangle of all columns whose lines stand
+    /// `aⱼₖ += times · xⱼ xₖ` over the pairs of cells of row `i`, in a lower packed_row_start of all columns whose lines stand
     /// one behind the other. The columns of the row have to rise, or pairs land in other lines.
     ///
     /// # Panics
-    /// If there is no such row, or the triangle is too small.
+    /// If there is no such row, or the packed_row_start is too small.
     #[inline]
     pub fn add_cross_products(&self, i: usize, times: f64, a: &mut [f64]) {
-        assert!(a.len() >= triangle(self.n_columns), "a triangle of the columns");
+        assert!(a.len() >= packed_row_start(self.n_columns), "a packed_row_start of the columns");
         let (columns, values) = self.row(i);
-        let line = |j: i32| triangle(j as usize);
+        let line = |j: i32| packed_row_start(j as usize);
         let mut add = |line: usize, j: i32, product: f64| {
             // SAFETY: whoever made the view saw that every column is one of `n_columns`; the last line has room for
             // all of them behind its start, and the others start before it.
@@ -198,14 +198,14 @@ impl<'a> SparseView<'a> {
 
     /// Starts to bring row `i` into cache; a hint without effect on any result.
     #[inline]
-    pub fn fetch(&self, i: usize) {
+    pub fn prefetch_row(&self, i: usize) {
         let (columns, values) = self.row(i);
-        crate::memory::fetch(columns);
-        crate::memory::fetch(values);
+        crate::memory::prefetch(columns);
+        crate::memory::prefetch(values);
     }
 
     /// The same cells by columns: row `j` of what is given back holds column `j`, by rising row.
-    pub fn by_columns(&self) -> WholeRows {
+    pub fn transpose(&self) -> CsrMatrix {
         let mut offsets = vec![0; self.n_columns + 1];
         self.iter().flat_map(|(columns, _)| columns).for_each(|j| offsets[*j as usize + 1] += 1);
         for j in 0..self.n_columns {
@@ -221,7 +221,7 @@ impl<'a> SparseView<'a> {
                 *place += 1;
             }
         }
-        WholeRows { n_columns: self.n_rows(), offsets, columns, values }
+        CsrMatrix { n_columns: self.n_rows(), offsets, columns, values }
     }
 
     /// The cell in row `i` and column `j`.
@@ -235,21 +235,21 @@ impl<'a> SparseView<'a> {
     }
 
     /// The same rows with every cell stored once: these, or a copy where some cell is in parts.
-    pub fn whole(&self) -> Whole<'a> {
+    pub fn sum_duplicates(&self) -> SummedDuplicates<'a> {
         let in_parts: Vec<bool> = self
             .offsets
             .par_windows(2)
-            .chunks(CHUNK)
+            .chunks(ROWS_PER_CHUNK)
             .flat_map_iter(|rows| {
-                let mut marks = Marks::new();
+                let mut marks = ColumnBits::new();
                 let cells = |row: &[usize]| &self.columns[row[0] - self.start..row[1] - self.start];
                 rows.into_iter().map(move |row| marks.find_twice(cells(row))).collect::<Vec<_>>()
             })
             .collect();
         if !in_parts.contains(&true) {
-            return Whole::Borrowed(*self);
+            return SummedDuplicates::Borrowed(*self);
         }
-        let mut whole = WholeRows { n_columns: self.n_columns, ..Default::default() };
+        let mut whole = CsrMatrix { n_columns: self.n_columns, ..Default::default() };
         whole.offsets.push(0);
         for ((columns, values), in_parts) in self.iter().zip(in_parts) {
             if in_parts {
@@ -260,13 +260,13 @@ impl<'a> SparseView<'a> {
             }
             whole.offsets.push(whole.columns.len());
         }
-        Whole::Owned(whole)
+        SummedDuplicates::Owned(whole)
     }
 }
 
-/// Where line `j` of a lower triangle starts whose lines stand one behind the other; of `n` lines, how many cells it has.
+/// Where line `j` of a lower packed_row_start starts whose lines stand one behind the other; of `n` lines, how many cells it has.
 #[inline]
-pub fn triangle(j: usize) -> usize {
+pub fn packed_row_start(j: usize) -> usize {
     j * (j + 1) / 2
 }
 
@@ -286,46 +286,46 @@ impl<'a> From<&'a Sparse> for SparseView<'a> {
 
 /// Rows that store no cell twice.
 #[derive(Clone, Debug)]
-pub enum Whole<'a> {
+pub enum SummedDuplicates<'a> {
     /// They never did.
     Borrowed(SparseView<'a>),
     /// Copied, with parts added up.
-    Owned(WholeRows),
+    Owned(CsrMatrix),
 }
 
-impl Whole<'_> {
+impl SummedDuplicates<'_> {
     /// The rows.
     pub fn view(&self) -> SparseView<'_> {
         match self {
-            Whole::Borrowed(x) => *x,
-            Whole::Owned(x) => x.view(),
+            SummedDuplicates::Borrowed(x) => *x,
+            SummedDuplicates::Owned(x) => x.view(),
         }
     }
 }
 
 /// A copy of rows in which every cell is stored once.
 #[derive(Clone, Debug, Default)]
-pub struct WholeRows {
+pub struct CsrMatrix {
     n_columns: usize,
     offsets: Vec<usize>,
     columns: Vec<i32>,
     values: Vec<f64>,
 }
 
-impl WholeRows {
+impl CsrMatrix {
     /// The cells of dense rows that are not zero; `None` where they are more than a share of all.
     ///
     /// ```
-    /// use mercer_num::{Rows, sparse::WholeRows};
+    /// use mercer_num::{Rows, sparse::CsrMatrix};
     /// let x = ndarray::array![[0.0, 2.0, 0.0], [0.0, 0.0, 0.0]];
-    /// let thin = WholeRows::of_dense(&Rows::from(&x), 0.5).unwrap();
+    /// let thin = CsrMatrix::from_dense(&Rows::from(&x), 0.5).unwrap();
     /// assert_eq!(thin.view().row(0), (&[1][..], &[2.0][..]));
-    /// assert!(WholeRows::of_dense(&Rows::from(&x), 0.1).is_none());
+    /// assert!(CsrMatrix::from_dense(&Rows::from(&x), 0.1).is_none());
     /// ```
-    pub fn of_dense(rows: &crate::Rows<'_>, share: f64) -> Option<WholeRows> {
+    pub fn from_dense(rows: &crate::Rows<'_>, share: f64) -> Option<CsrMatrix> {
         let (n, width) = (rows.n_rows(), rows.n_columns());
         let most = (share * (n * width) as f64) as usize;
-        let mut thin = WholeRows { n_columns: width, offsets: vec![0], ..Default::default() };
+        let mut thin = CsrMatrix { n_columns: width, offsets: vec![0], ..Default::default() };
         for i in 0..n {
             let row = rows.block(i..i + 1)?;
             for (j, v) in row.iter().enumerate().filter(|(_, v)| **v != 0.0) {
@@ -353,7 +353,7 @@ impl WholeRows {
 
     /// Every cell as what is made of it.
     #[must_use]
-    pub fn map(mut self, f: impl Fn(f64) -> f64) -> WholeRows {
+    pub fn map(mut self, f: impl Fn(f64) -> f64) -> CsrMatrix {
         self.values.iter_mut().for_each(|v| *v = f(*v));
         self
     }
@@ -377,20 +377,20 @@ impl WholeRows {
 }
 
 /// A bit for every column, by its last digits: few enough to stay in the fastest cache.
-struct Marks {
+struct ColumnBits {
     bits: Vec<u64>,
     sorted: Vec<i32>,
 }
 
-impl Marks {
+impl ColumnBits {
     const WORDS: usize = 1 << 11;
 
-    fn new() -> Marks {
-        Marks { bits: vec![0; Marks::WORDS], sorted: Vec::new() }
+    fn new() -> ColumnBits {
+        ColumnBits { bits: vec![0; ColumnBits::WORDS], sorted: Vec::new() }
     }
 
     fn place(j: i32) -> (usize, u64) {
-        (j as usize >> 6 & (Marks::WORDS - 1), 1 << (j & 63))
+        (j as usize >> 6 & (ColumnBits::WORDS - 1), 1 << (j & 63))
     }
 
     /// Whether a column stands in a row twice. Two columns of the same mark are looked at again.
@@ -400,11 +400,11 @@ impl Marks {
         }
         let mut met = 0;
         for j in columns {
-            let (word, bit) = Marks::place(*j);
+            let (word, bit) = ColumnBits::place(*j);
             met |= self.bits[word] & bit;
             self.bits[word] |= bit;
         }
-        columns.iter().for_each(|j| self.bits[Marks::place(*j).0] = 0);
+        columns.iter().for_each(|j| self.bits[ColumnBits::place(*j).0] = 0);
         if met == 0 {
             return false;
         }
@@ -417,7 +417,7 @@ impl Marks {
 
 /// Why some parts are not compressed rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BadParts {
+pub enum InvalidCsr {
     /// There is not a value for every column.
     Lengths {
         /// How many columns.
@@ -428,19 +428,19 @@ pub enum BadParts {
     /// Not even the start of the first row is told.
     NoOffsets,
     /// A row ends before it starts.
-    Falling {
+    DecreasingOffsets {
         /// Counted from zero.
         row: usize,
     },
     /// The offsets lead beyond the cells.
-    Short {
+    MissingEntries {
         /// How many cells there are.
         found: usize,
         /// How many the offsets speak of.
         expected: usize,
     },
     /// A cell in a column that does not exist.
-    Column {
+    ColumnOutOfRange {
         /// Counted from zero.
         row: usize,
         /// Counted from zero.
@@ -450,18 +450,20 @@ pub enum BadParts {
     },
 }
 
-impl fmt::Display for BadParts {
+impl fmt::Display for InvalidCsr {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            BadParts::Lengths { columns, values } => {
+            InvalidCsr::Lengths { columns, values } => {
                 write!(f, "there are {columns} column indices and {values} values")
             }
-            BadParts::NoOffsets => write!(f, "there are no row offsets"),
-            BadParts::Falling { row } => write!(f, "row {} ends before it starts", row + 1),
-            BadParts::Short { found, expected } => {
+            InvalidCsr::NoOffsets => write!(f, "there are no row offsets"),
+            InvalidCsr::DecreasingOffsets { row } => {
+                write!(f, "row {} ends before it starts", row + 1)
+            }
+            InvalidCsr::MissingEntries { found, expected } => {
                 write!(f, "the row offsets speak of {expected} cells, there are {found}")
             }
-            BadParts::Column { row, column, n_columns } => write!(
+            InvalidCsr::ColumnOutOfRange { row, column, n_columns } => write!(
                 f,
                 "row {} has a cell at column index {column}, the indices of {n_columns} columns are \
                  below that number and not negative",
@@ -471,7 +473,7 @@ impl fmt::Display for BadParts {
     }
 }
 
-impl std::error::Error for BadParts {}
+impl std::error::Error for InvalidCsr {}
 
 #[cfg(test)]
 mod tests {
@@ -508,13 +510,13 @@ mod tests {
 
     #[test]
     fn only_rows_with_parts_are_put_together() {
-        let whole = view().whole();
+        let whole = view().sum_duplicates();
 
-        let Whole::Owned(_) = whole else { panic!("a cell is in parts") };
+        let SummedDuplicates::Owned(_) = whole else { panic!("a cell is in parts") };
         assert_eq!(whole.view().row(0), (&[0, 2][..], &[5.0, 1.0][..]));
         assert_eq!(whole.view().row(1), (&[][..], &[][..]));
         assert_eq!(whole.view().row(2), view().row(2));
-        assert!(matches!(view().slice(1..3).whole(), Whole::Borrowed(_)));
+        assert!(matches!(view().slice(1..3).sum_duplicates(), SummedDuplicates::Borrowed(_)));
     }
 
     #[test]
@@ -524,8 +526,8 @@ mod tests {
         let twice =
             SparseView::try_new(1 << 20, &[0, 3], &[FAR, 5, FAR], &[1.0, 2.0, 4.0]).unwrap();
 
-        assert!(matches!(once.whole(), Whole::Borrowed(_)));
-        assert_eq!(twice.whole().view().row(0), (&[5, FAR][..], &[2.0, 5.0][..]));
+        assert!(matches!(once.sum_duplicates(), SummedDuplicates::Borrowed(_)));
+        assert_eq!(twice.sum_duplicates().view().row(0), (&[5, FAR][..], &[2.0, 5.0][..]));
     }
 
     #[test]
@@ -535,11 +537,14 @@ mod tests {
         };
 
         let two = [1.0, 2.0];
-        assert_eq!(refused(3, &[0, 2], &[0], &two), BadParts::Lengths { columns: 1, values: 2 });
-        assert_eq!(refused(3, &[], &[], &[]), BadParts::NoOffsets);
-        assert_eq!(refused(3, &[0, 2, 1], &[0, 1], &two), BadParts::Falling { row: 1 });
-        assert_eq!(refused(3, &[0, 3], &[0, 1], &two), BadParts::Short { found: 2, expected: 3 });
-        let column = |column| BadParts::Column { row: 1, column, n_columns: 3 };
+        assert_eq!(refused(3, &[0, 2], &[0], &two), InvalidCsr::Lengths { columns: 1, values: 2 });
+        assert_eq!(refused(3, &[], &[], &[]), InvalidCsr::NoOffsets);
+        assert_eq!(refused(3, &[0, 2, 1], &[0, 1], &two), InvalidCsr::DecreasingOffsets { row: 1 });
+        assert_eq!(
+            refused(3, &[0, 3], &[0, 1], &two),
+            InvalidCsr::MissingEntries { found: 2, expected: 3 }
+        );
+        let column = |column| InvalidCsr::ColumnOutOfRange { row: 1, column, n_columns: 3 };
         assert_eq!(refused(3, &[0, 1, 2], &[0, 3], &two), column(3));
         assert_eq!(refused(3, &[0, 1, 2], &[0, -1], &two), column(-1));
         assert!(SparseView::try_new(0, &[0, 0], &[], &[]).is_ok());
@@ -556,8 +561,8 @@ mod tests {
 
         assert_eq!(SparseView::from(&by_rows).get(2, 3), 5.0);
         assert_eq!(SparseView::from(&cut).get(1, 3), 5.0);
-        assert!(SparseView::from(&cut).is_by_rows());
-        assert!(!SparseView::from(&by_columns).is_by_rows());
+        assert!(SparseView::from(&cut).is_csr());
+        assert!(!SparseView::from(&by_columns).is_csr());
     }
 
     #[test]
@@ -570,7 +575,7 @@ mod tests {
         x.add_cross_products(1, 2.0, &mut first);
         x.add_cross_products(2, 1.0, &mut last);
 
-        assert!(x.is_rising());
+        assert!(x.has_sorted_columns());
         assert_eq!(first, [18.0, 0.0, 0.0, 30.0, 0.0, 50.0]);
         assert_eq!(last, [4.0, 6.0, 9.0, 8.0, 12.0, 16.0]);
     }

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 #[global_allocator]
-static LARGE_PAGES: mercer_num::memory::LargePages = mercer_num::memory::LargePages;
+static LARGE_PAGES: mercer_num::memory::HugePageAllocator = mercer_num::memory::HugePageAllocator;
 
 /// Every estimator there is: its id, its place in the package, and what it can do.
 #[pyfunction]

@@ -113,7 +113,7 @@ pub fn curves(model: &Trained, columns: &[String]) -> Result<Scene> {
                 let bell = |c: usize| {
                     let mean = portrait.centers[[c, j]];
                     let deviation = portrait.deviations.as_ref().map_or(1.0, |d| d[[c, j]]);
-                    mercer_num::special::log_normal(x, mean, deviation * deviation).exp()
+                    mercer_num::special::normal_log_density(x, mean, deviation * deviation).exp()
                 };
                 Ok((0..portrait.centers.nrows()).map(bell).collect())
             })?,

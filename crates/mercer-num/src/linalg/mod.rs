@@ -5,32 +5,32 @@
 //! place in memory is aligned, but for the tiled one and panels of eigenvectors. So one thread or many give the same bits on one machine. Other
 //! instruction sets fuse and block otherwise and may differ in the last digit.
 
+mod block_lanczos;
 mod cholesky;
+mod double_double_cholesky;
+mod double_double_gram;
 mod eigen;
-mod half;
 mod product;
 mod qr;
 mod svd;
+mod symmetric_matrix;
 mod tiled_cholesky;
-mod top_eigen;
 mod triangular;
-mod wide_cholesky;
-mod wide_gram;
 
+pub use block_lanczos::TopEigen;
 pub use cholesky::Cholesky;
+pub use double_double_cholesky::{DoubleDoubleCholesky, DoubleDoubleMatrix};
+pub use double_double_gram::add_double_double_gram;
 pub use eigen::SymmetricEigen;
-pub use half::HalfMatrix;
 pub use product::{
-    add_gram, add_lower, add_product, add_times, dot_products, gram, lower_products, multiply,
-    multiply_transposed, take_dot_products,
+    add_gram, add_gram_rows, add_matrix_product, add_transposed_product, dot_products, gram,
+    lower_triangular_products, multiply, multiply_transposed, subtract_dot_products,
 };
 pub use qr::{PivotedQr, Qr};
 pub use svd::Svd;
-pub use tiled_cholesky::{Factored, cholesky_in_place, inverse_diagonal};
-pub use top_eigen::TopEigen;
+pub use symmetric_matrix::SymmetricMatrix;
+pub use tiled_cholesky::{CholeskyProgress, cholesky_in_place, inverse_diagonal};
 pub use triangular::{solve_lower, solve_lower_transposed, solve_upper, solve_upper_transposed};
-pub use wide_cholesky::{WideCholesky, WideMatrix};
-pub use wide_gram::add_wide_gram;
 
 use crate::Matrix;
 use faer::{Mat, MatRef};

@@ -47,7 +47,7 @@ pub fn add_gram<T: ComplexField + Copy>(block: &[T], width: usize, into: &mut [T
 ///
 /// # Panics
 /// If the lengths do not fit the width.
-pub fn add_lower<T: ComplexField + Copy>(
+pub fn add_gram_rows<T: ComplexField + Copy>(
     block: &[T],
     width: usize,
     first: usize,
@@ -68,7 +68,13 @@ pub fn add_lower<T: ComplexField + Copy>(
 ///
 /// # Panics
 /// If the lengths do not fit the widths.
-pub fn add_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
+pub fn add_transposed_product(
+    a: &[f64],
+    a_width: usize,
+    b: &[f64],
+    b_width: usize,
+    into: &mut [f64],
+) {
     assert_eq!(into.len(), a_width * b_width, "one cell a pair of columns");
     if into.is_empty() {
         return;
@@ -93,7 +99,7 @@ pub fn dot_products<T: ComplexField + Copy>(a: &[T], b: &[T], width: usize, out:
 ///
 /// # Panics
 /// If the lengths do not fit.
-pub fn take_dot_products<T: ComplexField + Copy>(
+pub fn subtract_dot_products<T: ComplexField + Copy>(
     a: &[T],
     b: &[T],
     width: usize,
@@ -133,7 +139,13 @@ fn scaled_products<T: ComplexField + Copy>(
 ///
 /// # Panics
 /// If the lengths do not fit.
-pub fn lower_products<T: ComplexField + Copy>(a: &[T], l: &[T], out: &mut [T], n: usize, one: T) {
+pub fn lower_triangular_products<T: ComplexField + Copy>(
+    a: &[T],
+    l: &[T],
+    out: &mut [T],
+    n: usize,
+    one: T,
+) {
     if out.is_empty() {
         return;
     }
@@ -142,7 +154,7 @@ pub fn lower_products<T: ComplexField + Copy>(a: &[T], l: &[T], out: &mut [T], n
     if n == 1 {
         // A row by itself would be summed in another order than in company.
         let mut twice = vec![one; 2 * width];
-        lower_products(&[a, a].concat(), l, &mut twice, 2, one);
+        lower_triangular_products(&[a, a].concat(), l, &mut twice, 2, one);
         return out.copy_from_slice(&twice[..width]);
     }
     let a = MatRef::from_row_major_slice(a, n, width);
@@ -162,7 +174,7 @@ pub fn lower_products<T: ComplexField + Copy>(a: &[T], l: &[T], out: &mut [T], n
 ///
 /// # Panics
 /// If the lengths do not fit the widths.
-pub fn add_times(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
+pub fn add_matrix_product(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mut [f64]) {
     if into.is_empty() || b.is_empty() {
         return;
     }
@@ -171,7 +183,7 @@ pub fn add_times(a: &[f64], a_width: usize, b: &[f64], b_width: usize, into: &mu
     if n == 1 {
         // A row by itself would be summed in another order than in company.
         let mut twice = [&*into, &*into].concat();
-        add_times(&[a, a].concat(), a_width, b, b_width, &mut twice);
+        add_matrix_product(&[a, a].concat(), a_width, b, b_width, &mut twice);
         return into.copy_from_slice(&twice[..b_width]);
     }
     let a = MatRef::from_row_major_slice(a, n, a_width).subcols(0, inner);
@@ -274,7 +286,7 @@ mod tests {
             dot_products(&a[..n * 7], b, 7, &mut told, 1.0);
 
             let mut out = vec![2.0; n * 3];
-            take_dot_products(&a[..n * 7], b, 7, &mut out, -1.0);
+            subtract_dot_products(&a[..n * 7], b, 7, &mut out, -1.0);
 
             assert!(out.iter().zip(&told).all(|(out, t)| (out - (2.0 - t)).abs() < 1e-12));
         }
@@ -325,7 +337,7 @@ mod tests {
         let mut found = Matrix::from_elem((7, 7), 1.0);
 
         for (k, strip) in found.as_slice_mut().unwrap().chunks_mut(3 * 7).enumerate() {
-            add_lower(a.as_slice().unwrap(), 7, 3 * k, strip, -2.0);
+            add_gram_rows(a.as_slice().unwrap(), 7, 3 * k, strip, -2.0);
         }
 
         let expected = gram(a.view());
@@ -343,12 +355,24 @@ mod tests {
             l.indexed_iter_mut().filter(|((i, j), _)| j > i).for_each(|(_, v)| *v = 0.0);
             let mut found = vec![0.0; n * m];
 
-            lower_products(a.as_slice().unwrap(), l.as_slice().unwrap(), &mut found, n, 1.0);
+            lower_triangular_products(
+                a.as_slice().unwrap(),
+                l.as_slice().unwrap(),
+                &mut found,
+                n,
+                1.0,
+            );
 
             let found = Matrix::from_shape_vec((n, m), found).unwrap();
             assert_near(&found, &a.dot(&l.t()), 1e-11);
             let mut first = vec![0.0; m];
-            lower_products(&a.as_slice().unwrap()[..m], l.as_slice().unwrap(), &mut first, 1, 1.0);
+            lower_triangular_products(
+                &a.as_slice().unwrap()[..m],
+                l.as_slice().unwrap(),
+                &mut first,
+                1,
+                1.0,
+            );
             assert!(n == 1 || first == found.row(0).to_vec(), "the company of a row");
         }
     }
@@ -367,7 +391,7 @@ mod tests {
                 let mut squares = vec![0.0; offset + m * m];
                 let mut products = vec![0.0; offset + m * k];
                 add_gram(&a[offset..], m, &mut squares[offset..]);
-                add_product(&a[offset..], m, &b[offset..], k, &mut products[offset..]);
+                add_transposed_product(&a[offset..], m, &b[offset..], k, &mut products[offset..]);
                 (squares.split_off(offset), products.split_off(offset))
             };
 

@@ -20,11 +20,11 @@ const TILE: usize = 256;
 
 /// How far a factorization came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Factored {
+pub enum CholeskyProgress {
     /// All of it.
-    All,
+    Complete,
     /// The first rows and columns: then it was told to stop.
-    First(usize),
+    Partial(usize),
     /// The matrix is not positive definite, or not so far from it that rounding could tell.
     Indefinite,
 }
@@ -39,17 +39,17 @@ pub fn cholesky_in_place<T: Float + ComplexField>(
     a: &mut [T],
     n: usize,
     mut go_on: impl FnMut(usize) -> bool,
-) -> Factored {
+) -> CholeskyProgress {
     assert_eq!(a.len(), n * n, "a square matrix");
     for first in (0..n).step_by(TILE) {
         if !go_on(first) {
-            return Factored::First(first);
+            return CholeskyProgress::Partial(first);
         }
         let last = (first + TILE).min(n);
         let width = last - first;
         let own =
             Matrix::from_shape_fn((width, width), |(i, j)| a[(first + i) * n + first + j].into());
-        let Some(factor) = Cholesky::of(own.view()) else { return Factored::Indefinite };
+        let Some(factor) = Cholesky::of(own.view()) else { return CholeskyProgress::Indefinite };
         let lower: Vec<T> = factor.lower().iter().map(|v| T::narrow(*v)).collect();
         for (i, row) in lower.chunks_exact(width).enumerate() {
             a[(first + i) * n + first..][..width].copy_from_slice(row);
@@ -88,7 +88,7 @@ pub fn cholesky_in_place<T: Float + ComplexField>(
             );
         });
     }
-    Factored::All
+    CholeskyProgress::Complete
 }
 
 /// The diagonal of `A⁻¹` from the factor of `A`, on all threads; `go_on` is asked now and then, and `None` is the
@@ -160,7 +160,7 @@ mod tests {
             let run = |threads| {
                 let mut cells = a.as_slice().unwrap().to_vec();
                 let how = with_threads(threads, || cholesky_in_place(&mut cells, n, |_| true));
-                assert_eq!(how, Factored::All);
+                assert_eq!(how, CholeskyProgress::Complete);
                 lower(&cells, n)
             };
 
@@ -183,11 +183,11 @@ mod tests {
 
         let how = cholesky_in_place(&mut cells, 530, |done| done < 512);
 
-        assert_eq!(how, Factored::First(512));
+        assert_eq!(how, CholeskyProgress::Partial(512));
         let first = a.slice(ndarray::s![..512, ..512]).to_owned();
         let found = lower(&cells, 530).slice(ndarray::s![..512, ..512]).to_owned();
         assert_near(&found, Cholesky::of(first.view()).unwrap().lower(), 1e-8);
         let mut none = vec![1.0, 2.0, 2.0, 1.0];
-        assert_eq!(cholesky_in_place(&mut none, 2, |_| true), Factored::Indefinite);
+        assert_eq!(cholesky_in_place(&mut none, 2, |_| true), CholeskyProgress::Indefinite);
     }
 }

@@ -5,7 +5,7 @@
 use multiversion::multiversion;
 
 /// Rows that stand side by side in a table.
-pub const SIDE: usize = 64;
+pub const INTERLEAVED_ROWS: usize = 64;
 
 /// For each of some rows, adds the lines of a table at the columns of its ones to its counts. `offsets` says where
 /// the ones of each row begin and end. What is more than a byte holds begins at zero again.
@@ -13,18 +13,18 @@ pub const SIDE: usize = 64;
 /// # Panics
 /// If there are not as many counts as rows, or a column is outside of the table.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512bw", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn count_marks(
+pub fn count_common_ones(
     offsets: &[usize],
     columns: &[i32],
-    table: &[[u8; SIDE]],
-    counts: &mut [[u8; SIDE]],
+    table: &[[u8; INTERLEAVED_ROWS]],
+    counts: &mut [[u8; INTERLEAVED_ROWS]],
 ) {
     assert_eq!(offsets.len(), counts.len() + 1, "a row each");
     for (ends, counts) in offsets.windows(2).zip(counts) {
         let mut sums = *counts;
         for j in &columns[ends[0]..ends[1]] {
             let line = &table[*j as usize];
-            for k in 0..SIDE {
+            for k in 0..INTERLEAVED_ROWS {
                 sums[k] = sums[k].wrapping_add(line[k]);
             }
         }
@@ -39,8 +39,8 @@ const GATHERED: usize = 64;
 ///
 /// They are gathered first and written in one go: single values, written to memory that is far away, would fill
 /// the processor's queue of writes with few lines.
-pub fn look_up<T: Copy + Default>(
-    counts: &[[u8; SIDE]],
+pub fn values_of_counts<T: Copy + Default>(
+    counts: &[[u8; INTERLEAVED_ROWS]],
     side: usize,
     values: &[T; 256],
     out: &mut [T],
@@ -62,23 +62,23 @@ mod tests {
     fn shared_marks_are_counted_for_every_pair() {
         // Row i has the multiples of i + 1, the others those of k + 2.
         let (n, width) = (5, 60);
-        let mut table = vec![[0; SIDE]; width];
+        let mut table = vec![[0; INTERLEAVED_ROWS]; width];
         for (j, line) in table.iter_mut().enumerate() {
-            (0..SIDE).for_each(|k| line[k] = u8::from(j % (k + 2) == 0));
+            (0..INTERLEAVED_ROWS).for_each(|k| line[k] = u8::from(j % (k + 2) == 0));
         }
         let (mut offsets, mut columns) = (vec![1], vec![7]);
         for i in 0..n {
             columns.extend((0..width as i32).filter(|j| j % (i + 1) == 0));
             offsets.push(columns.len());
         }
-        let mut counts = [[3; SIDE]; 5];
+        let mut counts = [[3; INTERLEAVED_ROWS]; 5];
 
-        count_marks(&offsets, &columns, &table, &mut counts);
+        count_common_ones(&offsets, &columns, &table, &mut counts);
 
         let values: [f32; 256] = std::array::from_fn(|k| 0.5 * k as f32);
-        for k in 0..SIDE {
+        for k in 0..INTERLEAVED_ROWS {
             let mut found = [0.0; 5];
-            look_up(&counts, k, &values, &mut found);
+            values_of_counts(&counts, k, &values, &mut found);
             for (i, found) in found.into_iter().enumerate() {
                 let shared = (0..width).filter(|j| j % (i + 1) == 0 && j % (k + 2) == 0).count();
                 assert_eq!(found, 0.5 * (shared + 3) as f32);

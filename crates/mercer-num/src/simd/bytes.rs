@@ -4,7 +4,7 @@
 ///
 /// # Panics
 /// If `out` is shorter than `bytes`.
-pub fn places_of_either(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
+pub fn positions_of_either(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
     assert!(out.len() >= bytes.len(), "there is room for every byte");
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
@@ -76,9 +76,9 @@ unsafe fn with_avx2(bytes: &[u8], a: u8, b: u8, out: &mut [u32]) -> usize {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ByteClasses {
     /// Letters and digits of ASCII, and underscores.
-    pub words: u64,
+    pub word: u64,
     /// Bytes beyond ASCII.
-    pub others: u64,
+    pub non_ascii: u64,
 }
 
 /// Writes what every 64 bytes are to `out` and says how many entries that takes; the last has no bits behind
@@ -86,28 +86,28 @@ pub struct ByteClasses {
 ///
 /// # Panics
 /// If `out` has no room for them.
-pub fn classes_of(bytes: &[u8], out: &mut [ByteClasses]) -> usize {
+pub fn classify_bytes(bytes: &[u8], out: &mut [ByteClasses]) -> usize {
     let n = bytes.len().div_ceil(64);
     let out = &mut out[..n];
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the machine has AVX2.
-        unsafe { classes_with_avx2(bytes, out) };
+        unsafe { classify_with_avx2(bytes, out) };
         return n;
     }
     for (some, classes) in bytes.chunks(64).zip(out) {
-        *classes = classes_of_some(some);
+        *classes = classify_chunk(some);
     }
     n
 }
 
 /// The specification, byte by byte.
-fn classes_of_some(bytes: &[u8]) -> ByteClasses {
+fn classify_chunk(bytes: &[u8]) -> ByteClasses {
     let mut classes = ByteClasses::default();
     for (i, byte) in bytes.iter().enumerate() {
         let word = byte.is_ascii_alphanumeric() || *byte == b'_';
-        classes.words |= u64::from(word) << i;
-        classes.others |= u64::from(!byte.is_ascii()) << i;
+        classes.word |= u64::from(word) << i;
+        classes.non_ascii |= u64::from(!byte.is_ascii()) << i;
     }
     classes
 }
@@ -116,7 +116,7 @@ fn classes_of_some(bytes: &[u8]) -> ByteClasses {
 /// The machine must have AVX2.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-unsafe fn classes_with_avx2(bytes: &[u8], out: &mut [ByteClasses]) {
+unsafe fn classify_with_avx2(bytes: &[u8], out: &mut [ByteClasses]) {
     use std::arch::x86_64::*;
     let all = |byte: u8| _mm256_set1_epi8(byte as i8);
     let half = |half: &[u8; 32]| {
@@ -140,12 +140,12 @@ unsafe fn classes_with_avx2(bytes: &[u8], out: &mut [ByteClasses]) {
         let [low, high] = chunk.as_chunks::<32>().0 else { continue };
         let ((low_words, low_others), (high_words, high_others)) = (half(low), half(high));
         *classes = ByteClasses {
-            words: low_words | high_words << 32,
-            others: low_others | high_others << 32,
+            word: low_words | high_words << 32,
+            non_ascii: low_others | high_others << 32,
         };
     }
     if let (Some(last), false) = (out.last_mut(), tail.is_empty()) {
-        *last = classes_of_some(tail);
+        *last = classify_chunk(tail);
     }
 }
 
@@ -159,14 +159,14 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).chain(0..=70).collect();
         let mut out = [ByteClasses::default(); 6];
 
-        assert_eq!(classes_of(&bytes, &mut out), 6);
+        assert_eq!(classify_bytes(&bytes, &mut out), 6);
 
         for (some, found) in bytes.chunks(64).zip(&out) {
-            assert_eq!(*found, classes_of_some(some));
+            assert_eq!(*found, classify_chunk(some));
         }
         assert_eq!(
-            classes_of_some(b"a-Z_9\xc3"),
-            ByteClasses { words: 0b11101, others: 0b10_0000 }
+            classify_chunk(b"a-Z_9\xc3"),
+            ByteClasses { word: 0b11101, non_ascii: 0b10_0000 }
         );
     }
 
@@ -179,7 +179,7 @@ mod tests {
                 .collect();
 
             let mut out = vec![0; text.len()];
-            let n = places_of_either(&text, 1, 4, &mut out);
+            let n = positions_of_either(&text, 1, 4, &mut out);
             prop_assert_eq!(&out[..n], &plain[..]);
             let n = by_word(&text, 1, 4, 0, &mut out);
             prop_assert_eq!(&out[..n], &plain[..]);

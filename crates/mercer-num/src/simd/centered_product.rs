@@ -5,41 +5,41 @@
 //! the columns of the rows in their order, so a row has the same bits alone and in company, on every
 //! instruction set. Wide rows seen from zero go one at a time, and places of four zeros are passed over.
 
-use super::nonzero::{PLACES, STRETCH, nonzero_places};
-use crate::memory::fetch_line;
+use super::nonzero::{MAX_BLOCKS, MAX_CELLS, nonzero_block_indices};
+use crate::memory::prefetch_line;
 use multiversion::multiversion;
 use std::ops::Range;
 
 /// Rows that go through a strip together. A product and its sum are two operations here, so three rows by
 /// twelve columns are what fits into sixteen registers.
-const ROWS: usize = 3;
+const ROWS_PER_TILE: usize = 3;
 /// Columns of a table whose sums stay in registers.
-const STRIP: usize = 12;
+const STRIP_COLUMNS: usize = 12;
 /// Rows of fewer cells are multiplied as they are: to look for zeros takes as long as to pass them over saves.
-const NARROW: usize = 64;
+const MIN_ZERO_SKIPPING_COLUMNS: usize = 64;
 /// Rows whose squares are summed together.
-const SQUARED: usize = 4;
+const ROWS_PER_NORM_TILE: usize = 4;
 
-/// A table in the order in which [`add_apart_times`] reads it: strips of twelve columns, the last of them
+/// A table in the order in which [`add_centered_times`] reads it: strips of twelve columns, the last of them
 /// filled up with zeros to whole vectors.
 #[derive(Clone, Debug)]
-pub struct Strips {
+pub struct ColumnStrips {
     outputs: usize,
     cells: Vec<f64>,
 }
 
-impl Strips {
+impl ColumnStrips {
     /// The table of so many rows and columns whose cell in row `j` and column `k` is `cell(j, k)`.
-    pub fn new(width: usize, outputs: usize, cell: impl Fn(usize, usize) -> f64) -> Strips {
+    pub fn new(width: usize, outputs: usize, cell: impl Fn(usize, usize) -> f64) -> ColumnStrips {
         let padded = outputs.next_multiple_of(4);
         let mut cells = Vec::with_capacity(width * padded);
-        for first in (0..padded).step_by(STRIP) {
+        for first in (0..padded).step_by(STRIP_COLUMNS) {
             for j in 0..width {
-                let columns = first..padded.min(first + STRIP);
+                let columns = first..padded.min(first + STRIP_COLUMNS);
                 cells.extend(columns.map(|k| if k < outputs { cell(j, k) } else { 0.0 }));
             }
         }
-        Strips { outputs, cells }
+        ColumnStrips { outputs, cells }
     }
 }
 
@@ -49,23 +49,23 @@ impl Strips {
 /// # Panics
 /// If the lengths do not fit.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn add_apart_times(block: &[f64], center: &[f64], table: &Strips, out: &mut [f64]) {
+pub fn add_centered_times(block: &[f64], center: &[f64], table: &ColumnStrips, out: &mut [f64]) {
     let (width, outputs) = (center.len(), table.outputs);
     if width == 0 || out.is_empty() {
         return;
     }
     assert_eq!(out.len() * width, block.len() * outputs, "an answer for every row and column");
     assert_eq!(table.cells.len(), width * outputs.next_multiple_of(4), "a row for every column");
-    if width >= NARROW && center.iter().all(|m| *m == 0.0) {
+    if width >= MIN_ZERO_SKIPPING_COLUMNS && center.iter().all(|m| *m == 0.0) {
         for (i, out) in out.chunks_exact_mut(outputs).enumerate() {
-            add_thin_row(&block[i * width..], width, table, out);
+            add_sparse_row(&block[i * width..], width, table, out);
         }
         return;
     }
-    let mut rows = block.chunks_exact(ROWS * width);
-    let mut answers = out.chunks_exact_mut(ROWS * outputs);
+    let mut rows = block.chunks_exact(ROWS_PER_TILE * width);
+    let mut answers = out.chunks_exact_mut(ROWS_PER_TILE * outputs);
     for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
-        add_tile::<ROWS>(rows, center, table, out);
+        add_tile::<ROWS_PER_TILE>(rows, center, table, out);
     }
     let rest = rows.remainder().chunks_exact(width);
     for (row, out) in rest.zip(answers.into_remainder().chunks_exact_mut(outputs)) {
@@ -74,9 +74,9 @@ pub fn add_apart_times(block: &[f64], center: &[f64], table: &Strips, out: &mut 
 }
 
 #[inline(always)]
-fn add_tile<const R: usize>(rows: &[f64], center: &[f64], table: &Strips, out: &mut [f64]) {
-    for (k, strip) in table.cells.chunks(STRIP * center.len()).enumerate() {
-        let columns = k * STRIP..table.outputs.min((k + 1) * STRIP);
+fn add_tile<const R: usize>(rows: &[f64], center: &[f64], table: &ColumnStrips, out: &mut [f64]) {
+    for (k, strip) in table.cells.chunks(STRIP_COLUMNS * center.len()).enumerate() {
+        let columns = k * STRIP_COLUMNS..table.outputs.min((k + 1) * STRIP_COLUMNS);
         match columns.len() {
             9.. => add_strip::<R, 12>(rows, center, strip, columns, table.outputs, out),
             5.. => add_strip::<R, 8>(rows, center, strip, columns, table.outputs, out),
@@ -139,18 +139,18 @@ fn sum_products<const R: usize, const N: usize>(
 /// `out += row · table` for the first row of a block, without the places where four cells are zero. Which those are
 /// is found first, so that the sums stay in registers.
 #[inline(always)]
-fn add_thin_row(block: &[f64], width: usize, table: &Strips, out: &mut [f64]) {
-    let mut places = [0; PLACES];
-    for first in (0..width).step_by(STRETCH) {
-        let (cells, behind) = block[first..].split_at(STRETCH.min(width - first));
-        let n = nonzero_places(cells, &mut places);
+fn add_sparse_row(block: &[f64], width: usize, table: &ColumnStrips, out: &mut [f64]) {
+    let mut places = [0; MAX_BLOCKS];
+    for first in (0..width).step_by(MAX_CELLS) {
+        let (cells, behind) = block[first..].split_at(MAX_CELLS.min(width - first));
+        let n = nonzero_block_indices(cells, &mut places);
         let places = &places[..n];
-        let strips = table.cells.chunks(STRIP * width).zip(out.chunks_mut(STRIP));
+        let strips = table.cells.chunks(STRIP_COLUMNS * width).zip(out.chunks_mut(STRIP_COLUMNS));
         for (strip, out) in strips {
             match out.len() {
-                9.. => add_thin_strip::<12>(cells, behind, places, &strip[first * 12..], out),
-                5.. => add_thin_strip::<8>(cells, behind, places, &strip[first * 8..], out),
-                _ => add_thin_strip::<4>(cells, behind, places, &strip[first * 4..], out),
+                9.. => add_sparse_strip::<12>(cells, behind, places, &strip[first * 12..], out),
+                5.. => add_sparse_strip::<8>(cells, behind, places, &strip[first * 8..], out),
+                _ => add_sparse_strip::<4>(cells, behind, places, &strip[first * 4..], out),
             }
         }
     }
@@ -160,7 +160,7 @@ fn add_thin_row(block: &[f64], width: usize, table: &Strips, out: &mut [f64]) {
 /// behind these cells is on its way from memory meanwhile, some of it with every place: all at once would hold up
 /// the sums.
 #[inline(always)]
-fn add_thin_strip<const N: usize>(
+fn add_sparse_strip<const N: usize>(
     cells: &[f64],
     behind: &[f64],
     places: &[u16],
@@ -173,8 +173,8 @@ fn add_thin_strip<const N: usize>(
     let [mut even, mut odd] = [[0.0; N]; 2];
     for (n, at) in places.iter().enumerate() {
         // Sixteen cells with every place: two lines of cache.
-        fetch_line(behind, n << 4);
-        fetch_line(behind, n << 4 | 8);
+        prefetch_line(behind, n << 4);
+        prefetch_line(behind, n << 4 | 8);
         let ([a, b, c, d], weights) = (fours[*at as usize], &by_fours[*at as usize]);
         for k in 0..N {
             even[k] += a * weights[0][k];
@@ -200,7 +200,7 @@ fn add_thin_strip<const N: usize>(
 /// # Panics
 /// If the lengths do not fit.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn add_apart_squares(block: &[f64], center: &[f64], table: &[f64], out: &mut [f64]) {
+pub fn add_centered_squared_norms(block: &[f64], center: &[f64], table: &[f64], out: &mut [f64]) {
     let width = center.len();
     if width == 0 || out.is_empty() || table.is_empty() {
         return;
@@ -232,10 +232,10 @@ fn add_squares_along<const N: usize>(
     let line = |j: usize| &table[j * outputs + first..j * outputs + first + N];
     let read = (0..width).rposition(|j| line(j).iter().any(|v| *v != 0.0)).map_or(0, |j| j + 1);
     let (center, table) = (&center[..read], &table[..read * outputs]);
-    let mut rows = block.chunks_exact(SQUARED * width);
-    let mut answers = out.chunks_exact_mut(SQUARED);
+    let mut rows = block.chunks_exact(ROWS_PER_NORM_TILE * width);
+    let mut answers = out.chunks_exact_mut(ROWS_PER_NORM_TILE);
     for (rows, out) in rows.by_ref().zip(answers.by_ref()) {
-        add_squares::<SQUARED, N>(rows, center, table, outputs, first, out);
+        add_squares::<ROWS_PER_NORM_TILE, N>(rows, center, table, outputs, first, out);
     }
     for (row, out) in rows.remainder().chunks_exact(width).zip(answers.into_remainder()) {
         add_squares::<1, N>(row, center, table, outputs, first, std::slice::from_mut(out));
@@ -261,7 +261,7 @@ fn add_squares<const R: usize, const N: usize>(
 
 /// `sums += weight · row`, and marks in `changes` the columns in which the row has other bits than `first`.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn add_and_compare(
+pub fn add_and_mark_changes(
     row: &[f64],
     weight: f64,
     first: &[f64],
@@ -277,7 +277,7 @@ pub fn add_and_compare(
 
 /// `out = (x − center) · scale`, cell by cell.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn write_apart(x: &[f64], center: &[f64], scale: f64, out: &mut [f64]) {
+pub fn write_centered(x: &[f64], center: &[f64], scale: f64, out: &mut [f64]) {
     for (out, (x, m)) in out.iter_mut().zip(x.iter().zip(center)) {
         *out = (x - m) * scale;
     }
@@ -299,9 +299,9 @@ mod tests {
                 let table = &numbers[..9 * outputs];
                 let mut products = numbers[..7 * outputs].to_vec();
                 let mut squares = vec![0.5; 7];
-                let strips = Strips::new(9, outputs, |j, k| table[j * outputs + k]);
-                add_apart_times(&cells, &center, &strips, &mut products);
-                add_apart_squares(&cells, &center, table, &mut squares);
+                let strips = ColumnStrips::new(9, outputs, |j, k| table[j * outputs + k]);
+                add_centered_times(&cells, &center, &strips, &mut products);
+                add_centered_squared_norms(&cells, &center, table, &mut squares);
 
                 for i in 0..7 {
                     let sum = |start: f64, k: usize| (0..9).fold(start, |sum, j| {
@@ -319,14 +319,14 @@ mod tests {
 
     #[test]
     fn zeros_that_are_passed_over_change_nothing() {
-        for width in [3, NARROW, NARROW + 23, STRETCH + 9] {
+        for width in [3, MIN_ZERO_SKIPPING_COLUMNS, MIN_ZERO_SKIPPING_COLUMNS + 23, MAX_CELLS + 9] {
             let cell = |i: usize| if i % 11 < 7 { 0.0 } else { (i as f64).sin() };
             let cells: Vec<f64> = (0..5 * width).map(cell).collect();
             for outputs in [1, 5, 10, 26] {
                 let weight = |j: usize, k: usize| ((j * outputs + k) as f64).cos();
                 let mut found = vec![0.25; 5 * outputs];
-                let strips = Strips::new(width, outputs, weight);
-                add_apart_times(&cells, &vec![0.0; width], &strips, &mut found);
+                let strips = ColumnStrips::new(width, outputs, weight);
+                add_centered_times(&cells, &vec![0.0; width], &strips, &mut found);
 
                 for (row, found) in cells.chunks(width).zip(found.chunks(outputs)) {
                     for (k, found) in found.iter().enumerate() {
@@ -336,7 +336,12 @@ mod tests {
                     }
                 }
                 let mut alone = vec![0.25; outputs];
-                add_apart_times(&cells[width..2 * width], &vec![0.0; width], &strips, &mut alone);
+                add_centered_times(
+                    &cells[width..2 * width],
+                    &vec![0.0; width],
+                    &strips,
+                    &mut alone,
+                );
                 assert_eq!(alone, found[outputs..2 * outputs]);
             }
         }
@@ -347,11 +352,11 @@ mod tests {
         let cells: Vec<f64> = (0..5 * 3).map(|i| (f64::from(i) * 0.7).sin()).collect();
         let table: Vec<f64> = (0..3 * 11).map(|i| (f64::from(i) * 1.3).cos()).collect();
         let mut together = [0.0; 5];
-        add_apart_squares(&cells, &[0.1, 0.2, 0.3], &table, &mut together);
+        add_centered_squared_norms(&cells, &[0.1, 0.2, 0.3], &table, &mut together);
 
         for (row, expected) in cells.chunks(3).zip(together) {
             let mut alone = [0.0];
-            add_apart_squares(row, &[0.1, 0.2, 0.3], &table, &mut alone);
+            add_centered_squared_norms(row, &[0.1, 0.2, 0.3], &table, &mut alone);
             assert_eq!(alone, [expected]);
         }
     }
@@ -365,7 +370,7 @@ mod tests {
         let table: Vec<f64> = (0..width * width).map(|i| cell(i / width, i % width)).collect();
         let mut found = vec![0.0; n];
 
-        add_apart_squares(&cells, &center, &table, &mut found);
+        add_centered_squared_norms(&cells, &center, &table, &mut found);
 
         for (row, found) in cells.chunks(width).zip(found) {
             let along = |k: usize| (0..=k).map(|j| (row[j] - center[j]) * cell(j, k)).sum::<f64>();
@@ -378,9 +383,9 @@ mod tests {
     fn columns_that_change_are_marked() {
         let (mut sums, mut changes) = ([1.0, 0.0, 0.0], [0; 3]);
 
-        add_and_compare(&[2.0, 5.0, 0.0], 0.5, &[2.0, 4.0, 0.0], &mut sums, &mut changes);
+        add_and_mark_changes(&[2.0, 5.0, 0.0], 0.5, &[2.0, 4.0, 0.0], &mut sums, &mut changes);
         let mut out = [0.0; 3];
-        write_apart(&[2.0, 5.0, 0.0], &sums, 2.0, &mut out);
+        write_centered(&[2.0, 5.0, 0.0], &sums, 2.0, &mut out);
 
         assert_eq!(sums, [2.0, 2.5, 0.0]);
         assert_eq!(changes.map(|c| c != 0), [false, true, false]);

@@ -92,8 +92,8 @@ macro_rules! waves {
     };
 }
 
-waves!(f32, waves_single, near_single, cos_single, LIMIT_SINGLE);
-waves!(f64, waves_double, near_double, cos_double, LIMIT_DOUBLE);
+waves!(f32, scaled_cosines_single, near_single, cos_single, LIMIT_SINGLE);
+waves!(f64, scaled_cosines_double, near_double, cos_double, LIMIT_DOUBLE);
 
 #[cfg(test)]
 mod tests {
@@ -134,8 +134,8 @@ mod tests {
         let low: Vec<f32> = phases.iter().map(|x| *x as f32).collect();
         let (mut double_waves, mut single_waves) = (x.clone(), single.clone());
 
-        waves_double(&mut double_waves, &phases, 0.25);
-        waves_single(&mut single_waves, &low, 0.25);
+        scaled_cosines_double(&mut double_waves, &phases, 0.25);
+        scaled_cosines_single(&mut single_waves, &low, 0.25);
 
         for i in 0..x.len() {
             assert_eq!(double_waves[i], 0.25 * cos_double(x[i] + phases[i]));

@@ -169,21 +169,21 @@ kernel_loops!(
     f32,
     exp_single,
     exp_each_single,
-    gaussians_single,
-    powers_single,
-    tanhs_single,
-    absolute_single,
-    chi_single
+    gaussian_kernel_single,
+    polynomial_kernel_single,
+    sigmoid_kernel_single,
+    l1_distance_single,
+    chi_squared_distance_single
 );
 kernel_loops!(
     f64,
     exp_double,
     exp_each_double,
-    gaussians_double,
-    powers_double,
-    tanhs_double,
-    absolute_double,
-    chi_double
+    gaussian_kernel_double,
+    polynomial_kernel_double,
+    sigmoid_kernel_double,
+    l1_distance_double,
+    chi_squared_distance_double
 );
 
 #[cfg(test)]
@@ -224,15 +224,15 @@ mod tests {
     fn kernel_values_by_hand() {
         // Rows (1, 2) and (3, 0): inner product 3, squared lengths 5 and 9, distance² 8.
         let mut out = [0.0];
-        gaussians_double(&[3.0], 5.0, &[9.0], 0.25, &mut out);
+        gaussian_kernel_double(&[3.0], 5.0, &[9.0], 0.25, &mut out);
         assert!((out[0] - (-2.0f64).exp()).abs() < 1e-15);
-        powers_double(&[3.0], 0.5, 1.0, 3, &mut out);
+        polynomial_kernel_double(&[3.0], 0.5, 1.0, 3, &mut out);
         assert!((out[0] - 15.625).abs() < 1e-14);
-        tanhs_double(&[3.0], -0.5, 1.0, &mut out);
+        sigmoid_kernel_double(&[3.0], -0.5, 1.0, &mut out);
         assert!((out[0] - (-0.5f64).tanh()).abs() < 1e-15);
-        assert_eq!(absolute_double(&[1.0, 2.0], &[3.0, 0.0]), 4.0);
+        assert_eq!(l1_distance_double(&[1.0, 2.0], &[3.0, 0.0]), 4.0);
         // (1 − 3)² / 4 + (2 − 0)² / 2.
-        assert_eq!(chi_double(&[1.0, 2.0], &[3.0, 0.0]), 3.0);
-        assert_eq!(chi_single(&[0.0], &[0.0]), 0.0);
+        assert_eq!(chi_squared_distance_double(&[1.0, 2.0], &[3.0, 0.0]), 3.0);
+        assert_eq!(chi_squared_distance_single(&[0.0], &[0.0]), 0.0);
     }
 }

@@ -4,7 +4,7 @@
 //! compiler finds by itself; they add the same numbers in the same order.
 
 /// The fewest numbers that are turned: enough for eight registers.
-pub const LEAST: usize = 64;
+pub const MIN_LENGTH: usize = 64;
 
 macro_rules! turn {
     ($turn:ident, $plain:ident, $hadamard:ident, $wide:path, $T:ty) => {
@@ -13,10 +13,10 @@ macro_rules! turn {
         /// the last.
         ///
         /// # Panics
-        /// If the length of `out` is no power of two, at least [`LEAST`], or there are not as many signs, three times.
+        /// If the length of `out` is no power of two, at least [`MIN_LENGTH`], or there are not as many signs, three times.
         pub fn $turn(x: &[$T], signs: &[$T], out: &mut [$T]) {
             let n = out.len();
-            assert!(n.is_power_of_two() && n >= LEAST, "a power of two, not too small");
+            assert!(n.is_power_of_two() && n >= MIN_LENGTH, "a power of two, not too small");
             assert_eq!(signs.len(), 3 * n, "three signs each");
             #[cfg(target_arch = "x86_64")]
             if is_x86_feature_detected!("avx2") {
@@ -57,8 +57,8 @@ macro_rules! turn {
     };
 }
 
-turn!(turn_single, plain_single, hadamard_single, wide::turn_single, f32);
-turn!(turn_double, plain_double, hadamard_double, wide::turn_double, f64);
+turn!(hadamard_rotate_single, plain_single, hadamard_single, wide::hadamard_rotate_single, f32);
+turn!(hadamard_rotate_double, plain_double, hadamard_double, wide::hadamard_rotate_double, f64);
 
 #[cfg(target_arch = "x86_64")]
 mod wide {
@@ -160,7 +160,7 @@ mod wide {
     }
 
     turn!(
-        turn_single,
+        hadamard_rotate_single,
         hadamard_single,
         far_single,
         near_single,
@@ -177,7 +177,7 @@ mod wide {
         within_single
     );
     turn!(
-        turn_double,
+        hadamard_rotate_double,
         hadamard_double,
         far_double,
         near_double,
@@ -231,7 +231,7 @@ mod tests {
                 (0..3 * n).map(|_| if random.uniform() < 0.5 { -1.0 } else { 1.0 }).collect();
             let mut found = vec![9.0; n];
 
-            turn_double(&x, &signs, &mut found);
+            hadamard_rotate_double(&x, &signs, &mut found);
 
             // A cell of the matrix is negative where an odd number of bits is in both places.
             let cell = |i: usize, j: usize| if (i & j).count_ones() % 2 == 1 { -1.0 } else { 1.0 };
@@ -246,15 +246,15 @@ mod tests {
             let uneven: Vec<f64> = x.iter().map(|v| v / 7.0).collect();
             let mut plain = vec![9.0; n];
             plain_double(&uneven, &signs, &mut plain);
-            turn_double(&uneven, &signs, &mut found);
+            hadamard_rotate_double(&uneven, &signs, &mut found);
             assert_eq!(found, plain, "the specification");
             let low = |x: &[f64]| -> Vec<f32> { x.iter().map(|v| *v as f32).collect() };
             let mut single = vec![9.0; n];
-            turn_single(&low(&x), &low(&signs), &mut single);
+            hadamard_rotate_single(&low(&x), &low(&signs), &mut single);
             assert!(n > 128 || single == low(&expected));
             let mut plain = vec![9.0; n];
             plain_single(&low(&uneven), &low(&signs), &mut plain);
-            turn_single(&low(&uneven), &low(&signs), &mut single);
+            hadamard_rotate_single(&low(&uneven), &low(&signs), &mut single);
             assert_eq!(single, plain, "the specification");
         }
     }

@@ -9,7 +9,7 @@ use multiversion::multiversion;
 
 /// `log(1 + e)` for `e` from 0 to 1, within a few units in the last place.
 #[inline(always)]
-fn log_one_plus(e: f64) -> f64 {
+fn ln_1p_unit(e: f64) -> f64 {
     /// `2 / (2k + 1)`.
     const SERIES: [f64; 16] = {
         let mut series = [0.0; 16];
@@ -31,9 +31,9 @@ fn log_one_plus(e: f64) -> f64 {
 
 /// `log(1 + eᶻ)` and the probability `1 / (1 + e⁻ᶻ)`.
 #[inline(always)]
-pub fn log_odds(z: f64) -> (f64, f64) {
+pub fn softplus_and_sigmoid(z: f64) -> (f64, f64) {
     let e = exp_double(-z.abs());
-    let loss = (if z > 0.0 { z } else { 0.0 }) + log_one_plus(e);
+    let loss = (if z > 0.0 { z } else { 0.0 }) + ln_1p_unit(e);
     (loss, (if z >= 0.0 { 1.0 } else { e }) / (1.0 + e))
 }
 
@@ -42,10 +42,10 @@ pub fn log_odds(z: f64) -> (f64, f64) {
 /// # Panics
 /// If there is not room for one of each.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn log_odds_each(z: &[f64], losses: &mut [f64], proba: &mut [f64]) {
+pub fn softplus_and_sigmoid_each(z: &[f64], losses: &mut [f64], proba: &mut [f64]) {
     assert_eq!((z.len(), z.len()), (losses.len(), proba.len()), "a loss and a probability each");
     for ((z, loss), p) in z.iter().zip(losses).zip(proba) {
-        (*loss, *p) = log_odds(*z);
+        (*loss, *p) = softplus_and_sigmoid(*z);
     }
 }
 
@@ -53,15 +53,15 @@ pub fn log_odds_each(z: &[f64], losses: &mut [f64], proba: &mut [f64]) {
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
 pub fn softplus_each(z: &mut [f64]) {
     for z in z {
-        *z = log_odds(*z).0;
+        *z = softplus_and_sigmoid(*z).0;
     }
 }
 
 /// Every number becomes its probability `1 / (1 + e⁻ᶻ)`.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-pub fn proba_each(z: &mut [f64]) {
+pub fn sigmoid_each(z: &mut [f64]) {
     for z in z {
-        *z = log_odds(*z).1;
+        *z = softplus_and_sigmoid(*z).1;
     }
 }
 
@@ -75,16 +75,16 @@ mod tests {
             let z = f64::from(i) * 0.01;
             let small = (-z.abs()).exp();
 
-            let (loss, p) = log_odds(z);
+            let (loss, p) = softplus_and_sigmoid(z);
 
             let expected = z.max(0.0) + small.ln_1p();
             assert!((loss - expected).abs() <= 1e-15 * expected, "loss of {z}: {loss}");
             let expected = if z >= 0.0 { 1.0 / (1.0 + small) } else { small / (1.0 + small) };
             assert!((p - expected).abs() <= 1e-15 * expected, "probability of {z}: {p}");
         }
-        assert_eq!(log_odds(f64::INFINITY), (f64::INFINITY, 1.0));
-        assert_eq!(log_odds(f64::NEG_INFINITY), (0.0, 0.0));
-        assert!(log_odds(f64::NAN).0.is_nan());
+        assert_eq!(softplus_and_sigmoid(f64::INFINITY), (f64::INFINITY, 1.0));
+        assert_eq!(softplus_and_sigmoid(f64::NEG_INFINITY), (0.0, 0.0));
+        assert!(softplus_and_sigmoid(f64::NAN).0.is_nan());
     }
 
     #[test]
@@ -93,13 +93,13 @@ mod tests {
         let [mut losses, mut proba] = [vec![0.0; 1000], vec![0.0; 1000]];
         let [mut plus, mut alone] = [z.clone(), z.clone()];
 
-        log_odds_each(&z, &mut losses, &mut proba);
+        softplus_and_sigmoid_each(&z, &mut losses, &mut proba);
         softplus_each(&mut plus);
-        proba_each(&mut alone);
+        sigmoid_each(&mut alone);
 
         for (i, z) in z.iter().enumerate() {
-            assert_eq!((losses[i], proba[i]), log_odds(*z));
-            assert_eq!((plus[i], alone[i]), log_odds(*z));
+            assert_eq!((losses[i], proba[i]), softplus_and_sigmoid(*z));
+            assert_eq!((plus[i], alone[i]), softplus_and_sigmoid(*z));
         }
     }
 }

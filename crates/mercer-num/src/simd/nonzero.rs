@@ -1,25 +1,25 @@
 //! Where the cells of a row are not zero, by places of four.
 
 /// Cells of a place.
-pub const PLACE: usize = 4;
+pub const BLOCK_CELLS: usize = 4;
 /// Cells that are looked through together.
-pub const STRETCH: usize = 1024;
+pub const MAX_CELLS: usize = 1024;
 
 /// The places, four cells each, that hold anything but zeros, and how many of them there are. Cells behind the last
 /// whole place are not looked at.
 ///
 /// ```
-/// use mercer_num::simd::nonzero::{PLACES, nonzero_places};
-/// let mut places = [0; PLACES];
-/// let n = nonzero_places(&[0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, -0.0, 1.0], &mut places);
+/// use mercer_num::simd::nonzero::{MAX_BLOCKS, nonzero_block_indices};
+/// let mut places = [0; MAX_BLOCKS];
+/// let n = nonzero_block_indices(&[0.0, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, -0.0, 1.0], &mut places);
 /// assert_eq!(places[..n], [1]);
 /// ```
 ///
 /// # Panics
-/// If there are more than [`STRETCH`] cells.
+/// If there are more than [`MAX_CELLS`] cells.
 #[inline]
-pub fn nonzero_places(cells: &[f64], places: &mut [u16; PLACES]) -> usize {
-    assert!(cells.len() <= STRETCH, "a stretch at a time");
+pub fn nonzero_block_indices(cells: &[f64], places: &mut [u16; MAX_BLOCKS]) -> usize {
+    assert!(cells.len() <= MAX_CELLS, "a stretch at a time");
     #[cfg(target_arch = "x86_64")]
     if is_x86_feature_detected!("avx2") {
         // SAFETY: just detected.
@@ -29,12 +29,12 @@ pub fn nonzero_places(cells: &[f64], places: &mut [u16; PLACES]) -> usize {
 }
 
 /// Places of a stretch.
-pub const PLACES: usize = STRETCH / PLACE;
+pub const MAX_BLOCKS: usize = MAX_CELLS / BLOCK_CELLS;
 
 /// Goes on from a place, with so many found before it.
 #[inline]
-fn plain(cells: &[f64], from: usize, mut n: usize, places: &mut [u16; PLACES]) -> usize {
-    let (fours, _) = cells.as_chunks::<PLACE>();
+fn plain(cells: &[f64], from: usize, mut n: usize, places: &mut [u16; MAX_BLOCKS]) -> usize {
+    let (fours, _) = cells.as_chunks::<BLOCK_CELLS>();
     for (at, four) in fours.iter().enumerate().skip(from) {
         // Written in any case, and counted where it should stay: nobody can tell what a branch would do.
         places[n] = at as u16;
@@ -46,7 +46,7 @@ fn plain(cells: &[f64], from: usize, mut n: usize, places: &mut [u16; PLACES]) -
 /// The same, sixteen cells at a time.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn wide(cells: &[f64], places: &mut [u16; PLACES]) -> usize {
+fn wide(cells: &[f64], places: &mut [u16; MAX_BLOCKS]) -> usize {
     use std::arch::x86_64::*;
     let (sixteens, _) = cells.as_chunks::<16>();
     let mut n = 0;
@@ -63,7 +63,7 @@ fn wide(cells: &[f64], places: &mut [u16; PLACES]) -> usize {
         let mut found = bits | bits >> 16;
         found |= found >> 2;
         for k in 0..4 {
-            places[n % PLACES] = (4 * at + k) as u16;
+            places[n % MAX_BLOCKS] = (4 * at + k) as u16;
             n += (found >> (4 * k) & 1) as usize;
         }
     }
@@ -78,14 +78,14 @@ mod tests {
     #[test]
     fn every_set_of_places_is_found_as_the_plain_loop_finds_it() {
         let mut random = Random::new(5);
-        for n in [0, 3, 4, 15, 16, 17, 100, STRETCH] {
+        for n in [0, 3, 4, 15, 16, 17, 100, MAX_CELLS] {
             for share in [0.0, 0.05, 0.5, 1.0] {
                 let mut cell = || if random.uniform() < share { random.normal() } else { -0.0 };
                 let mut cells: Vec<f64> = (0..n).map(|_| cell()).collect();
                 cells.iter_mut().skip(2).step_by(37).for_each(|x| *x = f64::NAN);
-                let (mut found, mut expected) = ([0; PLACES], [0; PLACES]);
+                let (mut found, mut expected) = ([0; MAX_BLOCKS], [0; MAX_BLOCKS]);
 
-                let n_found = nonzero_places(&cells, &mut found);
+                let n_found = nonzero_block_indices(&cells, &mut found);
                 let n_expected = plain(&cells, 0, 0, &mut expected);
 
                 assert_eq!(found[..n_found], expected[..n_expected]);

@@ -4,12 +4,12 @@
 //! worked out again from the rows themselves.
 
 use crate::SparseView;
-use crate::memory::fetch_line;
+use crate::memory::prefetch_line;
 use multiversion::multiversion;
 use rayon::prelude::*;
 
 /// Rows that one thread packs at a time.
-const CHUNK: usize = 512;
+const ROWS_PER_CHUNK: usize = 512;
 
 /// A column and the value there.
 pub type Cell = (u32, f32);
@@ -45,8 +45,8 @@ impl PackedRows {
         let mut cells = vec![(0, 0.0); offsets[n]];
         let mut left = cells.as_mut_slice();
         let mut chunks = Vec::new();
-        for first in (0..n).step_by(CHUNK) {
-            let last = (first + CHUNK).min(n);
+        for first in (0..n).step_by(ROWS_PER_CHUNK) {
+            let last = (first + ROWS_PER_CHUNK).min(n);
             let (chunk, rest) =
                 std::mem::take(&mut left).split_at_mut(offsets[last] - offsets[first]);
             chunks.push((first..last, chunk));
@@ -86,14 +86,14 @@ impl PackedRows {
 
     /// Starts to bring row `i` into cache; a hint without effect on any result.
     #[inline]
-    pub fn fetch(&self, i: usize) {
-        crate::memory::fetch(self.row(i));
+    pub fn prefetch_row(&self, i: usize) {
+        crate::memory::prefetch(self.row(i));
     }
 
     /// Starts to bring what a table has for the cells of row `i` into cache; a hint as well.
     #[inline]
-    pub fn fetch_from<T>(&self, i: usize, table: &[T]) {
-        self.row(i).iter().for_each(|(j, _)| fetch_line(table, *j as usize));
+    pub fn prefetch_table<T>(&self, i: usize, table: &[T]) {
+        self.row(i).iter().for_each(|(j, _)| prefetch_line(table, *j as usize));
     }
 
     /// `Σⱼ xⱼ wⱼ` over the cells of row `i`, in four sums that do not wait for each other.
@@ -141,18 +141,18 @@ impl Line {
 
 /// Rows of `N` numbers side by side, of which none lies in two lines of the cache: eight or sixteen of them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct LaneTable<const N: usize> {
+pub struct AlignedTable<const N: usize> {
     n_rows: usize,
     lines: Vec<Line>,
 }
 
-impl<const N: usize> LaneTable<N> {
+impl<const N: usize> AlignedTable<N> {
     const A_LINE: usize = Line::SIZE / N;
 
     /// So many rows of zeros.
-    pub fn zeros(n_rows: usize) -> LaneTable<N> {
+    pub fn zeros(n_rows: usize) -> AlignedTable<N> {
         const { assert!(Line::SIZE.is_multiple_of(N), "whole rows in a line") };
-        LaneTable { n_rows, lines: vec![Line::default(); n_rows.div_ceil(Self::A_LINE)] }
+        AlignedTable { n_rows, lines: vec![Line::default(); n_rows.div_ceil(Self::A_LINE)] }
     }
 
     /// All rows.
@@ -176,10 +176,10 @@ impl PackedRows {
     /// # Panics
     /// If there is no such row, or there are not as many numbers as columns.
     #[inline]
-    pub fn dot_lanes<const N: usize>(&self, i: usize, table: &LaneTable<N>) -> [f32; N] {
+    pub fn dot_table<const N: usize>(&self, i: usize, table: &AlignedTable<N>) -> [f32; N] {
         assert!(table.n_rows >= self.n_columns, "numbers for every column");
         // SAFETY: the rows this is a copy of have no other columns.
-        unsafe { dot_lanes(self.row(i), table.rows()) }
+        unsafe { dot_table(self.row(i), table.rows()) }
     }
 
     /// `tableⱼ += times · xⱼ` over the cells of row `i`, for all lanes of the table.
@@ -187,16 +187,21 @@ impl PackedRows {
     /// # Panics
     /// If there is no such row, or there are not as many numbers as columns.
     #[inline]
-    pub fn add_lanes<const N: usize>(&self, i: usize, times: &[f32; N], table: &mut LaneTable<N>) {
+    pub fn add_to_table<const N: usize>(
+        &self,
+        i: usize,
+        times: &[f32; N],
+        table: &mut AlignedTable<N>,
+    ) {
         assert!(table.n_rows >= self.n_columns, "numbers for every column");
         // SAFETY: the rows this is a copy of have no other columns.
-        unsafe { add_lanes(self.row(i), times, table.rows_mut()) }
+        unsafe { add_to_table(self.row(i), times, table.rows_mut()) }
     }
 }
 
 /// The table must have a row for every column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-unsafe fn dot_lanes<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32; N] {
+unsafe fn dot_table<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32; N] {
     let (two, rest) = cells.as_chunks::<2>();
     let [mut even, mut odd] = [[0.0f32; N]; 2];
     for [(i, x), (j, y)] in two {
@@ -221,7 +226,7 @@ unsafe fn dot_lanes<const N: usize>(cells: &[Cell], table: &[[f32; N]]) -> [f32;
 
 /// The table must have a row for every column of the cells.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq", "x86_64+avx+avx2", "aarch64+neon"))]
-unsafe fn add_lanes<const N: usize>(cells: &[Cell], times: &[f32; N], table: &mut [[f32; N]]) {
+unsafe fn add_to_table<const N: usize>(cells: &[Cell], times: &[f32; N], table: &mut [[f32; N]]) {
     let times = *times;
     for (j, x) in cells {
         let a = unsafe { table.get_unchecked_mut(*j as usize) };
@@ -242,19 +247,19 @@ mod tests {
 
     fn check_lanes<const N: usize>() {
         let x = rows();
-        let mut table = LaneTable::<N>::zeros(4);
+        let mut table = AlignedTable::<N>::zeros(4);
         for (j, row) in table.rows_mut().iter_mut().enumerate() {
             row.iter_mut().enumerate().for_each(|(k, w)| *w = (j * 3 + k) as f32);
         }
-        let column = |table: &LaneTable<N>, k: usize| -> Vec<f64> {
+        let column = |table: &AlignedTable<N>, k: usize| -> Vec<f64> {
             table.rows().iter().map(|row| f64::from(row[k])).collect()
         };
 
         for i in 0..3 {
             let before = table.clone();
-            let dots = x.dot_lanes(i, &table);
+            let dots = x.dot_table(i, &table);
             let times = std::array::from_fn(|k| k as f32 - 2.0);
-            x.add_lanes(i, &times, &mut table);
+            x.add_to_table(i, &times, &mut table);
 
             for k in 0..N {
                 let mut alone = column(&before, k);

@@ -5,7 +5,7 @@ use super::dot_rows;
 use multiversion::multiversion;
 
 /// `out[k] = Σⱼ row[j] · table[j, k]`.
-pub fn dots(row: &[f64], table: &[f64], out: &mut [f64]) {
+pub fn row_times_table(row: &[f64], table: &[f64], out: &mut [f64]) {
     if let [_] = out {
         dot_rows(row, table, out);
     } else {
@@ -37,7 +37,7 @@ pub fn add_outer(row: &[f64], shares: &[f64], table: &mut [f64]) {
 ///
 /// # Panics
 /// If a column is outside of the table.
-pub fn add_outer_at(columns: &[i32], values: &[f64], shares: &[f64], table: &mut [f64]) {
+pub fn add_sparse_outer(columns: &[i32], values: &[f64], shares: &[f64], table: &mut [f64]) {
     let width = shares.len();
     for (j, x) in columns.iter().zip(values) {
         let first = *j as usize * width;
@@ -56,8 +56,8 @@ mod tests {
         let table = [1.0, 10.0, 2.0, 20.0, 3.0, 30.0];
         let (mut one, mut two) = ([9.0], [9.0; 2]);
 
-        dots(&row, &[1.0, 2.0, 3.0], &mut one);
-        dots(&row, &table, &mut two);
+        row_times_table(&row, &[1.0, 2.0, 3.0], &mut one);
+        row_times_table(&row, &table, &mut two);
 
         assert_eq!((one, two), ([-4.0], [-4.0, -40.0]));
     }
@@ -69,7 +69,7 @@ mod tests {
             let mut sparse = dense.clone();
 
             add_outer(&[0.0, 3.0, 0.0, 5.0], &shares, &mut dense);
-            add_outer_at(&[3, 1, 3], &[7.0, 3.0, -2.0], &shares, &mut sparse);
+            add_sparse_outer(&[3, 1, 3], &[7.0, 3.0, -2.0], &shares, &mut sparse);
 
             assert_eq!(sparse, dense);
         }

@@ -1,116 +1,124 @@
-//! Loops over the variables of a quadratic problem: step and scan, pick a partner, add columns.
+//! Inner loops of sequential minimal optimization (SMO): working set selection and gradient updates.
 //!
-//! A variable may rise where `up` is finite and fall where `down` is; its value for rising is
-//! `up − f`, for falling `down − f`. Scans keep eight lanes and take the first of equals, so every
-//! instruction set finds the same places. Columns are single or double precision, sums are double.
+//! The problem is `min ½ βᵀKβ − zᵀβ + r(β)` over signed dual variables `β` in a box, with their sum fixed and `r`
+//! separable. `f = Kβ − z` is the gradient of the smooth part. `up` is minus the right derivative of `r` where `βᵢ`
+//! may increase (the set `I_up`) and `-inf` elsewhere; `down` is minus the left derivative where `βᵢ` may decrease
+//! (`I_low`) and `inf` elsewhere. The largest `up − f` and the smallest `down − f` are `m` and `M` of Keerthi et al.
+//! (2001); the KKT conditions hold to a tolerance once `m − M` is below it. The second variable of a pair maximizes
+//! the second-order decrease of the objective (Fan, Chen & Lin 2005, WSS 2).
+//!
+//! Scans use eight SIMD lanes and return the first of equal values, so every instruction set selects the same
+//! variables. Kernel columns are single or double precision; sums are double.
 
 use multiversion::multiversion;
 
-/// What a scan found.
+/// The extreme values of one scan over the variables, for working set selection and the stopping test.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scan {
-    /// The largest `up − f`.
-    pub top: f64,
-    /// Where it is; meaningless if `top` is `-inf`.
-    pub at: usize,
-    /// The smallest `down − f`.
-    pub bottom: f64,
+pub struct WorkingSetScan {
+    /// `m`: the largest `up − f` over `I_up`.
+    pub max_up: f64,
+    /// The index of the maximum; meaningless if `max_up` is `-inf`.
+    pub argmax_up: usize,
+    /// `M`: the smallest `down − f` over `I_low`.
+    pub min_low: f64,
 }
 
-impl Scan {
-    /// What was found in nothing.
-    pub fn nothing() -> Scan {
-        Scan { top: f64::NEG_INFINITY, at: 0, bottom: f64::INFINITY }
+impl WorkingSetScan {
+    /// The scan over no variables.
+    pub fn empty() -> WorkingSetScan {
+        WorkingSetScan { max_up: f64::NEG_INFINITY, argmax_up: 0, min_low: f64::INFINITY }
     }
 
     #[inline(always)]
-    fn see(&mut self, place: usize, up: f64, down: f64) {
-        if up > self.top || (up == self.top && place < self.at) {
-            (self.top, self.at) = (up, place);
+    fn include(&mut self, index: usize, up: f64, low: f64) {
+        if up > self.max_up || (up == self.max_up && index < self.argmax_up) {
+            (self.max_up, self.argmax_up) = (up, index);
         }
-        self.bottom = if down < self.bottom { down } else { self.bottom };
+        self.min_low = if low < self.min_low { low } else { self.min_low };
     }
 }
 
-/// Curvatures below this are taken for it: a step along a flat direction ends at a bound.
-pub const FLAT: f64 = 1e-12;
+/// Smaller curvatures are replaced by this value (`τ` in LIBSVM), so that a step along a flat direction is finite
+/// and ends at a bound.
+pub const MIN_CURVATURE: f64 = 1e-12;
 
-macro_rules! sweeps {
-    ($T:ty, $step:ident, $partner:ident, $add:ident, $dot:ident, $thin:ident) => {
-        /// `f += t · (rising − falling)`, and what a scan finds then.
+macro_rules! smo_loops {
+    ($T:ty, $update:ident, $second:ident, $add:ident, $dot:ident, $sparse:ident) => {
+        /// Updates the gradient after a step of size `t` that increases variable `i` and decreases variable `j`,
+        /// `f += t · (column_i − column_j)`, and scans the result.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $step(
+        pub fn $update(
             f: &mut [f64],
-            rising: &[$T],
-            falling: &[$T],
+            column_i: &[$T],
+            column_j: &[$T],
             t: f64,
             up: &[f64],
             down: &[f64],
-        ) -> Scan {
+        ) -> WorkingSetScan {
             let n = f.len();
-            let (rising, falling) = (&rising[..n], &falling[..n]);
+            let (column_i, column_j) = (&column_i[..n], &column_j[..n]);
             let (up, down) = (&up[..n], &down[..n]);
-            let (mut top, mut bottom) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
-            let mut place = [0i64; 8];
+            let (mut max_up, mut min_low) = ([f64::NEG_INFINITY; 8], [f64::INFINITY; 8]);
+            let mut argmax = [0i64; 8];
             let whole = n / 8;
             let (f, f_tail) = f.as_chunks_mut::<8>();
-            let (rising, rising_tail) = rising.as_chunks::<8>();
-            let (falling, falling_tail) = falling.as_chunks::<8>();
+            let (column_i, column_i_tail) = column_i.as_chunks::<8>();
+            let (column_j, column_j_tail) = column_j.as_chunks::<8>();
             let (up, up_tail) = up.as_chunks::<8>();
             let (down, down_tail) = down.as_chunks::<8>();
             for k in 0..whole {
-                let (f, r, s, u, d) = (&mut f[k], &rising[k], &falling[k], &up[k], &down[k]);
+                let (f, r, s, u, d) = (&mut f[k], &column_i[k], &column_j[k], &up[k], &down[k]);
                 for l in 0..8 {
                     f[l] += t * (f64::from(r[l]) - f64::from(s[l]));
                     let (u, d) = (u[l] - f[l], d[l] - f[l]);
-                    let higher = u > top[l];
-                    top[l] = if higher { u } else { top[l] };
-                    place[l] = if higher { k as i64 } else { place[l] };
-                    bottom[l] = if d < bottom[l] { d } else { bottom[l] };
+                    let higher = u > max_up[l];
+                    max_up[l] = if higher { u } else { max_up[l] };
+                    argmax[l] = if higher { k as i64 } else { argmax[l] };
+                    min_low[l] = if d < min_low[l] { d } else { min_low[l] };
                 }
             }
-            let mut found = Scan::nothing();
+            let mut found = WorkingSetScan::empty();
             for l in 0..8 {
-                found.see(place[l] as usize * 8 + l, top[l], bottom[l]);
+                found.include(argmax[l] as usize * 8 + l, max_up[l], min_low[l]);
             }
             for l in 0..f_tail.len() {
-                f_tail[l] += t * (f64::from(rising_tail[l]) - f64::from(falling_tail[l]));
+                f_tail[l] += t * (f64::from(column_i_tail[l]) - f64::from(column_j_tail[l]));
                 let (u, d) = (up_tail[l] - f_tail[l], down_tail[l] - f_tail[l]);
-                found.see(whole * 8 + l, u, d);
+                found.include(whole * 8 + l, u, d);
             }
             found
         }
 
-        /// The variable that gains most by falling while another rises: the largest `b² / η` with
+        /// The variable that gains most by column_j while another rises: the largest `b² / η` with
         /// `b = top − (down − f) > 0` and `η = own + diagonal − 2 · column`; `None` if there is none.
         #[multiversion(targets(
             "x86_64+avx512f+avx512vl+avx512dq",
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $partner(
+        pub fn $second(
             f: &[f64],
             down: &[f64],
             column: &[$T],
             diagonal: &[$T],
             own: $T,
-            top: f64,
+            max_up: f64,
         ) -> Option<usize> {
             let n = f.len();
             let (down, column, diagonal) = (&down[..n], &column[..n], &diagonal[..n]);
             let gain = |f: f64, down: f64, k: $T, other: $T| -> $T {
-                let b = ((top - down) + f) as $T;
+                let b = ((max_up - down) + f) as $T;
                 let eta = (own + other) - (k + k);
-                let eta = if eta > FLAT as $T { eta } else { FLAT as $T };
+                let eta = if eta > MIN_CURVATURE as $T { eta } else { MIN_CURVATURE as $T };
                 let gain = b * b / eta;
                 if b > 0.0 { gain } else { -1.0 }
             };
             let mut best: [$T; 8] = [-1.0; 8];
-            let mut place = [0i32; 8];
+            let mut argmax = [0i32; 8];
             let whole = n / 8;
             let (f, f_tail) = f.as_chunks::<8>();
             let (down, down_tail) = down.as_chunks::<8>();
@@ -122,12 +130,12 @@ macro_rules! sweeps {
                     let gain = gain(f[l], d[l], c[l], o[l]);
                     let higher = gain > best[l];
                     best[l] = if higher { gain } else { best[l] };
-                    place[l] = if higher { k as i32 } else { place[l] };
+                    argmax[l] = if higher { k as i32 } else { argmax[l] };
                 }
             }
             let (mut most, mut at): ($T, usize) = (-1.0, 0);
             for l in 0..8 {
-                let here = place[l] as usize * 8 + l;
+                let here = argmax[l] as usize * 8 + l;
                 if best[l] > most || (best[l] == most && here < at) {
                     (most, at) = (best[l], here);
                 }
@@ -188,9 +196,9 @@ macro_rules! sweeps {
             lanes.iter().sum()
         }
 
-        /// Inner products of sparse rows with [`LANES`] others, which stand side by side in a table with one
-        /// line a column: `out[k · n + i]` is that of row `i` with the `k`th of the others. `offsets` says
-        /// where the cells of the `n` rows begin and end.
+        /// Inner products of `n` sparse rows with [`SPARSE_DOT_ROWS`] others, interleaved in a table that has one
+        /// line per column: `out[k · n + i]` is the product of row `i` with other row `k`. The stored cells of
+        /// row `i` are `offsets[i]..offsets[i + 1]`.
         ///
         /// # Panics
         /// If a column is outside of the table, or `out` has another length.
@@ -199,7 +207,7 @@ macro_rules! sweeps {
             "x86_64+avx+avx2",
             "aarch64+neon"
         ))]
-        pub fn $thin(
+        pub fn $sparse(
             offsets: &[usize],
             columns: &[i32],
             values: &[$T],
@@ -207,27 +215,27 @@ macro_rules! sweeps {
             out: &mut [$T],
         ) {
             let n = offsets.len().saturating_sub(1);
-            assert_eq!(out.len(), LANES * n, "one product a pair");
-            let (table, _) = table.as_chunks::<LANES>();
-            // Products of a few rows before they are turned: single ones, far apart, would push each other
-            // out of the cache.
-            let mut turned = [[0.0; LANES]; 16];
+            assert_eq!(out.len(), SPARSE_DOT_ROWS * n, "one product per pair of rows");
+            let (table, _) = table.as_chunks::<SPARSE_DOT_ROWS>();
+            // Sixteen rows are transposed at a time: writing single products to distant addresses would evict
+            // each other's cache lines.
+            let mut products = [[0.0; SPARSE_DOT_ROWS]; 16];
             for first in (0..n).step_by(16) {
                 let few = (n - first).min(16);
-                for (i, sums) in turned[..few].iter_mut().enumerate() {
+                for (i, sums) in products[..few].iter_mut().enumerate() {
                     let cells = offsets[first + i]..offsets[first + i + 1];
-                    let mut lanes = [0.0; LANES];
+                    let mut lanes = [0.0; SPARSE_DOT_ROWS];
                     for (j, v) in columns[cells.clone()].iter().zip(&values[cells]) {
                         let line = &table[*j as usize];
-                        for k in 0..LANES {
+                        for k in 0..SPARSE_DOT_ROWS {
                             lanes[k] += v * line[k];
                         }
                     }
                     *sums = lanes;
                 }
-                for k in 0..LANES {
+                for k in 0..SPARSE_DOT_ROWS {
                     let out = &mut out[k * n + first..k * n + first + few];
-                    for (out, sums) in out.iter_mut().zip(&turned) {
+                    for (out, sums) in out.iter_mut().zip(&products) {
                         *out = sums[k];
                     }
                 }
@@ -236,17 +244,31 @@ macro_rules! sweeps {
     };
 }
 
-/// Rows that [`thin_dots_single`] and [`thin_dots_double`] take at a time.
-pub const LANES: usize = 32;
+/// How many rows are interleaved in the table of [`sparse_dots_single`] and [`sparse_dots_double`].
+pub const SPARSE_DOT_ROWS: usize = 32;
 
-sweeps!(f32, step_single, partner_single, add_columns_single, dot_single, thin_dots_single);
-sweeps!(f64, step_double, partner_double, add_columns_double, dot_double, thin_dots_double);
+smo_loops!(
+    f32,
+    update_and_scan_single,
+    select_second_single,
+    add_columns_single,
+    dot_single,
+    sparse_dots_single
+);
+smo_loops!(
+    f64,
+    update_and_scan_double,
+    select_second_double,
+    add_columns_double,
+    dot_double,
+    sparse_dots_double
+);
 
-/// Looks at all variables.
-pub fn scan(f: &[f64], up: &[f64], down: &[f64]) -> Scan {
-    let mut found = Scan::nothing();
-    for (place, ((f, up), down)) in f.iter().zip(up).zip(down).enumerate() {
-        found.see(place, up - f, down - f);
+/// Scans all variables without a gradient update.
+pub fn scan_working_set(f: &[f64], up: &[f64], down: &[f64]) -> WorkingSetScan {
+    let mut found = WorkingSetScan::empty();
+    for (index, ((f, up), down)) in f.iter().zip(up).zip(down).enumerate() {
+        found.include(index, up - f, down - f);
     }
     found
 }
@@ -256,53 +278,54 @@ mod tests {
     use super::*;
     use crate::random::Random;
 
-    fn numbers(n: usize, seed: u64) -> Vec<f64> {
+    fn normal_values(n: usize, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         (0..n).map(|_| random.normal()).collect()
     }
 
     #[test]
-    fn a_step_and_its_scan_equal_the_plain_loop_to_the_bit() {
+    fn gradient_update_and_scan_equal_the_scalar_loop_to_the_bit() {
         for n in [1, 7, 8, 9, 64, 131] {
-            let (f, up, down) = (numbers(n, 1), numbers(n, 2), numbers(n, 3));
+            let (f, up, down) = (normal_values(n, 1), normal_values(n, 2), normal_values(n, 3));
             let mut up = up;
             up[n / 2] = f64::NEG_INFINITY;
-            let a: Vec<f32> = numbers(n, 4).iter().map(|v| *v as f32).collect();
-            let b: Vec<f32> = numbers(n, 5).iter().map(|v| *v as f32).collect();
+            let a: Vec<f32> = normal_values(n, 4).iter().map(|v| *v as f32).collect();
+            let b: Vec<f32> = normal_values(n, 5).iter().map(|v| *v as f32).collect();
             let mut stepped = f.clone();
 
-            let found = step_single(&mut stepped, &a, &b, 0.3, &up, &down);
+            let found = update_and_scan_single(&mut stepped, &a, &b, 0.3, &up, &down);
 
             let mut plain = f.clone();
             for i in 0..n {
                 plain[i] += 0.3 * (f64::from(a[i]) - f64::from(b[i]));
             }
             assert_eq!(stepped, plain);
-            assert_eq!(found, scan(&plain, &up, &down));
+            assert_eq!(found, scan_working_set(&plain, &up, &down));
         }
     }
 
     #[test]
-    fn products_of_sparse_rows_equal_the_plain_sum_to_the_bit() {
+    fn sparse_dot_products_equal_the_scalar_sum_to_the_bit() {
         let (n, width) = (5, 40);
-        let others = numbers(width * LANES, 1);
+        let others = normal_values(width * SPARSE_DOT_ROWS, 1);
         let (mut offsets, mut columns, mut values) = (vec![2], vec![0, 1], vec![9.0, 9.0]);
         for i in 0..n {
-            for (j, v) in numbers(width, 10 + i as u64).into_iter().enumerate().step_by(i + 1) {
+            for (j, v) in normal_values(width, 10 + i as u64).into_iter().enumerate().step_by(i + 1)
+            {
                 columns.push(j as i32);
                 values.push(v);
             }
             offsets.push(columns.len());
         }
-        let mut found = vec![0.0; n * LANES];
+        let mut found = vec![0.0; n * SPARSE_DOT_ROWS];
 
-        thin_dots_double(&offsets, &columns, &values, &others, &mut found);
+        sparse_dots_double(&offsets, &columns, &values, &others, &mut found);
 
         for i in 0..n {
-            for k in 0..LANES {
+            for k in 0..SPARSE_DOT_ROWS {
                 let mut sum = 0.0;
                 for at in offsets[i]..offsets[i + 1] {
-                    sum += values[at] * others[columns[at] as usize * LANES + k];
+                    sum += values[at] * others[columns[at] as usize * SPARSE_DOT_ROWS + k];
                 }
                 assert_eq!(found[k * n + i], sum);
             }
@@ -310,34 +333,37 @@ mod tests {
     }
 
     #[test]
-    fn the_partner_is_the_first_of_the_best() {
+    fn second_order_selection_returns_the_first_maximum() {
         for n in [3, 8, 40, 77] {
-            let (f, mut down) = (numbers(n, 1), numbers(n, 2));
+            let (f, mut down) = (normal_values(n, 1), normal_values(n, 2));
             down[1] = f64::INFINITY;
-            let column: Vec<f64> = numbers(n, 3).iter().map(|v| (0.3 * v).tanh()).collect();
+            let column: Vec<f64> = normal_values(n, 3).iter().map(|v| (0.3 * v).tanh()).collect();
             let diagonal = vec![1.0; n];
-            let plain = |top: f64| {
+            let plain = |max_up: f64| {
                 let mut best = None;
                 for i in 0..n {
-                    let b = (top - down[i]) + f[i];
-                    let gain = b * b / (2.0 - (column[i] + column[i])).max(FLAT);
+                    let b = (max_up - down[i]) + f[i];
+                    let gain = b * b / (2.0 - (column[i] + column[i])).max(MIN_CURVATURE);
                     if b > 0.0 && best.is_none_or(|(most, _)| gain > most) {
                         best = Some((gain, i));
                     }
                 }
                 best.map(|(_, at)| at)
             };
-            for top in [-20.0, -1.0, 0.0, 2.0, 20.0] {
-                assert_eq!(partner_double(&f, &down, &column, &diagonal, 1.0, top), plain(top));
+            for max_up in [-20.0, -1.0, 0.0, 2.0, 20.0] {
+                assert_eq!(
+                    select_second_double(&f, &down, &column, &diagonal, 1.0, max_up),
+                    plain(max_up)
+                );
             }
         }
     }
 
     #[test]
-    fn columns_are_added_from_any_place() {
-        let columns: Vec<Vec<f64>> = (0..6).map(|k| numbers(50, k)).collect();
+    fn columns_are_added_from_any_offset() {
+        let columns: Vec<Vec<f64>> = (0..6).map(|k| normal_values(50, k)).collect();
         let columns: Vec<&[f64]> = columns.iter().map(Vec::as_slice).collect();
-        let coefficients = numbers(6, 9);
+        let coefficients = normal_values(6, 9);
         let mut sum = vec![1.0; 20];
 
         add_columns_double(&columns, &coefficients, 30, &mut sum);

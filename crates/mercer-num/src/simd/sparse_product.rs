@@ -13,19 +13,19 @@ const LINE: usize = 256;
 
 /// A table with one line a column of the rows, cut into panels of some of its own columns.
 #[derive(Clone, Debug)]
-pub struct Panels<T> {
+pub struct ColumnPanels<T> {
     n_lines: usize,
     width: usize,
     /// One panel after the other, every line as long as those before: zeros stand behind the last.
     cells: Vec<T>,
 }
 
-impl<T: Float> Panels<T> {
+impl<T: Float> ColumnPanels<T> {
     /// Columns of a panel.
     const COLUMNS: usize = LINE / size_of::<T>();
 
     /// The table of so many lines and columns, cell by cell.
-    pub fn new(n_lines: usize, width: usize, cell: impl Fn(usize, usize) -> T) -> Panels<T> {
+    pub fn new(n_lines: usize, width: usize, cell: impl Fn(usize, usize) -> T) -> ColumnPanels<T> {
         let mut cells = vec![T::default(); n_lines * width.next_multiple_of(Self::COLUMNS)];
         let panels = cells.chunks_exact_mut((n_lines * Self::COLUMNS).max(1));
         for (first, panel) in (0..width).step_by(Self::COLUMNS).zip(panels) {
@@ -33,7 +33,7 @@ impl<T: Float> Panels<T> {
                 line.iter_mut().zip(first..width).for_each(|(to, k)| *to = cell(j, k));
             }
         }
-        Panels { n_lines, width, cells }
+        ColumnPanels { n_lines, width, cells }
     }
 
     /// The products of some rows with the table, row-major. The cells of row `i` are those from `offsets[i]`
@@ -46,7 +46,7 @@ impl<T: Float> Panels<T> {
         assert_eq!(out.len(), n * self.width, "one product a row and a column");
         let panels = self.cells.chunks_exact((self.n_lines * Self::COLUMNS).max(1));
         for (first, panel) in (0..self.width).step_by(Self::COLUMNS).zip(panels) {
-            T::thin_panel(offsets, columns, values, panel, first..self.width, out);
+            T::sparse_panel(offsets, columns, values, panel, first..self.width, out);
         }
     }
 }
@@ -88,8 +88,8 @@ macro_rules! panel {
     };
 }
 
-panel!(thin_panel_single, f32);
-panel!(thin_panel_double, f64);
+panel!(sparse_panel_single, f32);
+panel!(sparse_panel_double, f64);
 
 #[cfg(test)]
 mod tests {
@@ -99,7 +99,7 @@ mod tests {
     fn check<T: Float>(width: usize) {
         let mut random = Random::new(width as u64);
         let table: Vec<T> = (0..7 * width).map(|_| T::narrow(random.normal())).collect();
-        let panels = Panels::new(7, width, |j, k| table[j * width + k]);
+        let panels = ColumnPanels::new(7, width, |j, k| table[j * width + k]);
         let (offsets, columns) = ([1, 3, 3, 7], [0, 6, 2, 5, 0, 1, 6]);
         let values: Vec<T> = (0..7).map(|_| T::narrow(random.normal())).collect();
         let mut found = vec![T::narrow(9.0); 3 * width];

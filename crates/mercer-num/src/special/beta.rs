@@ -20,7 +20,7 @@ pub fn ln_beta(a: f64, b: f64) -> f64 {
 }
 
 /// `(n over k) p^k q^(n−k)` with `q = 1 − p`: also for numbers that are not whole (Loader, 2000).
-pub fn binomial_term(k: f64, n: f64, p: f64, q: f64) -> f64 {
+pub fn binomial_pmf(k: f64, n: f64, p: f64, q: f64) -> f64 {
     if k < 0.0 || k > n {
         return 0.0;
     }
@@ -48,12 +48,12 @@ pub fn binomial_term(k: f64, n: f64, p: f64, q: f64) -> f64 {
 }
 
 /// The shares of a beta distribution below and above `x`: the regularized incomplete beta function.
-pub fn beta_share(a: f64, b: f64, x: f64) -> Tails {
-    share(a, b, x, 1.0 - x)
+pub fn beta_tails(a: f64, b: f64, x: f64) -> Tails {
+    beta_tails_with_complement(a, b, x, 1.0 - x)
 }
 
-/// As [`beta_share`], with `y = 1 − x` given, so that an `x` next to one keeps its digits.
-pub(super) fn share(a: f64, b: f64, x: f64, y: f64) -> Tails {
+/// As [`beta_tails`], with `y = 1 − x` given, so that an `x` next to one keeps its digits.
+pub(super) fn beta_tails_with_complement(a: f64, b: f64, x: f64, y: f64) -> Tails {
     if x <= 0.0 {
         return Tails { lower: 0.0, upper: 1.0 };
     }
@@ -73,7 +73,7 @@ fn below(a: f64, b: f64, x: f64, y: f64) -> Tails {
 
 /// `x^a y^b / B(a, b)`: the density by the log-odds of `x`.
 fn density(a: f64, b: f64, x: f64, y: f64) -> f64 {
-    a * (b / (a + b)) * binomial_term(a, a + b, x, y)
+    a * (b / (a + b)) * binomial_pmf(a, a + b, x, y)
 }
 
 /// The continued fraction of DiDonato and Morris (1992, equation 9) by Lentz's method. It takes `y` by
@@ -120,7 +120,7 @@ pub(super) fn beta_log_odds(a: f64, b: f64, at: Tails) -> f64 {
     let start = (a / b).ln() + super::normal_quantile(at) * (1.0 / a + 1.0 / b).sqrt();
     root(-800.0, 800.0, start, |t| {
         let (x, y) = (logistic(t), logistic(-t));
-        let found = share(a, b, x, y);
+        let found = beta_tails_with_complement(a, b, x, y);
         let slope = density(a, b, x, y);
         if from_below {
             (found.lower.ln() - wanted, slope / found.lower)

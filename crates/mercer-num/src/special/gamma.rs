@@ -5,12 +5,12 @@
 //! ones, the error of Stirling's formula and a deviance; everything here is built on that.
 
 use super::Tails;
-use super::normal::normal_share;
+use super::normal::normal_tails;
 use super::root::root;
 use std::f64::consts::{SQRT_2, TAU};
 
 /// Beyond this shape the uniform expansion is exact to a double, and the series would be long.
-const LARGE: f64 = 1e8;
+const MAX_SERIES_SHAPE: f64 = 1e8;
 
 /// `log Γ(x)` for `x > 0`.
 ///
@@ -28,7 +28,7 @@ pub fn ln_choose(n: f64, k: f64) -> f64 {
 
 /// `x^k e^-x / Γ(k+1)`: the probability of `k` events where `x` are expected, also for `k` that is
 /// not whole.
-pub fn poisson_term(k: f64, x: f64) -> f64 {
+pub fn poisson_pmf(k: f64, x: f64) -> f64 {
     if k == 0.0 {
         return (-x).exp();
     }
@@ -77,21 +77,21 @@ pub(super) fn deviance(x: f64, m: f64) -> f64 {
 
 /// The shares of a gamma distribution with this shape and rate one below and above `x`: the
 /// regularized incomplete gamma functions `P(shape, x)` and `Q(shape, x)`.
-pub fn gamma_share(shape: f64, x: f64) -> Tails {
+pub fn gamma_tails(shape: f64, x: f64) -> Tails {
     if x <= 0.0 {
         return Tails { lower: 0.0, upper: 1.0 };
     }
     if x == f64::INFINITY {
         return Tails { lower: 1.0, upper: 0.0 };
     }
-    if shape > LARGE {
+    if shape > MAX_SERIES_SHAPE {
         return uniform(shape, x);
     }
     if x < shape + 1.0 {
-        let lower = (poisson_term(shape, x) * series(shape, x)).min(1.0);
+        let lower = (poisson_pmf(shape, x) * series(shape, x)).min(1.0);
         return Tails { lower, upper: 1.0 - lower };
     }
-    let upper = (shape * poisson_term(shape, x) * fraction(shape, x)).min(1.0);
+    let upper = (shape * poisson_pmf(shape, x) * fraction(shape, x)).min(1.0);
     Tails { lower: 1.0 - upper, upper }
 }
 
@@ -131,7 +131,7 @@ fn fraction(a: f64, x: f64) -> f64 {
     }
 }
 
-/// Temme's expansion (1979), first term: for shapes above [`LARGE`] the next is below a rounding.
+/// Temme's expansion (1979), first term: for shapes above [`MAX_SERIES_SHAPE`] the next is below a rounding.
 fn uniform(a: f64, x: f64) -> Tails {
     let half = deviance(a, x);
     let eta = (2.0 * half / a).sqrt().copysign(x - a);
@@ -142,7 +142,7 @@ fn uniform(a: f64, x: f64) -> Tails {
     } else {
         1.0 / mu - 1.0 / eta
     };
-    let normal = normal_share(half.sqrt().copysign(x - a) * SQRT_2);
+    let normal = normal_tails(half.sqrt().copysign(x - a) * SQRT_2);
     let rest = (-half).exp() / (TAU * a).sqrt() * c;
     Tails { lower: (normal.lower - rest).max(0.0), upper: (normal.upper + rest).max(0.0) }
 }
@@ -158,10 +158,10 @@ pub fn gamma_quantile(shape: f64, at: Tails) -> f64 {
     // In the logs of both the curve bends one way only, so that Newton's steps do not stray.
     let from_below = at.lower <= at.upper;
     let wanted = if from_below { at.lower.ln() } else { at.upper.ln() };
-    let t = root(-800.0, 800.0, gamma_guess(shape, at), |t| {
+    let t = root(-800.0, 800.0, gamma_quantile_start(shape, at), |t| {
         let x = t.exp();
-        let found = gamma_share(shape, x);
-        let density = shape * poisson_term(shape, x);
+        let found = gamma_tails(shape, x);
+        let density = shape * poisson_pmf(shape, x);
         if from_below {
             (found.lower.ln() - wanted, density / found.lower)
         } else {
@@ -173,7 +173,7 @@ pub fn gamma_quantile(shape: f64, at: Tails) -> f64 {
 
 /// The log of a first guess: Wilson and Hilferty's (1931), or the head of the series where that
 /// fails.
-fn gamma_guess(shape: f64, at: Tails) -> f64 {
+fn gamma_quantile_start(shape: f64, at: Tails) -> f64 {
     let z = super::normal_quantile(at);
     let cube = 1.0 - 1.0 / (9.0 * shape) + z / (3.0 * shape.sqrt());
     if cube > 0.3 {
@@ -193,5 +193,5 @@ pub fn chi_squared_sf(x: f64, degrees: f64) -> f64 {
     if degrees <= 0.0 {
         return if x > 0.0 { 0.0 } else { 1.0 };
     }
-    gamma_share(0.5 * degrees, 0.5 * x).upper
+    gamma_tails(0.5 * degrees, 0.5 * x).upper
 }

@@ -7,11 +7,11 @@ mod normal;
 mod root;
 mod student;
 
-pub use beta::{beta_quantile, beta_share, binomial_term, ln_beta};
-pub use fisher::fisher_p;
-pub use gamma::{chi_squared_sf, gamma_quantile, gamma_share, ln_choose, ln_gamma, poisson_term};
-pub use normal::{normal_quantile, normal_share};
-pub use student::{student_interval, student_p, student_quantile, student_share};
+pub use beta::{beta_quantile, beta_tails, binomial_pmf, ln_beta};
+pub use fisher::fisher_p_value;
+pub use gamma::{chi_squared_sf, gamma_quantile, gamma_tails, ln_choose, ln_gamma, poisson_pmf};
+pub use normal::{normal_quantile, normal_tails};
+pub use student::{student_critical_value, student_p_value, student_quantile, student_tails};
 
 use std::f64::consts::TAU;
 
@@ -69,7 +69,7 @@ pub fn log_normalize(x: &mut [f64]) -> f64 {
 }
 
 /// `log N(x; mean, variance)`.
-pub fn log_normal(x: f64, mean: f64, variance: f64) -> f64 {
+pub fn normal_log_density(x: f64, mean: f64, variance: f64) -> f64 {
     let d = x - mean;
     -0.5 * ((TAU * variance).ln() + d * d / variance)
 }

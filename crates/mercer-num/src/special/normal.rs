@@ -6,10 +6,10 @@ use std::f64::consts::{FRAC_1_SQRT_2, TAU};
 /// The shares of a standard normal distribution below and above `z`.
 ///
 /// ```
-/// let far = mercer_num::special::normal_share(-30.0);
+/// let far = mercer_num::special::normal_tails(-30.0);
 /// assert!((far.lower / 4.906713927148187e-198 - 1.0).abs() < 1e-13);
 /// ```
-pub fn normal_share(z: f64) -> Tails {
+pub fn normal_tails(z: f64) -> Tails {
     let half = |z: f64| 0.5 * libm::erfc(z * FRAC_1_SQRT_2);
     Tails { lower: half(-z), upper: half(z) }
 }
@@ -32,7 +32,7 @@ pub fn normal_quantile(at: Tails) -> f64 {
         / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
         - t;
     for _ in 0..3 {
-        let lower = normal_share(z).lower;
+        let lower = normal_tails(z).lower;
         let slope = (-0.5 * z * z).exp() / TAU.sqrt() / lower;
         let miss = (lower.ln() - p.ln()) / slope;
         // The log's second derivative over its first: −(z + slope).

@@ -1,13 +1,13 @@
 //! The root of an increasing function: Newton's steps, kept between two ends that close in.
 
 /// Steps after which the ends have met even by halving.
-const STEPS: usize = 200;
+const MAX_STEPS: usize = 200;
 
 /// Where `f` passes zero between `low` and `high`. `f` gives its value and slope; where the slope
 /// leads astray the gap is halved.
 pub(super) fn root(mut low: f64, mut high: f64, start: f64, f: impl Fn(f64) -> (f64, f64)) -> f64 {
     let mut t = if start > low && start < high { start } else { 0.5 * (low + high) };
-    for _ in 0..STEPS {
+    for _ in 0..MAX_STEPS {
         let (value, slope) = f(t);
         if value == 0.0 {
             return t;

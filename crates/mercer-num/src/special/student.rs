@@ -1,12 +1,12 @@
 //! Student's t distribution, by way of the beta distribution.
 
 use super::Tails;
-use super::beta::{beta_log_odds, share};
+use super::beta::{beta_log_odds, beta_tails_with_complement};
 
 /// The shares of a Student t distribution below and above `t`.
-pub fn student_share(t: f64, degrees: f64) -> Tails {
+pub fn student_tails(t: f64, degrees: f64) -> Tails {
     if degrees == f64::INFINITY {
-        return super::normal_share(t);
+        return super::normal_tails(t);
     }
     let square = t * t;
     let (x, y) = if square < degrees {
@@ -16,7 +16,7 @@ pub fn student_share(t: f64, degrees: f64) -> Tails {
         let r = degrees / square;
         (r / (1.0 + r), 1.0 / (1.0 + r))
     };
-    let inside = share(0.5 * degrees, 0.5, x, y);
+    let inside = beta_tails_with_complement(0.5 * degrees, 0.5, x, y);
     let outer = 0.5 * inside.lower;
     let tails = Tails { lower: outer, upper: 0.5 + 0.5 * inside.upper };
     if t > 0.0 { tails.mirrored() } else { tails }
@@ -43,20 +43,20 @@ pub fn student_quantile(degrees: f64, at: Tails) -> f64 {
 }
 
 /// `P(|T| > |t|)` for Student's t: the two-sided p-value. NaN where `degrees` is not above zero.
-pub fn student_p(t: f64, degrees: f64) -> f64 {
+pub fn student_p_value(t: f64, degrees: f64) -> f64 {
     if t.is_nan() || degrees.is_nan() || degrees <= 0.0 {
         return f64::NAN;
     }
-    2.0 * student_share(-t.abs(), degrees).lower
+    2.0 * student_tails(-t.abs(), degrees).lower
 }
 
 /// The `t` with `P(|T| ≤ t) = level`: half the width of an interval, in standard errors.
 ///
 /// ```
-/// let t = mercer_num::special::student_interval(0.95, 10.0);
+/// let t = mercer_num::special::student_critical_value(0.95, 10.0);
 /// assert!((t - 2.228138851986275).abs() < 1e-12);
 /// ```
-pub fn student_interval(level: f64, degrees: f64) -> f64 {
+pub fn student_critical_value(level: f64, degrees: f64) -> f64 {
     if level.is_nan() || degrees.is_nan() || degrees <= 0.0 {
         return f64::NAN;
     }
@@ -76,16 +76,16 @@ mod tests {
     #[test]
     fn p_values_and_intervals() {
         // Two degrees of freedom: 1 − t / √(2 + t²); one: 1 − 2 atan(t) / π.
-        near(student_p(3.0, 2.0), 1.0 - 3.0 / 11f64.sqrt());
-        near(student_p(-1.0, 1.0), 0.5);
+        near(student_p_value(3.0, 2.0), 1.0 - 3.0 / 11f64.sqrt());
+        near(student_p_value(-1.0, 1.0), 0.5);
         // By mpmath, forty digits.
-        near(student_p(30.0, 40.0), 4.850907660590208e-29);
-        near(student_p(6.0, 1e6), 1.9738498123544347e-9);
-        near(student_interval(0.95, 9.0), 2.262157162798205);
-        assert_eq!(student_p(0.0, 5.0), 1.0);
-        assert_eq!(student_p(f64::INFINITY, 5.0), 0.0);
-        assert_eq!(student_interval(0.0, 5.0), 0.0);
-        assert_eq!(student_interval(1.0, 5.0), f64::INFINITY);
-        assert!(student_p(1.0, 0.0).is_nan() && student_interval(0.5, 0.0).is_nan());
+        near(student_p_value(30.0, 40.0), 4.850907660590208e-29);
+        near(student_p_value(6.0, 1e6), 1.9738498123544347e-9);
+        near(student_critical_value(0.95, 9.0), 2.262157162798205);
+        assert_eq!(student_p_value(0.0, 5.0), 1.0);
+        assert_eq!(student_p_value(f64::INFINITY, 5.0), 0.0);
+        assert_eq!(student_critical_value(0.0, 5.0), 0.0);
+        assert_eq!(student_critical_value(1.0, 5.0), f64::INFINITY);
+        assert!(student_p_value(1.0, 0.0).is_nan() && student_critical_value(0.5, 0.0).is_nan());
     }
 }

@@ -10,12 +10,12 @@ use super::{each_chunk, log_priors};
 use crate::explain::ClassMeans;
 use crate::prelude::*;
 use crate::stats::{ByClass, Moments};
+use mercer_num::compensated_sum::CompensatedSum;
 use mercer_num::parallel;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use mercer_num::simd::weighted_sq_distances;
-use mercer_num::special::log_normal;
-use mercer_num::sum::Sum;
+use mercer_num::special::normal_log_density;
 use std::f64::consts::TAU;
 
 choice! {
@@ -175,7 +175,7 @@ impl GaussianNbModel {
                 return Err(j);
             }
             for (c, score) in scores.iter_mut().enumerate() {
-                *score += log_normal(*x, self.means[[c, j]], self.variances[[c, j]]);
+                *score += normal_log_density(*x, self.means[[c, j]], self.variances[[c, j]]);
             }
         }
         Ok(())
@@ -214,10 +214,10 @@ impl GaussianNbModel {
     /// twice. A narrow curve far from zero makes both enormous, so what rounding drops is kept.
     fn sparse_scores(&self, x: &SparseView<'_>, out: &mut Matrix) -> Result<()> {
         let n_classes = self.classes.len();
-        let at_zero: Vec<Sum> = (self.peaks().iter())
+        let at_zero: Vec<CompensatedSum> = (self.peaks().iter())
             .zip(self.means.outer_iter().zip(self.variances.outer_iter()))
             .map(|(peak, (m, v))| {
-                let mut sum = Sum::from(*peak);
+                let mut sum = CompensatedSum::from(*peak);
                 m.iter().zip(v).for_each(|(m, v)| sum.add(-0.5 * (m * m * (1.0 / v))));
                 sum
             })
@@ -278,7 +278,7 @@ impl Classifier for GaussianNbModel {
         self.check_columns(x)?;
         let mut out = Matrix::zeros((x.n_rows(), self.classes.len()));
         match x {
-            Rows::Sparse(x) => self.sparse_scores(&x.whole().view(), &mut out)?,
+            Rows::Sparse(x) => self.sparse_scores(&x.sum_duplicates().view(), &mut out)?,
             _ => self.dense_scores(x, &mut out)?,
         }
         Ok(out)
@@ -308,14 +308,14 @@ impl Factored for GaussianNbModel {
             if row[j].is_nan() {
                 0.0
             } else {
-                log_normal(row[j], self.means[[c, j]], self.variances[[c, j]])
+                normal_log_density(row[j], self.means[[c, j]], self.variances[[c, j]])
             }
         }))
     }
 
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String {
         let at = [class as usize, column];
-        let density = log_normal(value, self.means[at], self.variances[at]).exp();
+        let density = normal_log_density(value, self.means[at], self.variances[at]).exp();
         format!(
             "N({}; mean {}, variance {}) = {}",
             short(value),

@@ -291,7 +291,7 @@ impl<'a> Dataset<'a> {
 /// [`Error::ByColumns`].
 pub fn check_storage(rows: &Rows<'_>) -> Result<()> {
     match rows {
-        Rows::Sparse(x) if !x.is_by_rows() => Err(Error::ByColumns),
+        Rows::Sparse(x) if !x.is_csr() => Err(Error::ByColumns),
         _ => Ok(()),
     }
 }
@@ -301,7 +301,7 @@ pub fn check_storage(rows: &Rows<'_>) -> Result<()> {
 /// # Errors
 /// [`Error::NotFinite`] with the first such cell.
 pub fn check_cells(rows: &Rows<'_>, missing: Missing) -> Result<()> {
-    match rows.first_bad_cell(missing) {
+    match rows.first_invalid_cell(missing) {
         Some((row, column)) => Err(Error::NotFinite { row, column, value: rows.get(row, column) }),
         None => Ok(()),
     }

@@ -7,7 +7,7 @@ use super::{Action, Costs, Decision};
 use crate::error::{Error, Result};
 use crate::probability::{check_positive, check_probability};
 use mercer_num::Matrix;
-use mercer_num::special::normal_share;
+use mercer_num::special::normal_tails;
 use serde::Serialize;
 
 /// Sums over decided rows.
@@ -182,7 +182,7 @@ impl TwoNormals {
 
     fn between(&self, class: usize, piece: &[f64]) -> f64 {
         let deviation = self.variances[class].sqrt();
-        let at = |x: f64| normal_share((x - self.means[class]) / deviation);
+        let at = |x: f64| normal_tails((x - self.means[class]) / deviation);
         let (low, high) = (at(piece[0]), at(piece[1]));
         // From the nearer tail, so that a thin piece keeps its digits.
         if low.lower < 0.5 { high.lower - low.lower } else { low.upper - high.upper }
@@ -199,7 +199,11 @@ impl TwoNormals {
         };
         let log = |class: usize, prior: f64| {
             prior.ln()
-                + mercer_num::special::log_normal(x, self.means[class], self.variances[class])
+                + mercer_num::special::normal_log_density(
+                    x,
+                    self.means[class],
+                    self.variances[class],
+                )
         };
         log(0, self.prior) >= log(1, 1.0 - self.prior)
     }
@@ -214,7 +218,8 @@ mod tests {
     /// `∫ min(p(1, x), p(2, x)) dx` by small steps.
     fn integrated(two: &TwoNormals) -> f64 {
         let log = |c: usize, p: f64, x: f64| {
-            (p.ln() + mercer_num::special::log_normal(x, two.means[c], two.variances[c])).exp()
+            (p.ln() + mercer_num::special::normal_log_density(x, two.means[c], two.variances[c]))
+                .exp()
         };
         let step = 1e-3;
         (-40_000..40_000)

@@ -22,7 +22,7 @@ use crate::prelude::*;
 use crate::stats::{WithinClassScatter, packed_symmetric};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
-use mercer_num::simd::centered_product::{Strips, add_apart_times};
+use mercer_num::simd::centered_product::{ColumnStrips, add_centered_times};
 use ndarray::{ArrayView2, Axis};
 use std::f64::consts::TAU;
 
@@ -283,9 +283,9 @@ impl LinearDiscriminantAnalysisModel {
     }
 
     /// The coefficients as products read them: a row a column, a column a class.
-    fn weights(&self) -> Strips {
+    fn weights(&self) -> ColumnStrips {
         let coefficients = &self.rule().coefficients;
-        Strips::new(coefficients.ncols(), coefficients.nrows(), |j, c| coefficients[[c, j]])
+        ColumnStrips::new(coefficients.ncols(), coefficients.nrows(), |j, c| coefficients[[c, j]])
     }
 
     /// Rows that are looked at together.
@@ -294,10 +294,10 @@ impl LinearDiscriminantAnalysisModel {
     }
 
     /// Writes the scores of a row-major panel; says whether they are finite, and so all cells.
-    fn write_scores(&self, panel: &[f64], weights: &Strips, scores: &mut [f64]) -> bool {
+    fn write_scores(&self, panel: &[f64], weights: &ColumnStrips, scores: &mut [f64]) -> bool {
         let Rule { origin, starts, .. } = self.rule();
         scores.chunks_exact_mut(starts.len()).for_each(|row| row.copy_from_slice(starts));
-        add_apart_times(panel, origin, weights, scores);
+        add_centered_times(panel, origin, weights, scores);
         let finite = all_finite(scores);
         if !finite {
             scores.chunks_exact_mut(starts.len()).for_each(tame);
@@ -417,9 +417,9 @@ impl Transformer for LinearDiscriminantAnalysisModel {
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let axes = first_columns(&self.rule().axes, self.n_outputs());
-        let weights = Strips::new(axes.nrows(), axes.ncols(), |j, k| axes[[j, k]]);
+        let weights = ColumnStrips::new(axes.nrows(), axes.ncols(), |j, k| axes[[j, k]]);
         by_panels(x, self.panel_rows(), axes.ncols(), |panel, answers| {
-            add_apart_times(panel, &self.rule().center, &weights, answers);
+            add_centered_times(panel, &self.rule().center, &weights, answers);
             all_finite(answers)
         })
     }

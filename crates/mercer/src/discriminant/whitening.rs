@@ -11,9 +11,10 @@ use super::null_space::thin_directions;
 use crate::model::Cached;
 use mercer_num::Matrix;
 use mercer_num::linalg::{
-    Cholesky, SymmetricEigen, add_product, add_times, multiply, solve_lower, solve_lower_transposed,
+    Cholesky, SymmetricEigen, add_matrix_product, add_transposed_product, multiply, solve_lower,
+    solve_lower_transposed,
 };
-use mercer_num::simd::centered_product::add_apart_squares;
+use mercer_num::simd::centered_product::add_centered_squared_norms;
 use mercer_num::simd::smo::dot_double;
 use ndarray::ArrayView2;
 
@@ -238,7 +239,7 @@ impl Whitening {
             Form::Axes(axes, spreads) => {
                 let mut out = vec![0.0; spreads.len() * n];
                 let axes = axes.as_slice().expect("axes are row-major");
-                add_product(axes, spreads.len(), &scaled, n, &mut out);
+                add_transposed_product(axes, spreads.len(), &scaled, n, &mut out);
                 divide_rows(&mut out, spreads, n);
                 out
             }
@@ -257,7 +258,7 @@ impl Whitening {
                 divide_rows(&mut out, spreads, n);
                 let directions = std::mem::replace(&mut out, vec![0.0; self.scales.len() * n]);
                 let axes = axes.as_slice().expect("axes are row-major");
-                add_times(axes, spreads.len(), &directions, n, &mut out);
+                add_matrix_product(axes, spreads.len(), &directions, n, &mut out);
             }
         }
         divide_rows(&mut out, &self.scales, n);
@@ -275,7 +276,9 @@ impl Whitening {
         let n = panel.len() / width;
         let mut out = vec![0.0; n];
         if width <= NARROW {
-            self.blocks().iter().for_each(|b| add_apart_squares(panel, mean, b.cells(), &mut out));
+            self.blocks()
+                .iter()
+                .for_each(|b| add_centered_squared_norms(panel, mean, b.cells(), &mut out));
             return out;
         }
         let apart = apart(panel, mean, 0..n, width);
@@ -303,7 +306,7 @@ impl Whitening {
         let block = &self.blocks()[block];
         let size = block.0.ncols();
         let mut whitened = vec![0.0; size * n];
-        add_times(apart, apart.len() / n, block.cells(), size, &mut whitened);
+        add_matrix_product(apart, apart.len() / n, block.cells(), size, &mut whitened);
         for (sum, row) in sums.iter_mut().zip(whitened.chunks_exact(size)) {
             *sum += dot_double(row, row);
         }

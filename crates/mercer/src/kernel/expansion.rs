@@ -114,7 +114,7 @@ impl KernelExpansion {
         match rows {
             _ if function.kernel == Kernel::Precomputed => {}
             Rows::Sparse(x) if rows.n_columns() > 4096 => {
-                let whole = x.whole();
+                let whole = x.sum_duplicates();
                 thin = Some(CsrRows::of(&whole.view(), &support));
             }
             rows => {

@@ -16,7 +16,7 @@ use mercer_num::linalg::Qr;
 use mercer_num::memory::zeros_of;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
-use mercer_num::simd::sparse_product::Panels;
+use mercer_num::simd::sparse_product::ColumnPanels;
 use ndarray::Array2;
 use rayon::prelude::*;
 use std::ops::Mul;
@@ -96,7 +96,7 @@ struct Waves<T> {
     /// Directions, one a row.
     directions: Cached<Vec<T>>,
     /// The same by columns of the data.
-    panels: Cached<Panels<T>>,
+    panels: Cached<ColumnPanels<T>>,
     phases: Vec<T>,
 }
 
@@ -338,7 +338,7 @@ impl RbfSamplerModel {
         let (d, m) = self.random_weights.dim();
         let scale = (2.0 / m as f64).sqrt();
         let cosines = |out: &mut [T]| {
-            out.chunks_exact_mut(m).for_each(|row| T::waves(row, &waves.phases, scale))
+            out.chunks_exact_mut(m).for_each(|row| T::scaled_cosines(row, &waves.phases, scale))
         };
         out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
             let first = k * ROWS;
@@ -408,8 +408,9 @@ impl RbfSamplerModel {
         out: &mut [T],
     ) {
         let (d, m) = self.random_weights.dim();
-        let panels =
-            waves.panels.get(|| Panels::new(d, m, |j, k| T::narrow(self.random_weights[[j, k]])));
+        let panels = waves
+            .panels
+            .get(|| ColumnPanels::new(d, m, |j, k| T::narrow(self.random_weights[[j, k]])));
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         for row in rows {
             for (j, v) in row {

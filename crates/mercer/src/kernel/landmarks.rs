@@ -222,7 +222,7 @@ impl<T: Float> Panel<T> {
             let mut out = vec![T::default(); n * width];
             rows.block(&chosen, 0..width, &mut out);
             for (panel, known) in before.iter().zip(&known) {
-                T::take_dot_products(&from(panel), known, panel.width, &mut out);
+                T::subtract_dot_products(&from(panel), known, panel.width, &mut out);
             }
             out
         };

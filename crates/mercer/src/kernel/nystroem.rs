@@ -322,7 +322,7 @@ impl NystroemModel {
             T::scratch(out.len(), |values| {
                 rows.block(&ready.centers, 0..m, values);
                 match ready.triangle {
-                    true => T::lower_products(values, &ready.turned, out, picks.len()),
+                    true => T::lower_triangular_products(values, &ready.turned, out, picks.len()),
                     false => T::dot_products(values, &ready.turned, m, out),
                 }
             });

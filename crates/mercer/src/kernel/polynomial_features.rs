@@ -455,7 +455,7 @@ impl Transformer for PolynomialFeaturesModel {
     fn transform_sparse(&self, x: &Rows<'_>) -> Result<Option<Sparse>> {
         let Rows::Sparse(view) = x else { return Ok(None) };
         self.check_rows(x)?;
-        let whole = view.whole();
+        let whole = view.sum_duplicates();
         let view = whole.view();
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
         let rows: Vec<(Vec<i32>, Vec<f64>)> = (0..x.n_rows())

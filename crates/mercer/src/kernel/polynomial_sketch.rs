@@ -8,7 +8,7 @@ use super::Function;
 use super::fourier::{check_usable, drawn, sampled_error};
 use crate::data::{check_cells, check_storage};
 use crate::prelude::*;
-use mercer_num::fourier::Convolution;
+use mercer_num::fourier::CircularConvolution;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use rayon::prelude::*;
@@ -131,7 +131,7 @@ impl Transformer for PolynomialCountSketchModel {
         }
         check_cells(x, Missing::Refused)?;
         let m = self.n_components;
-        let ring = Convolution::new(m);
+        let ring = CircularConvolution::new(m);
         let mut out = Matrix::zeros((x.n_rows(), m));
         let all = out.as_slice_mut().unwrap_or_default();
         all.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {

@@ -3,7 +3,7 @@
 //! `d log d` operations instead of `d²`.
 
 use mercer_num::random::Random;
-use mercer_num::simd::hadamard::LEAST;
+use mercer_num::simd::hadamard::MIN_LENGTH;
 use mercer_num::{Float, Matrix};
 use serde::{Deserialize, Serialize};
 use std::ops::Mul;
@@ -22,7 +22,7 @@ pub struct HadamardRotation {
 
 /// How many numbers so many columns are turned among: enough that signs and sums spread them evenly.
 fn turned(d: usize) -> usize {
-    d.next_power_of_two().max(LEAST)
+    d.next_power_of_two().max(MIN_LENGTH)
 }
 
 impl HadamardRotation {
@@ -90,7 +90,7 @@ impl<T: Float + Mul<Output = T>> PreparedRotation<T> {
         room.resize(self.size, T::default());
         let blocks = out.chunks_mut(self.size).zip(self.lengths.chunks(self.size));
         for ((out, lengths), signs) in blocks.zip(self.signs.chunks_exact(3 * self.size)) {
-            T::turn(row, signs, room);
+            T::hadamard_rotate(row, signs, room);
             for ((out, x), length) in out.iter_mut().zip(&*room).zip(lengths) {
                 *out = *x * *length;
             }

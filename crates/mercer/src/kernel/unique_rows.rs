@@ -3,7 +3,7 @@
 //! Whoever picks rows at random from this list picks the same ones wherever they stood, and a row of
 //! weight two as a row that is there twice.
 
-use mercer_num::random::mix;
+use mercer_num::random::splitmix64;
 use mercer_num::{Rows, SparseView};
 use rayon::prelude::*;
 
@@ -52,11 +52,12 @@ pub(crate) fn keys_of_twins(rows: &Rows<'_>, picks: &[u32]) -> Vec<u128> {
 
 /// Bits that follow from the cells that are not zero, their columns and the seed.
 fn key(rows: &Rows<'_>, i: usize, seed: u64) -> u128 {
-    let mut halves = [mix(seed ^ 0x243f_6a88_85a3_08d3), mix(seed ^ 0x1319_8a2e_0370_7344)];
+    let mut halves =
+        [splitmix64(seed ^ 0x243f_6a88_85a3_08d3), splitmix64(seed ^ 0x1319_8a2e_0370_7344)];
     let mut add = |j: usize, v: f64| {
-        let cell = mix(v.to_bits() ^ mix(j as u64 + 1));
-        halves[0] = mix(halves[0] ^ cell);
-        halves[1] = mix(halves[1].wrapping_add(cell).rotate_left(23));
+        let cell = splitmix64(v.to_bits() ^ splitmix64(j as u64 + 1));
+        halves[0] = splitmix64(halves[0] ^ cell);
+        halves[1] = splitmix64(halves[1].wrapping_add(cell).rotate_left(23));
     };
     match rows {
         Rows::Sparse(x) => cells(x, i).into_iter().for_each(|(j, v)| add(j, v)),

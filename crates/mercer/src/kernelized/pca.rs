@@ -9,7 +9,7 @@ use super::{KernelProblem, KernelRidgeModel};
 use crate::kernel::{Gamma, Kernel, KernelExpansion, Precision, Segment};
 use crate::model::Method;
 use crate::prelude::*;
-use mercer_num::linalg::{HalfMatrix, SymmetricEigen, TopEigen, multiply};
+use mercer_num::linalg::{SymmetricEigen, SymmetricMatrix, TopEigen, multiply};
 use ndarray::{Array1, Axis};
 use std::time::Instant;
 
@@ -67,7 +67,7 @@ impl Fit for KernelPca {
         let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
         let n = ground.picks.len();
         let wanted = n_components.unwrap_or(n).min(n);
-        let whole = n <= SMALL || 4 * TopEigen::least_rows(wanted) > n;
+        let whole = n <= SMALL || 4 * TopEigen::min_rows(wanted) > n;
         let bytes = if whole { 32 } else { 5 };
         ground.reserve(bytes, monitor)?;
         let way = match whole {
@@ -79,7 +79,7 @@ impl Fit for KernelPca {
         let means = center(&mut gram, &ground.weights);
         let total: f64 = gram.diagonal().iter().sum();
         let found = match whole {
-            true => taken_apart(&gram.whole(), wanted),
+            true => taken_apart(&gram.to_full(), wanted),
             false => top(&gram, n, wanted, monitor),
         };
         let stopped = monitor.stop();
@@ -131,7 +131,7 @@ impl Fit for KernelPca {
 
 /// Takes the means off both sides and puts the roots of the weights on; gives the mean of every row, and of
 /// all, as they were.
-fn center(gram: &mut HalfMatrix, weights: &[f64]) -> (Vec<f64>, f64) {
+fn center(gram: &mut SymmetricMatrix, weights: &[f64]) -> (Vec<f64>, f64) {
     let total: f64 = weights.iter().sum();
     let shares = Matrix::from_shape_fn((weights.len(), 1), |(i, _)| weights[i] / total);
     let means = gram.multiply(&shares).into_raw_vec_and_offset().0;
@@ -177,7 +177,7 @@ fn taken_apart(matrix: &Matrix, wanted: usize) -> Option<Found> {
     Some(Found { values, vectors, residuals })
 }
 
-fn top(matrix: &HalfMatrix, n: usize, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
+fn top(matrix: &SymmetricMatrix, n: usize, wanted: usize, monitor: &Monitor<'_>) -> Option<Found> {
     let go_on = || {
         monitor.report(0, None);
         monitor.stop().is_none()
@@ -310,7 +310,7 @@ mod tests {
         let ground = ground.unwrap();
         let mut gram = ground.ready().half_gram();
         center(&mut gram, &ground.weights);
-        let whole = taken_apart(&gram.whole(), 5).unwrap();
+        let whole = taken_apart(&gram.to_full(), 5).unwrap();
         for (found, expected) in few.eigenvalues.iter().zip(&whole.values) {
             assert!((found / expected - 1.0).abs() < 1e-10, "{found} and {expected}");
         }

@@ -14,7 +14,7 @@ use crate::prelude::*;
 use crate::solver::conjugate_gradient;
 use mercer_num::Float;
 use mercer_num::linalg::{
-    Factored, SymmetricEigen, cholesky_in_place, inverse_diagonal, solve_lower,
+    CholeskyProgress, SymmetricEigen, cholesky_in_place, inverse_diagonal, solve_lower,
     solve_lower_transposed,
 };
 use ndarray::ArrayView2;
@@ -255,12 +255,12 @@ impl System<'_> {
 }
 
 /// How many of `n` rows a factor came to; `None` where there is none.
-fn n_factored(how: Factored, n: usize) -> Result<Option<usize>> {
+fn n_factored(how: CholeskyProgress, n: usize) -> Result<Option<usize>> {
     match how {
-        Factored::All => Ok(Some(n)),
-        Factored::First(0) => Err(Error::Stopped),
-        Factored::First(m) => Ok(Some(m)),
-        Factored::Indefinite => Ok(None),
+        CholeskyProgress::Complete => Ok(Some(n)),
+        CholeskyProgress::Partial(0) => Err(Error::Stopped),
+        CholeskyProgress::Partial(m) => Ok(Some(m)),
+        CholeskyProgress::Indefinite => Ok(None),
     }
 }
 

@@ -11,7 +11,7 @@ use crate::explain::Terms;
 use crate::prelude::*;
 use crate::solver::normal_equations::{Line, Precision, largest_gradient, solve};
 use crate::stats::Scatter;
-use mercer_num::special::{fisher_p, student_interval, student_p};
+use mercer_num::special::{fisher_p_value, student_critical_value, student_p_value};
 
 params! {
     /// Least squares: a weighted sum of the columns, with standard errors.
@@ -147,7 +147,7 @@ impl LinearRegressionModel {
     pub fn f_test(&self) -> (f64, f64) {
         let (rank, degrees) = (self.rank as f64, self.degrees_of_freedom());
         let f = (self.total_squares - self.residual_squares) / rank / self.residual_variance();
-        (f, fisher_p(f, rank, degrees))
+        (f, fisher_p_value(f, rank, degrees))
     }
 
     /// The standard error of the constant term.
@@ -176,13 +176,13 @@ impl LinearRegressionModel {
     /// The table of coefficients and the figures below it.
     pub fn summary(&self, names: &[String], level: f64) -> Summary {
         let degrees = self.degrees_of_freedom();
-        let half = student_interval(level, degrees);
+        let half = student_critical_value(level, degrees);
         let estimate = |name: String, value: f64, error: f64| Estimate {
             name,
             value,
             error,
             t: value / error,
-            p: student_p(value / error, degrees),
+            p: student_p_value(value / error, degrees),
             low: value - half * error,
             high: value + half * error,
         };
@@ -233,7 +233,7 @@ impl Regressor for LinearRegressionModel {
         if degrees <= 0.0 || !self.others.is_empty() {
             return Ok(None);
         }
-        let half = student_interval(level, degrees);
+        let half = student_critical_value(level, degrees);
         let variance = self.residual_variance();
         let around = self.predict(x)?.into_iter().zip(self.leverage(x)?);
         Ok(Some(

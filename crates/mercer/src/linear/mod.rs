@@ -67,7 +67,7 @@ fn weighted_sums(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<V
     out.iter_mut().for_each(|y| *y += intercept);
     if let Some(row) = out.iter().position(|y| !y.is_finite())
         && let Some((row, column)) =
-            x.slice(row..x.n_rows()).first_bad_cell(Missing::Refused).map(|(i, j)| (row + i, j))
+            x.slice(row..x.n_rows()).first_invalid_cell(Missing::Refused).map(|(i, j)| (row + i, j))
     {
         return Err(Error::NotFinite { row, column, value: x.get(row, column) });
     }
@@ -91,7 +91,7 @@ fn squared_distances(x: &Rows<'_>, whitener: &Matrix, means: &[f64]) -> Result<V
     if x.n_columns() != width {
         return Err(Error::Columns { found: x.n_columns(), expected: width });
     }
-    if let Some((row, column)) = x.first_bad_cell(Missing::Refused) {
+    if let Some((row, column)) = x.first_invalid_cell(Missing::Refused) {
         return Err(Error::NotFinite { row, column, value: x.get(row, column) });
     }
     Ok((0..x.n_rows())

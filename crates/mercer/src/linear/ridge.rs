@@ -13,7 +13,7 @@ use crate::prelude::*;
 use crate::solver::normal_equations::{Line, Precision, how, largest_gradient, solve};
 use crate::stats::{CrossProducts, Scatter};
 use mercer_num::linalg::SymmetricEigen;
-use mercer_num::special::student_interval;
+use mercer_num::special::student_critical_value;
 use std::f64::consts::TAU;
 
 choice! {
@@ -243,7 +243,7 @@ impl Regressor for RidgeModel {
         if degrees <= 0.0 || !self.others.is_empty() {
             return Ok(None);
         }
-        let half = student_interval(level, degrees);
+        let half = student_critical_value(level, degrees);
         let constant = if self.fit_intercept { 1.0 / self.weight } else { 0.0 };
         let distances = squared_distances(x, &self.whitener, &self.means)?;
         let around = self.predict(x)?.into_iter().zip(distances);

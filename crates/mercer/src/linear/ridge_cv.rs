@@ -11,13 +11,13 @@ use crate::explain::Terms;
 use crate::model::{Candidate, Candidates, Selected, gather};
 use crate::prelude::*;
 use crate::stats::{CrossProducts, Scatter};
-use mercer_num::linalg::{SymmetricEigen, add_times};
+use mercer_num::linalg::{SymmetricEigen, add_matrix_product};
 use rayon::prelude::*;
 use std::time::Instant;
 
 /// Rows judged together.
 const PANEL: usize = 128;
-/// Panels of a part that has sums of its own.
+/// ColumnPanels of a part that has sums of its own.
 const PART: usize = 64 * PANEL;
 /// PenaltyWeights tried where none are named.
 const USUAL: [f64; 3] = [0.1, 1.0, 10.0];
@@ -136,12 +136,12 @@ fn left_out_errors(
             centered.extend(data.rows().row(i).iter().zip(&means).map(|(x, m)| x - m));
         }
         let mut z = vec![0.0; n * d];
-        add_times(&centered, d, vectors, d, &mut z);
+        add_matrix_product(&centered, d, vectors, d, &mut z);
         let mut fitted = vec![0.0; n * n_alphas];
-        add_times(&z, d, &slopes, n_alphas, &mut fitted);
+        add_matrix_product(&z, d, &slopes, n_alphas, &mut fitted);
         z.iter_mut().for_each(|z| *z *= *z);
         let mut leverages = vec![0.0; n * n_alphas];
-        add_times(&z, d, &spreads, n_alphas, &mut leverages);
+        add_matrix_product(&z, d, &spreads, n_alphas, &mut leverages);
         let answers = fitted.chunks_exact(n_alphas).zip(leverages.chunks_exact(n_alphas));
         for (i, (fitted, leverages)) in rows.zip(answers) {
             let cells = errors.iter_mut().zip(fitted).zip(leverages);

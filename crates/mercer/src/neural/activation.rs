@@ -36,7 +36,7 @@ impl Activation {
             Activation::Tanh => {
                 f64::scratch(z.len(), |sums| {
                     sums.copy_from_slice(z);
-                    f64::tanhs(sums, 1.0, 0.0, z);
+                    f64::sigmoid_kernel(sums, 1.0, 0.0, z);
                 });
             }
             Activation::Relu => z.iter_mut().for_each(|z| *z = if *z > 0.0 { *z } else { 0.0 }),

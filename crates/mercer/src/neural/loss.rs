@@ -16,11 +16,11 @@ use crate::model::{Method, Monitor, Proof};
 use crate::solver::lbfgs::{Ended, lbfgs};
 use crate::solver::newton_cg::Until;
 use mercer_num::Rows;
-use mercer_num::linalg::{add_product, dot_products};
+use mercer_num::linalg::{add_transposed_product, dot_products};
 use mercer_num::parallel;
 use mercer_num::rows::Missing;
 use mercer_num::simd::add_table_rows;
-use mercer_num::sparse::WholeRows;
+use mercer_num::sparse::CsrMatrix;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -88,7 +88,7 @@ pub(super) struct Problem<'a> {
     plan: &'a Architecture,
     rows: Rows<'a>,
     /// Sparse cells by columns.
-    by_column: Option<WholeRows>,
+    by_column: Option<CsrMatrix>,
     aim: Aim<'a>,
     /// What part of all weight a row has.
     shares: Vec<f64>,
@@ -114,7 +114,7 @@ impl<'a> Problem<'a> {
         let total: f64 = (0..n).map(weight).sum();
         let rows = data.rows().view();
         let by_column = match &rows {
-            Rows::Sparse(x) => Some(x.by_columns()),
+            Rows::Sparse(x) => Some(x.transpose()),
             _ => None,
         };
         let shares = (0..n).map(|i| weight(i) / total).collect();
@@ -202,10 +202,10 @@ impl<'a> Problem<'a> {
                 end -= n_in * n_out;
                 if l == 0 {
                     let block = self.rows.block(panel.clone()).unwrap_or_default();
-                    add_product(&block, n_in, &delta, n_out, weights);
+                    add_transposed_product(&block, n_in, &delta, n_out, weights);
                     break;
                 }
-                add_product(&bent[l - 1], n_in, &delta, n_out, weights);
+                add_transposed_product(&bent[l - 1], n_in, &delta, n_out, weights);
                 let mut below = vec![0.0; panel.len() * n_in];
                 dot_products(&delta, layer.weights, n_out, &mut below, 1.0);
                 network.activation.unbend(&bent[l - 1], &mut below);
@@ -217,7 +217,7 @@ impl<'a> Problem<'a> {
     }
 
     /// The gradient by the weights of the first layer, of sparse rows.
-    fn by_columns(&self, columns: &WholeRows, first: &[f64], gradient: &mut [f64]) {
+    fn by_columns(&self, columns: &CsrMatrix, first: &[f64], gradient: &mut [f64]) {
         let (view, m) = (columns.view(), self.plan.sizes[1]);
         // Columns that one thread takes at a time.
         let some = (view.n_rows() / 64).clamp(1, 1024);

@@ -4,7 +4,7 @@
 
 use super::activation::Activation;
 use super::architecture::Architecture;
-use mercer_num::linalg::add_times;
+use mercer_num::linalg::add_matrix_product;
 use mercer_num::simd::add_table_rows;
 use mercer_num::{Matrix, Rows};
 use rayon::prelude::*;
@@ -83,7 +83,7 @@ impl<'a> Network<'a> {
             rows.clone().for_each(|_| sums.extend_from_slice(layer.constants));
             match (before.last(), x) {
                 (Some(before), _) => {
-                    add_times(before, layer.n_in(), layer.weights, layer.n_out(), sums);
+                    add_matrix_product(before, layer.n_in(), layer.weights, layer.n_out(), sums);
                 }
                 (None, Rows::Sparse(x)) => {
                     for (i, sums) in rows.clone().zip(sums.chunks_exact_mut(layer.n_out())) {
@@ -93,7 +93,7 @@ impl<'a> Network<'a> {
                 }
                 (None, x) => {
                     let block = x.block(rows.clone()).unwrap_or_default();
-                    add_times(&block, layer.n_in(), layer.weights, layer.n_out(), sums);
+                    add_matrix_product(&block, layer.n_in(), layer.weights, layer.n_out(), sums);
                 }
             }
             if l + 1 < self.layers.len() {

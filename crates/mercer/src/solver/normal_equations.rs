@@ -9,9 +9,9 @@
 use crate::error::{Error, Result};
 use crate::stats::CrossProducts;
 use mercer_num::Matrix;
-use mercer_num::double_double::Double;
+use mercer_num::double_double::DoubleDouble;
 use mercer_num::linalg::{
-    Cholesky, Qr, WideCholesky, WideMatrix, multiply, solve_lower, solve_upper,
+    Cholesky, DoubleDoubleCholesky, DoubleDoubleMatrix, Qr, multiply, solve_lower, solve_upper,
     solve_upper_transposed,
 };
 use serde::{Deserialize, Serialize};
@@ -92,7 +92,7 @@ pub(crate) fn solve(sums: &CrossProducts, centered: bool, alpha: f64) -> Result<
     };
     let tolerances: Vec<f64> =
         system.kept.iter().map(|j| tolerance * system.cancelled(*j)).collect();
-    let factor = WideCholesky::of(&system.matrix, &tolerances);
+    let factor = DoubleDoubleCholesky::of(&system.matrix, &tolerances);
     Ok(if factor.rank() == system.kept.len() {
         system.in_twice_doubles(&factor)
     } else {
@@ -108,10 +108,10 @@ struct System<'a> {
     kept: Vec<usize>,
     /// Powers of two, so that scaling rounds nothing.
     scales: Vec<f64>,
-    matrix: WideMatrix,
+    matrix: DoubleDoubleMatrix,
     /// One a target.
-    rights: Vec<Vec<Double>>,
-    means: Vec<Double>,
+    rights: Vec<Vec<DoubleDouble>>,
+    means: Vec<DoubleDouble>,
 }
 
 impl<'a> System<'a> {
@@ -127,23 +127,24 @@ impl<'a> System<'a> {
         if let Some(at) = scales.iter().position(|s| !s.is_finite()) {
             return Err(Error::TooLarge { column: kept[at] });
         }
-        let scaled = |x: Double, s: f64| Double { high: x.high * s, low: x.low * s };
-        let mut matrix = WideMatrix::zeros(kept.len());
+        let scaled = |x: DoubleDouble, s: f64| DoubleDouble { high: x.high * s, low: x.low * s };
+        let mut matrix = DoubleDoubleMatrix::zeros(kept.len());
         for (i, p) in kept.iter().enumerate() {
             for (j, q) in kept[..=i].iter().enumerate() {
                 let mut cell = sums.products.at(*p, *q);
                 if i == j {
-                    cell = cell + Double::from(alpha);
+                    cell = cell + DoubleDouble::from(alpha);
                 }
                 matrix.set(i, j, scaled(cell, scales[i] * scales[j]));
             }
         }
-        let at = |x: &dyn Fn(usize) -> Double| -> Vec<Double> {
+        let at = |x: &dyn Fn(usize) -> DoubleDouble| -> Vec<DoubleDouble> {
             kept.iter().zip(&scales).map(|(j, s)| scaled(x(*j), *s)).collect()
         };
         let n_targets = sums.target_means.len();
         let rights = (0..n_targets).map(|k| at(&|j| sums.products.at(d + k, j))).collect();
-        let means = if centered { at(&|j| sums.means[j]) } else { vec![Double::ZERO; kept.len()] };
+        let means =
+            if centered { at(&|j| sums.means[j]) } else { vec![DoubleDouble::ZERO; kept.len()] };
         Ok(System { sums, centered, alpha, kept, scales, matrix, rights, means })
     }
 
@@ -166,19 +167,19 @@ impl<'a> System<'a> {
         if condition * condition > DOUBLE_CONDITION {
             return None;
         }
-        let solved = |right: &Vec<Double>| {
-            let mut x = vec![Double::ZERO; k];
+        let solved = |right: &Vec<DoubleDouble>| {
+            let mut x = vec![DoubleDouble::ZERO; k];
             // Each round adds ten digits or more: the condition number is at most 1e6.
             for _ in 0..3 {
                 let fitted = self.matrix.times(&x);
                 let rest: Vec<f64> =
                     right.iter().zip(fitted).map(|(r, f)| (*r - f).value()).collect();
                 let step = factor.solve(&rest);
-                x.iter_mut().zip(step).for_each(|(x, s)| *x = *x + Double::from(s));
+                x.iter_mut().zip(step).for_each(|(x, s)| *x = *x + DoubleDouble::from(s));
             }
             x
         };
-        let x: Vec<Vec<Double>> = self.rights.iter().map(solved).collect();
+        let x: Vec<Vec<DoubleDouble>> = self.rights.iter().map(solved).collect();
         let means: Vec<f64> = self.means.iter().map(|m| m.value()).collect();
         let mut at_means = means;
         solve_lower(factor.lower().view(), &mut at_means, 1);
@@ -194,17 +195,18 @@ impl<'a> System<'a> {
         Some(self.solution(&x, whitener, mean_squares, log_determinant, condition, precision))
     }
 
-    fn in_twice_doubles(&self, factor: &WideCholesky) -> Solution {
+    fn in_twice_doubles(&self, factor: &DoubleDoubleCholesky) -> Solution {
         let k = self.kept.len();
         let order = factor.order();
-        let turned = |v: &[Double]| -> Vec<Double> { order.iter().map(|p| v[*p]).collect() };
-        let solved = |right: &Vec<Double>| {
+        let turned =
+            |v: &[DoubleDouble]| -> Vec<DoubleDouble> { order.iter().map(|p| v[*p]).collect() };
+        let solved = |right: &Vec<DoubleDouble>| {
             let solved = factor.backward(&factor.forward(&turned(right)));
-            let mut x = vec![Double::ZERO; k];
+            let mut x = vec![DoubleDouble::ZERO; k];
             order.iter().zip(solved).for_each(|(p, v)| x[*p] = v);
             x
         };
-        let x: Vec<Vec<Double>> = self.rights.iter().map(solved).collect();
+        let x: Vec<Vec<DoubleDouble>> = self.rights.iter().map(solved).collect();
         let at_means = factor.forward(&turned(&self.means));
         let mean_squares = at_means.iter().map(|v| v.value() * v.value()).sum();
         let inverse = factor.inverse_lower();
@@ -228,7 +230,7 @@ impl<'a> System<'a> {
 
     /// Of all `b` with the least residual, the one of least length: with `XᵀX = MᵀM` and
     /// `Mᵀ = QU`, it is `Q U⁻ᵀ g` for the `g` that solves the columns of full rank.
-    fn shortest(&self, factor: &WideCholesky) -> Solution {
+    fn shortest(&self, factor: &DoubleDoubleCholesky) -> Solution {
         let (k, r) = (self.kept.len(), factor.rank());
         let order = factor.order();
         let mut m_transposed = factor.lower();
@@ -245,18 +247,18 @@ impl<'a> System<'a> {
         for (i, p) in order.iter().enumerate() {
             whitener.column_mut(self.kept[*p]).assign(&short.column(i));
         }
-        let solved = |right: &Vec<Double>| {
-            let turned: Vec<Double> = order.iter().map(|p| right[*p]).collect();
+        let solved = |right: &Vec<DoubleDouble>| {
+            let turned: Vec<DoubleDouble> = order.iter().map(|p| right[*p]).collect();
             let mut z: Vec<f64> = factor.forward(&turned).iter().map(|v| v.value()).collect();
             solve_upper_transposed(qr.r().view(), &mut z, 1);
-            let mut x = vec![Double::ZERO; k];
+            let mut x = vec![DoubleDouble::ZERO; k];
             for (i, p) in order.iter().enumerate() {
                 let b: f64 = q.row(i).iter().zip(&z).map(|(q, z)| q * z).sum();
-                x[*p] = Double::from(b / self.scales[*p]);
+                x[*p] = DoubleDouble::from(b / self.scales[*p]);
             }
             x
         };
-        let x: Vec<Vec<Double>> = self.rights.iter().map(solved).collect();
+        let x: Vec<Vec<DoubleDouble>> = self.rights.iter().map(solved).collect();
         let mean_squares = whitener
             .outer_iter()
             .map(|row| {
@@ -302,7 +304,7 @@ impl<'a> System<'a> {
 
     fn solution(
         &self,
-        x: &[Vec<Double>],
+        x: &[Vec<DoubleDouble>],
         whitener: Matrix,
         mean_squares: f64,
         log_determinant: f64,
@@ -322,11 +324,11 @@ impl<'a> System<'a> {
     }
 
     /// The line of a target from its scaled solution.
-    fn line(&self, target: usize, x: &[Double]) -> Line {
+    fn line(&self, target: usize, x: &[DoubleDouble]) -> Line {
         let d = self.sums.means.len();
         let mut coefficients = vec![0.0; d];
-        let mut explained = Double::ZERO;
-        let mut at_means = Double::ZERO;
+        let mut explained = DoubleDouble::ZERO;
+        let mut at_means = DoubleDouble::ZERO;
         for (i, place) in self.kept.iter().enumerate() {
             coefficients[*place] = x[i].value() * self.scales[i];
             explained = explained + self.rights[target][i] * x[i];
@@ -353,9 +355,9 @@ fn gradient(sums: &CrossProducts, target: usize, coefficients: &[f64], alpha: f6
     let total = sums.products.at(y, y).value().max(0.0).sqrt();
     let mut largest: f64 = 0.0;
     for j in 0..d {
-        let mut rest = sums.products.at(y, j) - Double::product(alpha, coefficients[j]);
+        let mut rest = sums.products.at(y, j) - DoubleDouble::product(alpha, coefficients[j]);
         for (k, b) in coefficients.iter().enumerate() {
-            rest = rest - sums.products.at(j, k) * Double::from(*b);
+            rest = rest - sums.products.at(j, k) * DoubleDouble::from(*b);
         }
         let size = (sums.products.at(j, j).value() + alpha).max(0.0).sqrt() * total;
         if size > 0.0 {

@@ -5,7 +5,7 @@
 //! short of (Chan, Golub & LeVeque 1979).
 
 use mercer_num::linalg::add_gram;
-use mercer_num::simd::centered_product::{add_and_compare, write_apart};
+use mercer_num::simd::centered_product::{add_and_mark_changes, write_centered};
 use mercer_num::{Rows, SparseView};
 use std::borrow::Cow;
 use std::ops::Range;
@@ -131,7 +131,7 @@ impl<'a, 'w> Segments<'a, 'w> {
             }
             total += w;
             let first: &Cow<'_, [f64]> = first.get_or_insert_with(|| row.clone());
-            add_and_compare(&row, w, first, &mut sums, &mut changes);
+            add_and_mark_changes(&row, w, first, &mut sums, &mut changes);
         }
         if let Some(first) = first {
             for (j, sum) in sums.iter_mut().enumerate() {
@@ -161,7 +161,7 @@ impl<'a, 'w> Segments<'a, 'w> {
                 let mut out = &mut thin[used * n..(used + 1) * n];
                 for run in &runs {
                     let (cells, rest) = out.split_at_mut(run.len());
-                    write_apart(&row[run.clone()], &mean[run.clone()], w.sqrt(), cells);
+                    write_centered(&row[run.clone()], &mean[run.clone()], w.sqrt(), cells);
                     out = rest;
                 }
                 used += 1;

@@ -60,7 +60,7 @@ impl<'a, 's> Centered<'a, 's> {
             }
         };
         if sums.iter().any(|s| !s.is_finite())
-            && let Some((row, column)) = rows.first_bad_cell(Missing::Refused)
+            && let Some((row, column)) = rows.first_invalid_cell(Missing::Refused)
         {
             return Err(Error::NotFinite { row, column, value: rows.get(row, column) });
         }

@@ -122,7 +122,7 @@ fn sparse_sums(
             let mut ones = Vec::new();
             rows.iter().enumerate().find_map(|(k, i)| {
                 // The rows of a group lie apart, so the machine does not foresee the next one.
-                rows.get(k + 2).inspect(|next| x.fetch(**next));
+                rows.get(k + 2).inspect(|next| x.prefetch_row(**next));
                 let (columns, values) = x.row(*i);
                 let w = weight(weights, *i);
                 ones.resize(ones.len().max(values.len()), 1.0);
@@ -167,7 +167,7 @@ pub(crate) fn on_cells<T>(
     {
         return Ok(done);
     }
-    work(&x.whole().view())
+    work(&x.sum_duplicates().view())
 }
 
 /// What is left of a count; nothing if there was less to begin with.

@@ -5,15 +5,15 @@
 //! `S = Sₐ + S_b + δδᵀ wₐw_b / w`. They lose as many digits as the squared condition number of the
 //! columns has, so a chunk keeps them only where that is measured to be small. The whole of rows
 //! that are well conditioned chunk by chunk is so too, because `λ_min(A + B) ≥ λ_min(A) + λ_min(B)`.
-//! Otherwise the sums are *wide*: cross-products in twice a double's precision (`add_wide_gram`),
+//! Otherwise the sums are *wide*: cross-products in twice a double's precision (`add_double_double_gram`),
 //! which lose nothing that matters before the columns are equal to the last bit of their doubles.
 //! Wide sums merge and forget by plain addition; one wide part makes the whole wide.
 
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
 use crate::model::Statistics;
-use mercer_num::double_double::{self, Double};
-use mercer_num::linalg::{Cholesky, WideMatrix, add_gram, add_wide_gram};
+use mercer_num::double_double::{self, DoubleDouble};
+use mercer_num::linalg::{Cholesky, DoubleDoubleMatrix, add_double_double_gram, add_gram};
 use mercer_num::parallel::{self, Layout};
 use mercer_num::rows::Missing;
 use mercer_num::{Matrix, Rows};
@@ -79,11 +79,11 @@ pub struct CrossProducts {
     /// The weight of the rows.
     pub weight: f64,
     /// The means of the columns.
-    pub means: Vec<Double>,
+    pub means: Vec<DoubleDouble>,
     /// The means of the targets.
-    pub target_means: Vec<Double>,
+    pub target_means: Vec<DoubleDouble>,
     /// Cross-products of the columns and, last, the targets: around the means or around zero.
-    pub products: WideMatrix,
+    pub products: DoubleDoubleMatrix,
     /// `Σ w x²` of the columns and the targets, around zero: the size that rounding is relative to.
     pub raw_squares: Vec<f64>,
     /// Whether the sums were kept in twice a double's precision.
@@ -319,10 +319,10 @@ impl Plain {
         let raw = |(s, m): (&f64, &f64)| s + self.weight * m * m;
         CrossProducts {
             weight: self.weight,
-            means: self.means[..d].iter().map(|m| Double::from(*m)).collect(),
-            target_means: self.means[d..].iter().map(|m| Double::from(*m)).collect(),
+            means: self.means[..d].iter().map(|m| DoubleDouble::from(*m)).collect(),
+            target_means: self.means[d..].iter().map(|m| DoubleDouble::from(*m)).collect(),
             raw_squares: self.products.diag().iter().zip(&self.means).map(raw).collect(),
-            products: WideMatrix {
+            products: DoubleDoubleMatrix {
                 high: self.products.clone(),
                 low: Matrix::zeros(self.products.raw_dim()),
             },
@@ -333,13 +333,13 @@ impl Plain {
     /// `Σ w u v = S + w m mᵀ`.
     fn to_wide(&self) -> Wide {
         let n = self.means.len();
-        let mut sums = WideMatrix::zeros(n + 1);
-        let weight = Double::from(self.weight);
+        let mut sums = DoubleDoubleMatrix::zeros(n + 1);
+        let weight = DoubleDouble::from(self.weight);
         for i in 0..n {
-            let scaled = weight * Double::from(self.means[i]);
+            let scaled = weight * DoubleDouble::from(self.means[i]);
             for j in 0..=i {
-                let product = scaled * Double::from(self.means[j]);
-                sums.set(i, j, product + Double::from(self.products[[i, j]]));
+                let product = scaled * DoubleDouble::from(self.means[j]);
+                sums.set(i, j, product + DoubleDouble::from(self.products[[i, j]]));
             }
             sums.set(n, i, scaled);
         }
@@ -349,9 +349,9 @@ impl Plain {
 }
 
 impl Wide {
-    fn weight(&self) -> Double {
+    fn weight(&self) -> DoubleDouble {
         let last = self.high.nrows() - 1;
-        Double { high: self.high[[last, last]], low: self.low[[last, last]] }
+        DoubleDouble { high: self.high[[last, last]], low: self.low[[last, last]] }
     }
 
     fn add(&mut self, other: &Wide) {
@@ -371,10 +371,10 @@ impl Wide {
 
     fn moments(&self, d: usize, centered: bool, wide: bool) -> CrossProducts {
         let last = self.high.nrows() - 1;
-        let raw = WideMatrix { high: self.high.clone(), low: self.low.clone() };
+        let raw = DoubleDoubleMatrix { high: self.high.clone(), low: self.low.clone() };
         let weight = self.weight();
-        let means: Vec<Double> = (0..last).map(|j| raw.at(last, j) / weight).collect();
-        let mut products = WideMatrix::zeros(last);
+        let means: Vec<DoubleDouble> = (0..last).map(|j| raw.at(last, j) / weight).collect();
+        let mut products = DoubleDoubleMatrix::zeros(last);
         for i in 0..last {
             for (j, mean) in means[..=i].iter().enumerate() {
                 let around_zero = raw.at(i, j);
@@ -530,7 +530,7 @@ impl Leaf<'_> {
         let width = self.width();
         let (mut high, mut low) = (vec![0.0; width * width], vec![0.0; width * width]);
         self.each_panel(|panel, weights| {
-            add_wide_gram(panel, width, weights, &mut high, &mut low);
+            add_double_double_gram(panel, width, weights, &mut high, &mut low);
         })?;
         // Above the diagonal stands what the products left there.
         for i in 0..width {
@@ -543,7 +543,7 @@ impl Leaf<'_> {
     }
 
     fn bad_cell(&self) -> Error {
-        match self.rows.first_bad_cell(Missing::Refused) {
+        match self.rows.first_invalid_cell(Missing::Refused) {
             Some((row, column)) => {
                 Error::NotFinite { row, column, value: self.rows.get(row, column) }
             }
@@ -664,7 +664,7 @@ mod tests {
         let around_zero = scatter(&x, &[1.0, 0.0, -1.0]).moments(false).unwrap();
 
         assert_eq!((around_means.weight, around_means.target_means[0].value()), (3.0, 0.0));
-        assert_eq!(around_means.means, [Double::from(3.0); 2]);
+        assert_eq!(around_means.means, [DoubleDouble::from(3.0); 2]);
         let sums = array![[8.0, 0.0, 0.0], [6.0, 6.0, 0.0], [-4.0, -3.0, 2.0]];
         assert_eq!(around_means.products.high, sums);
         let sums = array![[35.0, 0.0, 0.0], [33.0, 33.0, 0.0], [-4.0, -3.0, 2.0]];

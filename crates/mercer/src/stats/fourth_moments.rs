@@ -9,7 +9,7 @@ use super::centered::Centered;
 use super::class_scatter::ClassScatter;
 use super::packed_symmetric;
 use crate::error::{Error, Result};
-use mercer_num::linalg::{add_gram, add_product};
+use mercer_num::linalg::{add_gram, add_transposed_product};
 use mercer_num::parallel::Layout;
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl FourthMoments {
                     row.iter_mut().for_each(|c| *c = *c * *c / root);
                 }
                 add_gram(panel, width, &mut square);
-                add_product(&squares, width, panel, width, third);
+                add_transposed_product(&squares, width, panel, width, third);
                 add_gram(&squares, width, &mut fourth);
             });
             packed_symmetric::pack(&square, width, slice(&mut out.scatters.scatters, g));

@@ -171,7 +171,7 @@ impl Parts {
             None => {
                 let Rows::Sparse(x) = rows else { return Err(Error::ByColumns) };
                 let mut cells = vec![0.0; head];
-                let whole = x.whole();
+                let whole = x.sum_duplicates();
                 for (i, (columns, values)) in whole.view().iter().enumerate() {
                     cells.fill(0.0);
                     for (j, value) in columns.iter().zip(values) {

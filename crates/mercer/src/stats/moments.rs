@@ -38,7 +38,7 @@ impl Moments {
         group_weights: &[f64],
     ) -> Result<Moments> {
         if let Rows::Sparse(x) = rows {
-            let whole = x.whole();
+            let whole = x.sum_duplicates();
             return Moments::of_sparse(&whole.view(), slots, weights, group_weights)
                 .map_err(|()| bad_cell(&Rows::Sparse(whole.view())));
         }
@@ -242,7 +242,7 @@ impl Grouped for Moments {
 }
 
 fn bad_cell(rows: &Rows<'_>) -> Error {
-    let (row, column) = rows.first_bad_cell(Missing::Allowed).unwrap_or((0, 0));
+    let (row, column) = rows.first_invalid_cell(Missing::Allowed).unwrap_or((0, 0));
     Error::NotFinite { row, column, value: rows.get(row, column) }
 }
 

@@ -9,7 +9,7 @@
 use super::counts::take_away;
 use crate::error::{Error, Result};
 use mercer_num::Rows;
-use mercer_num::random::mix;
+use mercer_num::random::splitmix64;
 use serde::{Deserialize, Serialize};
 
 /// Entries at most.
@@ -95,7 +95,7 @@ impl Sample {
             }
         } else if let Rows::Sparse(x) = rows {
             let mut cells = vec![0.0; head];
-            for (i, (columns, values)) in x.whole().view().iter().enumerate() {
+            for (i, (columns, values)) in x.sum_duplicates().view().iter().enumerate() {
                 cells.fill(0.0);
                 let mut words = Vec::new();
                 for (j, value) in columns.iter().zip(values) {
@@ -272,7 +272,7 @@ impl TryFrom<Flat> for Sample {
 /// The key of a row: the same on every machine.
 fn key(cells: &[f64], words: &[u32], counts: &[f64]) -> u64 {
     let mut key = 0;
-    let mut add = |bits: u64| key = mix(key ^ bits);
+    let mut add = |bits: u64| key = splitmix64(key ^ bits);
     cells.iter().for_each(|x| add(x.to_bits()));
     for (j, n) in words.iter().zip(counts) {
         add(u64::from(*j));

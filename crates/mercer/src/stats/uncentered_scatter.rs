@@ -6,8 +6,8 @@
 
 use super::blocked_scatter::Cells;
 use super::packed_symmetric;
-use mercer_num::simd::nonzero::PLACE;
-use mercer_num::simd::sparse_gram::CsrRows;
+use mercer_num::simd::nonzero::BLOCK_CELLS;
+use mercer_num::simd::sparse_gram::BlockSparseRows;
 use mercer_num::{Matrix, Rows};
 
 /// Narrower rows are faster as they are.
@@ -32,24 +32,24 @@ pub(super) fn scatter_from_zero(
         return None;
     }
     let cells = Cells::of(rows);
-    let n_places = width.div_ceil(PLACE);
-    let mut sums = vec![[0.0; PLACE]; n_groups * n_places];
-    let mut squares = vec![[0.0; PLACE]; n_places];
-    let mut thin = CsrRows::default();
+    let n_blocks = width.div_ceil(BLOCK_CELLS);
+    let mut sums = vec![[0.0; BLOCK_CELLS]; n_groups * n_blocks];
+    let mut squares = vec![[0.0; BLOCK_CELLS]; n_blocks];
+    let mut thin = BlockSparseRows::default();
     for (i, slot) in slots.iter().enumerate() {
         let w = weights.get(i).copied().unwrap_or(1.0);
         let (places, found) = thin.push(&cells.row(width, i), w);
-        let sums = &mut sums[*slot as usize * n_places..][..n_places];
+        let sums = &mut sums[*slot as usize * n_blocks..][..n_blocks];
         for (at, four) in places.iter().zip(found) {
             let (sums, squares) = (&mut sums[*at as usize], &mut squares[*at as usize]);
-            for k in 0..PLACE {
+            for k in 0..BLOCK_CELLS {
                 let weighted = w * four[k];
                 sums[k] += weighted;
                 squares[k] += weighted * four[k];
             }
         }
         let seen = i + 1;
-        if (seen == n || seen.is_multiple_of(LOOK)) && thin.n_places() * SHARE > seen * n_places {
+        if (seen == n || seen.is_multiple_of(LOOK)) && thin.n_blocks() * SHARE > seen * n_blocks {
             return None;
         }
     }
@@ -58,7 +58,7 @@ pub(super) fn scatter_from_zero(
     let mut means = Matrix::zeros((n_groups, width));
     let mut centers = Vec::with_capacity(n_groups);
     for ((mut mean, sums), weight) in
-        means.outer_iter_mut().zip(sums.chunks_exact(n_places * PLACE)).zip(group_weights)
+        means.outer_iter_mut().zip(sums.chunks_exact(n_blocks * BLOCK_CELLS)).zip(group_weights)
     {
         // Without weight the mean is zero, unless a cell was not a number.
         let by = if *weight > 0.0 { *weight } else { 1.0 };
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
     use crate::stats::WithinClassScatter;
     use mercer_num::random::Random;
-    use mercer_num::sparse::WholeRows;
+    use mercer_num::sparse::CsrMatrix;
 
     const WIDTH: usize = 70;
 
@@ -133,7 +133,7 @@ mod tests {
         let square = packed_symmetric::square(&scatter, WIDTH, 1.0);
         assert!(square.iter().zip(&expected).all(|(a, b)| (a - b).abs() < 1e-9));
         // Sparse rows have the same bits.
-        let thin = WholeRows::of_dense(&Rows::from(&x), 1.0).unwrap();
+        let thin = CsrMatrix::from_dense(&Rows::from(&x), 1.0).unwrap();
         let sparse =
             scatter_from_zero(&Rows::Sparse(thin.view()), &slots, &weights, &totals).unwrap();
         assert_eq!(sparse, (means, scatter));

@@ -53,7 +53,7 @@ impl WithinClassScatter {
         }
         let square = segments.finish();
         if means.iter().any(|m| !m.is_finite())
-            && let Some((row, column)) = rows.first_bad_cell(Missing::Refused)
+            && let Some((row, column)) = rows.first_invalid_cell(Missing::Refused)
         {
             return Err(Error::NotFinite { row, column, value: rows.get(row, column) });
         }

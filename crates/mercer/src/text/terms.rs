@@ -4,7 +4,7 @@
 //! longer one is known by its hash and then compared. Numbers are given in the order of arrival. The
 //! hash is salted by process, and nothing that is computed depends on it.
 
-use mercer_num::memory::fetch;
+use mercer_num::memory::prefetch;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
@@ -251,7 +251,7 @@ impl Table {
     fn fetch(&self, batch: &Batch, k: usize) {
         if let Some(entry) = batch.entries.get(k) {
             let at = self.start(entry.key, entry.length);
-            fetch(&self.slots[at..=at]);
+            prefetch(&self.slots[at..=at]);
         }
     }
 

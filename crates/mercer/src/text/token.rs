@@ -3,7 +3,7 @@
 //! A word is a run of letters, digits and underscores in any script: Unicode's categories L and N,
 //! which is what Python's `\w` and with it scikit-learn's token pattern `(?u)\b\w\w+\b` mean.
 
-use mercer_num::simd::bytes::{ByteClasses, classes_of};
+use mercer_num::simd::bytes::{ByteClasses, classify_bytes};
 use std::sync::LazyLock;
 
 /// The words of a text in lower case: runs of at least two letters, digits or underscores, in any
@@ -63,12 +63,12 @@ pub(super) fn each_run(text: &str, least: usize, mut take: impl FnMut(usize, usi
         }
     };
     for (k, block) in bytes.chunks(64 * WINDOWS).enumerate() {
-        let n = classes_of(block, &mut windows);
+        let n = classify_bytes(block, &mut windows);
         for (w, classes) in windows[..n].iter().enumerate() {
             let base = 64 * (k * WINDOWS + w);
-            let mut words = classes.words;
-            if classes.others != 0 {
-                words |= beyond.words(text, base, classes.others);
+            let mut words = classes.word;
+            if classes.non_ascii != 0 {
+                words |= beyond.words(text, base, classes.non_ascii);
             }
             let mut edges = words ^ (words << 1 | u64::from(inside));
             while edges != 0 {

@@ -2,7 +2,7 @@
 
 use super::{Curve, Numbers, short};
 use mercer_num::random::Random;
-use mercer_num::special::log_normal;
+use mercer_num::special::normal_log_density;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
@@ -42,7 +42,7 @@ impl Gaussian {
             let d = x - column.means[c];
             let squares = (column.squares[c] - d * d * w / (w - 1.0)).max(0.0);
             let weight = (w - 1.0 - less).max(1.0);
-            log_normal(x, column.mean_without(c, x), squares / weight + floor)
+            normal_log_density(x, column.mean_without(c, x), squares / weight + floor)
         })
     }
 
@@ -78,7 +78,7 @@ impl Curve for Gaussian {
             short(x),
             short(mean),
             short(variance),
-            short(log_normal(x, mean, variance).exp())
+            short(normal_log_density(x, mean, variance).exp())
         )
     }
 }

@@ -106,7 +106,7 @@ impl MixedNbModel {
         }
         let mut cells = vec![0.0; n * head];
         if let Rows::Sparse(x) = x.slice(first..first + n) {
-            let whole = x.whole();
+            let whole = x.sum_duplicates();
             for (i, (columns, values)) in whole.view().iter().enumerate() {
                 for (j, value) in columns.iter().zip(values) {
                     match *j as usize {

@@ -1,7 +1,7 @@
 //! Products with some of the dense rows: those that push or curve, which are few near the optimum.
 
 use super::{DesignMatrix, forward};
-use mercer_num::linalg::add_product;
+use mercer_num::linalg::add_transposed_product;
 use mercer_num::{Matrix, Rows};
 use ndarray::Array2;
 use rayon::prelude::*;
@@ -64,7 +64,7 @@ impl DesignMatrix<'_> {
             let mut sums = vec![0.0; out.len()];
             let (weights, constants) = sums.split_at_mut(self.width() * m);
             for (rows, residuals) in rows.chunks(PANEL).zip(residuals.chunks(PANEL * m)) {
-                add_product(&self.written(rows), self.width(), residuals, m, weights);
+                add_transposed_product(&self.written(rows), self.width(), residuals, m, weights);
                 for residuals in residuals.chunks_exact(m) {
                     constants.iter_mut().zip(residuals).for_each(|(sum, r)| *sum += r);
                 }

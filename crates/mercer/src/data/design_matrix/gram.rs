@@ -2,7 +2,7 @@
 
 use super::{DesignMatrix, PANEL};
 use mercer_num::linalg::add_gram;
-use mercer_num::sparse::{Cells, triangle};
+use mercer_num::sparse::{Cells, packed_row_start};
 use mercer_num::{Matrix, Rows, parallel};
 use rayon::prelude::*;
 use std::convert::Infallible;
@@ -14,7 +14,7 @@ impl DesignMatrix<'_> {
         if self.is_sparse() { squares / (4.0 * cells) } else { f64::INFINITY }
     }
 
-    /// The weighted means of the columns, and the lower triangle of the cross-products of some sparse rows, around
+    /// The weighted means of the columns, and the lower packed_row_start of the cross-products of some sparse rows, around
     /// those if there is a constant column, around zero otherwise.
     pub fn centered_sparse_gram(&self, rows: &[(u32, f64)]) -> (Vec<f64>, Matrix) {
         /// Visits of a part's cells for every one that it has to make and to add.
@@ -23,13 +23,13 @@ impl DesignMatrix<'_> {
         let width = self.width();
         let cells = |(i, _): &(u32, f64)| x.row(*i as usize).0.len() as f64;
         let visits: f64 = rows.iter().map(|row| 0.5 * cells(row) * cells(row)).sum();
-        let parts = (visits / (VISITS * triangle(width) as f64)).clamp(1.0, 8.0) as usize;
+        let parts = (visits / (VISITS * packed_row_start(width) as f64)).clamp(1.0, 8.0) as usize;
         // One, two, four or eight: three parts would keep one of two threads waiting.
         let part = rows.len().div_ceil(1 << parts.ilog2()).max(1);
         let parts: Vec<(Vec<f64>, Vec<f64>)> = rows
             .par_chunks(part)
             .map(|rows| {
-                let (mut sums, mut gram) = (self.zeros(width), self.zeros(triangle(width)));
+                let (mut sums, mut gram) = (self.zeros(width), self.zeros(packed_row_start(width)));
                 for (i, weight) in rows {
                     x.add_to(*i as usize, *weight, &mut sums);
                     match self.rising {
@@ -50,7 +50,7 @@ impl DesignMatrix<'_> {
         gram.par_chunks_mut(width.max(1)).enumerate().for_each(|(j, line)| {
             let line = &mut line[..=j];
             for part in &grams {
-                line.iter_mut().zip(&part[triangle(j)..]).for_each(|(sum, x)| *sum += x);
+                line.iter_mut().zip(&part[packed_row_start(j)..]).for_each(|(sum, x)| *sum += x);
             }
             let lift = total * means[j];
             line.iter_mut().zip(&means).for_each(|(sum, mean)| *sum -= lift * mean);
@@ -97,7 +97,7 @@ impl DesignMatrix<'_> {
     }
 }
 
-/// Adds the weighted cross-products of a row's cells, which stand in any order, to a lower triangle.
+/// Adds the weighted cross-products of a row's cells, which stand in any order, to a lower packed_row_start.
 fn add_cross_products((columns, values): Cells<'_>, weight: f64, into: &mut [f64]) {
     for (k, (j, v)) in columns.iter().zip(values).enumerate() {
         let times = weight * v;
@@ -105,8 +105,8 @@ fn add_cross_products((columns, values): Cells<'_>, weight: f64, into: &mut [f64
             let (low, high) = (*j.min(other) as usize, *j.max(other) as usize);
             // Two parts of one cell meet twice in its square.
             let twice = if low == high { 2.0 } else { 1.0 };
-            into[triangle(high) + low] += twice * times * v;
+            into[packed_row_start(high) + low] += twice * times * v;
         }
-        into[triangle(*j as usize) + *j as usize] += times * v;
+        into[packed_row_start(*j as usize) + *j as usize] += times * v;
     }
 }

@@ -14,10 +14,10 @@ pub(crate) use rows_and_columns::{Column, Lines, RowCells};
 
 use crate::error::Result;
 use crate::model::{Cached, Monitor};
-use mercer_num::linalg::{add_product, add_times};
-use mercer_num::simd::row_update::add_outer_at;
+use mercer_num::linalg::{add_matrix_product, add_transposed_product};
+use mercer_num::simd::row_update::add_sparse_outer;
 use mercer_num::simd::{add_table_rows, dot_rows};
-use mercer_num::sparse::WholeRows;
+use mercer_num::sparse::CsrMatrix;
 use mercer_num::{Rows, SparseView};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -51,7 +51,7 @@ pub(crate) struct DesignMatrix<'a> {
     /// Whether the columns of sparse rows rise.
     rising: bool,
     /// Sparse cells by columns, made when first asked for.
-    by_column: Option<Cached<WholeRows>>,
+    by_column: Option<Cached<CsrMatrix>>,
     /// Sums of parts that are no longer needed: to get their pages again and again takes longer than to fill them.
     spare: Mutex<Vec<Vec<f64>>>,
     pub intercept: bool,
@@ -76,7 +76,7 @@ impl<'a> DesignMatrix<'a> {
         let parts = Some((a_weight / CELLS).min(PARTS)).filter(|parts| *parts >= FEW);
         let of_one = Some((a_weight / CELLS_OF_ONE).min(PARTS_OF_ONE)).filter(|parts| *parts > 1);
         let (parts_of_one, by_column) = (parts.or(of_one), Some(Cached::default()));
-        let rising = x.is_rising();
+        let rising = x.has_sorted_columns();
         Ok(DesignMatrix {
             rows: *rows,
             parts,
@@ -130,7 +130,7 @@ impl<'a> DesignMatrix<'a> {
     /// Sparse cells by columns.
     fn by_column(&self) -> Option<SparseView<'_>> {
         match (&self.rows, &self.by_column) {
-            (Rows::Sparse(x), Some(made)) => Some(made.get(|| x.by_columns()).view()),
+            (Rows::Sparse(x), Some(made)) => Some(made.get(|| x.transpose()).view()),
             _ => None,
         }
     }
@@ -228,7 +228,7 @@ impl<'a> DesignMatrix<'a> {
             out.fill(0.0);
             for ((columns, values), residuals) in x.iter().zip(residuals.chunks_exact(m)) {
                 let n_cells = columns.len().min(values.len());
-                add_outer_at(&columns[..n_cells], values, residuals, out);
+                add_sparse_outer(&columns[..n_cells], values, residuals, out);
             }
             return self.constant_back(residuals, m, out);
         }
@@ -261,13 +261,13 @@ impl<'a> DesignMatrix<'a> {
                         // Rows that neither push nor curve are many, near the optimum.
                         [0.0] => {}
                         [r] => x.add_to(i, *r, &mut sums[..self.width()]),
-                        _ => add_outer_at(columns, values, residuals, sums),
+                        _ => add_sparse_outer(columns, values, residuals, sums),
                     }
                 }
             }
             _ if self.width() > 0 => {
                 let sums = &mut sums[..self.width() * m];
-                add_product(block, self.width(), residuals, m, sums);
+                add_transposed_product(block, self.width(), residuals, m, sums);
             }
             _ => {}
         }
@@ -370,7 +370,7 @@ impl<'a> DesignMatrix<'a> {
                     for (i, weights) in rows.zip(weights.chunks_exact(m)) {
                         let (columns, values) = x.row(i);
                         let squares: Vec<f64> = values.iter().map(|x| x * x).collect();
-                        add_outer_at(columns, &squares, weights, &mut sums);
+                        add_sparse_outer(columns, &squares, weights, &mut sums);
                         let constants = sums[self.width() * m..].iter_mut().zip(weights);
                         constants.for_each(|(sum, w)| *sum += w);
                     }
@@ -406,7 +406,7 @@ pub(crate) fn forward(block: &[f64], width: usize, weights: &[f64], m: usize, sc
     match m {
         _ if width == 0 => {}
         1 => dot_rows(block, weights, scores),
-        _ => add_times(block, width, weights, m, scores),
+        _ => add_matrix_product(block, width, weights, m, scores),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{DesignMatrix, PANEL};
 use mercer_num::Rows;
-use mercer_num::sparse::{Whole, WholeRows};
+use mercer_num::sparse::{CsrMatrix, SummedDuplicates};
 use rayon::prelude::*;
 use std::borrow::Cow;
 
@@ -46,7 +46,7 @@ impl<'a> DesignMatrix<'a> {
 
 /// Rows to be visited one by one.
 pub(crate) enum Lines<'a> {
-    Thin(Whole<'a>),
+    Thin(SummedDuplicates<'a>),
     Dense(Rows<'a>),
 }
 
@@ -56,9 +56,9 @@ impl<'a> DesignMatrix<'a> {
         /// The share of cells up to which it is faster to look at those that are not zero.
         const THIN: f64 = 0.25;
         match self.rows {
-            Rows::Sparse(x) => Lines::Thin(x.whole()),
-            rows => match WholeRows::of_dense(&rows, THIN) {
-                Some(thin) => Lines::Thin(Whole::Owned(thin)),
+            Rows::Sparse(x) => Lines::Thin(x.sum_duplicates()),
+            rows => match CsrMatrix::from_dense(&rows, THIN) {
+                Some(thin) => Lines::Thin(SummedDuplicates::Owned(thin)),
                 None => Lines::Dense(rows),
             },
         }

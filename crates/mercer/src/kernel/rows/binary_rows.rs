@@ -6,7 +6,7 @@
 
 use super::tile::put_on;
 use crate::kernel::{Function, Kernel};
-use mercer_num::simd::binary_counts::{SIDE, count_marks, look_up};
+use mercer_num::simd::binary_counts::{INTERLEAVED_ROWS, count_common_ones, values_of_counts};
 use mercer_num::{Float, Rows};
 
 /// Ones a row may have: two rows then differ in fewer columns than a byte counts.
@@ -24,7 +24,7 @@ pub(super) fn are_marks(rows: &Rows<'_>) -> bool {
         }) && ones <= MOST
     };
     match rows {
-        Rows::Sparse(x) => x.whole().view().iter().all(|(_, values)| marks(values)),
+        Rows::Sparse(x) => x.sum_duplicates().view().iter().all(|(_, values)| marks(values)),
         _ => (0..rows.n_rows()).all(|i| marks(&rows.block(i..i + 1).unwrap_or_default())),
     }
 }
@@ -75,10 +75,10 @@ pub(super) fn marks_tile<T: Float>(
     };
     let n = others.offsets.len() - 1;
     // Of a wide table only the columns that occur are ever touched.
-    let mut table = vec![[0; SIDE]; width];
-    let (mut starts, mut counts) = ([0; SIDE], [[0; SIDE]; ROWS]);
-    for (b, parts) in parts.chunks_mut(SIDE).enumerate() {
-        let from = b * SIDE;
+    let mut table = vec![[0; INTERLEAVED_ROWS]; width];
+    let (mut starts, mut counts) = ([0; INTERLEAVED_ROWS], [[0; INTERLEAVED_ROWS]; ROWS]);
+    for (b, parts) in parts.chunks_mut(INTERLEAVED_ROWS).enumerate() {
+        let from = b * INTERLEAVED_ROWS;
         let cells = |k: usize| &asked.columns[asked.offsets[k]..asked.offsets[k + 1]];
         for k in 0..parts.len() {
             starts[k] = ones(&asked, from + k);
@@ -91,13 +91,13 @@ pub(super) fn marks_tile<T: Float>(
                 let own = ones(&others, first + i);
                 *counts = starts.map(|start| start.wrapping_add(own));
             }
-            count_marks(&others.offsets[first..=last], others.columns, &table, counts);
+            count_common_ones(&others.offsets[first..=last], others.columns, &table, counts);
             for (k, part) in parts.iter_mut().enumerate() {
-                look_up(counts, k, &values, &mut part[first..last]);
+                values_of_counts(counts, k, &values, &mut part[first..last]);
             }
         }
         for k in 0..parts.len() {
-            cells(from + k).iter().for_each(|j| table[*j as usize] = [0; SIDE]);
+            cells(from + k).iter().for_each(|j| table[*j as usize] = [0; INTERLEAVED_ROWS]);
         }
     }
 }

@@ -13,7 +13,7 @@ pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
 use binary_rows::MOST as MOST_MARKS;
-use mercer_num::linalg::HalfMatrix;
+use mercer_num::linalg::SymmetricMatrix;
 use mercer_num::memory::zeros_of;
 use mercer_num::{Float, Rows};
 use rayon::prelude::*;
@@ -357,8 +357,8 @@ impl<T: Float> KernelRows<T> {
     }
 
     /// The same without what has no meaning.
-    pub fn half_gram(&self) -> HalfMatrix {
-        HalfMatrix::new(self.n_rows, |rows, cells| {
+    pub fn half_gram(&self) -> SymmetricMatrix {
+        SymmetricMatrix::new(self.n_rows, |rows, cells| {
             let end = rows.end;
             self.fill_lower(rows, cells, end);
         })
@@ -440,7 +440,7 @@ fn thin<T: Float>(rows: &Rows<'_>, picks: &[u32]) -> Cells<T> {
     };
     match rows {
         Rows::Sparse(x) => {
-            let x = x.whole();
+            let x = x.sum_duplicates();
             for i in picks {
                 let (columns, values) = x.view().row(*i as usize);
                 row(&mut columns.iter().copied().zip(values.iter().copied()));

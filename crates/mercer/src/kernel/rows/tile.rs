@@ -4,7 +4,7 @@ use super::binary_rows::{BinaryRows, marks_tile};
 use super::{Cells, KernelRows, LONG, SHORT, row};
 use crate::kernel::{Expression, Function, Kernel, Product};
 use mercer_num::Float;
-use mercer_num::simd::smo::LANES;
+use mercer_num::simd::smo::SPARSE_DOT_ROWS;
 
 impl<T: Float> KernelRows<T> {
     /// The kernel of these rows with those of `against` from `first` on, as many as the parts are long.
@@ -99,25 +99,25 @@ impl<T: Float> KernelRows<T> {
             ) if !matches!(function.kernel, Kernel::Laplacian | Kernel::Chi2) => {
                 let ends = &ends[first..first + n + 1];
                 // Of a wide table only the columns that occur are ever touched.
-                let mut table = vec![T::default(); LANES * width];
-                T::scratch(LANES * n, |dots| {
-                    for (b, parts) in parts.chunks_mut(LANES).enumerate() {
-                        let from = b * LANES;
+                let mut table = vec![T::default(); SPARSE_DOT_ROWS * width];
+                T::scratch(SPARSE_DOT_ROWS * n, |dots| {
+                    for (b, parts) in parts.chunks_mut(SPARSE_DOT_ROWS).enumerate() {
+                        let from = b * SPARSE_DOT_ROWS;
                         let cells = offsets[from]..offsets[from + parts.len()];
                         for k in 0..parts.len() {
                             for at in offsets[from + k]..offsets[from + k + 1] {
-                                table[columns[at] as usize * LANES + k] = values[at];
+                                table[columns[at] as usize * SPARSE_DOT_ROWS + k] = values[at];
                             }
                         }
-                        T::thin_dots(ends, others, with, &table, dots);
+                        T::sparse_dots(ends, others, with, &table, dots);
                         for (k, part) in parts.iter_mut().enumerate() {
                             let squares = &against.squares[first..first + n];
                             let own = self.squares[from + k];
                             put_on(function, &dots[k * n..(k + 1) * n], own, squares, part);
                         }
                         for j in &columns[cells] {
-                            let line = *j as usize * LANES;
-                            table[line..line + LANES].fill(T::default());
+                            let line = *j as usize * SPARSE_DOT_ROWS;
+                            table[line..line + SPARSE_DOT_ROWS].fill(T::default());
                         }
                     }
                 });
@@ -179,8 +179,8 @@ fn sparse_sum(function: &Function, cells: impl Iterator<Item = (f64, f64)>, tota
 fn differences<T: Float>(function: &Function, own: &[T], others: &[T], out: &mut [T]) {
     for (value, other) in out.iter_mut().zip(others.chunks_exact(own.len().max(1))) {
         let sum = match function.kernel {
-            Kernel::Chi2 => T::chi(own, other),
-            _ => T::absolute(own, other),
+            Kernel::Chi2 => T::chi_squared_distance(own, other),
+            _ => T::l1_distance(own, other),
         };
         *value = T::narrow(-function.gamma * sum.into());
     }
@@ -198,9 +198,9 @@ pub(super) fn put_on<T: Float>(
     let Function { kernel, gamma, coef0, degree } = function;
     let (gamma, coef0) = (*gamma, *coef0);
     match kernel {
-        Kernel::Rbf => T::gaussians(dots, own, squares, gamma, out),
-        Kernel::Poly => T::powers(dots, gamma, coef0, *degree as u32, out),
-        Kernel::Sigmoid => T::tanhs(dots, gamma, coef0, out),
+        Kernel::Rbf => T::gaussian_kernel(dots, own, squares, gamma, out),
+        Kernel::Poly => T::polynomial_kernel(dots, gamma, coef0, *degree as u32, out),
+        Kernel::Sigmoid => T::sigmoid_kernel(dots, gamma, coef0, out),
         Kernel::Laplacian | Kernel::Chi2 => {
             let powers = out.iter_mut().zip(dots);
             powers.for_each(|(out, sum)| *out = T::narrow(-gamma * (*sum).into()));

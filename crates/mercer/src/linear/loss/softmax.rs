@@ -16,7 +16,7 @@ use crate::solver::preconditioner::{Asked, MOST_CELLS, PenaltyWeights, Precondit
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
 use mercer_num::rows::Missing;
-use mercer_num::simd::logistic::{log_odds_each, proba_each, softplus_each};
+use mercer_num::simd::logistic::{sigmoid_each, softplus_and_sigmoid_each, softplus_each};
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -170,7 +170,7 @@ impl<'a> SoftmaxLoss<'a> {
                 if m == 1 {
                     let mut losses = [0.0; ROWS];
                     let losses = &mut losses[..scores.len()];
-                    log_odds_each(scores, losses, proba);
+                    softplus_and_sigmoid_each(scores, losses, proba);
                     let each = rows.zip(losses.iter().zip(scores));
                     return each
                         .map(|((place, share), (l, z))| share * of_class(*l, *z, *place))
@@ -213,7 +213,7 @@ impl<'a> SoftmaxLoss<'a> {
             let mut proba = std::mem::take(&mut self.proba);
             let this = &*self;
             let answer = |rows: Range<usize>, proba: &mut [f64], residuals: &mut [f64]| {
-                log_odds_each(&this.scores[rows.clone()], residuals, proba);
+                softplus_and_sigmoid_each(&this.scores[rows.clone()], residuals, proba);
                 let mut sum = 0.0;
                 for (i, (r, p)) in rows.zip(residuals.iter_mut().zip(proba)) {
                     let (place, share) = (this.places[i], this.shares[i]);
@@ -350,7 +350,7 @@ impl SoftmaxLoss<'_> {
                 let mut proba = [0.0; ROWS];
                 let proba = &mut proba[..scores.len()];
                 proba.copy_from_slice(scores);
-                proba_each(proba);
+                sigmoid_each(proba);
                 let cells = proba.iter().zip(places).zip(shares);
                 cells.fold((0.0, 0.0), |(slope, curve), ((p, place), share)| {
                     (slope + share * (p - f64::from(*place)), curve + share * (p * (1.0 - p)))
@@ -372,7 +372,7 @@ impl SoftmaxLoss<'_> {
                 let proba = &mut proba[..scores.len()];
                 let moved = proba.iter_mut().zip(scores.iter().zip(steps));
                 moved.for_each(|(to, (z, d))| *to = z + share * d);
-                proba_each(proba);
+                sigmoid_each(proba);
                 let cells = proba.iter().zip(steps).zip(places.iter().zip(shares));
                 cells.fold((0.0, 0.0), |(slope, curve), ((p, d), (place, weight))| {
                     let residual = p - f64::from(*place);

@@ -8,7 +8,7 @@
 
 use crate::data::design_matrix::RowCells;
 use mercer_num::simd::add_table_rows;
-use mercer_num::simd::row_update::{add_outer, add_outer_at, dots};
+use mercer_num::simd::row_update::{add_outer, add_sparse_outer, row_times_table};
 
 /// A factor this small is multiplied out.
 const SMALLEST: f64 = 1e-9;
@@ -84,7 +84,7 @@ impl Weights {
     /// The scores of a row.
     pub fn scores(&self, row: &RowCells<'_>, out: &mut [f64]) {
         match row {
-            RowCells::Dense(row) => dots(row, &self.cells, out),
+            RowCells::Dense(row) => row_times_table(row, &self.cells, out),
             RowCells::Sparse(columns, values) => {
                 out.fill(0.0);
                 add_table_rows(columns, values, &self.cells, out);
@@ -119,7 +119,7 @@ impl Weights {
         match row {
             RowCells::Dense(row) => add_outer(row, &self.shares, &mut self.cells),
             RowCells::Sparse(columns, values) => {
-                add_outer_at(columns, values, &self.shares, &mut self.cells);
+                add_sparse_outer(columns, values, &self.shares, &mut self.cells);
             }
         }
         if let Some(debt) = &mut self.debt {
@@ -131,7 +131,7 @@ impl Weights {
             match row {
                 RowCells::Dense(row) => add_outer(row, &self.shares, &mut mean.rest),
                 RowCells::Sparse(columns, values) => {
-                    add_outer_at(columns, values, &self.shares, &mut mean.rest);
+                    add_sparse_outer(columns, values, &self.shares, &mut mean.rest);
                 }
             }
         }

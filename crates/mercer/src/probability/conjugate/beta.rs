@@ -3,7 +3,7 @@
 use super::{Estimate, Interval};
 use crate::error::Result;
 use crate::probability::{check_count, check_positive};
-use mercer_num::special::{beta_quantile, beta_share, ln_beta, ln_choose};
+use mercer_num::special::{beta_quantile, beta_tails, ln_beta, ln_choose};
 use serde::Serialize;
 
 /// A beta distribution over the chance of a success. `Beta(1, 1)` believes every chance alike.
@@ -77,7 +77,7 @@ impl Beta {
 
     /// `P(chance ≤ p)`.
     pub fn cdf(&self, p: f64) -> f64 {
-        beta_share(self.alpha, self.beta, p).lower
+        beta_tails(self.alpha, self.beta, p).lower
     }
 
     /// The credible interval of a level.

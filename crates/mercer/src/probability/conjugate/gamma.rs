@@ -3,7 +3,7 @@
 use super::{Estimate, Interval};
 use crate::error::Result;
 use crate::probability::{check_count, check_positive};
-use mercer_num::special::{gamma_quantile, gamma_share, ln_gamma};
+use mercer_num::special::{gamma_quantile, gamma_tails, ln_gamma};
 use serde::Serialize;
 
 /// A gamma distribution over how many events come in a unit of time.
@@ -62,7 +62,7 @@ impl Gamma {
 
     /// `P(events in a unit of time ≤ x)`.
     pub fn cdf(&self, x: f64) -> f64 {
-        gamma_share(self.shape, x * self.rate).lower
+        gamma_tails(self.shape, x * self.rate).lower
     }
 
     /// The credible interval of a level.

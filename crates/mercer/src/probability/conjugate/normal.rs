@@ -5,7 +5,7 @@
 use super::{Estimate, Interval, Sample};
 use crate::error::{Error, Result};
 use crate::probability::{check_count, check_positive};
-use mercer_num::special::{log_normal, normal_quantile};
+use mercer_num::special::{normal_log_density, normal_quantile};
 use serde::Serialize;
 
 /// A normal distribution over the mean of numbers of known variance.
@@ -72,7 +72,7 @@ impl NormalMean {
 
     /// `log p(next number)`: normal, with both variances.
     pub fn ln_predictive(&self, x: f64) -> f64 {
-        log_normal(x, self.mean, self.variance + self.noise)
+        normal_log_density(x, self.mean, self.variance + self.noise)
     }
 
     /// The interval in which the next number lies with a probability.

@@ -87,7 +87,7 @@ impl NormalInverseGamma {
     /// # Errors
     /// If the level is not between zero and one.
     pub fn mean_interval(&self, level: f64) -> Result<Interval> {
-        self.student_interval(level, 1.0 / self.kappa)
+        self.student_critical_value(level, 1.0 / self.kappa)
     }
 
     /// The credible interval of the variance.
@@ -115,7 +115,7 @@ impl NormalInverseGamma {
     /// # Errors
     /// As [`NormalInverseGamma::mean_interval`].
     pub fn predictive_interval(&self, level: f64) -> Result<Interval> {
-        self.student_interval(level, 1.0 + 1.0 / self.kappa)
+        self.student_critical_value(level, 1.0 + 1.0 / self.kappa)
     }
 
     /// This prior's three estimates after numbers: of the mean and of the variance.
@@ -149,7 +149,7 @@ impl NormalInverseGamma {
         self.beta / self.alpha * factor
     }
 
-    fn student_interval(&self, level: f64, factor: f64) -> Result<Interval> {
+    fn student_critical_value(&self, level: f64, factor: f64) -> Result<Interval> {
         let scale = self.scale2(factor).sqrt();
         let degrees = 2.0 * self.alpha;
         Interval::equal_tailed(level, |at| self.mean + scale * student_quantile(degrees, at))

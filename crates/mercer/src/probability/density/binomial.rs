@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::probability::{check_count, check_probability};
-use mercer_num::special::{beta_share, binomial_term, ln_choose};
+use mercer_num::special::{beta_tails, binomial_pmf, ln_choose};
 
 /// A binomial distribution.
 ///
@@ -41,7 +41,7 @@ impl Binomial {
 
     /// `P(k)`.
     pub fn pmf(&self, k: f64) -> f64 {
-        binomial_term(k, self.n, self.p, 1.0 - self.p)
+        binomial_pmf(k, self.n, self.p, 1.0 - self.p)
     }
 
     /// `P(K ≤ k)`: the incomplete beta function of what failed.
@@ -52,7 +52,7 @@ impl Binomial {
         if k >= self.n {
             return 1.0;
         }
-        beta_share(k.floor() + 1.0, self.n - k.floor(), self.p).upper
+        beta_tails(k.floor() + 1.0, self.n - k.floor(), self.p).upper
     }
 
     /// `n p`.

@@ -2,7 +2,7 @@
 
 use crate::error::Result;
 use crate::probability::check_count;
-use mercer_num::special::{gamma_share, ln_gamma, poisson_term};
+use mercer_num::special::{gamma_tails, ln_gamma, poisson_pmf};
 
 /// A Poisson distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -31,12 +31,12 @@ impl Poisson {
 
     /// `P(k)`.
     pub fn pmf(&self, k: f64) -> f64 {
-        poisson_term(k, self.rate)
+        poisson_pmf(k, self.rate)
     }
 
     /// `P(K ≤ k)`.
     pub fn cdf(&self, k: f64) -> f64 {
-        if k < 0.0 { 0.0 } else { gamma_share(k.floor() + 1.0, self.rate).upper }
+        if k < 0.0 { 0.0 } else { gamma_tails(k.floor() + 1.0, self.rate).upper }
     }
 }
 

@@ -14,7 +14,7 @@ use crate::linear::loss::softmax::SoftmaxLoss;
 use crate::model::Monitor;
 use crate::solver::augmented_lagrangian::WIDE;
 use crate::solver::newton_cg::Until;
-use mercer_num::memory::fetch;
+use mercer_num::memory::prefetch;
 use mercer_num::random::Random;
 use mercer_num::simd::exp::exp_double;
 use rayon::prelude::*;
@@ -114,7 +114,7 @@ impl<'a> Odds<'a> {
             }
             // The order is known, to us.
             if let Some(later) = self.order.get(visit + 2) {
-                fetch(&self.rows[*later as usize..=*later as usize]);
+                prefetch(&self.rows[*later as usize..=*later as usize]);
             }
             if let Some(later) = self.order.get(visit + 1) {
                 self.lines.fetch(*later as usize);

@@ -18,7 +18,7 @@ use super::dual_coordinate_descent::simd_classes::{Group, Sides};
 use crate::data::design_matrix::Lines;
 use crate::linear::loss::hinge::{LossPower, MarginLoss};
 use crate::model::{Monitor, Stop};
-use mercer_num::memory::fetch;
+use mercer_num::memory::prefetch;
 use mercer_num::random::Random;
 use mercer_num::simd::dot_rows;
 use mercer_num::simd::packed_rows::PackedRows;
@@ -280,7 +280,7 @@ impl Class {
                     }
                 }
                 if let Some(later) = active.get(visit + 2) {
-                    fetch(&self.rows[*later as usize..=*later as usize]);
+                    prefetch(&self.rows[*later as usize..=*later as usize]);
                     lines.fetch(*later as usize);
                 }
                 let i = active[visit];
@@ -385,7 +385,7 @@ impl Sight<'_, '_> {
     fn fetch(self, i: usize) {
         match self {
             Sight::Exact(lines) => lines.fetch(i),
-            Sight::Near(rows) => rows.fetch(i),
+            Sight::Near(rows) => rows.prefetch_row(i),
         }
     }
 }
@@ -427,7 +427,7 @@ impl Lines<'_> {
     #[inline]
     pub(crate) fn fetch(&self, i: usize) {
         if let Lines::Thin(x) = self {
-            x.view().fetch(i);
+            x.view().prefetch_row(i);
         }
     }
 }

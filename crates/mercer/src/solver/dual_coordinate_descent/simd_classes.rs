@@ -8,9 +8,9 @@
 use super::FURTHER;
 use crate::linear::loss::hinge::LossPower;
 use crate::model::{Monitor, Stop};
-use mercer_num::memory::fetch;
+use mercer_num::memory::prefetch;
 use mercer_num::random::Random;
-use mercer_num::simd::packed_rows::{LaneTable, PackedRows};
+use mercer_num::simd::packed_rows::{AlignedTable, PackedRows};
 
 /// Visits between two looks at the clock.
 const VISITS: usize = 1024;
@@ -39,7 +39,7 @@ impl<const N: usize> Sides<N> {
 /// The pulls of some classes, and the weights they make.
 pub(crate) struct Group<const N: usize> {
     pub rows: Vec<Sides<N>>,
-    weights: LaneTable<N>,
+    weights: AlignedTable<N>,
     /// How much the constant terms move with a pull.
     lift: f32,
     power: LossPower,
@@ -52,7 +52,7 @@ pub(crate) struct Group<const N: usize> {
 impl<const N: usize> Group<N> {
     /// No pulls.
     pub fn new(rows: Vec<Sides<N>>, n_columns: usize, lift: f64, power: LossPower) -> Group<N> {
-        let weights = LaneTable::zeros(n_columns + 1);
+        let weights = AlignedTable::zeros(n_columns + 1);
         let lift = lift as f32;
         Group { rows, weights, lift, power, passes: 0, settled: false, stopped: None }
     }
@@ -78,11 +78,11 @@ impl<const N: usize> Group<N> {
                 }
                 // What is visited next is known, to us: first the row, then the weights that it meets.
                 if let Some(later) = active.get(visit + 2) {
-                    fetch(&self.rows[*later as usize..=*later as usize]);
-                    x.fetch(*later as usize);
+                    prefetch(&self.rows[*later as usize..=*later as usize]);
+                    x.prefetch_row(*later as usize);
                 }
                 if let Some(next) = active.get(visit + 1) {
-                    x.fetch_from(*next as usize, self.weights.rows());
+                    x.prefetch_table(*next as usize, self.weights.rows());
                 }
                 let i = active[visit];
                 let quiet = self.visit(x, i as usize, &sure, &mut worst);
@@ -108,7 +108,7 @@ impl<const N: usize> Group<N> {
     #[inline]
     fn visit(&mut self, x: &PackedRows, i: usize, sure: &[f32; N], worst: &mut [f32; N]) -> bool {
         let constants = self.weights.rows()[x.n_columns()];
-        let dots = x.dot_lanes(i, &self.weights);
+        let dots = x.dot_table(i, &self.weights);
         let row = &mut self.rows[i];
         let plain = self.power == LossPower::Plain;
         let (mut steps, mut quiet, mut moved) = ([0.0f32; N], true, false);
@@ -131,7 +131,7 @@ impl<const N: usize> Group<N> {
             quiet &= (step == 0.0) & (above | below | (side == 0.0));
         }
         if moved {
-            x.add_lanes(i, &steps, &mut self.weights);
+            x.add_to_table(i, &steps, &mut self.weights);
             let constants = &mut self.weights.rows_mut()[x.n_columns()];
             constants.iter_mut().zip(&steps).for_each(|(b, step)| *b += step * self.lift);
         }

@@ -9,7 +9,7 @@
 use super::woodbury::alike;
 use super::{Centered, PenaltyWeights};
 use crate::data::design_matrix::DesignMatrix;
-use mercer_num::linalg::add_lower;
+use mercer_num::linalg::add_gram_rows;
 use rayon::prelude::*;
 
 /// Rows written out and multiplied together.
@@ -149,7 +149,7 @@ impl Products {
             });
             let panel = &*panel;
             self.cells.par_chunks_mut(TILE * side).enumerate().for_each(|(k, cells)| {
-                add_lower(panel, side, k * TILE, cells, sign);
+                add_gram_rows(panel, side, k * TILE, cells, sign);
             });
         }
     }

@@ -13,7 +13,7 @@ use super::preconditioner::woodbury::Woodbury;
 use crate::data::design_matrix::DesignMatrix;
 use mercer_num::Matrix;
 use mercer_num::linalg::{
-    Cholesky, Factored, cholesky_in_place, solve_lower, solve_lower_transposed,
+    Cholesky, CholeskyProgress, cholesky_in_place, solve_lower, solve_lower_transposed,
 };
 use ndarray::ArrayView2;
 
@@ -325,7 +325,7 @@ impl Centered {
                 cells.fill(0.0);
                 cells.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
             }
-            if cholesky_in_place(&mut cells, n, |_| true) == Factored::All {
+            if cholesky_in_place(&mut cells, n, |_| true) == CholeskyProgress::Complete {
                 let factor = Factor::Single { n, cells };
                 return Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) };
             }

@@ -11,7 +11,7 @@
 
 use crate::data::design_matrix::DesignMatrix;
 use mercer_num::linalg::{
-    Factored, cholesky_in_place, dot_products, solve_lower, solve_lower_transposed,
+    CholeskyProgress, cholesky_in_place, dot_products, solve_lower, solve_lower_transposed,
 };
 use ndarray::ArrayView2;
 use rayon::prelude::*;
@@ -257,7 +257,7 @@ fn factor(cells: &[f32], ridges: &[f64]) -> Vec<f32> {
             cells.fill(0.0);
             cells.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
         }
-        if cholesky_in_place(&mut cells, n, |_| true) == Factored::All {
+        if cholesky_in_place(&mut cells, n, |_| true) == CholeskyProgress::Complete {
             return cells;
         }
         more = (10.0 * more).max(1e-7 * largest).max(f32::MIN_POSITIVE);

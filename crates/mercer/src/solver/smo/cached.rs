@@ -15,7 +15,7 @@ use super::power_slack::PowerSlack;
 use crate::kernel::KernelRows;
 use crate::model::{Monitor, Standing, Stop};
 use mercer_num::Float;
-use mercer_num::simd::smo::Scan;
+use mercer_num::simd::smo::WorkingSetScan;
 use std::ops::Range;
 
 /// Up to so many variables the whole matrix is made at once.
@@ -249,7 +249,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
         let mut scans = self.v.scans();
         let first = violation(&scans).max(self.options.tol);
         let stopped = loop {
-            let gap = |g: usize| scans[g].top - scans[g].bottom;
+            let gap = |g: usize| scans[g].max_up - scans[g].min_low;
             let g = usize::from(gap(1) > gap(0));
             // A NaN ends the run as well.
             if gap(g) <= POLISHED * self.options.tol || gap(g).is_nan() {
@@ -309,9 +309,9 @@ impl<'a, T: Float> ByColumns<'a, T> {
     }
 
     /// Moves the pair of a group that is worth most; `None` where rounding leaves nothing to move.
-    fn step(&mut self, g: usize, mut scans: [Scan; 2]) -> Option<[Scan; 2]> {
+    fn step(&mut self, g: usize, mut scans: [WorkingSetScan; 2]) -> Option<[WorkingSetScan; 2]> {
         let group = self.v.groups()[g].clone();
-        let i = group.start + scans[g].at;
+        let i = group.start + scans[g].argmax_up;
         if !self.cache.has(i as u32) {
             let set = self.choose(&[i as u32], &scans);
             self.cache.fetch(&set, self.some.as_ref().unwrap_or(self.all));
@@ -320,13 +320,13 @@ impl<'a, T: Float> ByColumns<'a, T> {
         let v = &self.v;
         let rising = self.cache.column(i as u32);
         let j = group.start
-            + T::partner(
+            + T::select_second(
                 &v.f[group.clone()],
                 &v.down[group.clone()],
                 &rising[group.clone()],
                 &self.diagonal[group.clone()],
                 self.diagonal[i],
-                scans[g].top,
+                scans[g].max_up,
             )?;
         if !self.cache.has(j as u32) {
             let set = self.choose(&[i as u32, j as u32], &scans);
@@ -334,7 +334,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
         }
         self.cache.use_column(j as u32);
         let (rising, falling) = (self.cache.column(i as u32), self.cache.column(j as u32));
-        let gain = gain_of(&self.v, j, scans[g].top);
+        let gain = gain_of(&self.v, j, scans[g].max_up);
         let (own_i, own_j) = match self.v.slack {
             None => (self.diagonal[i].into(), self.diagonal[j].into()),
             Some(_) => (rising[i].into(), falling[j].into()),
@@ -350,7 +350,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
         }
         let groups = self.v.groups();
         for (g, group) in groups.into_iter().enumerate().filter(|(_, group)| !group.is_empty()) {
-            scans[g] = T::step(
+            scans[g] = T::update_and_scan(
                 &mut self.v.f[group.clone()],
                 &rising[group.clone()],
                 &falling[group.clone()],
@@ -364,7 +364,7 @@ impl<'a, T: Float> ByColumns<'a, T> {
 
     /// Some variables, and with them those of each group that violate most on each side and whose
     /// columns are not at hand.
-    fn choose(&self, wanted: &[u32], scans: &[Scan; 2]) -> Vec<u32> {
+    fn choose(&self, wanted: &[u32], scans: &[WorkingSetScan; 2]) -> Vec<u32> {
         let v = &self.v;
         let room = self.cache.capacity() - self.cache.len();
         let most = (self.cache.len() / FRESH_SHARE).clamp(FEWEST_FRESH, MOST_FRESH).min(room);
@@ -388,15 +388,15 @@ impl<'a, T: Float> ByColumns<'a, T> {
     pub fn farthest(
         &self,
         group: Range<usize>,
-        scan: &Scan,
+        scan: &WorkingSetScan,
         side: Side,
         (most, way): (usize, f64),
         wanted: impl Fn(u32) -> bool,
     ) -> Vec<u32> {
         let v = &self.v;
         let (from, to) = match side {
-            Side::Rise => (scan.bottom, scan.top),
-            Side::Fall => (-scan.top, -scan.bottom),
+            Side::Rise => (scan.min_low, scan.max_up),
+            Side::Fall => (-scan.max_up, -scan.min_low),
         };
         let limit = from + way * (to - from);
         let mut some: Vec<(f64, u32)> = Vec::new();
@@ -419,11 +419,12 @@ impl<'a, T: Float> ByColumns<'a, T> {
     }
 
     /// Leaves out the variables that stand at a bound and are far from leaving it, if they are many.
-    pub fn set_aside(&mut self, scans: &[Scan; 2]) -> bool {
+    pub fn set_aside(&mut self, scans: &[WorkingSetScan; 2]) -> bool {
         let v = &self.v;
         let keep: Vec<u32> = (0..v.beta.len())
             .filter(|i| {
-                let Scan { top, bottom, .. } = scans[usize::from(*i >= v.split)];
+                let WorkingSetScan { max_up: top, min_low: bottom, .. } =
+                    scans[usize::from(*i >= v.split)];
                 v.up[*i] - v.f[*i] >= bottom || v.down[*i] - v.f[*i] <= top
             })
             .map(|i| i as u32)

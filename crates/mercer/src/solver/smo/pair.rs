@@ -13,7 +13,7 @@
 
 use super::power_slack::PowerSlack;
 use mercer_num::Float;
-use mercer_num::simd::smo::{FLAT, Scan, scan};
+use mercer_num::simd::smo::{MIN_CURVATURE, WorkingSetScan, scan_working_set};
 use std::ops::Range;
 
 /// The variables of a problem, or of a part of one.
@@ -70,8 +70,9 @@ impl Variables {
     }
 
     /// A scan of each group.
-    pub fn scans(&self) -> [Scan; 2] {
-        self.groups().map(|g| scan(&self.f[g.clone()], &self.up[g.clone()], &self.down[g]))
+    pub fn scans(&self) -> [WorkingSetScan; 2] {
+        self.groups()
+            .map(|g| scan_working_set(&self.f[g.clone()], &self.up[g.clone()], &self.down[g]))
     }
 
     /// The same variables at some places.
@@ -95,8 +96,8 @@ impl Variables {
 }
 
 /// How far the groups are from the optimum: the larger of their violations, at least zero.
-pub(crate) fn violation(scans: &[Scan; 2]) -> f64 {
-    scans.iter().map(|s| s.top - s.bottom).fold(0.0, f64::max)
+pub(crate) fn violation(scans: &[WorkingSetScan; 2]) -> f64 {
+    scans.iter().map(|s| s.max_up - s.min_low).fold(0.0, f64::max)
 }
 
 /// How a run of pairs ended.
@@ -123,7 +124,7 @@ pub(crate) fn pairs<T: Float>(
     let mut scans = v.scans();
     let mut steps = 0;
     loop {
-        let gap = |g: usize| scans[g].top - scans[g].bottom;
+        let gap = |g: usize| scans[g].max_up - scans[g].min_low;
         let g = usize::from(gap(1) > gap(0));
         let run = || Run { steps, violation: violation(&scans) };
         // A NaN ends the run as well.
@@ -137,20 +138,20 @@ pub(crate) fn pairs<T: Float>(
             return run();
         }
         let group = groups[g].clone();
-        let i = group.start + scans[g].at;
+        let i = group.start + scans[g].argmax_up;
         let rising = &k[i * n..(i + 1) * n];
-        let Some(j) = T::partner(
+        let Some(j) = T::select_second(
             &v.f[group.clone()],
             &v.down[group.clone()],
             &rising[group.clone()],
             &diagonal[group.clone()],
             diagonal[i],
-            scans[g].top,
+            scans[g].max_up,
         ) else {
             return run();
         };
         let j = group.start + j;
-        let gain = gain_of(v, j, scans[g].top);
+        let gain = gain_of(v, j, scans[g].max_up);
         let own: [f64; 2] = [i, j].map(|i| k[i * n + i].into());
         let curvature = own[0] + own[1] - 2.0 * rising[j].into();
         let t = move_pair(v, i, j, gain, curvature);
@@ -162,7 +163,7 @@ pub(crate) fn pairs<T: Float>(
         }
         let falling = &k[j * n..(j + 1) * n];
         for (g, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
-            scans[g] = T::step(
+            scans[g] = T::update_and_scan(
                 &mut v.f[group.clone()],
                 &rising[group.clone()],
                 &falling[group.clone()],
@@ -191,7 +192,7 @@ pub(crate) fn move_pair(v: &mut Variables, i: usize, j: usize, gain: f64, curvat
     let (room_i, room_j) = (rise_to - v.beta[i], v.beta[j] - fall_to);
     let room = room_i.min(room_j);
     let t = match &v.slack {
-        None => (gain / curvature.max(FLAT)).min(room),
+        None => (gain / curvature.max(MIN_CURVATURE)).min(room),
         Some(slack) => slack.way((i, v.beta[i]), (j, v.beta[j]), gain, curvature, room),
     };
     let (i_to, j_to) = (

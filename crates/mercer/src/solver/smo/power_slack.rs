@@ -9,7 +9,7 @@
 //! whose slope is `ξ(a)`: at the optimum a multiplier knows the slack of its row. For `k = 2` it is `a² / 4C`, which
 //! is `1/2C` more on the diagonal of the kernel (Cortes & Vapnik 1995).
 
-use mercer_num::simd::smo::FLAT;
+use mercer_num::simd::smo::MIN_CURVATURE;
 
 /// What slack costs, variable by variable.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl PowerSlack {
         let curvature = curvature.max(0.0);
         if self.power == 2.0 {
             let own = self.curvature(i, 0.0) + self.curvature(j, 0.0);
-            return (gain / (curvature + own).max(FLAT)).min(room);
+            return (gain / (curvature + own).max(MIN_CURVATURE)).min(room);
         }
         let (slope_i, slope_j) = (self.slope(i, from_i), self.slope(j, from_j));
         let left = |t: f64| {
@@ -83,7 +83,7 @@ impl PowerSlack {
             gain - curvature * t - rise - fall
         };
         // Each of the three alone would use it up at the latest here.
-        let mut high = (gain / curvature.max(FLAT)).min(room);
+        let mut high = (gain / curvature.max(MIN_CURVATURE)).min(room);
         if from_i >= 0.0 {
             high = high.min(self.multiplier(i, slope_i + gain) - from_i);
         }

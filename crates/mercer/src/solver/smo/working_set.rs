@@ -8,7 +8,7 @@ use super::cached::{ByColumns, Side, Tell};
 use super::pair::{pairs, violation};
 use crate::model::Stop;
 use mercer_num::Float;
-use mercer_num::simd::smo::Scan;
+use mercer_num::simd::smo::WorkingSetScan;
 use rayon::prelude::*;
 
 /// Variables of a working set at most.
@@ -24,10 +24,10 @@ impl<T: Float> ByColumns<'_, T> {
     /// Goes on from where the columns no longer fit; says who ended it early, with the last scans.
     pub(crate) fn blocks(
         &mut self,
-        mut scans: [Scan; 2],
+        mut scans: [WorkingSetScan; 2],
         first: f64,
         progress: &Tell<'_>,
-    ) -> (Option<Stop>, [Scan; 2]) {
+    ) -> (Option<Stop>, [WorkingSetScan; 2]) {
         let mut last: Vec<u32> = Vec::new();
         for round in 1.. {
             let gap = violation(&scans);
@@ -60,7 +60,7 @@ impl<T: Float> ByColumns<'_, T> {
 
     /// The variables of each group that violate most on each side, filled up with those of the last set
     /// that are inside their bounds.
-    fn working_set(&self, scans: &[Scan; 2], last: &[u32]) -> Vec<u32> {
+    fn working_set(&self, scans: &[WorkingSetScan; 2], last: &[u32]) -> Vec<u32> {
         let v = &self.v;
         let most = MOST.min(self.cache.capacity() / 2).max(2);
         let sides = 2 * v.groups().iter().filter(|g| !g.is_empty()).count();

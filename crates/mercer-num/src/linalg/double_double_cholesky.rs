@@ -2,7 +2,7 @@
 //! of any rank.
 
 use crate::Matrix;
-use crate::double_double::{Double, dot};
+use crate::double_double::{DoubleDouble, dot};
 use rayon::prelude::*;
 
 /// Rows that one thread takes at a time.
@@ -10,34 +10,34 @@ const ROWS: usize = 16;
 
 /// A symmetric matrix in twice a double's precision; only the lower triangles are read.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WideMatrix {
+pub struct DoubleDoubleMatrix {
     /// The numbers as doubles.
     pub high: Matrix,
     /// What those leave over.
     pub low: Matrix,
 }
 
-impl WideMatrix {
+impl DoubleDoubleMatrix {
     /// The cell in row `i` and column `j` of the lower triangle.
-    pub fn at(&self, i: usize, j: usize) -> Double {
+    pub fn at(&self, i: usize, j: usize) -> DoubleDouble {
         let at = if i >= j { [i, j] } else { [j, i] };
-        Double { high: self.high[at], low: self.low[at] }
+        DoubleDouble { high: self.high[at], low: self.low[at] }
     }
 
     /// Writes the cell in row `i` and column `j` of the lower triangle.
-    pub fn set(&mut self, i: usize, j: usize, x: Double) {
+    pub fn set(&mut self, i: usize, j: usize, x: DoubleDouble) {
         (self.high[[i, j]], self.low[[i, j]]) = (x.high, x.low);
     }
 
     /// Zeros.
-    pub fn zeros(n: usize) -> WideMatrix {
-        WideMatrix { high: Matrix::zeros((n, n)), low: Matrix::zeros((n, n)) }
+    pub fn zeros(n: usize) -> DoubleDoubleMatrix {
+        DoubleDoubleMatrix { high: Matrix::zeros((n, n)), low: Matrix::zeros((n, n)) }
     }
 
     /// `A x`.
-    pub fn times(&self, x: &[Double]) -> Vec<Double> {
+    pub fn times(&self, x: &[DoubleDouble]) -> Vec<DoubleDouble> {
         let n = self.high.nrows();
-        let mut out = vec![Double::ZERO; n];
+        let mut out = vec![DoubleDouble::ZERO; n];
         for i in 0..n {
             for j in 0..i {
                 let a = self.at(i, j);
@@ -52,25 +52,25 @@ impl WideMatrix {
 
 /// The factor, as far as the rank reaches.
 #[derive(Clone, Debug)]
-pub struct WideCholesky {
+pub struct DoubleDoubleCholesky {
     /// Which row of `A` each row of `L` is.
     order: Vec<usize>,
     rank: usize,
     /// `L`: row-major, one row a row of `A` in pivot order.
-    lower: WideMatrix,
+    lower: DoubleDoubleMatrix,
 }
 
-impl WideCholesky {
+impl DoubleDoubleCholesky {
     /// Factors a matrix. A column whose pivot is not above its tolerance adds nothing to the rank.
     ///
     /// # Panics
     /// If there is not one tolerance a column.
-    pub fn of(a: &WideMatrix, tolerances: &[f64]) -> WideCholesky {
+    pub fn of(a: &DoubleDoubleMatrix, tolerances: &[f64]) -> DoubleDoubleCholesky {
         let n = a.high.nrows();
         assert_eq!(tolerances.len(), n, "one tolerance a column");
         let mut order: Vec<usize> = (0..n).collect();
-        let mut rest: Vec<Double> = (0..n).map(|i| a.at(i, i)).collect();
-        let mut lower = WideMatrix::zeros(n);
+        let mut rest: Vec<DoubleDouble> = (0..n).map(|i| a.at(i, i)).collect();
+        let mut lower = DoubleDoubleMatrix::zeros(n);
         let mut rank = 0;
         for k in 0..n {
             // The largest rest over its tolerance; the first of equals.
@@ -96,7 +96,7 @@ impl WideCholesky {
             }
             rank = k + 1;
         }
-        WideCholesky { order, rank, lower }
+        DoubleDoubleCholesky { order, rank, lower }
     }
 
     /// How many columns add something.
@@ -116,8 +116,8 @@ impl WideCholesky {
     }
 
     /// `L₁₁⁻¹ b` for the part of `b` that adds to the rank, `b` and the result in pivot order.
-    pub fn forward(&self, b: &[Double]) -> Vec<Double> {
-        let mut x: Vec<Double> = Vec::with_capacity(self.rank);
+    pub fn forward(&self, b: &[DoubleDouble]) -> Vec<DoubleDouble> {
+        let mut x: Vec<DoubleDouble> = Vec::with_capacity(self.rank);
         let (mut high, mut low) = (vec![0.0; self.rank], vec![0.0; self.rank]);
         for i in 0..self.rank {
             let (lh, ll) = self.row(i, i);
@@ -129,7 +129,7 @@ impl WideCholesky {
     }
 
     /// `L₁₁⁻ᵀ b`.
-    pub fn backward(&self, b: &[Double]) -> Vec<Double> {
+    pub fn backward(&self, b: &[DoubleDouble]) -> Vec<DoubleDouble> {
         let mut x = b.to_vec();
         for i in (0..self.rank).rev() {
             x[i] = x[i] / self.lower.at(i, i);
@@ -147,8 +147,8 @@ impl WideCholesky {
         let columns: Vec<Vec<f64>> = (0..r)
             .into_par_iter()
             .map(|j| {
-                let mut unit = vec![Double::ZERO; r];
-                unit[j] = Double::from(1.0);
+                let mut unit = vec![DoubleDouble::ZERO; r];
+                unit[j] = DoubleDouble::from(1.0);
                 self.forward(&unit).iter().map(|x| x.value()).collect()
             })
             .collect();
@@ -166,7 +166,7 @@ impl WideCholesky {
 }
 
 /// The first `n` cells of a row.
-fn row(a: &WideMatrix, i: usize, n: usize) -> (&[f64], &[f64]) {
+fn row(a: &DoubleDoubleMatrix, i: usize, n: usize) -> (&[f64], &[f64]) {
     let width = a.high.ncols();
     let cells = |m: &'_ Matrix| -> std::ops::Range<usize> {
         debug_assert!(m.is_standard_layout());
@@ -180,12 +180,12 @@ fn row(a: &WideMatrix, i: usize, n: usize) -> (&[f64], &[f64]) {
 
 /// What stands below pivot `k`, row by row on all threads.
 fn column_below(
-    a: &WideMatrix,
-    lower: &WideMatrix,
+    a: &DoubleDoubleMatrix,
+    lower: &DoubleDoubleMatrix,
     order: &[usize],
     k: usize,
-    pivot: Double,
-) -> Vec<Double> {
+    pivot: DoubleDouble,
+) -> Vec<DoubleDouble> {
     let (kh, kl) = row(lower, k, k);
     (k + 1..order.len())
         .into_par_iter()
@@ -197,7 +197,7 @@ fn column_below(
         .collect()
 }
 
-fn swap_rows(a: &mut WideMatrix, i: usize, j: usize) {
+fn swap_rows(a: &mut DoubleDoubleMatrix, i: usize, j: usize) {
     if i != j {
         for m in [&mut a.high, &mut a.low] {
             for k in 0..m.ncols() {
@@ -212,16 +212,16 @@ mod tests {
     use super::*;
     use crate::linalg::tests::{assert_near, definite};
 
-    fn wide(a: &Matrix) -> WideMatrix {
-        WideMatrix { high: a.clone(), low: Matrix::zeros(a.raw_dim()) }
+    fn wide(a: &Matrix) -> DoubleDoubleMatrix {
+        DoubleDoubleMatrix { high: a.clone(), low: Matrix::zeros(a.raw_dim()) }
     }
 
     /// The Hilbert matrix, whose condition number at size 12 is 1.7e16.
-    fn hilbert(n: usize) -> WideMatrix {
-        let mut out = WideMatrix::zeros(n);
+    fn hilbert(n: usize) -> DoubleDoubleMatrix {
+        let mut out = DoubleDoubleMatrix::zeros(n);
         for i in 0..n {
             for j in 0..=i {
-                out.set(i, j, Double::from(1.0) / Double::from((i + j + 1) as f64));
+                out.set(i, j, DoubleDouble::from(1.0) / DoubleDouble::from((i + j + 1) as f64));
             }
         }
         out
@@ -229,7 +229,7 @@ mod tests {
 
     #[test]
     fn a_matrix_that_doubles_cannot_invert_is_inverted() {
-        let factor = WideCholesky::of(&hilbert(12), &[1e-30; 12]);
+        let factor = DoubleDoubleCholesky::of(&hilbert(12), &[1e-30; 12]);
 
         assert_eq!(factor.rank(), 12);
         let inverse = factor.inverse_lower();
@@ -242,19 +242,19 @@ mod tests {
     }
 
     /// The largest entry of `A x − 1` where `x` solves `A x = 1`.
-    fn solved(a: &WideMatrix, factor: &WideCholesky) -> f64 {
+    fn solved(a: &DoubleDoubleMatrix, factor: &DoubleDoubleCholesky) -> f64 {
         let n = factor.order().len();
-        let z = factor.backward(&factor.forward(&vec![Double::from(1.0); n]));
-        let mut x = vec![Double::ZERO; n];
+        let z = factor.backward(&factor.forward(&vec![DoubleDouble::from(1.0); n]));
+        let mut x = vec![DoubleDouble::ZERO; n];
         factor.order().iter().zip(z).for_each(|(place, z)| x[*place] = z);
-        a.times(&x).iter().map(|v| (*v - Double::from(1.0)).value().abs()).fold(0.0, f64::max)
+        a.times(&x).iter().map(|v| (*v - DoubleDouble::from(1.0)).value().abs()).fold(0.0, f64::max)
     }
 
     #[test]
     fn plain_matrices_come_back() {
         for n in [1, 2, 9, 40] {
             let a = definite(n, 3);
-            let factor = WideCholesky::of(&wide(&a), &vec![1e-20; n]);
+            let factor = DoubleDoubleCholesky::of(&wide(&a), &vec![1e-20; n]);
 
             let lower = factor.lower();
             let product = lower.dot(&lower.t());
@@ -270,7 +270,7 @@ mod tests {
         let thin = crate::linalg::tests::normal(3, 7, 4);
         let a = thin.t().dot(&thin);
 
-        assert_eq!(WideCholesky::of(&wide(&a), &[1e-12; 7]).rank(), 3);
-        assert_eq!(WideCholesky::of(&wide(&Matrix::zeros((2, 2))), &[1e-12; 2]).rank(), 0);
+        assert_eq!(DoubleDoubleCholesky::of(&wide(&a), &[1e-12; 7]).rank(), 3);
+        assert_eq!(DoubleDoubleCholesky::of(&wide(&Matrix::zeros((2, 2))), &[1e-12; 2]).rank(), 0);
     }
 }

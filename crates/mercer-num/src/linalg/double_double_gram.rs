@@ -4,8 +4,8 @@
 //! slices, summed over a panel of 256 rows, needs at most 52 bits, so an ordinary product of the
 //! slice matrices is exact in any order of summation; only adding up the panels rounds, at 2⁻¹⁰⁴.
 
-use super::product::{add_gram, add_product};
-use crate::double_double::{Double, add_doubles};
+use super::product::{add_gram, add_transposed_product};
+use crate::double_double::{DoubleDouble, add_doubles};
 
 /// Rows whose products of slices fit a double: `2⁸ · 2²² · 2²² = 2⁵²`.
 const PANEL: usize = 256;
@@ -19,7 +19,7 @@ const SLICES: usize = 3;
 ///
 /// # Panics
 /// If the lengths do not fit the width.
-pub fn add_wide_gram(
+pub fn add_double_double_gram(
     block: &[f64],
     width: usize,
     weights: &[f64],
@@ -39,7 +39,7 @@ pub fn add_wide_gram(
                 add_gram(&x[p], width, &mut products);
                 add(&mut products);
                 for q in p + 1..SLICES {
-                    add_product(&x[p], width, &x[q], width, &mut products);
+                    add_transposed_product(&x[p], width, &x[q], width, &mut products);
                     fold_transpose(&mut products, width);
                     add(&mut products);
                 }
@@ -49,7 +49,7 @@ pub fn add_wide_gram(
             for (p, x) in x.iter().enumerate() {
                 // What is left out is below the last bit of the sum.
                 for y in y.iter().take(y.len() - p.saturating_sub(1)) {
-                    add_product(x, width, y, width, &mut products);
+                    add_transposed_product(x, width, y, width, &mut products);
                     add(&mut products);
                 }
             }
@@ -78,7 +78,7 @@ fn weighted_slices(block: &[f64], width: usize, weights: &[f64]) -> Vec<Vec<f64>
     let mut beyond = Vec::with_capacity(block.len());
     for (row, w) in block.chunks_exact(width).zip(weights) {
         for x in row {
-            let product = Double::product(*w, *x);
+            let product = DoubleDouble::product(*w, *x);
             rest.push(product.high);
             beyond.push(product.low);
         }
@@ -127,14 +127,14 @@ mod tests {
     use crate::linalg::tests::normal;
 
     /// The plain loop in twice the precision.
-    fn plain(x: &crate::Matrix, weights: &[f64]) -> Vec<Double> {
+    fn plain(x: &crate::Matrix, weights: &[f64]) -> Vec<DoubleDouble> {
         let d = x.ncols();
-        let mut sums = vec![Double::ZERO; d * d];
+        let mut sums = vec![DoubleDouble::ZERO; d * d];
         for (k, row) in x.outer_iter().enumerate() {
             let w = weights.get(k).copied().unwrap_or(1.0);
             for i in 0..d {
                 for j in 0..=i {
-                    let term = Double::product(w, row[i]) * Double::from(row[j]);
+                    let term = DoubleDouble::product(w, row[i]) * DoubleDouble::from(row[j]);
                     sums[i * d + j] = sums[i * d + j] + term;
                 }
             }
@@ -154,13 +154,13 @@ mod tests {
             let some: Vec<f64> = (0..n).map(|i| 0.1 + i as f64 / 3.0).collect();
             for weights in [&[][..], &some] {
                 let (mut high, mut low) = (vec![0.0; d * d], vec![0.0; d * d]);
-                add_wide_gram(x.as_slice().unwrap(), d, weights, &mut high, &mut low);
+                add_double_double_gram(x.as_slice().unwrap(), d, weights, &mut high, &mut low);
 
                 let expected = plain(&x, weights);
                 for i in 0..d {
                     for j in 0..=i {
                         let at = i * d + j;
-                        let found = Double { high: high[at], low: low[at] };
+                        let found = DoubleDouble { high: high[at], low: low[at] };
                         let scale = (expected[i * d + i].high * expected[j * d + j].high).sqrt();
                         let off = (found - expected[at]).value().abs();
                         assert!(off <= 1e-19 * scale, "{off} of {scale}");
@@ -180,7 +180,7 @@ mod tests {
             (1..=1000).flat_map(|i| [f64::from(i), f64::from(i).powi(4)]).collect();
         let (mut high, mut low) = (vec![0.0; 4], vec![0.0; 4]);
 
-        add_wide_gram(&block, 2, &[], &mut high, &mut low);
+        add_double_double_gram(&block, 2, &[], &mut high, &mut low);
 
         let exact = |power: u32| (1..=1000u128).map(|i| i.pow(power)).sum::<u128>();
         let found = |at: usize| high[at] as i128 as u128 as i128 + low[at] as i128;

@@ -33,7 +33,7 @@ pub struct TopEigen {
 
 impl TopEigen {
     /// The fewest rows of a matrix whose `k` largest eigenvalues can be looked for.
-    pub fn least_rows(k: usize) -> usize {
+    pub fn min_rows(k: usize) -> usize {
         k + 3 * BLOCK
     }
 
@@ -42,7 +42,7 @@ impl TopEigen {
     /// handed back, which is `None` before there are `k` vectors.
     ///
     /// # Panics
-    /// If there are fewer rows than [`TopEigen::least_rows`].
+    /// If there are fewer rows than [`TopEigen::min_rows`].
     pub fn of(
         n: usize,
         k: usize,
@@ -50,7 +50,7 @@ impl TopEigen {
         tolerance: f64,
         mut go_on: impl FnMut() -> bool,
     ) -> Option<TopEigen> {
-        assert!(n >= TopEigen::least_rows(k), "a matrix of too few rows for {k} eigenvalues");
+        assert!(n >= TopEigen::min_rows(k), "a matrix of too few rows for {k} eigenvalues");
         let mut random = Random::new(1);
         let mut block = orthonormal(&Matrix::from_shape_simple_fn((n, BLOCK), || random.normal()));
         let mut space = Space::new(n, (8 * (k + BLOCK)).min(n));

@@ -13,16 +13,16 @@ const TILE: usize = 128;
 
 /// The lower half of a symmetric matrix, in panels of rows. The square on the diagonal is kept whole.
 #[derive(Clone, Debug, PartialEq)]
-pub struct HalfMatrix {
+pub struct SymmetricMatrix {
     n: usize,
     /// Row-major, each as wide as the end of its rows.
     panels: Vec<Vec<f64>>,
 }
 
-impl HalfMatrix {
+impl SymmetricMatrix {
     /// Made panel by panel on all threads: `fill` gets a range of rows and their cells, row-major, up to the
     /// column at which the range ends.
-    pub fn new(n: usize, fill: impl Fn(Range<usize>, &mut [f64]) + Sync) -> HalfMatrix {
+    pub fn new(n: usize, fill: impl Fn(Range<usize>, &mut [f64]) + Sync) -> SymmetricMatrix {
         let make = |p: usize| {
             let rows = p * PANEL..((p + 1) * PANEL).min(n);
             let mut cells = vec![0.0; rows.len() * rows.end];
@@ -30,7 +30,7 @@ impl HalfMatrix {
             cells
         };
         let panels = (0..n.div_ceil(PANEL)).into_par_iter().with_max_len(1).map(make).collect();
-        HalfMatrix { n, panels }
+        SymmetricMatrix { n, panels }
     }
 
     fn rows(&self, p: usize) -> Range<usize> {
@@ -64,7 +64,7 @@ impl HalfMatrix {
     }
 
     /// Both halves.
-    pub fn whole(&self) -> Matrix {
+    pub fn to_full(&self) -> Matrix {
         Matrix::from_shape_fn((self.n, self.n), |(i, j)| {
             let (i, j) = (i.max(j), i.min(j));
             let rows = self.rows(i / PANEL);
@@ -126,8 +126,8 @@ mod tests {
     use crate::linalg::tests::{assert_near, normal};
     use crate::parallel::with_threads;
 
-    fn half(whole: &Matrix) -> HalfMatrix {
-        HalfMatrix::new(whole.nrows(), |rows, cells| {
+    fn half(whole: &Matrix) -> SymmetricMatrix {
+        SymmetricMatrix::new(whole.nrows(), |rows, cells| {
             for (i, row) in rows.clone().zip(cells.chunks_exact_mut(rows.end)) {
                 row.iter_mut().enumerate().for_each(|(j, cell)| *cell = whole[[i, j]]);
             }
@@ -143,7 +143,7 @@ mod tests {
 
             let mut half = half(&whole);
 
-            assert_eq!(half.whole(), whole);
+            assert_eq!(half.to_full(), whole);
             assert_eq!(half.diagonal(), whole.diag().to_vec());
             assert_near(&half.multiply(&v), &whole.dot(&v), 1e-10);
             assert_eq!(
@@ -153,7 +153,7 @@ mod tests {
             half.map(|i, j, cell| cell * (1 + i + j) as f64);
             let expected =
                 Matrix::from_shape_fn((n, n), |(i, j)| whole[[i, j]] * (1 + i + j) as f64);
-            assert_eq!(half.whole(), expected);
+            assert_eq!(half.to_full(), expected);
         }
     }
 }

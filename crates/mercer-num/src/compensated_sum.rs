@@ -3,19 +3,19 @@
 /// A running sum and its rounding errors (Knuth's two-sum, The Art of Computer Programming, 4.2.2).
 ///
 /// ```
-/// use mercer_num::sum::Sum;
-/// let mut sum = Sum::from(1.0);
+/// use mercer_num::compensated_sum::CompensatedSum;
+/// let mut sum = CompensatedSum::from(1.0);
 /// sum.add(1e100);
 /// sum.add(-1e100);
 /// assert_eq!(sum.value(), 1.0);
 /// ```
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Sum {
+pub struct CompensatedSum {
     total: f64,
     rest: f64,
 }
 
-impl Sum {
+impl CompensatedSum {
     /// Adds a term.
     pub fn add(&mut self, x: f64) {
         let total = self.total + x;
@@ -31,8 +31,8 @@ impl Sum {
     }
 }
 
-impl From<f64> for Sum {
+impl From<f64> for CompensatedSum {
     fn from(total: f64) -> Self {
-        Sum { total, rest: 0.0 }
+        CompensatedSum { total, rest: 0.0 }
     }
 }
