@@ -1,9 +1,9 @@
-"""How often naive Bayes is right on tables of words and numbers: Mercer's against scikit-learn's after encoding, and
-Weka's recipe (bell curves for numbers, shares for words, gaps skipped).
+"""Accuracy of naive Bayes on mixed tables: Mercer against scikit-learn after encoding, and Weka's configuration (Gaussian
+numeric features, relative frequencies of categories, missing values ignored).
 
     bench/.venv/bin/python bench/accuracy.py [FOLDER WITH adult, mushroom, housevotes84]
 
-Judges by ten folds over all rows of each table and prints a table for REPORT.md.
+Cross-validates with ten folds over all rows of each table and prints a table for HISTORY.md.
 """
 
 import sys
@@ -29,10 +29,10 @@ def filled(*steps):
     return make_pipeline(SimpleImputer(strategy="constant", fill_value="?"), *steps)
 
 
-def columns(numbers, words):
+def columns(numeric, categorical):
     return make_column_transformer(
-        (numbers, make_column_selector(dtype_include="number")),
-        (words, make_column_selector(dtype_exclude="number")),
+        (numeric, make_column_selector(dtype_include="number")),
+        (categorical, make_column_selector(dtype_exclude="number")),
     )
 
 
@@ -54,14 +54,14 @@ def ours(frame):
     yield "Mercer MixedNB", MixedNB()
     yield "MixedNB, estimate held-out", MixedNB(estimate="held-out")
     yield "MixedNB, weights learned", MixedNB(weights="learned")
-    yield "Weka's recipe", MixedNB(likelihood="schema")
+    yield "Weka's configuration", MixedNB(likelihood="schema")
     if not len(frame.select_dtypes("number").columns):
         yield "Mercer TreeAugmentedNB", TreeAugmentedNB()
         yield "Mercer BayesNetworkClassifier", BayesNetworkClassifier()
 
 
-def right(model, x, y):
-    """The share of rows that get their class from a model that never saw them."""
+def accuracy(model, x, y):
+    """Cross-validated accuracy."""
     hits = 0
     for train, test in StratifiedKFold(10, shuffle=True, random_state=0).split(x, y):
         model.fit(x.iloc[train], y.iloc[train])
@@ -72,14 +72,14 @@ def right(model, x, y):
 def main():
     warnings.simplefilter("ignore")
     rows = {}
-    for place, (name, target) in enumerate(TARGETS.items()):
+    for column, (name, target) in enumerate(TARGETS.items()):
         table = pd.concat([pd.read_csv(DATA / name / f"{part}.csv") for part in ("train", "test")], ignore_index=True)
         x, y = table.drop(columns=target), table[target]
-        for who, model in [*ours(x), *peers()]:
-            rows.setdefault(who, [""] * len(TARGETS))[place] = f"{right(model, x, y):.4f}"
+        for label, model in [*ours(x), *peers()]:
+            rows.setdefault(label, [""] * len(TARGETS))[column] = f"{accuracy(model, x, y):.4f}"
     print("| | " + " | ".join(TARGETS) + " |\n|---|" + "---|" * len(TARGETS))
-    for who, shares in rows.items():
-        print(f"| {who} | " + " | ".join(shares) + " |")
+    for label, accuracies in rows.items():
+        print(f"| {label} | " + " | ".join(accuracies) + " |")
 
 
 if __name__ == "__main__":

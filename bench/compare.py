@@ -1,13 +1,13 @@
-"""Mercer against its peers, measured side by side in one run.
+"""Measures Mercer and its peers side by side in one run.
 
     python3 bench/compare.py            # every cell
     python3 bench/compare.py csv        # cells whose name has "csv" in it
     python3 bench/compare.py --quick    # small data, to see that everything runs
 
-Builds Mercer, installs the peers in a virtual environment of its own (bench/.venv), runs every
-contestant of a cell in turn, several times, each in a process of its own, keeps the best time of each,
-and prints the ratio to the strongest peer. Writes bench/results.json, cell by cell. Run nothing else
-meanwhile.
+Builds Mercer, installs the peers in a virtual environment (bench/.venv), runs every
+implementation of a cell several times in its own process, keeps the minimum time of each,
+and prints the ratio to the strongest peer. Writes bench/results.json cell by cell; `bench/report.py` makes
+bench/REPORT.md from it. Run nothing else meanwhile.
 """
 
 import argparse
@@ -41,7 +41,7 @@ CELLS = [
     "kernel_maps",
 ]
 
-# OpenMP and BLAS peers spin when they wait, which would slow whoever runs beside them.
+# Idle OpenMP and BLAS threads spin by default, which slows the other process.
 QUIET = {
     "OMP_WAIT_POLICY": "passive",
     "OMP_NUM_THREADS": str(THREADS),
@@ -67,11 +67,11 @@ def main():
 
 
 def keep(result, quick):
-    """Writes a result at once, in the place of an older one of the same name."""
+    """Writes a result immediately and replaces an older one of the same name."""
     summary = {"machine": machine(), "threads": THREADS, "quick": quick, "cells": []}
     if RESULTS.exists():
         older = json.loads(RESULTS.read_text())
-        # Figures of another machine, or of small data, do not stand beside ours.
+        # Results of another machine or of small data are not mixed with these.
         if all(older[key] == summary[key] for key in ("machine", "threads", "quick")):
             summary = older
     names = [cell["name"] for cell in summary["cells"]]
@@ -86,7 +86,7 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("only", nargs="?", default="", help="run the cells whose name contains this")
     parser.add_argument("--quick", action="store_true", help="small data")
-    parser.add_argument("--repeat", type=int, default=5, help="runs of each contestant; the best counts")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each implementation; the minimum time is reported")
     return parser.parse_args()
 
 
@@ -96,7 +96,7 @@ def prepare():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
     pip = [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     subprocess.run([*pip, "-r", BENCH / "requirements.txt"], check=True)
-    # A wheel, not `maturin develop`: the tests' library, which is not optimized, lies where that one would.
+    # A wheel, not `maturin develop`, which would overwrite the unoptimized library of the tests.
     wheels = VENV / "wheels"
     shutil.rmtree(wheels, ignore_errors=True)
     subprocess.run([VENV / "bin" / "maturin", "build", "--release", "--quiet", "--out", wheels], cwd=ROOT, check=True)
@@ -113,7 +113,7 @@ def show(result):
     for run in result["runs"]:
         ratio = f"{best / run['seconds']:6.2f}x the strongest peer" if run["ours"] and best else ""
         memory = f"{run['megabytes']:7.0f} MB" if run.get("megabytes") else " " * 10
-        print(f"  {run['who']:24} {run['seconds']:9.4f} s {memory}  {ratio}")
+        print(f"  {run['implementation']:24} {run['seconds']:9.4f} s {memory}  {ratio}")
 
 
 def machine():

@@ -1,1 +1,1 @@
-"""The cells of the comparison, a file each."""
+"""The cells of the comparison, one file per family."""

@@ -1,4 +1,4 @@
-"""Exact inference in Bayesian networks: many queries with evidence, against pgmpy.
+"""Exact inference in Bayesian networks: queries with evidence, against pgmpy.
 
 Two published networks, and two drawn at random with the size of the classical child (20 variables) and
 alarm (37 variables) networks. Both read the same BIF file and answer the same queries; the answers must
@@ -7,10 +7,10 @@ agree to 1e-9.
 
 import json
 
-import contest
-from contest import Cell, Contestant, python
+import benchmark
+from benchmark import Cell, Implementation, python
 
-NETWORKS = contest.BENCH.parent / "testdata" / "networks"
+NETWORKS = benchmark.BENCH.parent / "testdata" / "networks"
 QUERIES = 100
 
 OURS = """
@@ -76,10 +76,10 @@ def drawn(n, seed):
 
 
 def prepare(path, n, seed):
-    """The network and the questions to it."""
+    """The network and its queries."""
     import random as dice
 
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     bif = path.with_suffix(".bif")
     if n:
         text, named, possible = drawn(n, seed)
@@ -87,7 +87,7 @@ def prepare(path, n, seed):
     else:
         from mercer.network import BayesianNetwork
 
-        # Written out again without comments and defaults, which not everybody reads.
+        # Written again without comments and defaults, which not every parser accepts.
         network = BayesianNetwork.from_bif(NETWORKS / bif.name)
         network.to_bif(bif)
         named = network.variables
@@ -102,21 +102,21 @@ def prepare(path, n, seed):
 
 
 def same_answers(answers):
-    ours, theirs = (told["answers"] for told in answers.values())
+    ours, theirs = (result["answers"] for result in answers.values())
     for mine, other in zip(ours, theirs, strict=True):
         assert max(abs(p - other[state]) for state, p in mine.items()) < 1e-9, (mine, other)
 
 
 def cells(quick):
     for name, n in [("earthquake", 0), ("asia", 0), ("child-size", 20), ("alarm-size", 37)]:
-        path = contest.DATA / name
+        path = benchmark.DATA / name
         files = [path.with_suffix(".bif"), path.with_suffix(".json")]
         yield Cell(
             f"network-{name}",
             f"{QUERIES} posteriors given three variables, {name} network",
             [
-                Contestant("mercer", python(OURS, *files), True),
-                Contestant("pgmpy", python(PGMPY, *files)),
+                Implementation("mercer", python(OURS, *files), True),
+                Implementation("pgmpy", python(PGMPY, *files)),
             ],
             prepare=lambda path=path, n=n: prepare(path, n, 7),
             check=same_answers,

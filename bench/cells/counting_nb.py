@@ -5,10 +5,10 @@ shape: 11,314 x 130,000, about 160 words each, as Zipf's law has them.
 """
 
 
-import contest
-from contest import Cell, Contestant, python
+import benchmark
+from benchmark import Cell, Implementation, python
 
-NEWS = contest.BENCH.parent.parent / "shared/data/20news/train.tsv"
+NEWS = benchmark.BENCH.parent.parent / "shared/data/20news/train.tsv"
 
 PEER = """
 import json, sys, time, numpy as np, scipy.sparse
@@ -31,7 +31,7 @@ def make(path, n, width):
 
     if path.with_suffix(".npz").exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     if NEWS.exists():
         from sklearn.feature_extraction.text import CountVectorizer
 
@@ -57,14 +57,14 @@ def same_accuracy(answers):
 
 def cells(quick):
     n, width = (2_000, 20_000) if quick else (11_314, 130_000)
-    path = contest.DATA / f"words-{n}"
+    path = benchmark.DATA / f"words-{n}"
     for name in ("MultinomialNB", "BernoulliNB", "ComplementNB"):
         yield Cell(
             name.removesuffix("NB").lower() + "-nb",
             f"{name} on word counts of {n} documents, 20 classes",
             [
-                Contestant(who, python(PEER.format(module=module, name=name), path), ours)
-                for who, module, ours in [
+                Implementation(label, python(PEER.format(module=module, name=name), path), ours)
+                for label, module, ours in [
                     ("mercer", "mercer.naive_bayes", True),
                     ("scikit-learn", "sklearn.naive_bayes", False),
                 ]

@@ -1,8 +1,8 @@
 """A CSV file to a matrix of features, types inferred: against pandas, polars and duckdb; and training
 from it in bounded memory."""
 
-import contest
-from contest import Cell, Contestant, python
+import benchmark
+from benchmark import Cell, Implementation, python
 
 TIMED = """
 import json, sys, time
@@ -48,7 +48,7 @@ def make(path, n):
 
     if path.exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     random = np.random.default_rng(1)
     with open(path, "w") as out:
         out.write(",".join(f"x{j}" for j in range(20)) + ",y\n")
@@ -68,24 +68,24 @@ def same_sum(answers):
 
 def cells(quick):
     n = 50_000 if quick else 2_600_000
-    path = contest.DATA / f"numbers-{n}.csv"
-    release = contest.BENCH.parent / "target/release"
+    path = benchmark.DATA / f"numbers-{n}.csv"
+    release = benchmark.BENCH.parent / "target/release"
     peers = [("pandas", PANDAS), ("polars", POLARS), ("duckdb", DUCKDB)]
     yield Cell(
         "csv-read",
         f"CSV of {n} x 21 to features, types inferred",
-        [Contestant("mercer", [release / "examples/to_features", path, "y"], ours=True)]
-        + [Contestant(name, python(TIMED.format(module=name, body=body), path)) for name, body in peers],
+        [Implementation("mercer", [release / "examples/to_features", path, "y"], ours=True)]
+        + [Implementation(name, python(TIMED.format(module=name, body=body), path)) for name, body in peers],
         prepare=lambda: make(path, n),
         check=same_sum,
     )
-    model = contest.DATA / "model.mercer"
+    model = benchmark.DATA / "model.mercer"
     yield Cell(
         "csv-train",
-        f"CSV of {n} x 21 to a Gaussian NB with 10-fold cross-validation, process against process",
+        f"CSV of {n} x 21 to a Gaussian NB with 10-fold cross-validation, whole process",
         [
-            Contestant("mercer", python(TRAIN, release / "mercer", path, model), ours=True),
-            Contestant("polars + scikit-learn", python(TRAIN_PEER, path)),
+            Implementation("mercer", python(TRAIN, release / "mercer", path, model), ours=True),
+            Implementation("polars + scikit-learn", python(TRAIN_PEER, path)),
         ],
         prepare=lambda: make(path, n),
     )

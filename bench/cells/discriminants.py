@@ -1,10 +1,10 @@
-"""Linear and quadratic discriminants: fit and predict, against scikit-learn's best solver.
+"""Linear and quadratic discriminant analysis: fit and predict, against scikit-learn's best solver.
 
 Letters and digits where their files are there; rows of the same shape are made where they are not.
 """
 
-import contest
-from contest import SHARED, Cell, Contestant, python
+import benchmark
+from benchmark import SHARED, Cell, Implementation, python
 
 PEER = """
 import json, sys, time, numpy as np
@@ -24,7 +24,7 @@ print(json.dumps({{"fit": min(times["fit"]), "predict": min(times["predict"]),
 
 
 def made(n, d, n_classes):
-    """Correlated columns of pixels or strokes: whole numbers, many of them zero."""
+    """Correlated integer features, many of them zero."""
     import numpy as np
 
     random = np.random.default_rng(1)
@@ -51,7 +51,7 @@ def mnist():
 def make(path, n, d, n_classes, read):
     if path.with_suffix(".x").exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     x, y = read() if SHARED.exists() and read else made(n, d, n_classes)
     x[:n].astype(float).tofile(path.with_suffix(".x"))
     y[:n].astype(int).tofile(path.with_suffix(".y"))
@@ -59,7 +59,7 @@ def make(path, n, d, n_classes, read):
 
 def same_accuracy(answers):
     accuracies = [a["accuracy"] for a in answers.values()]
-    # Directions of almost no spread are cut off at slightly different places.
+    # The two implementations truncate nearly singular directions at slightly different thresholds.
     assert max(accuracies) - min(accuracies) < 5e-3, answers
 
 
@@ -72,27 +72,27 @@ def cells(quick):
         ("qda", "QuadraticDiscriminantAnalysis", {"reg_param": 0.1}, [{"reg_param": 0.1}]),
     ]
     for name, n, d, n_classes, read in sets:
-        path = contest.DATA / f"discriminants-{name}"
+        path = benchmark.DATA / f"discriminants-{name}"
         for rule, class_name, ours, theirs in rules:
-            # What takes a millisecond has to be done often before its best is seen.
+            # Millisecond fits need many repetitions for a stable minimum.
             repeat = 2 if d > 100 else 30
 
             def run(module, params, class_name=class_name, repeat=repeat, n=n, d=d, path=path):
                 code = PEER.format(module=module, name=class_name, params=params, repeat=repeat)
                 return python(code, n, d, path)
 
-            contestants = [Contestant("mercer", run("mercer.discriminant_analysis", ours), True)]
+            implementations = [Implementation("mercer", run("mercer.discriminant_analysis", ours), True)]
             for params in theirs:
                 words = " ".join(str(v) for k, v in params.items() if k == "solver")
-                contestants.append(
-                    Contestant(
+                implementations.append(
+                    Implementation(
                         f"scikit-learn {words}".strip(), run("sklearn.discriminant_analysis", params)
                     )
                 )
             yield Cell(
                 f"{rule}-{name}",
                 f"{class_name}, {name}: {n} x {d}, {n_classes} classes",
-                contestants,
+                implementations,
                 stages=("fit", "predict"),
                 prepare=lambda path=path, n=n, d=d, k=n_classes, read=read: make(path, n, d, k, read),
                 check=same_accuracy,

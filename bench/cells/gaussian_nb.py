@@ -1,7 +1,7 @@
 """Gaussian naive Bayes on a dense matrix: fit and predict, against scikit-learn and linfa."""
 
-import contest
-from contest import Cell, Contestant, python
+import benchmark
+from benchmark import Cell, Implementation, python
 
 PEER = """
 import json, sys, time, numpy as np
@@ -25,7 +25,7 @@ def make(path, n, d, n_classes):
 
     if path.with_suffix(".x").exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     random = np.random.default_rng(0)
     y = random.integers(0, n_classes, n)
     centers = random.normal(size=(n_classes, d)) * 0.2
@@ -43,11 +43,11 @@ def same_accuracy(answers):
 
 def cells(quick):
     n, d = (50_000, 20) if quick else (1_000_000, 100)
-    linfa = contest.BENCH / "peers/linfa/target/release/linfa-peer"
+    linfa = benchmark.BENCH / "peers/linfa/target/release/linfa-peer"
     for n_classes in (2, 10):
-        path = contest.DATA / f"nb-{n}-{d}-{n_classes}"
+        path = benchmark.DATA / f"nb-{n}-{d}-{n_classes}"
         args = [n, d, path]
-        who = [
+        implementations = [
             ("mercer", python(PEER.format(module="mercer.naive_bayes"), *args), True),
             ("scikit-learn", python(PEER.format(module="sklearn.naive_bayes"), *args), False),
             ("linfa", [linfa, *args], False),
@@ -55,7 +55,7 @@ def cells(quick):
         yield Cell(
             f"gaussian-nb-{n_classes}",
             f"GaussianNB, {n} x {d} dense, {n_classes} classes",
-            [Contestant(name, command, ours) for name, command, ours in who],
+            [Implementation(name, command, ours) for name, command, ours in implementations],
             stages=("fit", "predict"),
             prepare=lambda path=path, k=n_classes: make(path, n, d, k),
             check=same_accuracy,

@@ -1,13 +1,13 @@
-"""Kernel maps, kernel ridge regression and kernel principal components, against scikit-learn.
+"""Kernel approximation, kernel ridge regression and kernel PCA, against scikit-learn.
 
-Maps: the 60,000 x 784 pixels of MNIST (rows of that shape where the file is not there), in single and double precision,
-to 1,000 columns. Ridge: 20,000 rows, Gaussian kernel. Components: the first 50 of 10,000 rows; scikit-learn by its
-randomized solver, which is its fastest, and answers to what accuracy it has.
+Kernel approximation: 1,000 features of the 60,000 x 784 pixels of MNIST (random rows of that shape if the file is missing),
+in single and double precision. Kernel ridge: 20,000 rows, Gaussian kernel. Kernel PCA: the first 50 components of 10,000
+rows; scikit-learn uses its randomized solver, which is its fastest and less accurate.
 """
 
-import contest
+import benchmark
 from cells.logistic import digits
-from contest import Cell, Contestant, python
+from benchmark import Cell, Implementation, python
 
 MAP = """
 import json, sys, time, numpy as np
@@ -51,10 +51,10 @@ def make(path, n, width):
 
     if path.exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     random = np.random.default_rng(9)
-    places = random.normal(size=(20, width))
-    x = places[random.integers(0, 20, n)] + 0.7 * random.normal(size=(n, width))
+    centers = random.normal(size=(20, width))
+    x = centers[random.integers(0, 20, n)] + 0.7 * random.normal(size=(n, width))
     y = np.sin(x[:, 0]) + x[:, 1] * x[:, 2] / 4 + 0.1 * random.normal(size=n)
     np.savez(path, x=x, y=y)
 
@@ -63,50 +63,50 @@ def pixels(path, n):
     import numpy as np
 
     if not path.exists():
-        contest.DATA.mkdir(exist_ok=True)
+        benchmark.DATA.mkdir(exist_ok=True)
         np.savez(path, x=digits(n)[0])
 
 
-def close(name, share):
+def close(name, tolerance):
     def check(answers):
         found = [a[name] for a in answers.values()]
-        assert max(found) <= (1 + share) * min(found), answers
+        assert max(found) <= (1 + tolerance) * min(found), answers
 
     return check
 
 
 def pair(code, path, ours=None, **more):
-    """Both with the same words, or ours with others."""
+    """Mercer and scikit-learn with the same parameters, or with `ours` for Mercer."""
     mine = {**more, "more": "", **(ours or {})}
     return [
-        Contestant("mercer", python(code.format(module="mercer", **mine), path), True),
-        Contestant("scikit-learn", python(code.format(module="sklearn", **more), path)),
+        Implementation("mercer", python(code.format(module="mercer", **mine), path), True),
+        Implementation("scikit-learn", python(code.format(module="sklearn", **more), path)),
     ]
 
 
 def cells(quick):
     ending = "-quick" if quick else ""
     n, m = (2_000, 100) if quick else (60_000, 1_000)
-    path = contest.DATA / f"kernel-maps-digits{ending}.npz"
-    for name, kind, words in [
+    path = benchmark.DATA / f"kernel-maps-digits{ending}.npz"
+    for name, kind, option in [
         ("RBFSampler", "", ""),
         ("RBFSampler", "-structured", ', directions="structured"'),
         ("Nystroem", "", ""),
     ]:
         for dtype in ("float64", "float32"):
             made = f"{name}(gamma=0.02, n_components={m}, random_state=0"
-            ours = {"make": f"{made}{words})"}
+            ours = {"make": f"{made}{option})"}
             yield Cell(
                 f"{name.lower()}{kind}-{dtype}",
-                f"{name} of {n:,} x 784 to {m} columns, {dtype}{kind.replace('-', ', ours ')}",
+                f"{name} of {n:,} x 784 to {m} features, {dtype}{kind.replace('-', ', Mercer with directions=')}",
                 pair(MAP, path, ours, name=name, make=f"{made})", dtype=dtype),
                 stages=("fit", "transform"),
                 prepare=lambda path=path, n=n: pixels(path, n),
-                # Both draw their own waves and centers.
+                # Both draw their own frequencies and landmarks.
                 check=close("error", 0.5),
             )
     n = 1_000 if quick else 20_000
-    ridge = contest.DATA / f"kernel-ridge{ending}.npz"
+    ridge = benchmark.DATA / f"kernel-ridge{ending}.npz"
     yield Cell(
         "kernel-ridge",
         f"kernel ridge regression of {n:,} x 10",
@@ -116,7 +116,7 @@ def cells(quick):
         check=close("error", 1e-6),
     )
     n = 1_000 if quick else 10_000
-    components = contest.DATA / f"kernel-pca{ending}.npz"
+    components = benchmark.DATA / f"kernel-pca{ending}.npz"
     yield Cell(
         "kernel-pca",
         f"50 kernel principal components of {n:,} x 10",

@@ -3,7 +3,7 @@
 `C = 10`, tolerance 1e-3, gamma one over the columns on standardized columns (0.02 on digits scaled to one). Uses
 the tables in `../shared/data` where they are; a set that is not there is drawn with the same shape. Contestants
 that are not installed, or do not load, are left out (the wheel of ThunderSVM 0.3.12 wants CUDA 9), and those that take
-minutes on a set are not asked there (`PATIENCE`).
+minutes on a data set are not run there (`PATIENCE`).
 
 Everybody is as near to the optimum: accuracies within 0.2 points, and the dual objective of all pairs of classes, worked
 out in double precision from the coefficients and support vectors, not below LIBSVM's (as scikit-learn carries it) by more
@@ -14,10 +14,10 @@ import importlib.util
 import subprocess
 import sys
 
-import contest
-from contest import SHARED, Cell, Contestant, python
+import benchmark
+from benchmark import SHARED, Cell, Implementation, python
 
-#: What the coefficients of a model are worth: `Σ zβ − ε|β| − βᵀKβ / 2` of every problem, `z` the target, or ±1.
+#: The dual objective of the coefficients of a model: `Σ zβ − ε|β| − βᵀKβ / 2` of every problem, `z` the target, or ±1.
 DUALS = """
 def dual(x, b, z, gamma, tube=0.0):
     keep = b != 0
@@ -49,16 +49,16 @@ x, y, xt, yt, gamma = (data[k] for k in ("x", "y", "xt", "yt", "gamma"))
 x, xt = x.astype({dtype!r}), xt.astype({dtype!r})
 start = time.perf_counter(); model = {make}.fit(x, y); middle = time.perf_counter()
 label = model.predict(xt); end = time.perf_counter()
-told = {{"fit": middle - start, "predict": end - middle, "accuracy": float((label == yt).mean())}}
+result = {{"fit": middle - start, "predict": end - middle, "accuracy": float((label == yt).mean())}}
 """
     + DUALS
     + """
 if {dual}:
-    told["duals"] = duals(model, gamma)
+    result["duals"] = duals(model, gamma)
 if hasattr(model, "certificate_"):
     proof = model.certificate_
-    told["gap"] = 1 - proof["bound"] / proof["objective"][1]
-print(json.dumps(told))
+    result["gap"] = 1 - proof["bound"] / proof["objective"][1]
+print(json.dumps(result))
 """
 )
 
@@ -72,14 +72,14 @@ x, xt = x.astype({dtype!r}), xt.astype({dtype!r})
 start = time.perf_counter(); model = {make}.fit(x, y); middle = time.perf_counter()
 guess = model.predict(xt); end = time.perf_counter()
 error = float(np.sqrt(np.mean((guess - yt) ** 2)))
-told = {{"fit": middle - start, "predict": end - middle, "error": error}}
+result = {{"fit": middle - start, "predict": end - middle, "error": error}}
 """
     + DUALS
     + """
 if {dual}:
     beta = np.asarray(model.dual_coef_, float)[0]
-    told["duals"] = [dual(np.asarray(model.support_vectors_, float), beta, y[model.support_], gamma, 0.1)]
-print(json.dumps(told))
+    result["duals"] = [dual(np.asarray(model.support_vectors_, float), beta, y[model.support_], gamma, 0.1)]
+print(json.dumps(result))
 """
 )
 
@@ -95,7 +95,7 @@ label = np.array(svm_predict(yt.astype(float), xt, model, "-q")[0]); end = time.
 print(json.dumps({"fit": middle - start, "predict": end - middle, "accuracy": float((label == yt).mean())}))
 """
 
-#: Rows to learn from, rows to predict, columns, classes.
+#: Rows to fit, rows to predict, features, classes.
 SHAPES = {
     "spam": (3_101, 1_500, 57, 2),
     "shuttle": (43_500, 14_500, 9, 7),
@@ -106,12 +106,12 @@ SHAPES = {
 }
 
 
-#: The same of numbers to learn, without classes.
+#: The regression data sets: rows to fit, rows to predict, features.
 NUMBER_SHAPES = {"california": (16_512, 4_128, 13), "casp": (36_584, 9_146, 9)}
 
 
 def read(name):
-    """The set as it is distributed, or `None`."""
+    """The data set as it is distributed, or `None` if it is missing."""
     import numpy as np
 
     folder = SHARED / name
@@ -139,7 +139,7 @@ def read(name):
 
 
 def draw(name):
-    """Classes around points of their own, of the shape of the set."""
+    """Random Gaussian classes with the shape of the data set."""
     import numpy as np
 
     n, n_test, width, n_classes = SHAPES[name]
@@ -154,7 +154,7 @@ def make_numbers(path, name, rows):
 
     if path.exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     found = read(name)
     if found is None:
         n, n_test, width = NUMBER_SHAPES[name]
@@ -173,7 +173,7 @@ def make(path, name, rows):
 
     if path.exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     x, y, xt, yt = read(name) or draw(name)
     classes = np.unique(y)
     y, yt = np.searchsorted(classes, y), np.searchsorted(classes, yt)
@@ -181,7 +181,7 @@ def make(path, name, rows):
     np.savez(path, x=x[:rows], y=y[:rows], xt=xt[:rows], yt=yt[:rows], gamma=gamma)
 
 
-#: Who is asked on some sets only: elsewhere it takes a minute or more (ThunderSVM 63 s on 10,000 rows of a9a).
+#: Implementations that are run on some data sets only; on the others they take a minute or more (ThunderSVM 63 s on 10,000 rows of a9a).
 PATIENCE = {"libsvm": ("spam", "shuttle", "letter", "w8a", "mnist"), "thundersvm": ("spam", "letter")}
 
 
@@ -198,14 +198,14 @@ def close_error(answers):
 
 
 def good_duals(answers):
-    """All problems of ours together have come as far as LIBSVM's."""
-    ours, libsvms = (sum(answers[who]["duals"]) for who in ("mercer", "scikit-learn"))
+    """Checks that the sum of our dual objectives reaches LIBSVM's."""
+    ours, libsvms = (sum(answers[label]["duals"]) for label in ("mercer", "scikit-learn"))
     short = (libsvms - ours) / libsvms
     assert short <= 1e-6, f"the dual objective is short of LIBSVM's by {short:.1e}: {ours}, {libsvms}"
 
 
 def loads(module):
-    """Whether a module is there and can be used: some wheels want a library that is not."""
+    """Whether a module can be imported: some wheels need a missing shared library."""
     if importlib.util.find_spec(module) is None:
         return False
     return subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode == 0
@@ -215,35 +215,35 @@ def cells(quick):
     rows = 1_000 if quick else None
     there = {module: loads(module) for module in ("sklearnex", "thundersvm", "libsvm")}
     for name in SHAPES:
-        path = contest.DATA / f"svm-{name}{'-quick' if quick else ''}.npz"
+        path = benchmark.DATA / f"svm-{name}{'-quick' if quick else ''}.npz"
         svc = "SVC(C=10, gamma=float(gamma))"
 
-        def peer(who, module, path=path, svc=svc, dtype="float64"):
-            dual = who in ("mercer", "scikit-learn")
+        def peer(label, module, path=path, svc=svc, dtype="float64"):
+            dual = label in ("mercer", "scikit-learn")
             code = PEER.format(imports=f"from {module} import SVC", make=svc, dtype=dtype, dual=dual)
-            return Contestant(who, python(code, path), who == "mercer")
+            return Implementation(label, python(code, path), label == "mercer")
 
-        contestants = [peer("mercer", "mercer.svm"), peer("scikit-learn", "sklearn.svm")]
+        implementations = [peer("mercer", "mercer.svm"), peer("scikit-learn", "sklearn.svm")]
         if there["sklearnex"]:
-            contestants.append(peer("scikit-learn-intelex", "sklearnex.svm"))
-            contestants.append(peer("scikit-learn-intelex-f32", "sklearnex.svm", dtype="float32"))
+            implementations.append(peer("scikit-learn-intelex", "sklearnex.svm"))
+            implementations.append(peer("scikit-learn-intelex-f32", "sklearnex.svm", dtype="float32"))
         if there["thundersvm"] and name in PATIENCE["thundersvm"]:
-            contestants.append(peer("thundersvm", "thundersvm"))
+            implementations.append(peer("thundersvm", "thundersvm"))
         if there["libsvm"] and name in PATIENCE["libsvm"]:
-            contestants.append(Contestant("libsvm", python(LIBSVM, path)))
+            implementations.append(Implementation("libsvm", python(LIBSVM, path)))
         n, n_test, width, n_classes = SHAPES[name]
         yield Cell(
             f"svc-{name}",
             f"RBF SVC on {name}, {rows or n:,} x {width}, {n_classes} classes",
-            contestants,
+            implementations,
             stages=("fit", "predict"),
             prepare=lambda path=path, name=name: make(path, name, rows),
             check=close_accuracy,
         )
     for name, (n, _, width) in NUMBER_SHAPES.items():
-        path = contest.DATA / f"svr-{name}{'-quick' if quick else ''}.npz"
-        contestants = []
-        for who, module, dtype in [
+        path = benchmark.DATA / f"svr-{name}{'-quick' if quick else ''}.npz"
+        implementations = []
+        for label, module, dtype in [
             ("mercer", "mercer.svm", "float64"),
             ("scikit-learn", "sklearn.svm", "float64"),
             ("scikit-learn-intelex", "sklearnex.svm", "float64"),
@@ -251,15 +251,15 @@ def cells(quick):
         ]:
             if there.get(module.split(".")[0], True):
                 svr = "SVR(C=1, epsilon=0.1, gamma=float(gamma))"
-                dual = who in ("mercer", "scikit-learn")
+                dual = label in ("mercer", "scikit-learn")
                 code = NUMBERS.format(
                     imports=f"from {module} import SVR", make=svr, dtype=dtype, dual=dual
                 )
-                contestants.append(Contestant(who, python(code, path), who == "mercer"))
+                implementations.append(Implementation(label, python(code, path), label == "mercer"))
         yield Cell(
             f"svr-{name}",
             f"RBF SVR on {name}, {rows or n:,} x {width}",
-            contestants,
+            implementations,
             stages=("fit", "predict"),
             prepare=lambda path=path, name=name: make_numbers(path, name, rows),
             check=close_error,

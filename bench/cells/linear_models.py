@@ -1,12 +1,12 @@
 """Least squares and ridge on a million rows, against scikit-learn and scikit-learn-intelex; and ridge regression
-over a path of fifty prices, each judged by leaving every row out, against scikit-learn.
+over a path of fifty prices, each validated by leaving every row out, against scikit-learn.
 
-scikit-learn's ridge runs its Cholesky solver, the fastest of its exact ones on tall data. Each contestant
+scikit-learn's ridge runs its Cholesky solver, the fastest of its exact ones on tall data. Each implementation
 also reports the rate of a plain matrix product in the same process, to see how far from it a fit is.
 """
 
-import contest
-from contest import Cell, Contestant, python
+import benchmark
+from benchmark import Cell, Implementation, python
 
 PEER = """
 import json, sys, time, numpy as np
@@ -26,7 +26,7 @@ def make(path, n, width):
 
     if path.with_name(path.name + "-x.npy").exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     random = np.random.default_rng(3)
     x = random.normal(size=(n, width)) + random.normal(size=width)
     y = x @ random.normal(size=width) + random.normal(size=n)
@@ -41,35 +41,35 @@ def same_coefficient(answers):
 
 def cells(quick):
     n, width = (20_000, 100) if quick else (1_000_000, 100)
-    path = contest.DATA / f"linear-{n}"
+    path = benchmark.DATA / f"linear-{n}"
     for cell, name, peer_options in [
         ("ols", "LinearRegression", ""),
         ("ridge", "Ridge", "solver='cholesky'"),
     ]:
-        contestants = [
+        implementations = [
             ("mercer", f"from mercer.linear_model import {name}", f"{name}()", True),
             ("scikit-learn", f"from sklearn.linear_model import {name}", f"{name}({peer_options})", False),
             ("scikit-learn-intelex", f"from sklearnex.linear_model import {name}", f"{name}()", False),
         ]
         yield Cell(
             cell,
-            f"{name} on {n:,} x {width} doubles",
+            f"{name} on {n:,} x {width} float64",
             [
-                Contestant(who, python(PEER.format(imports=imports, make=made), path), ours)
-                for who, imports, made, ours in contestants
+                Implementation(label, python(PEER.format(imports=imports, make=made), path), ours)
+                for label, imports, made, ours in implementations
             ],
             stages=("fit",),
             prepare=lambda: make(path, n, width),
             check=same_coefficient,
         )
     n = 5_000 if quick else 200_000
-    chosen = contest.DATA / f"linear-{n}"
+    chosen = benchmark.DATA / f"linear-{n}"
     yield Cell(
         "ridge-cv",
-        f"RidgeCV over 50 prices on {n:,} x {width} doubles",
+        f"RidgeCV over 50 regularization strengths on {n:,} x {width} float64",
         [
-            Contestant(
-                who,
+            Implementation(
+                label,
                 python(
                     PEER.format(
                         imports=f"from {module}.linear_model import RidgeCV",
@@ -77,9 +77,9 @@ def cells(quick):
                     ),
                     chosen,
                 ),
-                who == "mercer",
+                label == "mercer",
             )
-            for who, module in [("mercer", "mercer"), ("scikit-learn", "sklearn")]
+            for label, module in [("mercer", "mercer"), ("scikit-learn", "sklearn")]
         ],
         stages=("fit",),
         prepare=lambda: make(chosen, n, width),

@@ -1,12 +1,12 @@
-"""Linear support vector machines to the same objective: census, pages, reviews, newsgroups and digits.
+"""Linear support vector machines to the same objective: a9a, w8a, IMDB, 20 newsgroups and MNIST.
 
 scikit-learn runs LIBLINEAR, in the dual or the primal as `dual="auto"` chooses; LIBLINEAR itself runs as well, in the
-dual and, for squared distances, in the primal. See `ladder` for how they are timed.
+dual and, for the squared hinge loss, in the primal. See `tolerance_path` for how they are timed.
 """
 
-import contest
-import ladder
-from contest import SHARED, Cell
+import benchmark
+import tolerance_path
+from benchmark import SHARED, Cell
 
 from cells.logistic import digits, news
 
@@ -19,12 +19,12 @@ def objective(model):
     return float(cost + 0.5 * (model.coef_**2).sum() + 0.5 * (model.intercept_**2).sum())
 """
 
-# Fine steps, so that nobody is timed far beyond what was asked for.
+# Fine steps, so that nobody is timed far beyond what was args for.
 TOLERANCES = (0.3, 0.2, 0.1, 0.05, 0.03, 0.02, 0.01, 5e-3, 3e-3, 2e-3, 1e-3, 3e-4, 1e-4, 1e-5)
 
 
-def marked(name, n, width):
-    """Rows of svmlight's format; as many marks drawn at random where the file is not there."""
+def binary_rows(name, n, width):
+    """Rows of svmlight's format; random binary features if the file is missing."""
     import numpy as np
     import scipy.sparse as sp
     from sklearn.datasets import load_svmlight_file
@@ -39,7 +39,7 @@ def marked(name, n, width):
 
 
 def reviews(n):
-    """TF-IDF of film reviews; newsgroups' words of two classes where the file is not there."""
+    """TF-IDF of film reviews; two classes of the newsgroups if the file is missing."""
     import numpy as np
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -53,7 +53,7 @@ def reviews(n):
 
 
 def make(path, kind, loss, rows):
-    """Saves the rows, and the bound that comes with a tight fit."""
+    """Saves the rows and the dual bound of a fit with a small duality gap."""
     import numpy as np
     import scipy.sparse as sp
     from mercer.svm import LinearSVC
@@ -61,50 +61,50 @@ def make(path, kind, loss, rows):
     bound = path.with_name(f"{path.name}-{loss}-bound.txt")
     if bound.exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     x, y = rows()
     sp.save_npz(f"{path}.npz", x) if kind == "sparse" else np.save(f"{path}-x.npy", x)
     np.save(f"{path}-y.npy", y)
     bound.write_text(str(LinearSVC(loss=loss, gap=1e-5).fit(x, y).certificate_["bound"]))
 
 
-def contestants(data, loss):
-    """Ours, scikit-learn's, and LIBLINEAR by each of its ways."""
-    # Dense rows take the peers minutes.
+def implementations(data, loss):
+    """Mercer, scikit-learn, and LIBLINEAR with its dual and primal solvers."""
+    # The peers take minutes on dense rows.
     limit = 60 if data[0] == "sparse" else 150
     objective = OBJECTIVE.format(squared=loss == "squared_hinge")
     made = f"LinearSVC(loss={loss!r}, tol=options, max_iter=100_000)"
-    for who, package in [("mercer", "mercer"), ("scikit-learn", "sklearn")]:
+    for label, package in [("mercer", "mercer"), ("scikit-learn", "sklearn")]:
         imports = f"from {package}.svm import LinearSVC"
-        yield ladder.contestant(
-            who, imports, objective, made, TOLERANCES, data, limit, ours=who == "mercer"
+        yield tolerance_path.implementation(
+            label, imports, objective, made, TOLERANCES, data, limit, ours=label == "mercer"
         )
     ways = {"dual": 1, "primal": 2} if loss == "squared_hinge" else {"dual": 3}
     for way, number in ways.items():
         made = f'Liblinear(f"-s {number} -e {{options}}")'
-        who = f"LIBLINEAR, {way}"
-        yield ladder.contestant(who, ladder.LIBLINEAR, objective, made, TOLERANCES, data, limit)
+        label = f"LIBLINEAR, {way}"
+        yield tolerance_path.implementation(label, tolerance_path.LIBLINEAR, objective, made, TOLERANCES, data, limit)
 
 
 def cells(quick):
     small, large = (2_000, 1_000) if quick else (60_000, 25_000)
     for name, what, kind, n, rows in [
-        ("a9a", "census, 123 marks", "sparse", small, lambda: marked("a9a", small, 123)),
-        ("w8a", "web pages, 300 words", "sparse", small, lambda: marked("w8a", small, 300)),
-        ("imdb", "film reviews by words", "sparse", large, lambda: reviews(large)),
-        ("news", "newsgroups by words, 20 classes", "sparse", large, lambda: news(large)),
-        ("digits", "digits by 784 pixels, 10 classes", "dense", small, lambda: digits(small)),
+        ("a9a", "a9a census, 123 binary features", "sparse", small, lambda: binary_rows("a9a", small, 123)),
+        ("w8a", "w8a web pages, 300 binary features", "sparse", small, lambda: binary_rows("w8a", small, 300)),
+        ("imdb", "IMDB reviews, TF-IDF", "sparse", large, lambda: reviews(large)),
+        ("news", "20 newsgroups, TF-IDF, 20 classes", "sparse", large, lambda: news(large)),
+        ("digits", "MNIST, 784 pixels, 10 classes", "dense", small, lambda: digits(small)),
     ]:
         for loss in ("squared_hinge", "hinge"):
-            path = contest.DATA / f"linear-svm-{name}-{n}"
+            path = benchmark.DATA / f"linear-svm-{name}-{n}"
             data = (kind, path, f"{path}-{loss}-bound.txt")
             yield Cell(
                 f"linear-svc-{name}-{loss.replace('_', '-')}",
-                f"LinearSVC, {loss}, {what}, to 1e-4 of the least objective",
-                list(contestants(data, loss)),
+                f"LinearSVC, {loss}, {what}, relative objective error 1e-4",
+                list(implementations(data, loss)),
                 stages=("fit",),
                 prepare=lambda path=path, kind=kind, loss=loss, rows=rows: make(
                     path, kind, loss, rows
                 ),
-                check=ladder.near_the_bound,
+                check=tolerance_path.near_the_bound,
             )

@@ -1,12 +1,12 @@
-"""Logistic regression to the same objective: census, pages, reviews, digits by pixels, and newsgroups by words.
+"""Logistic regression to the same objective: a9a, w8a, IMDB, MNIST and 20 newsgroups.
 
 scikit-learn runs every solver that is fast somewhere; of two classes LIBLINEAR itself runs too, in the primal with a
-free constant term and in the dual, where the constant has a price. See `ladder` for how they are timed.
+unpenalized intercept and in the dual, where the intercept is penalized. See `tolerance_path` for how they are timed.
 """
 
-import contest
-import ladder
-from contest import SHARED, Cell
+import benchmark
+import tolerance_path
+from benchmark import SHARED, Cell
 
 OBJECTIVE = """
 from scipy.special import logsumexp
@@ -21,7 +21,7 @@ STEPS = (15, 30, 60, 100, 200, 400, 800)
 
 
 def digits(n):
-    """Pixels of handwritten digits; numbers of the same shape where the file is not there."""
+    """Pixels of handwritten digits; random rows of the same shape if the file is missing."""
     import numpy as np
 
     file = SHARED / "mnist" / "mnist.npz"
@@ -35,7 +35,7 @@ def digits(n):
 
 
 def news(n):
-    """TF-IDF of newsgroups; as many words drawn at random where the file is not there."""
+    """TF-IDF of newsgroups; random terms if the file is missing."""
     import numpy as np
     import scipy.sparse as sp
     from sklearn.feature_extraction.text import TfidfTransformer, TfidfVectorizer
@@ -56,14 +56,14 @@ def news(n):
 
 
 def make(path, kind, rows):
-    """Saves the rows, and the bound that comes with a tight fit."""
+    """Saves the rows and the dual bound of a fit with a small duality gap."""
     import numpy as np
     import scipy.sparse as sp
     from mercer.linear_model import LogisticRegression
 
     if path.with_name(path.name + "-bound.txt").exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     x, y = rows()
     sp.save_npz(f"{path}.npz", x) if kind == "sparse" else np.save(f"{path}-x.npy", x)
     np.save(f"{path}-y.npy", y)
@@ -71,56 +71,56 @@ def make(path, kind, rows):
     path.with_name(path.name + "-bound.txt").write_text(str(bound))
 
 
-def contestants(data, binary):
-    """Ours, scikit-learn by its solvers, oneDAL where rows are dense, LIBLINEAR where there are two classes."""
-    # Steps of 60,000 dense rows take long, and hundreds of them are wanted.
+def implementations(data, binary):
+    """Mercer, scikit-learn's solvers, oneDAL for dense rows, LIBLINEAR for two classes."""
+    # Each iteration on 60,000 dense rows is slow, and the peers need hundreds of them.
     limit = 300 if data[0] == "dense" else 60
 
-    def climbs(*how, ours=False):
-        return ladder.contestant(*how, limit=limit, ours=ours)
+    def timed(*how, ours=False):
+        return tolerance_path.implementation(*how, limit=limit, ours=ours)
 
     ours = "LogisticRegression(tol=options)"
     imports = "from {}.linear_model import LogisticRegression"
-    yield climbs("mercer", imports.format("mercer"), OBJECTIVE, ours, TOLERANCES, data, ours=True)
+    yield timed("mercer", imports.format("mercer"), OBJECTIVE, ours, TOLERANCES, data, ours=True)
     by_steps = "LogisticRegression(max_iter=options, tol=1e-9)"
     theirs = imports.format("sklearn")
-    yield climbs("scikit-learn, lbfgs", theirs, OBJECTIVE, by_steps, STEPS, data)
+    yield timed("scikit-learn, lbfgs", theirs, OBJECTIVE, by_steps, STEPS, data)
     for solver in ("newton-cg", "newton-cholesky") if binary else ("newton-cg",):
         made = f"LogisticRegression(solver={solver!r}, tol=options, max_iter=1000)"
-        who = f"scikit-learn, {solver}"
-        yield climbs(who, theirs, OBJECTIVE, made, TOLERANCES, data)
+        label = f"scikit-learn, {solver}"
+        yield timed(label, theirs, OBJECTIVE, made, TOLERANCES, data)
     if data[0] == "dense":
         imports = imports.format("sklearnex")
-        yield climbs("scikit-learn-intelex", imports, OBJECTIVE, by_steps, STEPS, data)
+        yield timed("scikit-learn-intelex", imports, OBJECTIVE, by_steps, STEPS, data)
     for way, options in {"primal": "-s 0 -R", "dual": "-s 7"}.items() if binary else ():
         made = f'Liblinear(f"{options} -e {{options}}")'
-        who = f"LIBLINEAR, {way}"
-        yield climbs(who, ladder.LIBLINEAR, OBJECTIVE, made, (0.1, 0.03) + TOLERANCES, data)
+        label = f"LIBLINEAR, {way}"
+        yield timed(label, tolerance_path.LIBLINEAR, OBJECTIVE, made, (0.1, 0.03) + TOLERANCES, data)
 
 
 def cells(quick):
-    from cells.linear_svm import marked, reviews
+    from cells.linear_svm import binary_rows, reviews
 
     small, large = (2_000, 1_000) if quick else (60_000, 25_000)
     for name, what, kind, binary, n, rows in [
-        ("a9a", "census, 123 marks", "sparse", True, small, lambda n: marked("a9a", n, 123)),
-        ("w8a", "web pages, 300 words", "sparse", True, small, lambda n: marked("w8a", n, 300)),
-        ("imdb", "film reviews by words", "sparse", True, large, reviews),
-        ("digits", "digits by 784 pixels, 10 classes", "dense", False, small, digits),
-        ("news", "newsgroups by words, 20 classes", "sparse", False, large, news),
+        ("a9a", "a9a census, 123 binary features", "sparse", True, small, lambda n: binary_rows("a9a", n, 123)),
+        ("w8a", "w8a web pages, 300 binary features", "sparse", True, small, lambda n: binary_rows("w8a", n, 300)),
+        ("imdb", "IMDB reviews, TF-IDF", "sparse", True, large, reviews),
+        ("digits", "MNIST, 784 pixels, 10 classes", "dense", False, small, digits),
+        ("news", "20 newsgroups, TF-IDF, 20 classes", "sparse", False, large, news),
     ]:
-        path = contest.DATA / f"logistic-{name}-{n}"
-        # Words by the ten thousands have second derivatives that do not fit into memory.
+        path = benchmark.DATA / f"logistic-{name}-{n}"
+        # The Hessian of tens of thousands of features does not fit in memory.
         solvers = [
             c
-            for c in contestants((kind, path, f"{path}-bound.txt"), binary)
-            if not (name == "imdb" and c.who.endswith("newton-cholesky"))
+            for c in implementations((kind, path, f"{path}-bound.txt"), binary)
+            if not (name == "imdb" and c.name.endswith("newton-cholesky"))
         ]
         yield Cell(
             f"logistic-{name}",
-            f"LogisticRegression, {what}, to 1e-4 of the least objective",
+            f"LogisticRegression, {what}, relative objective error 1e-4",
             solvers,
             stages=("fit",),
             prepare=lambda path=path, kind=kind, rows=rows, n=n: make(path, kind, lambda: rows(n)),
-            check=ladder.near_the_bound,
+            check=tolerance_path.near_the_bound,
         )

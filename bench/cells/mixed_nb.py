@@ -1,13 +1,13 @@
-"""Naive Bayes on tables of words and numbers: the adult census from CSV to a cross-validated, saved model,
-process against process; what ten folds cost beside none; categories in memory.
+"""Naive Bayes on mixed tables: the adult census from CSV to a cross-validated, saved model,
+whole process; the cost of ten folds; categories in memory.
 
 Uses `../shared/data/adult` where it is; otherwise a table of the same shape is drawn.
 """
 
-import contest
-from contest import Cell, Contestant, python
+import benchmark
+from benchmark import Cell, Implementation, python
 
-ADULT = contest.BENCH.parent.parent / "shared/data/adult/train.csv"
+ADULT = benchmark.BENCH.parent.parent / "shared/data/adult/train.csv"
 
 TRAIN = """
 import json, subprocess, sys, time
@@ -17,8 +17,8 @@ subprocess.run([sys.argv[1], "train", sys.argv[2], "--target", "income", "--mode
                stdout=subprocess.DEVNULL)
 print(json.dumps({"seconds": time.perf_counter() - start}))
 """
-# The closest that pandas and scikit-learn come to one likelihood a column: numbers in bins, words as codes, gaps as a
-# word of their own.
+# The closest equivalent in pandas and scikit-learn: binned numeric columns, coded categories, missing values as a
+# category of their own.
 TRAIN_PEER = """
 import json, sys, time, warnings
 start = time.perf_counter()
@@ -33,11 +33,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder
 frame = pd.read_csv(sys.argv[1])
 x, y = frame.drop(columns="income"), frame["income"]
-words = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"),
+categorical = make_pipeline(SimpleImputer(strategy="constant", fill_value="?"),
                       OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=119))
-numbers = KBinsDiscretizer(10, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
-columns = make_column_transformer((numbers, make_column_selector(dtype_include="number")),
-                                  (words, make_column_selector(dtype_exclude="number")))
+numeric = KBinsDiscretizer(10, encode="ordinal", strategy="quantile", quantile_method="averaged_inverted_cdf")
+columns = make_column_transformer((numeric, make_column_selector(dtype_include="number")),
+                                  (categorical, make_column_selector(dtype_exclude="number")))
 model = make_pipeline(columns, CategoricalNB(min_categories=120))
 cross_val_predict(model, x, y, cv=10, method="predict_proba")
 joblib.dump(model.fit(x, y), sys.argv[2])
@@ -59,10 +59,10 @@ print(json.dumps({{"fit": min(times["fit"]), "predict": min(times["predict"]),
 
 
 def make_table(path, n):
-    """The adult census, or as many rows of the same kinds of columns."""
+    """The adult census, or random rows with the same column types."""
     if path.exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     if ADULT.exists():
         lines = ADULT.read_text().splitlines(keepends=True)
         path.write_text("".join(lines[: n + 1]))
@@ -86,7 +86,7 @@ def make_codes(path, n):
 
     if path.with_suffix(".x.npy").exists():
         return
-    contest.DATA.mkdir(exist_ok=True)
+    benchmark.DATA.mkdir(exist_ok=True)
     random = np.random.default_rng(4)
     y = random.integers(0, 5, n)
     x = random.binomial(11, (y[:, None] + np.arange(20) % 7 + 1) / 13.0).astype(np.float64)
@@ -100,36 +100,36 @@ def same_accuracy(answers):
 
 
 def cells(quick):
-    mercer = contest.BENCH.parent / "target/release/mercer"
+    mercer = benchmark.BENCH.parent / "target/release/mercer"
     n = 3_000 if quick else 32_561
-    path, model = contest.DATA / f"adult-{n}.csv", contest.DATA / "adult.model"
+    path, model = benchmark.DATA / f"adult-{n}.csv", benchmark.DATA / "adult.model"
 
     def ours(folds):
         return python(TRAIN, mercer, path, model, str(folds))
 
     yield Cell(
         "adult-train",
-        f"CSV of {n} x 15 (adult) to a mixed naive Bayes with 10-fold cross-validation, saved, process against process",
+        f"CSV of {n} x 15 (adult) to a mixed naive Bayes with 10-fold cross-validation, saved, whole process",
         [
-            Contestant("mercer", ours(10), ours=True),
-            Contestant("pandas + scikit-learn", python(TRAIN_PEER, path, model)),
+            Implementation("mercer", ours(10), ours=True),
+            Implementation("pandas + scikit-learn", python(TRAIN_PEER, path, model)),
         ],
         prepare=lambda: make_table(path, n),
     )
     yield Cell(
         "adult-folds",
-        "what ten folds cost: the same with none as the peer",
-        [Contestant("ten folds", ours(10), ours=True), Contestant("no folds", ours(0))],
+        "the same with 10 folds, against no cross-validation",
+        [Implementation("ten folds", ours(10), ours=True), Implementation("no folds", ours(0))],
         prepare=lambda: make_table(path, n),
     )
     n = 20_000 if quick else 500_000
-    codes = contest.DATA / f"codes-{n}"
+    codes = benchmark.DATA / f"codes-{n}"
     yield Cell(
         "categorical-nb",
-        f"CategoricalNB on {n} x 20 codes, 5 classes",
+        f"CategoricalNB on {n} x 20 categories, 5 classes",
         [
-            Contestant(who, python(CODES.format(module=module), codes), ours)
-            for who, module, ours in [
+            Implementation(label, python(CODES.format(module=module), codes), ours)
+            for label, module, ours in [
                 ("mercer", "mercer.naive_bayes", True),
                 ("scikit-learn", "sklearn.naive_bayes", False),
             ]

@@ -4,10 +4,10 @@ Uses the 20 newsgroups and the IMDB reviews where `../shared/data` holds them; o
 same length are drawn as Zipf's law has it.
 """
 
-import contest
-from contest import SHARED, Cell, Contestant, python
+import benchmark
+from benchmark import SHARED, Cell, Implementation, python
 
-MERCER = contest.BENCH.parent / "target/release/mercer"
+MERCER = benchmark.BENCH.parent / "target/release/mercer"
 
 VECTORIZE = """
 import hashlib, json, sys, time, numpy as np
@@ -49,11 +49,11 @@ start = time.perf_counter()
 subprocess.run([mercer, "train", train, "--target", "label", "--text", "text", *how, "--folds", "0", "--no-report",
                 "--out", out, "--threads", "2"], check=True, capture_output=True)
 seconds = time.perf_counter() - start
-told = subprocess.run([mercer, "evaluate", out, test, "--json"], check=True, capture_output=True).stdout
-print(json.dumps({"seconds": seconds, "accuracy": json.loads(told)["accuracy"]["value"]}))
+result = subprocess.run([mercer, "evaluate", out, test, "--json"], check=True, capture_output=True).stdout
+print(json.dumps({"seconds": seconds, "accuracy": json.loads(result)["accuracy"]["value"]}))
 """
 
-# What is learned: its name, what ours is told, and the pipeline that does the same job.
+# The name of each job, its description, the options of `mercer train`, and the equivalent scikit-learn pipeline.
 LEARNED = [
     (
         "train",
@@ -63,7 +63,7 @@ LEARNED = [
     ),
     (
         "svc",
-        "a saved linear machine of tf-idf weights",
+        "a saved linear SVM on TF-IDF",
         ["--model", "linear-svc", "--prepare", "text=tf-idf"],
         {"vectorizer": "TfidfVectorizer", "module": "svm", "estimator": "LinearSVC"},
     ),
@@ -71,12 +71,12 @@ LEARNED = [
 
 
 def make(name, n):
-    """Tables with a header, quoted as TSV needs it: the text alone on its line."""
+    """TSV files with a header and without quotes."""
     for part in ("train", "test"):
-        path = contest.DATA / f"{name}-{n}-{part}.tsv"
+        path = benchmark.DATA / f"{name}-{n}-{part}.tsv"
         if path.exists():
             continue
-        contest.DATA.mkdir(exist_ok=True)
+        benchmark.DATA.mkdir(exist_ok=True)
         source = SHARED / name / f"{part}.tsv"
         if source.exists():
             lines = source.read_text(encoding="utf-8").split("\n")
@@ -89,7 +89,7 @@ def make(name, n):
                 (str(c), " ".join(f"w{k}" for k in random.zipf(1.3, 250) % 100_000 + 37 * c))
                 for c in random.integers(0, 20, n)
             ]
-        # Quotes would mean something to one reader and nothing to the other.
+        # The two readers treat quotes differently, so they are removed.
         rows = [(label, text.replace('"', " ").replace("\t", " ")) for label, text in rows]
         path.write_text("label\ttext\n" + "".join(f"{y}\t{x}\n" for y, x in rows), encoding="utf-8")
 
@@ -108,14 +108,14 @@ def same_accuracy(answers):
 
 def cells(quick):
     for corpus, n in (("20news", 1_000 if quick else 11_314), ("imdb", 1_000 if quick else 25_000)):
-        train, test = (contest.DATA / f"{corpus}-{n}-{part}.tsv" for part in ("train", "test"))
+        train, test = (benchmark.DATA / f"{corpus}-{n}-{part}.tsv" for part in ("train", "test"))
         for name in ("CountVectorizer", "TfidfVectorizer", "HashingVectorizer"):
             yield Cell(
                 f"text-{corpus}-{name.removesuffix('Vectorizer').lower()}",
                 f"{name} on {n} texts of {corpus}",
                 [
-                    Contestant(who, python(VECTORIZE.format(module=module, name=name), train), ours)
-                    for who, module, ours in [
+                    Implementation(label, python(VECTORIZE.format(module=module, name=name), train), ours)
+                    for label, module, ours in [
                         ("mercer", "mercer.feature_extraction.text", True),
                         ("scikit-learn", "sklearn.feature_extraction.text", False),
                     ]
@@ -124,13 +124,13 @@ def cells(quick):
                 check=same_cells,
             )
         for job, what, how, pipeline in LEARNED:
-            saved = [contest.DATA / f"text.{end}" for end in ("mercer", "joblib")]
+            saved = [benchmark.DATA / f"text.{end}" for end in ("mercer", "joblib")]
             yield Cell(
                 f"text-{corpus}-{job}",
                 f"from a file of {n} texts of {corpus} to {what}",
                 [
-                    Contestant("mercer", python(TRAIN, MERCER, train, test, saved[0], *how), True),
-                    Contestant("scikit-learn", python(PIPELINE.format(**pipeline), train, test, saved[1])),
+                    Implementation("mercer", python(TRAIN, MERCER, train, test, saved[0], *how), True),
+                    Implementation("scikit-learn", python(PIPELINE.format(**pipeline), train, test, saved[1])),
                 ],
                 prepare=lambda corpus=corpus, n=n: make(corpus, n),
                 check=same_accuracy,

@@ -1,11 +1,11 @@
-"""Contestants that are given tighter tolerances until their objective is near enough, or time is over.
+"""Times implementations at the loosest tolerance that reaches the requested objective.
 
-Each is timed at the first tolerance that brings it within `NEAR` of a certified bound on the least objective there is.
-One that gets no nearer is timed at its last, which the objective in its answer shows; one whose time is over counts
-with that time, and its answer says `over`.
+Each implementation is fitted with decreasing tolerances until its objective is within `NEAR` of a certified lower bound.
+An implementation that never gets there is timed at its last tolerance, and its objective is part of the result; one that
+exceeds the time limit is reported with the limit and marked `over`.
 """
 
-from contest import Contestant, python
+from benchmark import Implementation, python
 
 NEAR = 1e-4
 
@@ -13,7 +13,7 @@ WATCH = """
 import json, os, select, signal, sys, time
 
 def watch(limit):
-    \"\"\"Goes on as a child; the parent prints its last answer when it ends, or when time is over.\"\"\"
+    \"\"\"Continues in a child process; the parent prints its last result when it ends or when the time limit is reached.\"\"\"
     out, into = os.pipe()
     child = os.fork()
     if child == 0:
@@ -33,7 +33,7 @@ def watch(limit):
     _, status = os.waitpid(child, 0)
     answers = [json.loads(line) for line in text.decode().splitlines()]
     last = answers[-1] if answers else {}
-    # The next tolerance would have taken at least as long as there was time.
+    # The next tolerance would have taken at least the remaining time.
     print(json.dumps({**last, "fit": limit, "over": True} if over else last), flush=True)
     os._exit(0 if over else os.waitstatus_to_exitcode(status))
 
@@ -48,7 +48,7 @@ y = np.load(path + "-y.npy")
 
 LIBLINEAR = """
 class Liblinear:
-    \"\"\"LIBLINEAR itself, without scikit-learn around it; its copy of the rows is not timed.\"\"\"
+    \"\"\"LIBLINEAR itself, not through scikit-learn; the conversion of the rows is not timed.\"\"\"
     def __init__(self, options):
         from liblinear.liblinearutil import problem
         self.options = options
@@ -61,12 +61,12 @@ class Liblinear:
         labels = np.array(self.model.get_labels())
         m = 1 if len(labels) == 2 else len(labels)
         w = np.ctypeslib.as_array(self.model.w, shape=((x.shape[1] + 1) * m,)).reshape(-1, m).T
-        # Of two classes the first one met has the weights.
+        # With two classes the weights belong to the first label.
         w = w[np.argsort(labels)] if m > 1 else (w if labels[0] == 1 else -w)
         self.coef_, self.intercept_, self.classes_ = w[:, :-1], w[:, -1], np.sort(labels).astype(int)
 """
 
-CLIMB = """
+SEARCH = """
 for options in {options}:
     times, model = [], {made}
     for _ in range(2):
@@ -79,11 +79,12 @@ for options in {options}:
 """
 
 
-def contestant(who, imports, objective, made, options, data, limit=60, ours=False):
-    """`made` is the model for some `options`, as an expression; `data` the kind of rows, their path and the bound's."""
-    climb = CLIMB.format(options=list(options), made=made, near=NEAR)
-    code = "\n".join([WATCH, imports, objective, climb])
-    return Contestant(who, python(code, limit, *data), ours)
+def implementation(label, imports, objective, made, options, data, limit=60, ours=False):
+    """`made` is an expression for the model with given `options`; `data` holds the kind of rows, their path and the path of the
+    bound."""
+    search = SEARCH.format(options=list(options), made=made, near=NEAR)
+    code = "\n".join([WATCH, imports, objective, search])
+    return Implementation(label, python(code, limit, *data), ours)
 
 
 def near_the_bound(answers):

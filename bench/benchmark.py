@@ -1,5 +1,6 @@
-"""One cell of the comparison: contestants that do the same job, each in a process of its own."""
+"""One cell of the comparison: implementations of the same job, each run in its own process."""
 
+import datetime
 import json
 import os
 import subprocess
@@ -9,15 +10,18 @@ from pathlib import Path
 
 BENCH = Path(__file__).resolve().parent
 DATA = BENCH / "data"
-# Real data, where it is there; cells make up their own where it is not.
+# Real data sets; a cell draws random data of the same shape if its data set is missing.
 SHARED = BENCH.parent.parent / "shared/data"
+
+# Measures of the result that are recorded beside its time.
+QUALITY = ("accuracy", "error", "objective")
 
 
 @dataclass
-class Contestant:
+class Implementation:
     """A command that prints one JSON object with the seconds of each stage."""
 
-    who: str
+    name: str
     command: list
     ours: bool = False
 
@@ -26,43 +30,45 @@ class Contestant:
 class Cell:
     name: str
     what: str
-    contestants: list
+    implementations: list
     stages: tuple = ("seconds",)
     prepare: callable = lambda: None
     check: callable = field(default=lambda answers: None)
 
     def run(self, repeat):
-        """One result a stage."""
+        """Returns one result per stage."""
         self.prepare()
-        answers = {c.who: [] for c in self.contestants}
-        # Turns alternate, so that a slow moment of the machine hits everybody.
+        answers = {c.name: [] for c in self.implementations}
+        # Runs are interleaved, so that a slow period of the machine affects all implementations.
         for _ in range(repeat):
-            for c in self.contestants:
-                told, megabytes = measured(c.command)
-                answers[c.who].append({**told, "megabytes": megabytes})
-        self.check({who: told[-1] for who, told in answers.items()})
+            for c in self.implementations:
+                result, megabytes = measured(c.command)
+                answers[c.name].append({**result, "megabytes": megabytes})
+        self.check({label: result[-1] for label, result in answers.items()})
         return [self.result(stage, answers) for stage in self.stages]
 
     def result(self, stage, answers):
         runs = [
             {
-                "who": c.who,
+                "implementation": c.name,
                 "ours": c.ours,
-                "seconds": min(told[stage] for told in answers[c.who]),
-                "megabytes": max(told["megabytes"] for told in answers[c.who]),
+                "seconds": min(result[stage] for result in answers[c.name]),
+                "megabytes": max(result["megabytes"] for result in answers[c.name]),
+                **{key: answers[c.name][-1][key] for key in QUALITY if key in answers[c.name][-1]},
             }
-            for c in self.contestants
+            for c in self.implementations
         ]
         named = stage != "seconds"
         return {
             "name": f"{self.name}-{stage}" if named else self.name,
             "what": f"{self.what}: {stage}" if named else self.what,
+            "date": datetime.date.today().isoformat(),
             "runs": runs,
         }
 
 
 def measured(command):
-    """Runs a command; its JSON and its peak memory in megabytes."""
+    """Runs a command and returns its JSON output and its peak memory in megabytes."""
     process = subprocess.Popen([str(part) for part in command], stdout=subprocess.PIPE)
     out = process.stdout.read()
     _, status, usage = os.wait4(process.pid, 0)
@@ -73,5 +79,5 @@ def measured(command):
 
 
 def python(code, *args):
-    """A contestant written in Python."""
+    """The command that runs Python code."""
     return [sys.executable, "-c", code, *args]
