@@ -256,7 +256,7 @@ def test_explanations_distances_and_files(blobs, estimator, tmp_path):
     np.testing.assert_allclose(told.scores, model.decision_function(frame[:1])[0], rtol=1e-9)
     np.testing.assert_allclose(told.posterior, model.predict_proba(frame[:1])[0], rtol=1e-9)
     np.testing.assert_allclose(told.distances, model.mahalanobis(frame[:1])[0], rtol=1e-9)
-    total = sum(odds for _, odds in told.ladder())
+    total = sum(odds for _, odds in told.ranked_contributions())
     np.testing.assert_allclose(total, np.sort(told.scores)[-1] - np.sort(told.scores)[-2])
     assert "squared distance" in str(told)
     assert json.loads(json.dumps(told.to_dict()))["terms"][0]["column"] == "a"
@@ -298,7 +298,7 @@ def test_gaps_are_refused_by_cell(blobs):
     X = X.copy()
     X[17, 2] = np.nan
 
-    with pytest.raises(ValueError, match="row 18, column 3: NaN is not a finite number"):
+    with pytest.raises(ValueError, match="row 18, column 3: found NaN, expected a finite number"):
         LinearDiscriminantAnalysis().fit(X, y)
 
 

@@ -266,7 +266,7 @@ def test_an_explanation_adds_up(blobs):
     np.testing.assert_allclose(told.posterior, expected, rtol=1e-12)
     assert told.winner == model.classes_[expected.argmax()]
     total = told.log_joint.max() - np.sort(told.log_joint)[-2]
-    np.testing.assert_allclose(sum(odds for _, odds in told.ladder()), total)
+    np.testing.assert_allclose(sum(odds for _, odds in told.ranked_contributions()), total)
     text = str(told)
     assert "N(0.5; mean" in text
     assert "missing, no factor" in text

@@ -183,7 +183,7 @@ def test_a_row_is_told_term_by_term():
     np.testing.assert_allclose(told.prediction, model.predict(X[7:8])[0])
     terms = [t["coefficient"] * t["value"] for t in told.terms]
     np.testing.assert_allclose(sum(terms) + told.intercept, told.prediction)
-    np.testing.assert_allclose(sum(p for _, p in told.ladder()) + told.average, told.prediction)
+    np.testing.assert_allclose(sum(p for _, p in told.ranked_contributions()) + told.average, told.prediction)
     assert "sum" in str(told)
 
 
@@ -203,7 +203,7 @@ def test_files_and_the_tools_of_scikit_learn(tmp_path):
 def test_numbers_that_cannot_be_learned_are_refused():
     with pytest.raises(ValueError, match="infinity|NaN"):
         LinearRegression().fit([[1.0], [2.0]], [1.0, np.nan])
-    with pytest.raises(ValueError, match="not a finite number"):
+    with pytest.raises(ValueError, match="expected a finite number"):
         LinearRegression().fit([[1.0], [np.nan]], [1.0, 2.0])
     with pytest.raises(ValueError, match="between 0 and 1"):
         LinearRegression().fit([[1.0], [2.0]], [1.0, 2.0]).predict_interval([[1.0]], 1.5)

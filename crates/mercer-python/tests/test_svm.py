@@ -305,7 +305,7 @@ def test_a_number_is_told_by_the_rows_it_comes_from(machine):
     told = machine.explain(X[5])
 
     assert told.sum == pytest.approx(machine.predict(X[5:6])[0], rel=1e-5)
-    terms = [support["coefficient"] * support["kernel"] for support in told.supports]
+    terms = [support["coefficient"] * support["kernel"] for support in told.support_vectors]
     assert told.intercept + sum(terms) == pytest.approx(told.sum)
     assert told.between is None and "exp(-" in str(told)
 
@@ -319,7 +319,7 @@ def test_a_class_is_told_by_its_support_vectors(multiclass):
         told = model.explain(row)
 
         assert told.between[0] == model.predict([row])[0]
-        assert {support["row"] for support in told.supports} <= set(model.support_)
+        assert {support["row"] for support in told.support_vectors} <= set(model.support_)
         assert f"{told.between[0]} against {told.between[1]}" in str(told)
     two = SVC().fit(X[:100], y[:100])
     told = two.explain(X[3])

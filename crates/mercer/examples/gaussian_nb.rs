@@ -29,7 +29,7 @@ fn main() -> Result<()> {
     if let Some(model) = fitted.model.as_model().factored() {
         let why = explain(model, &[985.0, 70.0], &names)?;
         println!("{}: {:.4}", why.classes[why.winner], why.posterior[why.winner]);
-        for rung in why.ladder() {
+        for rung in why.ranked_contributions() {
             println!("  {:10} {:+.2}", rung.column, rung.log_odds);
         }
     }

@@ -6,8 +6,9 @@ use crate::input;
 use crate::report::{html, terminal};
 use crate::session::Session;
 use mercer::data::{Stream, Table, Values};
-use mercer::explain::{Piece, explain_scores, explain_shown, explain_terms, marked};
+use mercer::explain::{explain_scores, explain_shown, explain_terms};
 use mercer::preprocess::{Step, TextStep};
+use mercer::text::{TextSpan, highlight};
 use mercer::train::Trained;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -97,7 +98,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     let Some(factored) = able.factored() else { return Ok(()) };
     texts.iter().for_each(|text| text.name_hashes(&mut names));
     let explanation = explain_shown(factored, &row, &names, |j| !absent(j))?
-        .in_words(|k, x| model.features.word(*features.get(k)?, x));
+        .with_levels(|k, x| model.features.word(*features.get(k)?, x));
     if let Some(path) = &args.html {
         let said = explanation.factors.iter().map(|factor| factor.log_odds).collect();
         write_page(path, &html::Marked::of(&explanation), said, &features, &texts)?;
@@ -168,10 +169,11 @@ fn write_page(
         let k = features.binary_search(&feature).ok()?;
         said.get(k).copied()
     };
-    let mut pieces: Vec<Vec<Piece>> = Vec::new();
+    let mut spans: Vec<Vec<TextSpan>> = Vec::new();
     for text in texts {
-        pieces.push(marked(&text.text, text.step, |j| said(text.first + j))?);
+        let feature = |term: &str| text.step.feature(term);
+        spans.push(highlight(&text.text, &text.step.analyzer, feature, |j| said(text.first + j))?);
     }
-    let page = html::marked_page(page, &pieces)?;
+    let page = html::marked_page(page, &spans)?;
     mercer::file::save(path, page.as_bytes()).map_err(Failure::model(&path.display().to_string()))
 }

@@ -4,7 +4,8 @@ use super::{TrainReport, plot};
 use crate::failure::{Failure, Result};
 use mercer::data::{Described, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
-use mercer::explain::{Explanation, Piece, ScoreExplanation, short};
+use mercer::explain::{Explanation, ScoreExplanation, short};
+use mercer::text::TextSpan;
 use mercer::train::Trained;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
@@ -68,16 +69,17 @@ pub struct Marked {
     /// What stands before any column is looked at, and what it is called.
     start: (&'static str, f64),
     /// Name, value and log-odds of the columns, the strongest first.
-    ladder: Vec<(String, Option<String>, f64)>,
+    contributions: Vec<(String, Option<String>, f64)>,
 }
 
 impl Marked {
     /// Of a prior and factors.
     pub fn of(explanation: &Explanation) -> Marked {
-        let rungs = explanation.ladder().into_iter().take(MOST_WORDS).map(|factor| {
-            let times = factor.word.clone().or_else(|| factor.value.map(short));
-            (factor.column.clone(), times, factor.log_odds)
-        });
+        let ranked =
+            explanation.ranked_contributions().into_iter().take(MOST_WORDS).map(|factor| {
+                let times = factor.level.clone().or_else(|| factor.value.map(short));
+                (factor.column.clone(), times, factor.log_odds)
+            });
         Marked {
             classes: explanation.classes.iter().map(ToString::to_string).collect(),
             says: explanation.posterior.clone(),
@@ -85,13 +87,13 @@ impl Marked {
             winner: explanation.winner,
             runner_up: explanation.runner_up,
             start: ("prior", explanation.prior_log_odds()),
-            ladder: rungs.collect(),
+            contributions: ranked.collect(),
         }
     }
 
     /// Of a start and terms.
     pub fn of_scores(explanation: &ScoreExplanation) -> Marked {
-        let rungs = explanation.ladder().into_iter().take(MOST_WORDS);
+        let ranked = explanation.ranked_contributions().into_iter().take(MOST_WORDS);
         let has_probabilities = !explanation.posterior.is_empty();
         let says =
             if has_probabilities { &explanation.posterior } else { &explanation.scores }.clone();
@@ -101,8 +103,8 @@ impl Marked {
             has_probabilities,
             winner: explanation.winner,
             runner_up: explanation.runner_up,
-            start: ("start", explanation.start_log_odds()),
-            ladder: rungs
+            start: ("intercept", explanation.intercept_log_odds()),
+            contributions: ranked
                 .map(|term| (term.column.clone(), Some(short(term.value)), term.log_odds))
                 .collect(),
         }
@@ -110,13 +112,13 @@ impl Marked {
 }
 
 /// The page of a prediction: its texts with the words that decided marked.
-pub fn marked_page(marked: &Marked, texts: &[Vec<Piece>]) -> Result<String> {
+pub fn marked_page(marked: &Marked, texts: &[Vec<TextSpan>]) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let most = (texts.iter().flatten())
         .filter_map(|piece| piece.log_odds)
         .fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
-    let piece = |piece: &Piece| {
+    let piece = |piece: &TextSpan| {
         let strength = piece.log_odds.map(|x| format!("{:.2}", 0.8 * (x.abs() / most).sqrt()));
         context! {
             text => piece.text.as_str(), strength,
@@ -125,7 +127,7 @@ pub fn marked_page(marked: &Marked, texts: &[Vec<Piece>]) -> Result<String> {
         }
     };
     let texts: Vec<Vec<_>> = texts.iter().map(|text| text.iter().map(piece).collect()).collect();
-    let ladder: Vec<_> = (marked.ladder.iter())
+    let contributions: Vec<_> = (marked.contributions.iter())
         .map(|(name, times, log_odds)| {
             context! { name, times, log_odds => format!("{log_odds:+.3}") }
         })
@@ -146,7 +148,7 @@ pub fn marked_page(marked: &Marked, texts: &[Vec<Piece>]) -> Result<String> {
                 heading => if marked.has_probabilities { "Log-odds" } else { "Scores" },
                 start => marked.start.0,
                 prior => format!("{:+.3}", marked.start.1),
-                classes, ladder, texts,
+                classes, contributions, texts,
             },
         )
         .map_err(|e| Failure::Resources(format!("the page: {e}")))

@@ -262,22 +262,26 @@ pub fn regression(report: &RegressionReport) -> Result<()> {
 pub fn terms(e: &TermExplanation, target: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{target} = {}\n", short(e.prediction))?;
-    let mut rows = table(&["term", "value", "coefficient", "value x coefficient", "push"]);
+    let mut rows = table(&["term", "value", "coefficient", "value x coefficient", "contribution"]);
     align_right(&mut rows, &[1, 2, 3, 4]);
     rows.add_row(["(intercept)", "", "", &short(e.intercept), ""]);
-    let ladder = e.ladder();
-    for term in ladder.iter().take(MOST_FACTORS) {
+    let ranked = e.ranked_contributions();
+    for term in ranked.iter().take(MOST_FACTORS) {
         rows.add_row([
             term.column.clone(),
             short(term.value),
             short(term.coefficient),
             short(term.term),
-            format!("{}{}", if term.push < 0.0 { "" } else { "+" }, short(term.push)),
+            format!(
+                "{}{}",
+                if term.contribution < 0.0 { "" } else { "+" },
+                short(term.contribution)
+            ),
         ]);
     }
-    let rest = ladder.len().saturating_sub(MOST_FACTORS);
+    let rest = ranked.len().saturating_sub(MOST_FACTORS);
     if rest > 0 {
-        let sum: f64 = ladder.iter().skip(MOST_FACTORS).map(|t| t.term).sum();
+        let sum: f64 = ranked.iter().skip(MOST_FACTORS).map(|t| t.term).sum();
         rows.add_row([format!("{rest} weaker terms"), String::new(), String::new(), short(sum)]);
     }
     writeln!(out, "{rows}")?;
@@ -307,7 +311,7 @@ fn confusion(report: &ClassificationReport) -> Table {
 /// A prediction, line by line.
 /// A column, with its value where that is a word.
 fn shown(factor: &Factor) -> String {
-    match &factor.word {
+    match &factor.level {
         Some(word) => format!("{} = {word}", factor.column),
         None => factor.column.clone(),
     }
@@ -343,10 +347,10 @@ pub fn explanation(e: &Explanation) -> Result<()> {
     align_right(&mut rows, &[1]);
     rows.add_row(["prior".to_owned(), format!("{:+.3}", e.prior_log_odds()), String::new()]);
     let mut total = e.prior_log_odds();
-    let ladder = e.ladder();
-    for factor in ladder.iter().take(MOST_FACTORS) {
+    let ranked = e.ranked_contributions();
+    for factor in ranked.iter().take(MOST_FACTORS) {
         let value = short(factor.value.unwrap_or(f64::NAN));
-        let value = factor.word.as_ref().unwrap_or(&value);
+        let value = factor.level.as_ref().unwrap_or(&value);
         rows.add_row([
             format!("{} = {value}", factor.column),
             format!("{:+.3}", factor.log_odds),
@@ -354,9 +358,9 @@ pub fn explanation(e: &Explanation) -> Result<()> {
         ]);
         total += factor.log_odds;
     }
-    let rest: f64 = ladder.iter().skip(MOST_FACTORS).map(|factor| factor.log_odds).sum();
-    if ladder.len() > MOST_FACTORS {
-        let name = format!("{} weaker factors", ladder.len() - MOST_FACTORS);
+    let rest: f64 = ranked.iter().skip(MOST_FACTORS).map(|factor| factor.log_odds).sum();
+    if ranked.len() > MOST_FACTORS {
+        let name = format!("{} weaker factors", ranked.len() - MOST_FACTORS);
         rows.add_row([name, format!("{rest:+.3}"), String::new()]);
     }
     total += rest;
@@ -395,22 +399,22 @@ pub fn scores(e: &ScoreExplanation) -> Result<()> {
     writeln!(out, "\n{heading}, {} against {}:", names[e.winner], names[e.runner_up])?;
     let mut rows = table(&["", measure, ""]);
     align_right(&mut rows, &[1]);
-    let start = e.start_log_odds();
-    rows.add_row(["start".to_owned(), format!("{start:+.3}"), bar(start)]);
-    let ladder = e.ladder();
-    for term in ladder.iter().take(MOST_FACTORS) {
+    let intercept = e.intercept_log_odds();
+    rows.add_row(["intercept".to_owned(), format!("{intercept:+.3}"), bar(intercept)]);
+    let ranked = e.ranked_contributions();
+    for term in ranked.iter().take(MOST_FACTORS) {
         rows.add_row([
             format!("{} = {}", term.column, short(term.value)),
             format!("{:+.3}", term.log_odds),
             bar(term.log_odds),
         ]);
     }
-    let rest: f64 = ladder.iter().skip(MOST_FACTORS).map(|term| term.log_odds).sum();
-    if ladder.len() > MOST_FACTORS {
-        let name = format!("{} weaker columns", ladder.len() - MOST_FACTORS);
+    let rest: f64 = ranked.iter().skip(MOST_FACTORS).map(|term| term.log_odds).sum();
+    if ranked.len() > MOST_FACTORS {
+        let name = format!("{} weaker columns", ranked.len() - MOST_FACTORS);
         rows.add_row([name, format!("{rest:+.3}"), String::new()]);
     }
-    let total: f64 = start + ladder.iter().map(|term| term.log_odds).sum::<f64>();
+    let total: f64 = intercept + ranked.iter().map(|term| term.log_odds).sum::<f64>();
     rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
     writeln!(out, "{rows}")?;
     Ok(())
@@ -430,12 +434,12 @@ pub fn supports(e: &SupportExplanation, target: Option<&str>, detects: bool) -> 
         }
         None => writeln!(out, "{} = {sum}", target.unwrap_or("prediction"))?,
     }
-    writeln!(out, "with K(z, x) = {} over {} rows z\n", e.kernel, e.supports.len())?;
+    writeln!(out, "with K(z, x) = {} over {} rows z\n", e.kernel, e.support_vectors.len())?;
     let mut rows = table(&["row learned from", "β", "K(z, x)", "β K(z, x)"]);
     align_right(&mut rows, &[1, 2, 3]);
     let signed = |v: f64| format!("{}{}", if v < 0.0 { "" } else { "+" }, short(v));
-    let ladder = e.ladder();
-    for support in ladder.iter().take(MOST_FACTORS) {
+    let ranked = e.ranked_contributions();
+    for support in ranked.iter().take(MOST_FACTORS) {
         rows.add_row([
             (support.row + 1).to_string(),
             short(support.coefficient),
@@ -446,9 +450,9 @@ pub fn supports(e: &SupportExplanation, target: Option<&str>, detects: bool) -> 
     let mut last = |name: String, v: f64| {
         rows.add_row([name, String::new(), String::new(), signed(v)]);
     };
-    let rest = ladder.len().saturating_sub(MOST_FACTORS);
+    let rest = ranked.len().saturating_sub(MOST_FACTORS);
     if rest > 0 {
-        let weaker = ladder.iter().skip(MOST_FACTORS).map(|support| support.term).sum();
+        let weaker = ranked.iter().skip(MOST_FACTORS).map(|support| support.term).sum();
         last(format!("{rest} weaker rows"), weaker);
     }
     last("b".to_owned(), e.intercept);

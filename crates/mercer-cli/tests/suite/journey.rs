@@ -255,7 +255,7 @@ fn a_discriminant_is_trained_explained_merged_and_forgets() {
         folder.output(&["merge", "iris.mercer", "iris.mercer", "--out", "twice.mercer"]);
         folder.output(&["forget", "twice.mercer", &iris, "--out", "once.mercer"]);
 
-        let sum: f64 = told["starts"][1].as_f64().unwrap()
+        let sum: f64 = told["intercepts"][1].as_f64().unwrap()
             + (told["terms"].as_array().unwrap().iter())
                 .map(|term| term["terms"][1].as_f64().unwrap())
                 .sum::<f64>();
@@ -382,7 +382,7 @@ fn the_tax_table_is_told_as_the_lecture_tells_it() {
         assert!(told.contains(line), "`{line}` is not in {told}");
     }
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json["factors"][1]["word"], "Married");
+    assert_eq!(json["factors"][1]["level"], "Married");
     assert_eq!(json["posterior"][0], 1.0);
 }
 

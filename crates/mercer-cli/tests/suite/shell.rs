@@ -32,7 +32,7 @@ fn json_is_all_there_is_on_standard_output() {
     assert_eq!(cards[0]["id"], "gaussian-nb");
     let why = folder.json(&["explain", "penguins.mercer", &example("penguins.csv"), "--json"]);
     assert_eq!(why["factors"][0]["column"], "island");
-    assert_eq!(why["factors"][0]["word"], "Torgersen");
+    assert_eq!(why["factors"][0]["level"], "Torgersen");
     let lines = folder.output(&["predict", "penguins.mercer", &example("penguins.csv"), "--json"]);
     assert_eq!(lines.lines().count(), 344);
     assert!(lines.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));

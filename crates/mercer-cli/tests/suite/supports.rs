@@ -23,8 +23,8 @@ fn a_class_is_told_by_support_vectors() {
         assert!(told.contains("row learned from") && told.contains("exp(-"), "{told}");
         let between = |k: usize| json["between"][k]["text"].as_str().unwrap().to_owned();
         assert!(told.contains(&format!("{} against {}", between(0), between(1))), "{told}");
-        let supports = json["supports"].as_array().unwrap();
-        let terms: f64 = supports.iter().map(|s| s["term"].as_f64().unwrap()).sum();
+        let support_vectors = json["support_vectors"].as_array().unwrap();
+        let terms: f64 = support_vectors.iter().map(|s| s["term"].as_f64().unwrap()).sum();
         let sum = json["intercept"].as_f64().unwrap() + terms;
         assert!((sum - json["sum"].as_f64().unwrap()).abs() < 1e-9);
     }

@@ -48,11 +48,11 @@ class Explanation:
         """The class that comes second."""
         return self.classes[self._runner_up]
 
-    def ladder(self) -> list[tuple[str, float]]:
+    def ranked_contributions(self) -> list[tuple[str, float]]:
         """Log-odds of winner over runner-up: the prior's, then each column's, strongest first."""
         prior = _difference(self.log_priors, self._winner, self._runner_up)
-        rungs = [(f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None]
-        return [("prior", prior), *sorted(rungs, key=lambda rung: -abs(rung[1]))]
+        contributions = [(f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None]
+        return [("prior", prior), *sorted(contributions, key=lambda pair: -abs(pair[1]))]
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON."""
@@ -65,7 +65,7 @@ class Explanation:
             "posterior": self.posterior.tolist(),
             "winner": self.classes.tolist()[self._winner],
             "runner_up": self.classes.tolist()[self._runner_up],
-            "ladder": [list(rung) for rung in self.ladder()],
+            "contributions": [list(pair) for pair in self.ranked_contributions()],
         }
 
     def __repr__(self) -> str:
@@ -74,7 +74,7 @@ class Explanation:
 
     def __str__(self) -> str:
         blocks = [self._class_block(c) for c in range(len(self.classes))]
-        return "\n\n".join([*blocks, self._posterior_block(), self._ladder_block()])
+        return "\n\n".join([*blocks, self._posterior_block(), self._contributions_block()])
 
     def _class_block(self, c: int) -> str:
         lines = [("prior", _power(self.log_priors[c]))]
@@ -89,10 +89,10 @@ class Explanation:
         shares = zip(self.classes, self.posterior, strict=True)
         return _block("posterior", [(f"P({label} | row)", _short(p)) for label, p in shares])
 
-    def _ladder_block(self) -> str:
+    def _contributions_block(self) -> str:
         total = _difference(self.log_joint, self._winner, self._runner_up)
-        rungs = [(name, _signed(odds)) for name, odds in [*self.ladder(), ("total", total)]]
-        return _block(f"log-odds of {self.winner} against {self.runner_up}", rungs)
+        contributions = [(name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]]
+        return _block(f"log-odds of {self.winner} against {self.runner_up}", contributions)
 
 
 class ScoreExplanation:
@@ -104,22 +104,22 @@ class ScoreExplanation:
     ----------
     classes : ndarray
         The classes, in the order of every list of numbers below.
-    starts : ndarray
-        The scores before any column is looked at.
+    intercepts : ndarray
+        The intercept of each class, before any column is added.
     terms : list of dict
         One a column: ``column``, ``value``, ``terms`` (one a class) and ``log_odds``, which is how
         much the column speaks for the winner against the runner-up.
     distances : ndarray
         Squared Mahalanobis distances from the centers; empty if the model has none.
     scores : ndarray
-        ``start + sum of terms``.
+        ``intercept + sum of terms``.
     posterior : ndarray
         ``P(class | row)``; empty if the model has no probabilities.
     """
 
     def __init__(self, told: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
-        self.starts: np.ndarray = told["starts"]
+        self.intercepts: np.ndarray = told["intercepts"]
         self.terms: list[dict[str, Any]] = told["terms"]
         self.distances: np.ndarray = told.get("distances", np.empty(0))
         self.scores: np.ndarray = told["scores"]
@@ -137,24 +137,24 @@ class ScoreExplanation:
         """The class that comes second."""
         return self.classes[self._runner_up]
 
-    def ladder(self) -> list[tuple[str, float]]:
-        """Log-odds of winner over runner-up: the start's, then each column's, strongest first."""
-        start = _difference(self.starts, self._winner, self._runner_up)
-        rungs = [(t["column"], t["log_odds"]) for t in self.terms]
-        return [("start", start), *sorted(rungs, key=lambda rung: -abs(rung[1]))]
+    def ranked_contributions(self) -> list[tuple[str, float]]:
+        """Log-odds of winner over runner-up: the intercept's, then each column's, the largest first."""
+        intercept = _difference(self.intercepts, self._winner, self._runner_up)
+        contributions = [(t["column"], t["log_odds"]) for t in self.terms]
+        return [("intercept", intercept), *sorted(contributions, key=lambda pair: -abs(pair[1]))]
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON."""
         return {
             "classes": self.classes.tolist(),
-            "starts": self.starts.tolist(),
+            "intercepts": self.intercepts.tolist(),
             "terms": [{**t, "terms": t["terms"].tolist()} for t in self.terms],
             "distances": self.distances.tolist(),
             "scores": self.scores.tolist(),
             "posterior": self.posterior.tolist(),
             "winner": self.classes.tolist()[self._winner],
             "runner_up": self.classes.tolist()[self._runner_up],
-            "ladder": [list(rung) for rung in self.ladder()],
+            "contributions": [list(pair) for pair in self.ranked_contributions()],
         }
 
     def __repr__(self) -> str:
@@ -166,12 +166,12 @@ class ScoreExplanation:
     def __str__(self) -> str:
         blocks = [self._class_block(c) for c in range(len(self.classes))]
         total = _difference(self.scores, self._winner, self._runner_up)
-        rungs = [(name, _signed(odds)) for name, odds in [*self.ladder(), ("total", total)]]
-        blocks.append(_block(f"log-odds of {self.winner} against {self.runner_up}", rungs))
+        contributions = [(name, _signed(odds)) for name, odds in [*self.ranked_contributions(), ("total", total)]]
+        blocks.append(_block(f"log-odds of {self.winner} against {self.runner_up}", contributions))
         return "\n\n".join(blocks)
 
     def _class_block(self, c: int) -> str:
-        lines = [("start", _signed(self.starts[c]))]
+        lines = [("intercept", _signed(self.intercepts[c]))]
         for term in self.terms:
             lines.append((f"{term['column']} = {_short(term['value'])}", _signed(term["terms"][c])))
         lines.append(("score", _signed(self.scores[c])))
@@ -197,7 +197,7 @@ class TermExplanation:
         What an average row gets.
     terms : list of dict
         One a column: ``column``, ``value``, ``coefficient``, ``term``, which is their product, and
-        ``push``, which is how far the column moves the number from that of an average row.
+        ``contribution``, which is how far the column moves the number from that of an average row.
     """
 
     def __init__(self, told: dict[str, Any]) -> None:
@@ -206,10 +206,10 @@ class TermExplanation:
         self.average: float = told["average"]
         self.terms: list[dict[str, Any]] = told["terms"]
 
-    def ladder(self) -> list[tuple[str, float]]:
-        """The push of each column, the strongest first."""
-        rungs = [(term["column"], term["push"]) for term in self.terms]
-        return sorted(rungs, key=lambda rung: -abs(rung[1]))
+    def ranked_contributions(self) -> list[tuple[str, float]]:
+        """The contribution of each column, the largest in magnitude first."""
+        contributions = [(term["column"], term["contribution"]) for term in self.terms]
+        return sorted(contributions, key=lambda pair: -abs(pair[1]))
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain values, ready for JSON."""
@@ -218,7 +218,7 @@ class TermExplanation:
             "intercept": self.intercept,
             "average": self.average,
             "terms": self.terms,
-            "ladder": [list(rung) for rung in self.ladder()],
+            "contributions": [list(pair) for pair in self.ranked_contributions()],
         }
 
     def __repr__(self) -> str:
@@ -230,9 +230,9 @@ class TermExplanation:
             product = f"{_short(term['coefficient'])} x {_short(term['value'])}"
             lines.append((term["column"], f"{product} = {_signed(term['term'])}"))
         lines.append(("sum", _short(self.prediction)))
-        pushes = [("average row", _short(self.average))]
-        pushes += [(name, _signed(push)) for name, push in self.ladder()]
-        return "\n\n".join([_block("terms", lines), _block("pushes", pushes)])
+        contributions = [("average row", _short(self.average))]
+        contributions += [(name, _signed(value)) for name, value in self.ranked_contributions()]
+        return "\n\n".join([_block("terms", lines), _block("contributions", contributions)])
 
 
 class SupportExplanation:
@@ -250,7 +250,7 @@ class SupportExplanation:
         The kernel with its numbers.
     intercept : float
         The constant.
-    supports : list of dict
+    support_vectors : list of dict
         One a row with a part in the sum: ``row``, its place among the rows learned from, ``coefficient``,
         ``kernel``, which is how near it is, and ``term``, their product.
     """
@@ -265,9 +265,9 @@ class SupportExplanation:
         self.between: list[Any] | None = between and [next(iter(label.values())) for label in between]
         self.kernel: str = told["kernel"]
         self.intercept: float = told["intercept"]
-        self.supports: list[dict[str, Any]] = told["supports"]
+        self.support_vectors: list[dict[str, Any]] = told["support_vectors"]
 
-    def ladder(self) -> list[tuple[int, float]]:
+    def ranked_contributions(self) -> list[tuple[int, float]]:
         """What each row adds, the strongest first."""
         return [(support["row"], support["term"]) for support in self._strongest()]
 
@@ -278,8 +278,8 @@ class SupportExplanation:
             "between": self.between,
             "kernel": self.kernel,
             "intercept": self.intercept,
-            "supports": self.supports,
-            "ladder": [list(rung) for rung in self.ladder()],
+            "support_vectors": self.support_vectors,
+            "contributions": [list(pair) for pair in self.ranked_contributions()],
         }
 
     def __repr__(self) -> str:
@@ -298,7 +298,7 @@ class SupportExplanation:
         return f"{self._head()}\nK(z, x) = {self.kernel}\n\n" + _block("coefficient x K(z, x)", lines)
 
     def _strongest(self) -> list[dict[str, Any]]:
-        return sorted(self.supports, key=lambda support: -abs(support["term"]))
+        return sorted(self.support_vectors, key=lambda support: -abs(support["term"]))
 
     def _head(self) -> str:
         if self.between is None:

@@ -1,29 +1,29 @@
-//! What the rows of each class look like: where every column stands and how far it strays.
+//! The mean and standard deviation of every column within every class.
 
 use mercer_num::Matrix;
 
-/// A picture of every class (row) in every column.
+/// Mean and standard deviation of every class (row) in every column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClassMeans {
-    /// What `centers` are.
+    /// The kind of statistic in `centers`.
     pub what: Center,
     /// The mean of each column, or its probability.
     pub centers: Matrix,
-    /// How far it strays from there; `None` where the model does not say.
+    /// The standard deviation; `None` if the model has none.
     pub deviations: Option<Matrix>,
 }
 
-/// What the center of a column is.
+/// The kind of statistic that describes the center of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Center {
-    /// Its mean.
+    /// The mean.
     Mean,
-    /// How probable it is: to be there, or to be the next thing in a bag.
+    /// The probability that a binary feature is one, or of a term in a multinomial distribution.
     Probability,
 }
 
 impl Center {
-    /// In words.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Center::Mean => "mean",
@@ -33,13 +33,13 @@ impl Center {
 }
 
 impl ClassMeans {
-    /// Means and variances.
+    /// From means and variances.
     pub fn of_moments(means: Matrix, variances: &Matrix) -> ClassMeans {
         let deviations = Some(variances.mapv(|v| v.max(0.0).sqrt()));
         ClassMeans { what: Center::Mean, centers: means, deviations }
     }
 
-    /// A mean and a deviation for each class and column.
+    /// From a function that returns mean and standard deviation of a class and column.
     pub fn of_columns(
         n_classes: usize,
         n_columns: usize,
@@ -54,10 +54,10 @@ impl ClassMeans {
     }
 }
 
-/// The mean and the deviation of values that occur with these shares.
+/// Mean and standard deviation of a discrete distribution, given as pairs of value and weight.
 pub(crate) fn moments_of(values: impl Iterator<Item = (f64, f64)> + Clone) -> (f64, f64) {
     let total: f64 = values.clone().map(|(_, p)| p).sum();
     let mean = values.clone().map(|(x, p)| x * p).sum::<f64>() / total;
-    let square = values.map(|(x, p)| p * (x - mean) * (x - mean)).sum::<f64>() / total;
-    (mean, square.sqrt())
+    let variance = values.map(|(x, p)| p * (x - mean) * (x - mean)).sum::<f64>() / total;
+    (mean, variance.sqrt())
 }

@@ -1,85 +1,87 @@
-//! A naive Bayes prediction as the lecture writes it: prior times one factor a column, normalized.
+//! A naive Bayes prediction as a product: the prior times one likelihood per column, normalized.
+//!
+//! `P(c | x) = P(c) Πⱼ p(xⱼ | c) / Σ_c′ P(c′) Πⱼ p(xⱼ | c′)`
 
-use super::short;
+use super::{column_name, ranked_by, short};
 use crate::data::Label;
 use crate::error::Result;
 use crate::model::Factored;
 use mercer_num::special::log_normalize;
 use serde::Serialize;
 
-/// Why a row got its class.
+/// The posterior of one row, factor by factor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explanation {
     /// The classes in code order.
     pub classes: Vec<Label>,
     /// `log P(class)`.
     pub log_priors: Vec<f64>,
-    /// One entry a column, in column order.
+    /// One entry per column, in column order.
     pub factors: Vec<Factor>,
     /// `log P(class) + Σ log factor`.
     pub log_joint: Vec<f64>,
     /// `P(class | row)`.
     pub posterior: Vec<f64>,
-    /// The class that wins, as a place in `classes`.
+    /// The index of the predicted class in `classes`.
     pub winner: usize,
-    /// The class that comes second.
+    /// The index of the runner-up in `classes`.
     pub runner_up: usize,
 }
 
-/// What one column says.
+/// The likelihood of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Factor {
     /// The column's name.
     pub column: String,
-    /// Its value; `None` where it is missing and has no say.
+    /// Its value; `None` if it is missing and has no factor.
     pub value: Option<f64>,
-    /// The value as the table has it, where that is not the number itself.
+    /// The category (level) that the value encodes, if the column is not numeric.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub word: Option<String>,
+    pub level: Option<String>,
     /// `log p(value | class)` for every class.
     pub log_factors: Vec<f64>,
-    /// The same with the numbers put in.
+    /// The formula of the likelihood for every class, with the numbers filled in.
     pub formulas: Vec<String>,
-    /// How much it speaks for the winner against the runner-up, in log-odds.
+    /// Its contribution to the log-odds of the predicted class over the runner-up.
     pub log_odds: f64,
 }
 
 impl Explanation {
-    /// The same with values as the table has them: `word` gets the place of a feature and its number.
+    /// The same explanation with the levels of categorical columns: `level` maps a feature index and a
+    /// value to the level it encodes.
     #[must_use]
-    pub fn in_words(mut self, word: impl Fn(usize, f64) -> Option<String>) -> Explanation {
+    pub fn with_levels(mut self, level: impl Fn(usize, f64) -> Option<String>) -> Explanation {
         for (j, factor) in self.factors.iter_mut().enumerate() {
-            factor.word = factor.word.take().or_else(|| factor.value.and_then(|x| word(j, x)));
+            factor.level = factor.level.take().or_else(|| factor.value.and_then(|x| level(j, x)));
         }
         self
     }
 
-    /// The log-odds of the prior, winner against runner-up.
+    /// The log-odds of the prior, predicted class over runner-up.
     pub fn prior_log_odds(&self) -> f64 {
         difference(&self.log_priors, self.winner, self.runner_up)
     }
 
-    /// The factors that have a say, the strongest first.
-    pub fn ladder(&self) -> Vec<&Factor> {
-        let mut rungs: Vec<&Factor> = self.factors.iter().filter(|f| f.value.is_some()).collect();
-        rungs.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()));
-        rungs
+    /// The factors of columns that are not missing, by magnitude of their contribution, the largest first.
+    pub fn ranked_contributions(&self) -> Vec<&Factor> {
+        let present = self.factors.iter().filter(|f| f.value.is_some());
+        ranked_by(present.collect(), |f| f.log_odds)
     }
 }
 
-/// Explains one row.
+/// Explains the posterior of one row.
 ///
 /// # Errors
-/// If the row does not fit the model.
+/// If the row has another number of columns than the model, or a cell that the model refuses.
 pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Explanation> {
     explain_shown(model, row, names, |_| true)
 }
 
-/// Explains one row of many columns: those that are not `shown`, as the words a text does not have,
-/// are told as one factor, if they have any say.
+/// Explains the posterior of one row with many columns: the columns that are not `shown`, such as terms that
+/// do not occur in a text, are combined into one factor, unless that factor is one.
 ///
 /// # Errors
-/// If the row does not fit the model.
+/// If the row has another number of columns than the model, or a cell that the model refuses.
 pub fn explain_shown(
     model: &dyn Factored,
     row: &[f64],
@@ -104,9 +106,9 @@ pub fn explain_shown(
         .map(|(j, factors)| {
             let present = !row[j].is_nan();
             Factor {
-                column: names.get(j).cloned().unwrap_or_else(|| format!("x{j}")),
+                column: column_name(names, j),
                 value: present.then_some(row[j]),
-                word: None,
+                level: None,
                 formulas: (0..factors.len() as u32)
                     .filter(|_| present)
                     .map(|c| model.factor_formula_in(j, c, row))
@@ -117,18 +119,18 @@ pub fn explain_shown(
         })
         .collect();
     let hidden: Vec<usize> = (0..row.len()).filter(|j| !shown(*j)).collect();
-    let mut together = vec![0.0; log_joint.len()];
+    let mut combined = vec![0.0; log_joint.len()];
     for j in &hidden {
-        together.iter_mut().zip(log_factors.row(*j)).for_each(|(sum, f)| *sum += f);
+        combined.iter_mut().zip(log_factors.row(*j)).for_each(|(sum, f)| *sum += f);
     }
-    if together.iter().any(|sum| *sum != 0.0) {
+    if combined.iter().any(|sum| *sum != 0.0) {
         factors.push(Factor {
             column: "absent".to_owned(),
             value: Some(hidden.len() as f64),
-            word: Some(format!("{} words that do not occur", hidden.len())),
-            formulas: together.iter().map(|sum| format!("exp({})", short(*sum))).collect(),
-            log_odds: difference(&together, winner, runner_up),
-            log_factors: together,
+            level: Some(format!("{} terms that do not occur", hidden.len())),
+            formulas: combined.iter().map(|sum| format!("exp({})", short(*sum))).collect(),
+            log_odds: difference(&combined, winner, runner_up),
+            log_factors: combined,
         });
     }
     Ok(Explanation {
@@ -142,7 +144,7 @@ pub fn explain_shown(
     })
 }
 
-/// `a[winner] − a[loser]`, zero where both are impossible.
+/// `a[winner] − a[loser]`; zero if both are `−∞`.
 pub(super) fn difference(a: &[f64], winner: usize, loser: usize) -> f64 {
     if a[winner] == a[loser] { 0.0 } else { a[winner] - a[loser] }
 }

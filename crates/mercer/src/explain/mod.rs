@@ -1,22 +1,26 @@
-//! Predictions told step by step, as data; the faces print them.
+//! Explanations of single predictions, as data for the interfaces to print.
+//!
+//! - `factors`: naive Bayes as a product of the prior and one likelihood per column
+//! - `scores`: the scores of the classes as sums with one term per column
+//! - `terms`: a linear prediction as a sum with one term per column
+//! - `support_vectors`: a kernel expansion as a sum over support vectors
+//! - `class_means`: mean and standard deviation of every column within every class
 
 mod class_means;
 mod factors;
 mod scores;
 mod support_vectors;
 mod terms;
-mod texts;
 
 pub(crate) use class_means::moments_of;
 pub use class_means::{Center, ClassMeans};
 pub use factors::{Explanation, Factor, explain, explain_shown};
 pub use scores::{ScoreExplanation, ScoreTerm, explain_scores};
 pub(crate) use support_vectors::first_two;
-pub use support_vectors::{Support, SupportExplanation};
+pub use support_vectors::{SupportExplanation, SupportVectorTerm};
 pub use terms::{Term, TermExplanation, Terms, explain_terms};
-pub use texts::{Piece, marked};
 
-/// A number with four significant digits and at least two decimals, as a lecture would write it.
+/// A number with four significant digits and at least two decimals.
 ///
 /// ```
 /// use mercer::explain::short;
@@ -28,15 +32,26 @@ pub fn short(x: f64) -> String {
     if x == 0.0 || !x.is_finite() {
         return format!("{x}");
     }
-    let size = x.abs().log10().floor() as i32;
-    if !(-4..7).contains(&size) {
+    let exponent = x.abs().log10().floor() as i32;
+    if !(-4..7).contains(&exponent) {
         return format!("{x:.3e}");
     }
-    let digits = (3 - size).max(2) as usize;
+    let digits = (3 - exponent).max(2) as usize;
     let text = format!("{x:.digits$}");
     if text.contains('.') {
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     } else {
         text
     }
+}
+
+/// Sorts contributions by magnitude, the largest first; ties keep their order.
+fn ranked_by<T>(mut contributions: Vec<&T>, value: impl Fn(&T) -> f64) -> Vec<&T> {
+    contributions.sort_by(|a, b| value(b).abs().total_cmp(&value(a).abs()));
+    contributions
+}
+
+/// The name of a column, `x{j}` if it has none.
+fn column_name(names: &[String], j: usize) -> String {
+    names.get(j).cloned().unwrap_or_else(|| format!("x{j}"))
 }

@@ -1,66 +1,66 @@
-//! A class told as a sum: where each class starts, and what each column adds.
+//! The score of every class as a sum: an intercept and one term per column.
 
 use super::factors::difference;
+use super::{column_name, ranked_by};
 use crate::data::Label;
 use crate::error::{Error, Result};
 use crate::model::Model;
 use mercer_num::Rows;
 use serde::Serialize;
 
-/// Why a row got its class.
+/// The scores of one row, term by term.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoreExplanation {
     /// The classes in code order.
     pub classes: Vec<Label>,
-    /// The scores before any column is looked at.
-    pub starts: Vec<f64>,
-    /// One entry a column, in column order.
+    /// The intercept of every class.
+    pub intercepts: Vec<f64>,
+    /// One entry per column, in column order.
     pub terms: Vec<ScoreTerm>,
-    /// Squared Mahalanobis distances from the centers, where the model has centers.
+    /// Squared Mahalanobis distances to the class means; empty if the model has none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distances: Vec<f64>,
-    /// `start + Σ term`.
+    /// `intercept + Σ term`.
     pub scores: Vec<f64>,
-    /// `P(class | row)`, where the model has probabilities.
+    /// `P(class | row)`; empty if the model has no probabilities.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub posterior: Vec<f64>,
-    /// The class that wins, as a place in `classes`.
+    /// The index of the predicted class in `classes`.
     pub winner: usize,
-    /// The class that comes second.
+    /// The index of the runner-up in `classes`.
     pub runner_up: usize,
 }
 
-/// What one column adds.
+/// The terms of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScoreTerm {
     /// The column's name.
     pub column: String,
     /// Its value.
     pub value: f64,
-    /// What it adds to the score of every class.
+    /// Its term in the score of every class.
     pub terms: Vec<f64>,
-    /// How much it speaks for the winner against the runner-up; in log-odds, where scores are such.
+    /// Its contribution to the score difference of the predicted class and the runner-up: log-odds, if the
+    /// scores are log-probabilities.
     pub log_odds: f64,
 }
 
 impl ScoreExplanation {
-    /// The log-odds before any column is looked at, winner against runner-up.
-    pub fn start_log_odds(&self) -> f64 {
-        difference(&self.starts, self.winner, self.runner_up)
+    /// The difference of the intercepts, predicted class minus runner-up.
+    pub fn intercept_log_odds(&self) -> f64 {
+        difference(&self.intercepts, self.winner, self.runner_up)
     }
 
-    /// The terms, the strongest first.
-    pub fn ladder(&self) -> Vec<&ScoreTerm> {
-        let mut rungs: Vec<&ScoreTerm> = self.terms.iter().collect();
-        rungs.sort_by(|a, b| b.log_odds.abs().total_cmp(&a.log_odds.abs()));
-        rungs
+    /// The columns by magnitude of their contribution, the largest first.
+    pub fn ranked_contributions(&self) -> Vec<&ScoreTerm> {
+        ranked_by(self.terms.iter().collect(), |t| t.log_odds)
     }
 }
 
-/// Explains one row.
+/// Explains the scores of one row.
 ///
 /// # Errors
-/// If the row does not fit the model, or the model's scores are no sums.
+/// If the row has another number of columns than the model, or the model's scores are not sums.
 pub fn explain_scores(
     model: &dyn Model,
     row: &[f64],
@@ -68,9 +68,9 @@ pub fn explain_scores(
 ) -> Result<ScoreExplanation> {
     let summed = model.summed().ok_or_else(|| Error::Unable {
         estimator: "this model".to_owned(),
-        what: "tell its scores term by term".to_owned(),
+        what: "explain its scores term by term".to_owned(),
     })?;
-    let (starts, terms) = summed.terms(row)?;
+    let (intercepts, terms) = summed.terms(row)?;
     let rows = Rows::from(ndarray::ArrayView1::from(row));
     let distances = match model.discriminant() {
         Some(model) => model.distances(&rows)?.row(0).to_vec(),
@@ -80,22 +80,22 @@ pub fn explain_scores(
         Some(model) => model.log_proba(&rows)?.row(0).mapv(f64::exp).to_vec(),
         None => Vec::new(),
     };
-    let mut scores = starts.clone();
+    let mut scores = intercepts.clone();
     for terms in terms.outer_iter() {
         scores.iter_mut().zip(terms).for_each(|(score, term)| *score += term);
     }
     let mut order: Vec<usize> = (0..scores.len()).collect();
-    // The most probable class is the predicted one, also where that is not the highest score.
-    let chance = |c: usize| posterior.get(c).copied().unwrap_or(0.0);
+    // The predicted class is the most probable one, even if calibration gives another class the highest score.
+    let probability = |c: usize| posterior.get(c).copied().unwrap_or(0.0);
     order.sort_by(|a, b| {
-        chance(*b).total_cmp(&chance(*a)).then_with(|| scores[*b].total_cmp(&scores[*a]))
+        probability(*b).total_cmp(&probability(*a)).then_with(|| scores[*b].total_cmp(&scores[*a]))
     });
     let (winner, runner_up) = (order[0], order[1]);
     let terms = terms
         .outer_iter()
         .enumerate()
         .map(|(j, terms)| ScoreTerm {
-            column: names.get(j).cloned().unwrap_or_else(|| format!("x{j}")),
+            column: column_name(names, j),
             value: row[j],
             log_odds: difference(&terms.to_vec(), winner, runner_up),
             terms: terms.to_vec(),
@@ -103,7 +103,7 @@ pub fn explain_scores(
         .collect();
     Ok(ScoreExplanation {
         classes: summed.classes().labels().to_vec(),
-        starts,
+        intercepts,
         terms,
         distances,
         scores,

@@ -1,5 +1,6 @@
-//! A weighted sum told term by term: which column pushed the prediction where.
+//! A linear prediction as a sum: the intercept and one term per column.
 
+use super::{column_name, ranked_by};
 use crate::error::{Error, Result};
 use crate::model::Additive;
 use serde::Serialize;
@@ -7,55 +8,53 @@ use serde::Serialize;
 /// A prediction that is `intercept + Σⱼ coefficientⱼ · xⱼ`.
 #[derive(Clone, Copy, Debug)]
 pub struct Terms<'a> {
-    /// The constant term.
+    /// The intercept.
     pub intercept: f64,
-    /// The weight of each column.
+    /// The coefficient of each column.
     pub coefficients: &'a [f64],
-    /// Where each column stands on average, zero where that is not part of the model.
+    /// The training mean of each column, zero if the model does not store it.
     pub means: &'a [f64],
 }
 
-/// Why a row got its number.
+/// The prediction of a linear model for one row, term by term.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TermExplanation {
-    /// The constant term.
+    /// The intercept.
     pub intercept: f64,
-    /// One entry a column, in column order.
+    /// One entry per column, in column order.
     pub terms: Vec<Term>,
-    /// What an average row gets.
+    /// The prediction for a row of column means.
     pub average: f64,
     /// `intercept + Σ term`.
     pub prediction: f64,
 }
 
-/// What one column adds.
+/// The term of one column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Term {
     /// The column's name.
     pub column: String,
     /// Its value.
     pub value: f64,
-    /// Its weight.
+    /// Its coefficient.
     pub coefficient: f64,
-    /// Weight times value.
+    /// `coefficient · value`.
     pub term: f64,
-    /// How far it moves the prediction from that of an average row.
-    pub push: f64,
+    /// `coefficient · (value − mean)`: by how much the column moves the prediction away from `average`.
+    pub contribution: f64,
 }
 
 impl TermExplanation {
-    /// The terms, the strongest push first.
-    pub fn ladder(&self) -> Vec<&Term> {
-        let mut rungs: Vec<&Term> = self.terms.iter().collect();
-        rungs.sort_by(|a, b| b.push.abs().total_cmp(&a.push.abs()));
-        rungs
+    /// The terms by magnitude of their contribution, the largest first.
+    pub fn ranked_contributions(&self) -> Vec<&Term> {
+        ranked_by(self.terms.iter().collect(), |t| t.contribution)
     }
 }
 
-/// Explains one row.
+/// Explains the prediction for one row.
 ///
 /// # Errors
-/// If the row does not fit the model or has a cell that is not finite.
+/// If the row has another number of columns than the model, or a cell that is not finite.
 pub fn explain_terms(
     model: &dyn Additive,
     row: &[f64],
@@ -72,11 +71,11 @@ pub fn explain_terms(
         .iter()
         .enumerate()
         .map(|(j, value)| Term {
-            column: names.get(j).cloned().unwrap_or_else(|| format!("x{j}")),
+            column: column_name(names, j),
             value: *value,
             coefficient: coefficients[j],
             term: coefficients[j] * value,
-            push: coefficients[j] * (value - means[j]),
+            contribution: coefficients[j] * (value - means[j]),
         })
         .collect();
     let at = |x: &[f64]| coefficients.iter().zip(x).map(|(b, x)| b * x).sum::<f64>();

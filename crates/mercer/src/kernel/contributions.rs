@@ -3,7 +3,7 @@
 use super::expansion::Segment;
 use super::{Function, Kernel, KernelExpansion, KernelRows};
 use crate::error::Result;
-use crate::explain::{Support, SupportExplanation, short};
+use crate::explain::{SupportExplanation, SupportVectorTerm, short};
 use mercer_num::Rows;
 
 impl KernelExpansion {
@@ -32,21 +32,21 @@ impl KernelExpansion {
                 }
             }
         }
-        let support = |(k, coefficient): (usize, f64)| Support {
+        let support = |(k, coefficient): (usize, f64)| SupportVectorTerm {
             row: self.support[k],
             coefficient,
             kernel: values[k],
             term: coefficient * values[k],
         };
         let some = coefficients.into_iter().enumerate().filter(|(_, c)| *c != 0.0);
-        let supports: Vec<Support> = some.map(support).collect();
+        let support_vectors: Vec<SupportVectorTerm> = some.map(support).collect();
         let intercept = sum.iter().map(|(k, times)| times * self.intercepts[*k]).sum();
         Ok(SupportExplanation {
             kernel: self.function.formula(),
             between: None,
             intercept,
-            sum: supports.iter().fold(intercept, |sum, support| sum + support.term),
-            supports,
+            sum: support_vectors.iter().fold(intercept, |sum, support| sum + support.term),
+            support_vectors,
         })
     }
 }

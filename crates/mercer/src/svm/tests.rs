@@ -83,9 +83,9 @@ fn an_answer_is_told_by_the_rows_it_comes_from() {
     let [first, second] = told.between.as_ref().unwrap();
     assert_eq!((first.to_string(), second.to_string()), ("b".into(), "c".into()));
     assert_eq!(told.kernel, "x·z");
-    assert_eq!(told.supports.iter().map(|s| s.row).collect::<Vec<_>>(), [1, 2]);
-    near(told.supports[0].term, 7.0 / 8.0, 1e-8);
-    near(told.supports[1].term, -21.0 / 8.0, 1e-8);
+    assert_eq!(told.support_vectors.iter().map(|s| s.row).collect::<Vec<_>>(), [1, 2]);
+    near(told.support_vectors[0].term, 7.0 / 8.0, 1e-8);
+    near(told.support_vectors[1].term, -21.0 / 8.0, 1e-8);
     near(told.intercept, 2.0, 1e-8);
     near(told.sum, 0.25, 1e-8);
 }

@@ -79,7 +79,7 @@ fn the_explanation_multiplies_out_as_on_the_board() {
 fn the_ladder_adds_up_to_the_log_odds() {
     let told = explained(95.0);
 
-    let ladder = told.ladder();
+    let ladder = told.ranked_contributions();
     let climbed: f64 = told.prior_log_odds() + ladder.iter().map(|f| f.log_odds).sum::<f64>();
 
     // 0.3 · N(95; 90, 25) = 0.3 · 0.0484 beats 0.7 · N(95; 110, 2975) = 0.7 · 0.0070.
@@ -96,7 +96,7 @@ fn a_missing_income_leaves_the_prior() {
 
     assert_eq!(told.factors[0].value, None);
     assert!(told.factors[0].formulas.is_empty());
-    assert!(told.ladder().is_empty());
+    assert!(told.ranked_contributions().is_empty());
     assert!((told.posterior[0] - 0.7).abs() < 1e-15);
 }
 

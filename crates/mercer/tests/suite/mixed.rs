@@ -224,10 +224,10 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     let names = trained.features.names();
     let told = mercer::explain::explain(model.factored().unwrap(), &rows.rows().row(2), &names)
         .unwrap()
-        .in_words(|j, x| trained.features.word(j, x));
+        .with_levels(|j, x| trained.features.word(j, x));
     let factor = |name: &str| told.factors.iter().find(|f| f.column == name).unwrap();
-    assert_eq!(factor("domain").word.as_deref(), Some("com"));
-    assert_eq!(factor("urgent").word.as_deref(), Some("true"));
+    assert_eq!(factor("domain").level.as_deref(), Some("com"));
+    assert_eq!(factor("urgent").level.as_deref(), Some("true"));
     // Ten words of spam, four of them "win".
     assert!(factor("win").formulas[1].starts_with("((4 + 1) / (10 + "), "{:?}", factor("win"));
     let bytes = trained.to_bytes().unwrap();

@@ -22,7 +22,7 @@ proptest! {
                 let told = explain_terms(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
 
                 let sum = told.intercept + told.terms.iter().map(|t| t.term).sum::<f64>();
-                let pushed = told.average + told.terms.iter().map(|t| t.push).sum::<f64>();
+                let pushed = told.average + told.terms.iter().map(|t| t.contribution).sum::<f64>();
                 prop_assert!(near(told.prediction, predicted, LONG_WAY));
                 prop_assert!(near(sum, predicted, LONG_WAY));
                 prop_assert!(near(pushed, predicted, LONG_WAY));
@@ -91,7 +91,7 @@ proptest! {
                 let (winner, predicted) = (told.winner, predicted[i] as usize);
                 let tie = near(scores[[i, winner]], scores[[i, predicted]], LONG_WAY);
                 prop_assert!(winner == predicted || tie);
-                prop_assert_eq!(told.ladder().len(), row.iter().filter(|v| !v.is_nan()).count());
+                prop_assert_eq!(told.ranked_contributions().len(), row.iter().filter(|v| !v.is_nan()).count());
             }
         }
     }
@@ -112,8 +112,8 @@ proptest! {
             for (i, row) in case.x.outer_iter().enumerate() {
                 let told = model.supported().unwrap().supports(&row.to_vec()).unwrap();
 
-                let sum = told.intercept + told.supports.iter().map(|s| s.term).sum::<f64>();
-                let size = told.supports.iter().map(|s| s.term.abs()).sum::<f64>().max(1.0);
+                let sum = told.intercept + told.support_vectors.iter().map(|s| s.term).sum::<f64>();
+                let size = told.support_vectors.iter().map(|s| s.term.abs()).sum::<f64>().max(1.0);
                 prop_assert!(near(told.sum, sum, ROUNDING * size));
                 if let Some(number) = numbers.get(i) {
                     // Machines answer in the precision they keep.
@@ -152,7 +152,7 @@ proptest! {
                 if card.can("probabilistic") {
                     prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 }
-                prop_assert_eq!(told.ladder().len(), row.len());
+                prop_assert_eq!(told.ranked_contributions().len(), row.len());
             }
             let Some(model) = model.discriminant() else { continue };
             for name in model.derived_names() {
