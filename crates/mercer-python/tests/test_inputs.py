@@ -151,7 +151,7 @@ def test_a_part_of_a_cell_may_be_negative_but_not_the_cell():
     np.testing.assert_array_equal(model.feature_count_, [[2.0, 0.0], [0.0, 1.0]])
     np.testing.assert_array_equal(BernoulliNB(binarize=2.5).fit(rows, [0, 1]).feature_count_, 0)
     rows.data[0] = 0.5
-    with pytest.raises(ValueError, match=r"row 1, column 1: -0\.5 is not a count"):
+    with pytest.raises(ValueError, match=r"row 1, column 1: found -0\.5, expected a count"):
         MultinomialNB().fit(rows, [0, 1])
 
 
@@ -312,7 +312,7 @@ REFUSED = {
     "measured label": ([[1.0], [2.0]], [0.25, 1.5], {}, "continuous"),
     "large label": ([[1.0], [2.0]], np.array([1, 2**63], np.uint64), {}, "beyond 64 bits"),
     "missing nullable label": ([[1.0], [2.0]], pd.Series([1, None], dtype="Int64"), {}, "NaN"),
-    "no spread": ([[1.0], [1.0]], [0, 1], {}, "does not vary"),
+    "no spread": ([[1.0], [1.0]], [0, 1], {}, "zero variance"),
 }
 
 

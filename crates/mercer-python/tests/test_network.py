@@ -109,7 +109,7 @@ def test_a_network_with_the_class_in_it_tells_classes():
 
 
 def test_mistakes_are_named(alarm):
-    with pytest.raises(ValueError, match="no variable is called `Fire`"):
+    with pytest.raises(ValueError, match="unknown variable `Fire`"):
         alarm.query("Fire")
     with pytest.raises(ValueError, match="line 1"):
         BayesianNetwork.from_bif("nonsense {")

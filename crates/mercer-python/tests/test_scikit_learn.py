@@ -206,7 +206,7 @@ def test_numbers_that_are_already_zeros_and_ones_need_no_threshold():
     ours = BernoulliNB(binarize=None).fit(X, y)
 
     np.testing.assert_array_equal(ours.predict(X), BernoulliNB().fit(X, y).predict(X))
-    with pytest.raises(ValueError, match="row 1, column 1: 2 is not a count"):
+    with pytest.raises(ValueError, match="row 1, column 1: found 2, expected a count"):
         BernoulliNB(binarize=None).fit(np.full_like(X, 2), y)
 
 

@@ -1,324 +1,341 @@
-//! What can go wrong, with the facts a caller could act on.
+//! The errors of this crate: one variant for every problem that a caller can act on.
+//!
+//! A message says where the problem is, what was found, what was expected, and what to do about it.
 
 use mercer_num::memory::Bytes;
 use thiserror::Error;
 
-/// The result of anything in this crate that can fail.
+/// The result of a fallible function of this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// What went wrong. Rows and columns count from one in messages, from zero in fields.
+/// An error. Rows and columns are counted from zero in fields and from one in messages.
 #[derive(Clone, Debug, PartialEq, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No rows, or none with any weight.
-    #[error("no rows to learn from")]
+    /// There are no rows, or all sample weights are zero.
+    #[error("found no rows with a positive weight; at least one is required")]
     NoRows,
-    /// No column an estimator could use.
-    #[error("no column is left to learn from; text columns need a text model")]
+    /// No column is usable as a feature.
+    #[error(
+        "found no feature columns; add a numeric, categorical or boolean column, or choose an estimator \
+         that accepts text"
+    )]
     NoFeatures,
-    /// Nothing to tell apart.
-    #[error("only one class (`{class}`) is present; a classifier needs at least two classes")]
+    /// The target has a single class.
+    #[error(
+        "found only one class (`{class}`) in the target; a classifier needs at least two classes"
+    )]
     OneClass {
-        /// The class.
+        /// The only class.
         class: String,
     },
-    /// Classes that no hyperplane tells apart.
+    /// No hyperplane separates two classes.
     #[error(
-        "`{first}` and `{second}` cannot be told apart without a mistake: {} of `{first}` is the same point as {} \
-         of `{second}` (they are {distance:.1e} apart). Set `margin` to `soft`, or take another kernel",
+        "the classes `{first}` and `{second}` are not linearly separable in the feature space of the kernel: {} of \
+         `{first}` coincides with {} of `{second}` (distance {distance:.1e}); set `margin` to `soft`, or choose \
+         another kernel",
         mixture(&witness[0]),
         mixture(&witness[1])
     )]
     NotSeparable {
-        /// A class.
+        /// The first class.
         first: String,
-        /// Another.
+        /// The second class.
         second: String,
-        /// Rows of the first and of the second with their shares: the mixtures meet.
+        /// A convex combination of rows of each class, as pairs of row and coefficient: the two coincide.
         witness: [Vec<(usize, f64)>; 2],
-        /// How far the mixtures are from each other.
+        /// The distance of the two combinations.
         distance: f64,
     },
-    /// A matrix of the wrong width.
-    #[error("found {found} columns where {expected} were expected")]
+    /// The number of columns is wrong.
+    #[error("found {found} columns, expected {expected}")]
     Columns {
-        /// What came.
+        /// The number found.
         found: usize,
-        /// What should have come.
+        /// The number expected.
         expected: usize,
     },
-    /// Two things that go together differ in length.
-    #[error("{what} has length {found} where {expected} was expected")]
+    /// Two arrays that belong together differ in length.
+    #[error("{what} has length {found}, expected {expected}")]
     Length {
-        /// Which.
+        /// The name of the array.
         what: String,
-        /// What came.
+        /// The number found.
         found: usize,
-        /// What should have come.
+        /// The number expected.
         expected: usize,
     },
-    /// Sparse rows that lie by columns.
-    #[error("the sparse matrix is stored by columns; convert it to rows with `to_csr`")]
+    /// A sparse matrix in CSC format.
+    #[error("the sparse matrix is in CSC format, expected CSR; convert it with `to_csr()`")]
     ByColumns,
-    /// A cell that cannot be computed with.
-    #[error("row {}, column {}: {value} is not a finite number", row + 1, column + 1)]
+    /// A cell that is NaN or infinite.
+    #[error("row {}, column {}: found {value}, expected a finite number{}", row + 1, column + 1, missing(*value))]
     NotFinite {
-        /// Counted from zero.
+        /// The row, counted from zero.
         row: usize,
-        /// Counted from zero.
+        /// The column, counted from zero.
         column: usize,
-        /// What stands there.
+        /// The value found.
         value: f64,
     },
-    /// A cell that counts nothing: negative, or not zero or one where only those are.
-    #[error("row {}, column {}: {value} is not a count", row + 1, column + 1)]
-    NotACount {
-        /// Counted from zero.
-        row: usize,
-        /// Counted from zero.
-        column: usize,
-        /// What stands there.
-        value: f64,
-    },
-    /// A cell that is no category: negative, not whole, or too large.
+    /// A cell that is not a count: negative, or neither zero nor one where the features are binary.
     #[error(
-        "row {}, column {}: {value} is not the code of a category, a whole number from 0 to 16777215",
+        "row {}, column {}: found {value}, expected a count (at least 0, or exactly 0 or 1 for binary features \
+         that are not binarized); drop the column or choose an estimator for real-valued features",
+        row + 1, column + 1
+    )]
+    NotACount {
+        /// The row, counted from zero.
+        row: usize,
+        /// The column, counted from zero.
+        column: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// A cell that is not a category code: negative, not an integer, or too large.
+    #[error(
+        "row {}, column {}: found {value}, expected a category code (an integer from 0 to 16777215); encode the \
+         categories as integers first",
         row + 1, column + 1
     )]
     NotACategory {
-        /// Counted from zero.
+        /// The row, counted from zero.
         row: usize,
-        /// Counted from zero.
+        /// The column, counted from zero.
         column: usize,
-        /// What stands there.
+        /// The value found.
         value: f64,
     },
-    /// A category that was never seen, where that is not allowed.
+    /// A category that did not occur in the training data, where `unseen` is `error`.
     #[error(
-        "row {}, column {}: category {value} was not seen in training; say `unseen` is `ignore` or \
-         `other` to go on without it", row + 1, column + 1
+        "row {}, column {}: category {value} does not occur in the training data; set `unseen` to `ignore` or \
+         `other` to accept unknown categories",
+        row + 1, column + 1
     )]
     UnseenCategory {
-        /// Counted from zero.
+        /// The row, counted from zero.
         row: usize,
-        /// Counted from zero.
+        /// The column, counted from zero.
         column: usize,
-        /// What stands there.
+        /// The value found.
         value: f64,
     },
     /// A sample weight that is negative or not finite.
-    #[error("row {}: weight {value} is not a finite number of at least zero", row + 1)]
+    #[error("row {}: found sample weight {value}, expected a finite number of at least 0", row + 1)]
     Weight {
-        /// Counted from zero.
+        /// The row, counted from zero.
         row: usize,
-        /// What stands there.
+        /// The value found.
         value: f64,
     },
-    /// A bell curve without width.
+    /// A column without variance in a class, under a Gaussian likelihood.
     #[error(
-        "column {} does not vary in class `{class}`, so its density is infinite; \
-         raise `var_smoothing` or leave the column out", column + 1
+        "column {} has zero variance in class `{class}`, so its Gaussian density is infinite; increase \
+         `var_smoothing` or drop the column",
+        column + 1
     )]
     ZeroVariance {
-        /// Counted from zero.
+        /// The column, counted from zero.
         column: usize,
-        /// In which class.
+        /// The class.
         class: String,
     },
-    /// Numbers whose squares leave the range of a double.
-    #[error("column {} holds numbers too large to square; scale it down", column + 1)]
+    /// A column whose squares overflow a 64-bit float.
+    #[error(
+        "column {} has values whose squares overflow; divide the column by a large constant", column + 1
+    )]
     TooLarge {
-        /// Counted from zero.
+        /// The column, counted from zero.
         column: usize,
     },
-    /// Steps that grew beyond all numbers.
+    /// Gradient descent that diverged.
     #[error(
-        "the weights grew beyond all numbers in pass {pass}; scale the columns (`--prepare \
-         scale=standard`, or a StandardScaler), or take shorter steps with a smaller `eta0`"
+        "the weights diverged in epoch {pass}; standardize the columns (`--prepare scale=standard`, or a \
+         StandardScaler), or decrease the learning rate `eta0`"
     )]
     Diverged {
-        /// The pass it happened in, counted from one.
+        /// The epoch, counted from one.
         pass: u64,
     },
-    /// A parameter outside its range.
+    /// A parameter with an invalid value.
     #[error("parameter `{name}` is {found}; it must be {expected}")]
     Parameter {
         /// Its name.
         name: String,
-        /// What came.
+        /// The value found.
         found: String,
-        /// What is allowed.
+        /// The values that are valid.
         expected: String,
     },
-    /// A parameter nobody declared.
-    #[error("`{estimator}` has no parameter `{name}`; it has {known}")]
+    /// A parameter that the estimator does not have.
+    #[error("`{estimator}` has no parameter `{name}`; its parameters are {known}")]
     UnknownParameter {
-        /// Whose parameter.
+        /// The estimator.
         estimator: String,
-        /// What came.
+        /// The name found.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: String,
     },
     /// An estimator that is not in the catalog.
-    #[error("no estimator is called `{id}`; there are {known}")]
+    #[error("unknown estimator `{id}`; the estimators are {known}")]
     UnknownEstimator {
-        /// What came.
+        /// The identifier found.
         id: String,
-        /// What there is.
+        /// The identifiers that exist.
         known: String,
     },
-    /// Something the estimator cannot do.
+    /// An operation that the estimator does not support.
     #[error("`{estimator}` cannot {what}")]
     Unable {
-        /// Which estimator.
+        /// The estimator.
         estimator: String,
-        /// What was asked.
+        /// The operation, as a verb.
         what: String,
     },
-    /// A column the model was trained with is not there.
-    #[error("column `{name}` is missing")]
+    /// A column that the model needs is not in the data.
+    #[error("column `{name}` is not in the data")]
     MissingColumn {
         /// Its name.
         name: String,
     },
-    /// Two columns of one name.
-    #[error("column `{name}` appears twice")]
+    /// Two columns with the same name.
+    #[error("column name `{name}` is not unique; rename one of the columns")]
     RepeatedColumn {
         /// Its name.
         name: String,
     },
-    /// A column of the wrong kind.
-    #[error("column `{column}` is {found}; {expected} was expected")]
+    /// A column of the wrong type.
+    #[error("column `{column}` is {found}, expected {expected}")]
     Kind {
         /// Its name.
         column: String,
-        /// What it is.
+        /// The type found.
         found: String,
-        /// What it should be.
+        /// The type expected.
         expected: String,
     },
-    /// A row without a class or number to learn.
-    #[error("row {}: column `{column}` has no value, so there is nothing to learn from the row", row + 1)]
+    /// A row whose target is missing.
+    #[error("row {}: the target `{column}` is missing; drop the rows without a target", row + 1)]
     MissingTarget {
-        /// Counted from zero.
+        /// The row, counted from zero.
         row: usize,
-        /// The target.
+        /// The target column.
         column: String,
     },
-    /// A class the model does not know.
-    #[error("class `{class}` is not one of {known}")]
+    /// A class that is not among the known ones.
+    #[error("unknown class `{class}`; the classes are {known}")]
     UnknownClass {
-        /// What came.
+        /// The class found.
         class: String,
-        /// What there is.
+        /// The classes that exist.
         known: String,
     },
-    /// A random variable a table does not have.
-    #[error("no variable is called `{name}`; there are {known}")]
+    /// A random variable that is not in the table or network.
+    #[error("unknown variable `{name}`; the variables are {known}")]
     UnknownVariable {
-        /// What came.
+        /// The name found.
         name: String,
-        /// What there is.
+        /// The names that exist.
         known: String,
     },
-    /// Parts that do not make a Bayesian network.
+    /// An invalid Bayesian network.
     #[error("variable `{variable}`: {why}")]
     Network {
-        /// Where.
+        /// The variable.
         variable: String,
-        /// What does not fit.
+        /// The problem.
         why: String,
     },
-    /// Text that is not in the BIF format.
-    #[error("line {line}: found {found} where {expected} was expected")]
+    /// A syntax error in a BIF file.
+    #[error("line {line}: found {found}, expected {expected}")]
     Bif {
-        /// Counted from one.
+        /// The line, counted from one.
         line: usize,
-        /// What came.
+        /// The token found.
         found: String,
-        /// What should have come.
+        /// The token expected.
         expected: String,
     },
-    /// A value a random variable does not take.
-    #[error("`{variable}` does not take the value `{value}`; it takes {known}")]
+    /// A value outside the domain of a random variable.
+    #[error("variable `{variable}` has no value `{value}`; its values are {known}")]
     UnknownValue {
-        /// Whose value.
+        /// The variable.
         variable: String,
-        /// What came.
+        /// The value found.
         value: String,
-        /// What there is.
+        /// The values that exist.
         known: String,
     },
-    /// A number that is no probability, count or cost where one must stand.
+    /// A number that is not a valid probability, count or cost.
     #[error("{what} is {value}; it must be {expected}")]
     Number {
-        /// Which number.
+        /// What the number is.
         what: String,
-        /// What came.
+        /// The number found.
         value: f64,
-        /// What is allowed.
+        /// The numbers that are valid.
         expected: String,
     },
-    /// Probabilities that do not add up to one.
-    #[error("{what} add up to {sum}, not to 1")]
+    /// Probabilities that do not sum to one.
+    #[error("{what} sum to {sum}, expected 1")]
     NotOne {
-        /// Which.
+        /// Which probabilities.
         what: String,
-        /// What they add up to.
+        /// Their sum.
         sum: f64,
     },
-    /// A condition, or evidence, of probability zero.
-    #[error("{what} has probability 0, so nothing can be concluded from it")]
+    /// Conditioning on an event of probability zero.
+    #[error("{what} has probability 0, so the conditional probability is undefined")]
     Impossible {
-        /// The condition.
+        /// The event.
         what: String,
     },
-    /// Two summaries that do not fit together.
+    /// Statistics that cannot be merged.
     #[error("cannot merge: {why}")]
     Merge {
-        /// What differs.
+        /// The difference.
         why: String,
     },
-    /// More was taken out than had been put in.
+    /// Rows to forget that were never observed.
     #[error("cannot forget: {why}")]
     Forget {
-        /// What is short.
+        /// The shortage.
         why: String,
     },
-    /// The memory budget does not allow it.
+    /// The memory budget is too small.
     #[error(
-        "{what} needs about {}, more than the budget of {}{}",
+        "{what} needs about {}, more than the memory budget of {}{}",
         Bytes(*needed), Bytes(*budget), after(instead)
     )]
     Memory {
-        /// For what.
+        /// The operation.
         what: String,
-        /// The estimate.
+        /// The estimate in bytes.
         needed: u64,
-        /// What is allowed.
+        /// The budget in bytes.
         budget: u64,
-        /// What could be done; empty where there is nothing to advise.
+        /// The remedy; empty if there is none.
         instead: &'static str,
     },
-    /// Stopped before anything was learned.
-    #[error("stopped before a single row was learned from")]
+    /// The fit was stopped before it could return a model.
+    #[error("stopped before the fit could return a model; raise the time limit")]
     Stopped,
-    /// A model file that is damaged or not one.
-    #[error("not a usable model file: {0}")]
+    /// A file that is not a valid model file.
+    #[error("not a valid model file: {0}")]
     File(String),
-    /// The system refused to read or write.
+    /// The operating system failed to read or write a file.
     #[error("{path}: {why}")]
     System {
-        /// Which file.
+        /// The file.
         path: String,
-        /// What the system said.
+        /// The message of the operating system.
         why: String,
     },
 }
 
 impl Error {
-    /// The same error in a batch that comes after `n` other rows.
+    /// The same error with its row moved by `n`, for a batch that follows `n` other rows.
     #[must_use]
     pub fn after_rows(self, n: usize) -> Error {
         match self {
@@ -340,9 +357,9 @@ impl Error {
         }
     }
 
-    /// The same error where the rows looked at stand at some places among all.
+    /// The same error with its row replaced by `rows[row]`, for a selection of rows.
     #[must_use]
-    pub fn in_row(mut self, places: &[usize]) -> Error {
+    pub fn in_row(mut self, rows: &[usize]) -> Error {
         if let Error::NotFinite { row, .. }
         | Error::NotACount { row, .. }
         | Error::NotACategory { row, .. }
@@ -350,14 +367,14 @@ impl Error {
         | Error::Weight { row, .. }
         | Error::MissingTarget { row, .. } = &mut self
         {
-            *row = places.get(*row).copied().unwrap_or(*row);
+            *row = rows.get(*row).copied().unwrap_or(*row);
         }
         self
     }
 
-    /// The same error where the columns looked at stand at some places among all.
+    /// The same error with its column replaced by `columns[column]`, for a selection of columns.
     #[must_use]
-    pub fn in_column(mut self, places: &[usize]) -> Error {
+    pub fn in_column(mut self, columns: &[usize]) -> Error {
         if let Error::NotFinite { column, .. }
         | Error::NotACount { column, .. }
         | Error::NotACategory { column, .. }
@@ -365,28 +382,38 @@ impl Error {
         | Error::ZeroVariance { column, .. }
         | Error::TooLarge { column } = &mut self
         {
-            *column = places.get(*column).copied().unwrap_or(*column);
+            *column = columns.get(*column).copied().unwrap_or(*column);
         }
         self
     }
 }
 
-/// Advice, where there is any.
+/// The remedy, if there is one.
 fn after(instead: &str) -> String {
     if instead.is_empty() { String::new() } else { format!("; {instead}") }
 }
 
-/// Rows, counted from one, and their shares; of many the largest.
-fn mixture(parts: &[(usize, f64)]) -> String {
-    const SHOWN: usize = 4;
-    if let [(row, _)] = parts {
+/// The remedy for a cell that is not finite.
+fn missing(value: f64) -> &'static str {
+    if value.is_nan() {
+        "; impute missing values (`--prepare impute=mean`, or a SimpleImputer) or drop the row"
+    } else {
+        "; drop the row or clip the value"
+    }
+}
+
+/// A convex combination of rows, counted from one; if it has many rows, those of the largest coefficients.
+fn mixture(rows: &[(usize, f64)]) -> String {
+    const MAX_ROWS_SHOWN: usize = 4;
+    if let [(row, _)] = rows {
         return format!("row {}", row + 1);
     }
-    let mut parts = parts.to_vec();
-    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
-    let shown = parts.iter().take(SHOWN).map(|(row, share)| format!("{share:.3} row {}", row + 1));
-    let rest = if parts.len() > SHOWN {
-        format!(" + {} more", parts.len() - SHOWN)
+    let mut rows = rows.to_vec();
+    rows.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let shown = rows.iter().take(MAX_ROWS_SHOWN);
+    let shown = shown.map(|(row, coefficient)| format!("{coefficient:.3} row {}", row + 1));
+    let rest = if rows.len() > MAX_ROWS_SHOWN {
+        format!(" + {} more", rows.len() - MAX_ROWS_SHOWN)
     } else {
         String::new()
     };

@@ -111,10 +111,7 @@ fn a_model_file_that_is_none_is_refused() {
     folder.write("t.csv", "a\n1\n");
     folder.write("m.mercer", "this is not a model");
 
-    says(
-        &folder.failure(&["predict", "m.mercer", "t.csv"], 4),
-        &["m.mercer", "not a usable model"],
-    );
+    says(&folder.failure(&["predict", "m.mercer", "t.csv"], 4), &["m.mercer", "not a valid model"]);
     says(&folder.failure(&["predict", "gone.mercer", "t.csv"], 4), &["gone.mercer"]);
 }
 

@@ -221,8 +221,7 @@ fn evidence_that_cannot_happen_is_named() {
         .build()
         .unwrap();
     let evidence = network.evidence([("rain", "no"), ("wet", "yes")]).unwrap();
-    let expected =
-        "the evidence rain=no, wet=yes has probability 0, so nothing can be concluded from it";
+    let expected = "the evidence rain=no, wet=yes has probability 0, so the conditional probability is undefined";
 
     let told = |error: Error| assert_eq!(error.to_string(), expected);
 
@@ -415,21 +414,21 @@ fn errors_name_the_line_and_what_was_expected() {
     for (text, expected) in [
         (
             "probability ( c ) {\n table 0.5, 0.6;\n}",
-            "line 4: found numbers that add up to 1.1 where a sum of 1 was expected",
+            "line 4: found numbers that sum to 1.1, expected a sum of 1",
         ),
-        ("probability ( c ) {\n table 0.5;\n}", "line 5: found 1 numbers where 2 was expected"),
+        ("probability ( c ) {\n table 0.5;\n}", "line 5: found 1 numbers, expected 2"),
         (
             "probability ( c ) {\n table 0.5, x;\n}",
-            "line 4: found `x` where a probability from 0 to 1 was expected",
+            "line 4: found `x`, expected a probability from 0 to 1",
         ),
-        ("probability ( d ) { }", "line 3: found `d` where the name of a variable was expected"),
-        ("probability ( c ) { }", "line 3: found `}` where a row for () was expected"),
-        ("", "line 3: found the end of the text where `probability` of `c` was expected"),
-        ("cpt c", "line 3: found `cpt` where `network`, `variable` or `probability` was expected"),
-        ("/* ", "line 3: found a comment without end where `*/` was expected"),
+        ("probability ( d ) { }", "line 3: found `d`, expected the name of a variable"),
+        ("probability ( c ) { }", "line 3: found `}`, expected a row for ()"),
+        ("", "line 3: found the end of the text, expected `probability` of `c`"),
+        ("cpt c", "line 3: found `cpt`, expected `network`, `variable` or `probability`"),
+        ("/* ", "line 3: found a comment without end, expected `*/`"),
         (
             "variable d { type discrete [ 3 ] { a, b }; }",
-            "line 3: found 2 states where a list of 3 states was expected",
+            "line 3: found 2 states, expected a list of 3 states",
         ),
     ] {
         assert_eq!(told(text), expected);

@@ -125,8 +125,8 @@ fn a_constant_column_without_smoothing_is_refused_by_class_and_column() {
     assert_eq!(error, Error::ZeroVariance { column: 1, class: "b".into() });
     assert_eq!(
         error.to_string(),
-        "column 2 does not vary in class `b`, so its density is infinite; \
-         raise `var_smoothing` or leave the column out"
+        "column 2 has zero variance in class `b`, so its Gaussian density is infinite; \
+         increase `var_smoothing` or drop the column"
     );
 }
 
@@ -240,7 +240,7 @@ fn numbers_too_large_to_square_are_refused_by_their_column() {
             assert_eq!(error, Error::TooLarge { column: 1 });
             assert_eq!(
                 error.to_string(),
-                "column 2 holds numbers too large to square; scale it down"
+                "column 2 has values whose squares overflow; divide the column by a large constant"
             );
         }
     }

@@ -105,7 +105,7 @@ fn a_column_that_is_not_there_is_named() {
     let error = features().encode(&table(short), None).err().unwrap();
 
     assert_eq!(error, Error::MissingColumn { name: "color".into() });
-    assert_eq!(error.to_string(), "column `color` is missing");
+    assert_eq!(error.to_string(), "column `color` is not in the data");
 }
 
 #[test]
@@ -115,7 +115,7 @@ fn a_column_of_another_kind_is_named() {
 
     let error = features().encode(&table(wrong), None).err().unwrap();
 
-    assert_eq!(error.to_string(), "column `age` is categorical; numeric was expected");
+    assert_eq!(error.to_string(), "column `age` is categorical, expected numeric");
 }
 
 #[test]

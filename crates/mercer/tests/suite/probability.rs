@@ -144,7 +144,7 @@ fn a_table_is_counted_past_its_gaps() {
     assert_eq!((joint.cells(), skipped), (&[0.0, 1.0, 1.0, 1.0][..], 2));
     assert_eq!(weighted.cells(), [2.0, 5.0]);
     let refused = |columns: &[&str]| JointTable::from_table(&table, columns, None).unwrap_err();
-    assert!(refused(&["gone"]).to_string().contains("`gone` is missing"));
+    assert!(refused(&["gone"]).to_string().contains("`gone` is not in the data"));
     assert!(refused(&["t"]).to_string().contains("`t` is text"));
     assert!(refused(&[]).to_string().contains("at least one"));
 }

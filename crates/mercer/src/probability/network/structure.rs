@@ -241,7 +241,7 @@ impl Network {
         let found = self.tables[v].len();
         if cells != Some(found) {
             let expected = cells.map_or("more than fit in memory".into(), |n| n.to_string());
-            return refuse(format!("its table has {found} numbers where {expected} were expected"));
+            return refuse(format!("its table has {found} numbers, expected {expected}"));
         }
         for (row, cells) in self.tables[v].chunks_exact(self.size(v)).enumerate() {
             if let Some(s) = cells.iter().position(|p| !(p.is_finite() && (0.0..=1.0).contains(p)))
@@ -256,7 +256,7 @@ impl Network {
             let sum: f64 = cells.iter().sum();
             if (sum - 1.0).abs() > ROUNDING {
                 return refuse(format!(
-                    "the row {} adds up to {sum} where 1 was expected",
+                    "the row {} sums to {sum}, expected 1",
                     self.row_name(v, row)
                 ));
             }
@@ -473,11 +473,11 @@ mod tests {
         let missing = refusal(rain());
         let stranger = refusal(rain().table("wet", ["snow"], &[0.5, 0.5]));
 
-        assert_eq!(short, "variable `wet`: its table has 2 numbers where 4 were expected");
-        assert!(off.starts_with("variable `wet`: the row (no) adds up to 0.95"), "{off}");
+        assert_eq!(short, "variable `wet`: its table has 2 numbers, expected 4");
+        assert!(off.starts_with("variable `wet`: the row (no) sums to 0.95"), "{off}");
         assert_eq!(negative, "variable `wet`: P(yes | (yes)) is 1.5, not a probability");
         assert_eq!(missing, "variable `wet`: it has no table");
-        assert_eq!(stranger, "no variable is called `snow`; there are rain, wet");
+        assert_eq!(stranger, "unknown variable `snow`; the variables are rain, wet");
     }
 
     #[test]
@@ -500,6 +500,9 @@ mod tests {
         assert!(network.evidence([("wet", "yes"), ("wet", "yes")]).is_ok());
         assert!(network.evidence([("wet", "yes"), ("wet", "no")]).is_err());
         let error = network.evidence([("wet", "maybe")]).unwrap_err();
-        assert_eq!(error.to_string(), "`wet` does not take the value `maybe`; it takes yes, no");
+        assert_eq!(
+            error.to_string(),
+            "variable `wet` has no value `maybe`; its values are yes, no"
+        );
     }
 }

@@ -382,7 +382,7 @@ struct RowsRead {
 fn normalized(mut cells: Vec<f64>, line: usize) -> Result<Vec<f64>> {
     let sum: f64 = cells.iter().sum();
     if (sum - 1.0).abs() > PRINTED {
-        let found = format!("numbers that add up to {sum}");
+        let found = format!("numbers that sum to {sum}");
         return Err(Error::Bif { line, found, expected: "a sum of 1".into() });
     }
     if (sum - 1.0).abs() > EXACT {
