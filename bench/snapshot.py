@@ -43,10 +43,16 @@ VARIANTS = {
     "kernel-ridge": ["kernel=rbf", "solver=cg", "solver=approx"],
     "kernel-pca": ["kernel=rbf"],
     "kernel-k-means": ["kernel=rbf"],
-    "nystroem": ["centers=k-means", "centers=pivots", "basis=triangle"],
+    "nystroem": ["landmarks=k-means", "landmarks=pivoted-cholesky", "basis=cholesky"],
     "rbf-sampler": ["directions=orthogonal", "directions=structured"],
     "mixed-nb": ["weights=learned"],
     "mlp": ["activation=tanh"],
+}
+# Variants under the names that earlier snapshots recorded.
+RENAMED = {
+    "landmarks=k-means": "centers=k-means",
+    "landmarks=pivoted-cholesky": "centers=pivots",
+    "basis=cholesky": "basis=triangle",
 }
 
 # Option values that were renamed; a snapshot keeps the older name as its key, so that builds stay comparable.
@@ -68,7 +74,7 @@ def main():
     for card in json.loads(subprocess.check_output([args.binary, "models", "--json"])):
         for data, target in data_sets(card["capabilities"]):
             for variant in [None, *VARIANTS.get(card["id"], [])]:
-                key = " ".join(filter(None, [card["id"], variant, data, target]))
+                key = " ".join(filter(None, [card["id"], RENAMED.get(variant, variant), data, target]))
                 snapshot[key] = record(args.binary, card["id"], variant, data, target)
     args.out.write_text(json.dumps(snapshot, indent=1) + "\n")
     fitted = sum("tensors" in entry for entry in snapshot.values())

@@ -32,7 +32,7 @@ X = np.random.default_rng(2).uniform(0.1, 2, (60, 4))
     [
         RBFSampler(),
         Nystroem(),
-        Nystroem(centers="pivots"),
+        Nystroem(landmarks="pivoted-cholesky"),
         Nystroem(error=0.1),
         RBFSampler(error=0.2),
         PolynomialCountSketch(),
@@ -107,7 +107,7 @@ def test_kernel_ridge_has_scikit_learns_numbers(params, weighted):
 
     np.testing.assert_allclose(ours.predict(rows), theirs.predict(rows), rtol=1e-8)
     np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-6, atol=1e-6)
-    assert ours.left_out_error_ > 0
+    assert ours.leave_one_out_error_ > 0
 
 
 def test_intervals_need_what_the_model_was_told_to_keep():
@@ -159,7 +159,7 @@ def test_a_seed_fixes_what_is_drawn(kind):
     assert np.isfinite(new(None)).all()
 
 
-@pytest.mark.parametrize("make", [RBFSampler, Nystroem, lambda **how: Nystroem(centers="pivots", **how)])
+@pytest.mark.parametrize("make", [RBFSampler, Nystroem, lambda **how: Nystroem(landmarks="pivoted-cholesky", **how)])
 def test_columns_are_added_until_the_error_is_small_enough(make):
     rows = np.random.default_rng(4).normal(size=(300, 4))
     exact = rbf_kernel(rows, gamma=0.1)

@@ -49,7 +49,8 @@ fn a_map_may_be_asked_for_by_its_error() {
         folder.output(&[&start[..], &["--features", map, "--out", "m.mercer"]].concat())
     };
 
-    for (map, asked) in [("rff:error=0.05", "0.05"), ("nystroem:error=0.02,centers=pivots", "0.02")]
+    for (map, asked) in
+        [("rff:error=0.05", "0.05"), ("nystroem:error=0.02,landmarks=pivoted-cholesky", "0.02")]
     {
         let report = train(map);
 

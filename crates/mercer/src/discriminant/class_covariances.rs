@@ -1,7 +1,7 @@
 //! The summary discriminants learn from, and the covariances of the classes it gives.
 
 use super::shrinkage::{
-    Estimated, Shrinkage, ledoit_wolf, mean_variance, oas_share, towards_identity,
+    Estimated, Shrinkage, ledoit_wolf, mean_variance, oas_shrinkage, towards_identity,
 };
 use crate::bayes::Variance;
 use crate::prelude::*;
@@ -91,8 +91,9 @@ pub(super) fn estimated_covariance(groups: &FourthMoments, class: usize, by: Est
             ledoit_wolf(&mut covariance, &fourths, weight);
         }
         Estimated::Oas => {
-            let (share, unit) = (oas_share(&covariance, weight), mean_variance(&covariance));
-            towards_identity(&mut covariance, share, unit);
+            let (shrinkage, unit) =
+                (oas_shrinkage(&covariance, weight), mean_variance(&covariance));
+            towards_identity(&mut covariance, shrinkage, unit);
         }
     }
     covariance

@@ -81,7 +81,7 @@ impl ClassGaussians {
         tol: f64,
     ) -> Result<ClassGaussians> {
         let ready = Cached::default();
-        let normals = ClassGaussians {
+        let gaussians = ClassGaussians {
             classes,
             log_priors,
             class_weights,
@@ -91,12 +91,12 @@ impl ClassGaussians {
             tol,
             ready,
         };
-        let variances: Vec<f64> = (0..normals.means.ncols())
-            .map(|j| normals.covariances.outer_iter().map(|c| c[[j, j]]).sum())
+        let variances: Vec<f64> = (0..gaussians.means.ncols())
+            .map(|j| gaussians.covariances.outer_iter().map(|c| c[[j, j]]).sum())
             .collect();
-        super::class_covariances::check_range(&normals.means, &variances)?;
-        normals.check_roots()?;
-        Ok(normals)
+        super::class_covariances::check_range(&gaussians.means, &variances)?;
+        gaussians.check_roots()?;
+        Ok(gaussians)
     }
 
     /// How many directions each class's rows spread in.
@@ -299,35 +299,36 @@ impl ClassGaussians {
 }
 
 /// Writes what a model of [`ClassGaussians`] can do: everything is theirs.
-macro_rules! of_normals {
+macro_rules! delegate_to_gaussians {
     ($Model:ident) => {
         impl Classifier for $Model {
             fn classes(&self) -> &Classes {
-                &self.normals.classes
+                &self.gaussians.classes
             }
 
             fn n_columns(&self) -> usize {
-                self.normals.means.ncols()
+                self.gaussians.means.ncols()
             }
 
             fn portrait(&self) -> Option<$crate::explain::ClassMeans> {
-                let normals = &self.normals;
-                let (n_classes, width) = normals.means.dim();
-                let deviation = |c: usize, j: usize| normals.covariances[[c, j, j]].max(0.0).sqrt();
+                let gaussians = &self.gaussians;
+                let (n_classes, width) = gaussians.means.dim();
+                let deviation =
+                    |c: usize, j: usize| gaussians.covariances[[c, j, j]].max(0.0).sqrt();
                 Some($crate::explain::ClassMeans::of_columns(n_classes, width, |c, j| {
-                    (normals.means[[c, j]], deviation(c, j))
+                    (gaussians.means[[c, j]], deviation(c, j))
                 }))
             }
 
             /// `log p(c) − ½ (log det Σ_c + distance)`.
             fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
                 self.check_columns(x)?;
-                self.normals.scores(x)
+                self.gaussians.scores(x)
             }
 
             fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
                 self.check_columns(x)?;
-                self.normals.predict(x)
+                self.gaussians.predict(x)
             }
         }
 
@@ -336,25 +337,25 @@ macro_rules! of_normals {
         impl Generative for $Model {
             fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
                 self.check_columns(x)?;
-                self.normals.log_joint(x)
+                self.gaussians.log_joint(x)
             }
 
             fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-                self.normals.sample(n, random)
+                self.gaussians.sample(n, random)
             }
         }
 
         impl Summed for $Model {
             fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
                 self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
-                Ok(self.normals.terms(row))
+                Ok(self.gaussians.terms(row))
             }
         }
 
         impl Discriminant for $Model {
             fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
                 self.check_columns(x)?;
-                self.normals.distances(x)
+                self.gaussians.distances(x)
             }
 
             fn derived_names(&self) -> &'static [&'static str] {
@@ -362,10 +363,10 @@ macro_rules! of_normals {
             }
 
             fn derived(&self, name: &str) -> Option<Matrix> {
-                self.normals.derived(name)
+                self.gaussians.derived(name)
             }
         }
     };
 }
 
-pub(super) use of_normals;
+pub(super) use delegate_to_gaussians;

@@ -142,9 +142,9 @@ impl Accumulate for LinearDiscriminantAnalysis {
                 let groups = stats.plain.groups();
                 let width = groups.means.ncols();
                 let mut covariance = packed_symmetric::square(&groups.scatter, width, factor);
-                if let Shrinkage::Share(share) = shrinkage {
+                if let Shrinkage::Fixed(amount) = shrinkage {
                     let unit = mean_variance(&covariance);
-                    towards_identity(&mut covariance, share, unit);
+                    towards_identity(&mut covariance, amount, unit);
                 }
                 (groups.means, covariance)
             }

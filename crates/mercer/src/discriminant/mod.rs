@@ -20,6 +20,7 @@ pub use class_gaussians::ClassGaussians;
 pub use linear::{LdaSolver, LinearDiscriminantAnalysis, LinearDiscriminantAnalysisModel};
 pub use quadratic::{QdaSolver, QuadraticDiscriminantAnalysis, QuadraticDiscriminantAnalysisModel};
 pub use regularized::{
-    Amount, Auto, RegularizedDiscriminantAnalysis, RegularizedDiscriminantAnalysisModel, Strategy,
+    Auto, RegularizedDiscriminantAnalysis, RegularizedDiscriminantAnalysisModel, ShrinkageAmount,
+    Strategy,
 };
 pub use shrinkage::{Estimated, Shrinkage};

@@ -7,7 +7,7 @@
 use super::class_covariances::{
     ClassCovariances, divisor, estimated_covariance, fill_unseen, log_priors, units,
 };
-use super::class_gaussians::{ClassGaussians, of_normals};
+use super::class_gaussians::{ClassGaussians, delegate_to_gaussians};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
 use crate::bayes::Variance;
 use crate::prelude::*;
@@ -57,7 +57,7 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct QuadraticDiscriminantAnalysisModel {
     /// The Gaussians.
-    pub normals: ClassGaussians,
+    pub gaussians: ClassGaussians,
 }
 
 impl Accumulate for QuadraticDiscriminantAnalysis {
@@ -89,11 +89,11 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
             shrinkage => {
                 let groups = stats.plain.groups();
                 let mut all = own_covariances(&groups, self.variance);
-                if let Shrinkage::Share(share) = shrinkage {
+                if let Shrinkage::Fixed(amount) = shrinkage {
                     for mut covariance in all.outer_iter_mut() {
                         let mut shrunk = covariance.to_owned();
                         let unit = mean_variance(&shrunk);
-                        towards_identity(&mut shrunk, share, unit);
+                        towards_identity(&mut shrunk, amount, unit);
                         covariance.assign(&shrunk);
                     }
                 }
@@ -109,13 +109,13 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
         let mut means = groups.means.clone();
         fill_unseen(&class_weights, &mut means);
         let units = units(&groups, &means);
-        let normals =
+        let gaussians =
             ClassGaussians::new(classes.clone(), priors, means, covariances, units, self.tol)?;
-        Ok(QuadraticDiscriminantAnalysisModel { normals })
+        Ok(QuadraticDiscriminantAnalysisModel { gaussians })
     }
 
     fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
-        model.normals.proof()
+        model.gaussians.proof()
     }
 }
 
@@ -135,11 +135,11 @@ pub(super) fn own_covariances(groups: &ClassScatter, variance: Variance) -> Arra
     all
 }
 
-of_normals!(QuadraticDiscriminantAnalysisModel);
+delegate_to_gaussians!(QuadraticDiscriminantAnalysisModel);
 
 impl Check for QuadraticDiscriminantAnalysisModel {
     fn check(&self) -> Result<()> {
-        self.normals.check()
+        self.gaussians.check()
     }
 }
 
@@ -151,7 +151,7 @@ mod tests {
     fn fit(params: &QuadraticDiscriminantAnalysis, x: &Matrix, codes: &[u32]) -> ClassGaussians {
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(x, codes, &classes).unwrap();
-        params.fit(&data, &Monitor::quiet()).unwrap().model.normals
+        params.fit(&data, &Monitor::quiet()).unwrap().model.gaussians
     }
 
     #[test]
@@ -169,16 +169,16 @@ mod tests {
         ];
         let codes = [0, 0, 0, 0, 1, 1, 1, 1];
 
-        let normals = fit(&QuadraticDiscriminantAnalysis::new(), &x, &codes);
+        let gaussians = fit(&QuadraticDiscriminantAnalysis::new(), &x, &codes);
         let unbiased = QuadraticDiscriminantAnalysis::new().variance(Variance::Sample);
         let unbiased = fit(&unbiased, &x, &codes);
 
-        let square = |c: usize| normals.covariances.index_axis(Axis(0), c).to_owned();
+        let square = |c: usize| gaussians.covariances.index_axis(Axis(0), c).to_owned();
         assert_eq!(square(0), array![[1.0, 0.0], [0.0, 4.0]]);
         assert_eq!(square(1), array![[4.0, 0.0], [0.0, 16.0]]);
         assert!((unbiased.covariances[[0, 0, 0]] - 4.0 / 3.0).abs() < 1e-15);
         // At (3, 1): distance 4 from a; from b 49/4 + 81/16.
-        let scores = normals.scores(&Rows::from(&array![[3.0, 1.0]])).unwrap();
+        let scores = gaussians.scores(&Rows::from(&array![[3.0, 1.0]])).unwrap();
         let expected =
             [0.5f64.ln() - 0.5 * 4f64.ln() - 2.0, 0.5f64.ln() - 0.5 * 64f64.ln() - 0.5 * 17.3125];
         assert!((scores[[0, 0]] - expected[0]).abs() < 1e-14);
@@ -190,10 +190,10 @@ mod tests {
         // Class a is one row; class b lies on a line, and its third column never varies.
         let x = array![[1.0, 2.0, 3.0], [4.0, 4.0, 0.1], [5.0, 5.0, 0.1], [7.0, 7.0, 0.1]];
 
-        let normals = fit(&QuadraticDiscriminantAnalysis::new(), &x, &[0, 1, 1, 1]);
+        let gaussians = fit(&QuadraticDiscriminantAnalysis::new(), &x, &[0, 1, 1, 1]);
 
-        assert_eq!(normals.ranks(), [0, 1]);
-        let scores = normals.scores(&Rows::from(&x)).unwrap();
+        assert_eq!(gaussians.ranks(), [0, 1]);
+        let scores = gaussians.scores(&Rows::from(&x)).unwrap();
         assert!(scores.iter().all(|s| s.is_finite()));
         assert_eq!(mercer_winners(&scores), [0, 1, 1, 1]);
     }
@@ -209,9 +209,9 @@ mod tests {
         let x =
             Matrix::from_shape_fn((12, 30), |(i, _)| random.normal() + 2.0 * f64::from(codes[i]));
 
-        let normals = fit(&QuadraticDiscriminantAnalysis::new().reg_param(0.5), &x, &codes);
+        let gaussians = fit(&QuadraticDiscriminantAnalysis::new().reg_param(0.5), &x, &codes);
 
-        assert_eq!(normals.ranks(), [30, 30]);
-        assert_eq!(mercer_winners(&normals.scores(&Rows::from(&x)).unwrap()), codes);
+        assert_eq!(gaussians.ranks(), [30, 30]);
+        assert_eq!(mercer_winners(&gaussians.scores(&Rows::from(&x)).unwrap()), codes);
     }
 }

@@ -12,7 +12,7 @@
 //! shrinking covariance estimator").
 
 use super::class_covariances::{divisor, fill_unseen, log_priors, units};
-use super::class_gaussians::{ClassGaussians, of_normals};
+use super::class_gaussians::{ClassGaussians, delegate_to_gaussians};
 use super::quadratic::own_covariances;
 use super::shrinkage::{mean_variance, towards_identity};
 use crate::bayes::Variance;
@@ -24,7 +24,7 @@ use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
 
 /// The shares that are tried; the best of these is nearly as good as the best of all.
-const SHARES: [f64; 22] = [
+const SHRINKAGE_GRID: [f64; 22] = [
     0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5,
     0.6, 0.7, 0.8, 0.9, 1.0,
 ];
@@ -42,41 +42,41 @@ choice! {
 }
 
 choice! {
-    /// A share to be found.
+    /// A shrinkage to be found.
     pub enum Auto {
         /// By leaving one row out.
         LeaveOneOut = "auto",
     }
 }
 
-/// A share, or the wish to have it found.
+/// A shrinkage, or the wish to have it found.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-pub enum Amount {
+pub enum ShrinkageAmount {
     /// This much.
-    Share(f64),
+    Fixed(f64),
     /// As much as predicts left-out rows best.
     Auto(Auto),
 }
 
-impl Amount {
+impl ShrinkageAmount {
     /// As much as predicts left-out rows best.
-    pub const AUTO: Amount = Amount::Auto(Auto::LeaveOneOut);
+    pub const AUTO: ShrinkageAmount = ShrinkageAmount::Auto(Auto::LeaveOneOut);
 }
 
-impl From<f64> for Amount {
-    fn from(share: f64) -> Self {
-        Amount::Share(share)
+impl From<f64> for ShrinkageAmount {
+    fn from(shrinkage: f64) -> Self {
+        ShrinkageAmount::Fixed(shrinkage)
     }
 }
 
-impl ParamValue for Amount {
+impl ParamValue for ShrinkageAmount {
     const KIND: &'static str = "number or \"auto\"";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {
-            Amount::Share(share) => share.obeys(rule),
-            Amount::Auto(_) => true,
+            ShrinkageAmount::Fixed(shrinkage) => shrinkage.obeys(rule),
+            ShrinkageAmount::Auto(_) => true,
         }
     }
 }
@@ -87,13 +87,13 @@ params! {
         /// What each class's covariance is pulled towards: the `identity`, its own `diagonal`, or,
         /// after Friedman, the covariance of all classes (`alpha`) and a sphere (`gamma`).
         strategy: Strategy = Strategy::Diagonal, OneOf(Strategy::WORDS);
-        /// Share of the identity or diagonal; `auto` takes the share under which left-out rows are
+        /// Share of the identity or diagonal; `auto` takes the shrinkage under which left-out rows are
         /// likeliest. The strategy `friedman` has its own two shares and does not read it.
-        reg_param: Amount = Amount::AUTO, Between(0.0, 1.0);
-        /// Friedman's share of the covariance of all classes: 0 is quadratic, 1 linear. Read by the
+        reg_param: ShrinkageAmount = ShrinkageAmount::AUTO, Between(0.0, 1.0);
+        /// Friedman's shrinkage of the covariance of all classes: 0 is quadratic, 1 linear. Read by the
         /// strategy `friedman` only.
         alpha: f64 = 0.5, Between(0.0, 1.0);
-        /// Friedman's share of a sphere of the same mean variance. Read by the strategy `friedman`
+        /// Friedman's shrinkage of a sphere of the same mean variance. Read by the strategy `friedman`
         /// only.
         gamma: f64 = 0.1, Between(0.0, 1.0);
         /// Class priors in class order; empty takes the shares seen in the data.
@@ -112,9 +112,9 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct RegularizedDiscriminantAnalysisModel {
     /// The Gaussians.
-    pub normals: ClassGaussians,
-    /// The share of identity or diagonal, given or found; `None` for Friedman's form.
-    pub share: Option<f64>,
+    pub gaussians: ClassGaussians,
+    /// The shrinkage of identity or diagonal, given or found; `None` for Friedman's form.
+    pub shrinkage: Option<f64>,
 }
 
 impl Accumulate for RegularizedDiscriminantAnalysis {
@@ -135,35 +135,37 @@ impl Accumulate for RegularizedDiscriminantAnalysis {
         let mut means = groups.means.clone();
         fill_unseen(&class_weights, &mut means);
         let units = units(&groups, &means);
-        let (covariances, share) = match (self.strategy, self.reg_param) {
+        let (covariances, shrinkage) = match (self.strategy, self.reg_param) {
             (Strategy::Friedman, _) => (self.friedman(&groups), None),
-            (_, Amount::Share(share)) => (self.pulled(&groups, share), Some(share)),
-            (_, Amount::Auto(_)) => {
-                let share = self.likeliest_share(&groups, &units);
-                (self.pulled(&groups, share), Some(share))
+            (_, ShrinkageAmount::Fixed(shrinkage)) => {
+                (self.shrunk_covariances(&groups, shrinkage), Some(shrinkage))
+            }
+            (_, ShrinkageAmount::Auto(_)) => {
+                let shrinkage = self.likeliest_shrinkage(&groups, &units);
+                (self.shrunk_covariances(&groups, shrinkage), Some(shrinkage))
             }
         };
         let classes = stats.classes().clone();
-        let normals = ClassGaussians::new(classes, priors, means, covariances, units, self.tol)?;
-        Ok(RegularizedDiscriminantAnalysisModel { normals, share })
+        let gaussians = ClassGaussians::new(classes, priors, means, covariances, units, self.tol)?;
+        Ok(RegularizedDiscriminantAnalysisModel { gaussians, shrinkage })
     }
 
     fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
-        model.normals.proof()
+        model.gaussians.proof()
     }
 }
 
 impl RegularizedDiscriminantAnalysis {
-    fn pulled(&self, groups: &ClassScatter, share: f64) -> Array3<f64> {
+    fn shrunk_covariances(&self, groups: &ClassScatter, shrinkage: f64) -> Array3<f64> {
         let mut all = own_covariances(groups, self.variance);
         for mut covariance in all.outer_iter_mut() {
             let target = match self.strategy {
                 Strategy::Diagonal => covariance.diag().to_owned(),
                 _ => ndarray::Array1::ones(covariance.nrows()),
             };
-            covariance.mapv_inplace(|v| v * (1.0 - share));
+            covariance.mapv_inplace(|v| v * (1.0 - shrinkage));
             let mut diagonal = covariance.diag_mut();
-            diagonal.scaled_add(share, &target);
+            diagonal.scaled_add(shrinkage, &target);
         }
         all
     }
@@ -189,23 +191,23 @@ impl RegularizedDiscriminantAnalysis {
         all
     }
 
-    /// The share under which rows are likeliest given all others of their class, summed over
+    /// The shrinkage under which rows are likeliest given all others of their class, summed over
     /// classes. Ties go to the smallest.
-    fn likeliest_share(&self, groups: &ClassScatter, units: &[f64]) -> f64 {
-        let mut sums = [0.0; SHARES.len()];
+    fn likeliest_shrinkage(&self, groups: &ClassScatter, units: &[f64]) -> f64 {
+        let mut sums = [0.0; SHRINKAGE_GRID.len()];
         for (c, weight) in groups.weights.iter().enumerate().filter(|(_, w)| **w > 1.0) {
             let spreads = self.spreads(groups, c, units);
-            for (sum, share) in sums.iter_mut().zip(SHARES) {
-                *sum += weight * left_out_deviance(&spreads, *weight, share, self.tol);
+            for (sum, shrinkage) in sums.iter_mut().zip(SHRINKAGE_GRID) {
+                *sum += weight * leave_one_out_deviance(&spreads, *weight, shrinkage, self.tol);
             }
         }
-        let mut best = SHARES.len() - 1;
-        for k in (0..SHARES.len()).rev() {
+        let mut best = SHRINKAGE_GRID.len() - 1;
+        for k in (0..SHRINKAGE_GRID.len()).rev() {
             if sums[k] <= sums[best] {
                 best = k;
             }
         }
-        SHARES[best]
+        SHRINKAGE_GRID[best]
     }
 
     /// The eigenvalues of a class's covariance, in units of what it is pulled towards. Columns
@@ -235,28 +237,30 @@ impl RegularizedDiscriminantAnalysis {
 /// Minus twice the mean log-likelihood of a row given the others of its class, up to a constant:
 /// `log det Gᵢ + distanceᵢ` where `Gᵢ = G − β cᵢcᵢᵀ` has lost the row, and `cᵢᵀG⁻¹cᵢ` is taken to be
 /// its mean over the class (Theiler 2012, equation 27).
-fn left_out_deviance(spreads: &[f64], weight: f64, share: f64, tol: f64) -> f64 {
+fn leave_one_out_deviance(spreads: &[f64], weight: f64, shrinkage: f64, tol: f64) -> f64 {
     let grown = weight / (weight - 1.0);
     let floor = (tol * tol).max(f64::EPSILON);
-    let pulled: Vec<f64> =
-        spreads.iter().map(|e| ((1.0 - share) * e.max(0.0) * grown + share).max(floor)).collect();
-    let mean_distance: f64 = spreads.iter().zip(&pulled).map(|(e, g)| e.max(0.0) / g).sum();
-    let lost = 1.0 - (1.0 - share) * grown / (weight - 1.0) * mean_distance;
+    let shrunk: Vec<f64> = spreads
+        .iter()
+        .map(|e| ((1.0 - shrinkage) * e.max(0.0) * grown + shrinkage).max(floor))
+        .collect();
+    let mean_distance: f64 = spreads.iter().zip(&shrunk).map(|(e, g)| e.max(0.0) / g).sum();
+    let lost = 1.0 - (1.0 - shrinkage) * grown / (weight - 1.0) * mean_distance;
     if lost <= 1e-9 {
         return f64::INFINITY;
     }
-    let log_determinant: f64 = pulled.iter().map(|g| g.ln()).sum();
+    let log_determinant: f64 = shrunk.iter().map(|g| g.ln()).sum();
     log_determinant + lost.ln() + grown * grown * mean_distance / lost
 }
 
-of_normals!(RegularizedDiscriminantAnalysisModel);
+delegate_to_gaussians!(RegularizedDiscriminantAnalysisModel);
 
 impl Check for RegularizedDiscriminantAnalysisModel {
     fn check(&self) -> Result<()> {
-        if self.share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
-            return Err(Error::File("a share outside 0 to 1".into()));
+        if self.shrinkage.is_some_and(|shrinkage| !(0.0..=1.0).contains(&shrinkage)) {
+            return Err(Error::File("a shrinkage outside 0 to 1".into()));
         }
-        self.normals.check()
+        self.gaussians.check()
     }
 }
 
@@ -351,10 +355,10 @@ mod tests {
     }
 
     /// The deviance of left-out rows, row by row, by fitting without each.
-    fn by_refitting(x: &Matrix, share: f64) -> f64 {
+    fn by_refitting(x: &Matrix, shrinkage: f64) -> f64 {
         let n = x.nrows();
         let classes = Classes::from_names(["a", "b"]);
-        let rda = RegularizedDiscriminantAnalysis::new().reg_param(share.into());
+        let rda = RegularizedDiscriminantAnalysis::new().reg_param(shrinkage.into());
         let total: f64 = (0..n)
             .map(|i| {
                 let others: Vec<usize> = (0..n).filter(|k| *k != i).collect();
@@ -378,13 +382,17 @@ mod tests {
                 let places: Vec<usize> = (0..n).filter(|i| codes[*i] == c).collect();
                 x.select(Axis(0), &places)
             };
-            let deviance = |share: f64| (0..3).map(|c| by_refitting(&class(c), share)).sum::<f64>();
+            let deviance =
+                |shrinkage: f64| (0..3).map(|c| by_refitting(&class(c), shrinkage)).sum::<f64>();
 
             let found =
                 RegularizedDiscriminantAnalysis::new().fit(&data, &Monitor::quiet()).unwrap();
 
-            let found = deviance(found.share.unwrap());
-            let best = SHARES.iter().map(|share| deviance(*share)).fold(f64::INFINITY, f64::min);
+            let found = deviance(found.shrinkage.unwrap());
+            let best = SHRINKAGE_GRID
+                .iter()
+                .map(|shrinkage| deviance(*shrinkage))
+                .fold(f64::INFINITY, f64::min);
             // Two hundredths of a nat a column.
             assert!(found <= best + 0.04 * width as f64, "{found} and {best} at {n} x {width}");
         }

@@ -21,7 +21,7 @@ pub enum Shrinkage {
     /// None of it.
     Nothing,
     /// This much.
-    Share(f64),
+    Fixed(f64),
     /// As much as the rows ask for, class by class.
     Estimated(Estimated),
 }
@@ -31,22 +31,22 @@ impl ParamValue for Shrinkage {
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {
-            Shrinkage::Share(share) => share.obeys(rule),
+            Shrinkage::Fixed(shrinkage) => shrinkage.obeys(rule),
             Shrinkage::Nothing | Shrinkage::Estimated(_) => true,
         }
     }
 }
 
 impl From<f64> for Shrinkage {
-    fn from(share: f64) -> Self {
-        Shrinkage::Share(share)
+    fn from(shrinkage: f64) -> Self {
+        Shrinkage::Fixed(shrinkage)
     }
 }
 
 /// `(1 − share) Σ + share · unit · I`.
-pub(super) fn towards_identity(covariance: &mut Matrix, share: f64, unit: f64) {
-    covariance.mapv_inplace(|v| v * (1.0 - share));
-    covariance.diag_mut().mapv_inplace(|v| v + share * unit);
+pub(super) fn towards_identity(covariance: &mut Matrix, shrinkage: f64, unit: f64) {
+    covariance.mapv_inplace(|v| v * (1.0 - shrinkage));
+    covariance.diag_mut().mapv_inplace(|v| v + shrinkage * unit);
 }
 
 /// The mean variance of a column.
@@ -55,7 +55,7 @@ pub(super) fn mean_variance(covariance: &Matrix) -> f64 {
 }
 
 /// The share that oracle approximating shrinkage asks for, of a covariance from rows of a weight.
-pub(super) fn oas_share(covariance: &Matrix, weight: f64) -> f64 {
+pub(super) fn oas_shrinkage(covariance: &Matrix, weight: f64) -> f64 {
     let width = covariance.nrows() as f64;
     if covariance.nrows() == 1 {
         return 0.0;
@@ -88,8 +88,8 @@ pub(super) fn ledoit_wolf(covariance: &mut Matrix, fourths: &Matrix, weight: f64
     // How far the covariance is from a multiple of the identity, and how much of that is chance.
     let distance = (squares - d * mu * mu) / d;
     let chance = ((fourth / weight - squares) / (d * weight)).min(distance);
-    let share = if chance > 0.0 { chance / distance } else { 0.0 };
-    towards_identity(covariance, share, mu);
+    let shrinkage = if chance > 0.0 { chance / distance } else { 0.0 };
+    towards_identity(covariance, shrinkage, mu);
     for ((j, k), v) in covariance.indexed_iter_mut() {
         *v *= scales[j] * scales[k];
     }

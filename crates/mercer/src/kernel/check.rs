@@ -53,9 +53,9 @@ pub fn check_kernel(function: Function, rows: &Rows<'_>) -> Result<KernelReport>
     if function.kernel == Kernel::Precomputed {
         check_square(rows)?;
     }
-    let places: Vec<u32> = (0..n as u32).collect();
+    let positions: Vec<u32> = (0..n as u32).collect();
     let ready: KernelRows<f64> =
-        KernelRows::all(function.clone(), Storage::Whole, rows, &[], &places);
+        KernelRows::all(function.clone(), Storage::Dense, rows, &[], &positions);
     let gram = Array2::from_shape_vec((n, n), ready.gram()).expect("a square of the rows");
     let Some(eigen) = SymmetricEigen::of(gram.view()) else {
         return Err(Error::Number {

@@ -1,4 +1,4 @@
-//! The sum behind a machine's answer, vector by vector, in double precision.
+//! The sum behind a expansion's answer, vector by vector, in double precision.
 
 use super::expansion::Segment;
 use super::{Function, Kernel, KernelExpansion, KernelRows};
@@ -11,7 +11,7 @@ impl KernelExpansion {
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
-    pub(crate) fn told(
+    pub(crate) fn explain(
         &self,
         row: &[f64],
         segments: &[Segment],
@@ -19,9 +19,9 @@ impl KernelExpansion {
     ) -> Result<SupportExplanation> {
         let x = Rows::from(ndarray::ArrayView1::from(row));
         self.check_rows(&x)?;
-        let vectors: KernelRows<f64> = self.ready_in()?;
+        let vectors: KernelRows<f64> = self.kernel_rows_in()?;
         let mut values = vec![0.0; self.n_vectors()];
-        vectors.beside(&x, &[0], &self.center).block(&vectors, 0..self.n_vectors(), &mut values);
+        vectors.matching(&x, &[0], &self.center).block(&vectors, 0..self.n_vectors(), &mut values);
         let mut coefficients = vec![0.0; self.n_vectors()];
         for (decision, times) in sum {
             for segment in segments {
@@ -63,7 +63,7 @@ impl Function {
             Kernel::Laplacian => format!("exp(-{gamma} Σ|x - z|)"),
             Kernel::Chi2 => format!("exp(-{gamma} Σ(x - z)² / (x + z))"),
             Kernel::Precomputed => "as given".into(),
-            kernel @ (Kernel::Composed(_) | Kernel::Own(_)) => kernel.to_string(),
+            kernel @ (Kernel::Composed(_) | Kernel::Custom(_)) => kernel.to_string(),
         }
     }
 }

@@ -42,7 +42,7 @@ pub struct KernelExpansion {
     /// The support vectors, where they are written out.
     pub vectors: Matrix,
     /// The support vectors, where they are wide and mostly zeros.
-    pub thin: Option<CsrRows>,
+    pub sparse_vectors: Option<CsrRows>,
     /// `β`: one row a problem, one column a support vector.
     pub coefficients: Matrix,
     /// `b` of every decision.
@@ -64,9 +64,9 @@ pub struct CsrRows {
 }
 
 impl CsrRows {
-    fn of(x: &SparseView<'_>, picks: &[u32]) -> CsrRows {
+    fn of(x: &SparseView<'_>, indices: &[u32]) -> CsrRows {
         let mut out = CsrRows { offsets: vec![0], columns: Vec::new(), values: Vec::new() };
-        for i in picks {
+        for i in indices {
             let (columns, values) = x.row(*i as usize);
             out.columns.extend_from_slice(columns);
             out.values.extend_from_slice(values);
@@ -94,13 +94,16 @@ pub(crate) struct Segment {
 
 impl Segment {
     /// All vectors, every row of the coefficients a decision of its own.
-    pub fn all(machine: &KernelExpansion) -> Segment {
-        Segment { vectors: 0..machine.n_vectors(), to: (0..machine.coefficients.nrows()).collect() }
+    pub fn all(expansion: &KernelExpansion) -> Segment {
+        Segment {
+            vectors: 0..expansion.n_vectors(),
+            to: (0..expansion.coefficients.nrows()).collect(),
+        }
     }
 }
 
 impl KernelExpansion {
-    /// The machine of some of the rows learned from.
+    /// The expansion of some of the rows learned from.
     pub(crate) fn of_rows(
         function: Function,
         precision: Precision,
@@ -110,12 +113,12 @@ impl KernelExpansion {
         coefficients: Matrix,
         intercepts: Vec<f64>,
     ) -> KernelExpansion {
-        let (mut vectors, mut thin) = (Matrix::zeros((0, 0)), None);
+        let (mut vectors, mut sparse_vectors) = (Matrix::zeros((0, 0)), None);
         match rows {
             _ if function.kernel == Kernel::Precomputed => {}
             Rows::Sparse(x) if rows.n_columns() > 4096 => {
                 let whole = x.sum_duplicates();
-                thin = Some(CsrRows::of(&whole.view(), &support));
+                sparse_vectors = Some(CsrRows::of(&whole.view(), &support));
             }
             rows => {
                 let cells: Vec<f64> = support.iter().flat_map(|i| rows.row(*i as usize)).collect();
@@ -130,7 +133,7 @@ impl KernelExpansion {
             center,
             support,
             vectors,
-            thin,
+            sparse_vectors,
             coefficients,
             intercepts,
             ready: Cached::default(),
@@ -144,46 +147,50 @@ impl KernelExpansion {
 
     /// `w = Σ β x` of one row of the coefficients, for a linear kernel with vectors written out.
     pub fn weights(&self) -> Option<Matrix> {
-        let linear = self.function.kernel == Kernel::Linear && self.thin.is_none();
+        let linear = self.function.kernel == Kernel::Linear && self.sparse_vectors.is_none();
         linear.then(|| self.coefficients.dot(&self.vectors))
     }
 
     /// The support vectors as rows.
     fn rows(&self) -> Result<Rows<'_>> {
-        match &self.thin {
+        match &self.sparse_vectors {
             None => Ok(Rows::from(&self.vectors)),
-            Some(thin) => {
-                let view =
-                    SparseView::try_new(self.n_columns, &thin.offsets, &thin.columns, &thin.values);
+            Some(sparse_vectors) => {
+                let view = SparseView::try_new(
+                    self.n_columns,
+                    &sparse_vectors.offsets,
+                    &sparse_vectors.columns,
+                    &sparse_vectors.values,
+                );
                 view.map(Rows::Sparse).map_err(|e| Error::File(e.to_string()))
             }
         }
     }
 
     /// The support vectors made ready.
-    pub(crate) fn ready_in<T: Float>(&self) -> Result<KernelRows<T>> {
-        self.ready_around(&self.center)
+    pub(crate) fn kernel_rows_in<T: Float>(&self) -> Result<KernelRows<T>> {
+        self.kernel_rows_around(&self.center)
     }
 
     /// The same with another center.
-    pub(crate) fn ready_around<T: Float>(&self, center: &[f64]) -> Result<KernelRows<T>> {
+    pub(crate) fn kernel_rows_around<T: Float>(&self, center: &[f64]) -> Result<KernelRows<T>> {
         if self.function.kernel == Kernel::Precomputed {
-            // Only the places are asked for, never what the vectors' own values are.
+            // Only the positions are asked for, never what the vectors' own values are.
             let none = Matrix::zeros((self.support.len(), 0));
             let rows = Rows::from(&none);
             return Ok(KernelRows::all(
                 self.function.clone(),
-                Storage::Whole,
+                Storage::Dense,
                 &rows,
                 &[],
                 &self.support,
             ));
         }
         let rows = self.rows()?;
-        // Rows that were moved to around a center are no longer thin.
+        // Rows that were moved to around a center are no longer sparse_vectors.
         let storage = match center.is_empty() {
             true => Storage::of(&self.function, &rows),
-            false => Storage::Whole,
+            false => Storage::Dense,
         };
         Ok(KernelRows::all(self.function.clone(), storage, &rows, center, &self.support))
     }
@@ -206,10 +213,10 @@ impl KernelExpansion {
         let ready = self.ready.get(|| match self.precision {
             _ if self.plain(segments) => Ready::Weights(self.weights().unwrap_or_default()),
             Precision::Single => {
-                self.ready_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Single)
+                self.kernel_rows_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Single)
             }
             Precision::Double => {
-                self.ready_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Double)
+                self.kernel_rows_in().map_or(Ready::Weights(Matrix::zeros((0, 0))), Ready::Double)
             }
         });
         let mut out = Matrix::zeros((x.n_rows(), self.intercepts.len()));
@@ -226,7 +233,9 @@ impl KernelExpansion {
 
     /// Whether every decision is a weighted sum of columns.
     fn plain(&self, segments: &[Segment]) -> bool {
-        segments.len() == 1 && self.function.kernel == Kernel::Linear && self.thin.is_none()
+        segments.len() == 1
+            && self.function.kernel == Kernel::Linear
+            && self.sparse_vectors.is_none()
     }
 
     fn add_weighted(&self, x: &Rows<'_>, weights: &Matrix, segments: &[Segment], out: &mut Matrix) {
@@ -266,8 +275,8 @@ impl KernelExpansion {
         let cells = out.as_slice_mut().unwrap_or_default();
         cells.par_chunks_mut(ROWS * n_decisions).enumerate().for_each(|(k, cells)| {
             let n = cells.len() / n_decisions;
-            let picks: Vec<u32> = (0..n as u32).map(|i| (k * ROWS) as u32 + i).collect();
-            let rows = vectors.beside(x, &picks, &self.center);
+            let indices: Vec<u32> = (0..n as u32).map(|i| (k * ROWS) as u32 + i).collect();
+            let rows = vectors.matching(x, &indices, &self.center);
             let mut values = vec![T::default(); n * VECTORS];
             for (range, coefficients, segment) in &blocks {
                 let width = range.len();
@@ -287,40 +296,41 @@ impl KernelExpansion {
     }
 
     /// The kernel of every row with itself; zero where kernel values are given, which do not have it.
-    pub(crate) fn own_values(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+    pub(crate) fn kernel_diagonal(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
         self.check_rows(x)?;
         if self.function.kernel == Kernel::Precomputed {
             return Ok(vec![0.0; x.n_rows()]);
         }
-        let picks: Vec<u32> = (0..x.n_rows() as u32).collect();
-        let own = |picks: &[u32]| -> Vec<f64> {
+        let indices: Vec<u32> = (0..x.n_rows() as u32).collect();
+        let own = |indices: &[u32]| -> Vec<f64> {
             let storage = Storage::of(&self.function, x);
             let function = self.function.clone();
-            KernelRows::<f64>::new(function, storage, x, picks, &self.center, picks).diagonal()
+            KernelRows::<f64>::new(function, storage, x, indices, &self.center, indices).diagonal()
         };
-        Ok(picks.par_chunks(ROWS).flat_map_iter(own).collect())
+        Ok(indices.par_chunks(ROWS).flat_map_iter(own).collect())
     }
 
     /// Refuses parts that no fit could have made.
     pub(crate) fn check(&self) -> Result<()> {
-        let refuse = || Error::File("a machine that no rows could have".into());
+        let refuse = || Error::File("a expansion that no rows could have".into());
         let n = self.support.len();
         let given = self.function.kernel == Kernel::Precomputed;
-        let vectors_fit = match &self.thin {
+        let vectors_fit = match &self.sparse_vectors {
             _ if given => {
                 self.vectors.is_empty()
                     && self.support.iter().all(|i| (*i as usize) < self.n_columns)
             }
             None => self.vectors.dim() == (n, self.n_columns),
-            Some(thin) => {
-                thin.offsets.len() == n + 1
-                    && thin.offsets.first() == Some(&0)
-                    && thin.offsets.last() == Some(&thin.columns.len())
+            Some(sparse_vectors) => {
+                sparse_vectors.offsets.len() == n + 1
+                    && sparse_vectors.offsets.first() == Some(&0)
+                    && sparse_vectors.offsets.last() == Some(&sparse_vectors.columns.len())
                     && self.vectors.is_empty()
             }
         };
         let Function { gamma, coef0, degree, .. } = &self.function;
-        let values = self.thin.as_ref().map_or(&[][..], |thin| &thin.values);
+        let values =
+            self.sparse_vectors.as_ref().map_or(&[][..], |sparse_vectors| &sparse_vectors.values);
         let numbers = self.vectors.iter().chain(&self.coefficients).chain(&self.intercepts);
         let mut numbers = numbers.chain(&self.center).chain(values).chain([gamma, coef0]);
         let fits = vectors_fit
@@ -342,7 +352,7 @@ mod tests {
     use super::*;
     use mercer_num::Sparse;
 
-    /// Rows of 2000 columns, few of them there: too thin to be written out, not too wide to be kept so.
+    /// Rows of 2000 columns, few of them there: too sparse_vectors to be written out, not too wide to be kept so.
     #[test]
     fn rows_in_another_storage_than_the_vectors_get_the_same_answers() {
         let (n, width) = (6, 2000);
@@ -355,10 +365,10 @@ mod tests {
             }
             offsets.push(columns.len());
         }
-        let thin = Sparse::new((n, width), offsets, columns, values);
+        let sparse_vectors = Sparse::new((n, width), offsets, columns, values);
         let all = Segment { vectors: 0..n, to: vec![0] };
-        for kept in [Rows::from(&x), Rows::from(&thin)] {
-            let machine = KernelExpansion::of_rows(
+        for kept in [Rows::from(&x), Rows::from(&sparse_vectors)] {
+            let expansion = KernelExpansion::of_rows(
                 Function::rbf(0.25),
                 Precision::Double,
                 &kept,
@@ -368,8 +378,10 @@ mod tests {
                 vec![0.5],
             );
 
-            let dense = machine.decisions(&Rows::from(&x), std::slice::from_ref(&all)).unwrap();
-            let sparse = machine.decisions(&Rows::from(&thin), std::slice::from_ref(&all)).unwrap();
+            let dense = expansion.decisions(&Rows::from(&x), std::slice::from_ref(&all)).unwrap();
+            let sparse = expansion
+                .decisions(&Rows::from(&sparse_vectors), std::slice::from_ref(&all))
+                .unwrap();
 
             assert!((&dense - &sparse).iter().all(|v| v.abs() < 1e-14), "{dense} {sparse}");
         }

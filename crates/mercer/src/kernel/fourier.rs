@@ -37,7 +37,7 @@ choice! {
     /// How the directions of waves are drawn.
     pub enum Directions {
         /// Each for itself.
-        Plain = "plain",
+        Gaussian = "gaussian",
         /// At right angles, as many at a time as there are columns.
         Orthogonal = "orthogonal",
         /// At right angles by signs, sums and differences.
@@ -60,7 +60,7 @@ params! {
         /// How directions are drawn: each for itself (`plain`), at right angles to each other
         /// (`orthogonal`), which has smaller errors for as many waves, or so by sums and differences alone
         /// (`structured`), which is many times faster where columns are many.
-        directions: Directions = Directions::Plain, OneOf(Directions::WORDS);
+        directions: Directions = Directions::Gaussian, OneOf(Directions::WORDS);
         /// The seed of what is drawn.
         random_state: usize = 0, Any;
     }
@@ -78,7 +78,7 @@ pub struct RbfSamplerModel {
     pub random_offset: Vec<f64>,
     /// How rows are turned where directions are structured.
     #[serde(default)]
-    pub turns: Option<HadamardRotation>,
+    pub rotations: Option<HadamardRotation>,
     /// The root mean square error of kernel values of sampled pairs of rows, where it was measured.
     #[serde(default)]
     pub error: Option<f64>,
@@ -92,7 +92,7 @@ pub struct RbfSamplerModel {
 #[derive(Debug)]
 struct Waves<T> {
     /// Where directions are structured.
-    turner: Option<PreparedRotation<T>>,
+    rotation: Option<PreparedRotation<T>>,
     /// Directions, one a row.
     directions: Cached<Vec<T>>,
     /// The same by columns of the data.
@@ -158,20 +158,20 @@ impl RbfSampler {
     fn waves(&self, gamma: f64, d: usize, m: usize) -> RbfSamplerModel {
         let mut random = Random::new(self.random_state as u64);
         let mut weights = match self.directions {
-            Directions::Plain => Matrix::from_shape_simple_fn((d, m), || random.normal()),
+            Directions::Gaussian => Matrix::from_shape_simple_fn((d, m), || random.normal()),
             Directions::Orthogonal => orthogonal(d, m, &mut random),
             Directions::Structured => Matrix::zeros((d, m)),
         };
         weights *= (2.0 * gamma).sqrt();
-        let turns = match self.directions {
+        let rotations = match self.directions {
             Directions::Structured => Some(HadamardRotation::drawn(d, m, gamma, &mut random)),
-            Directions::Plain | Directions::Orthogonal => None,
+            Directions::Gaussian | Directions::Orthogonal => None,
         };
         let offsets: Vec<f64> = (0..m).map(|_| std::f64::consts::TAU * random.uniform()).collect();
-        if let Some(turns) = &turns {
-            weights = turns.directions(d);
+        if let Some(rotations) = &rotations {
+            weights = rotations.directions(d);
         }
-        RbfSamplerModel { turns, ..RbfSamplerModel::new(gamma, weights, offsets) }
+        RbfSamplerModel { rotations, ..RbfSamplerModel::new(gamma, weights, offsets) }
     }
 }
 
@@ -236,12 +236,13 @@ fn weights_some(data: &Dataset<'_>) -> bool {
 pub(super) fn drawn(
     data: &Dataset<'_>,
     error: f64,
-    left_out: Option<f64>,
+    relative_trace_error: Option<f64>,
     start: Instant,
 ) -> Certificate {
     let proof = Proof {
         method: Method::Sampled,
-        objective: left_out.map(|share| ("share of the kernel's trace left out".into(), share)),
+        objective: relative_trace_error
+            .map(|share| ("share of the kernel's trace left out".into(), share)),
         violation: Some(("root mean square error of sampled kernel values".into(), error)),
         ..Proof::closed_form()
     };
@@ -257,10 +258,10 @@ pub(super) fn drawn(
 /// A few rows, the same wherever they stand, and however often: what they say decides how many waves there are.
 fn some_rows(data: &Dataset<'_>) -> Matrix {
     let list = UniqueRows::of(data.rows(), data.weights(), 0);
-    let mut order: Vec<usize> = (0..list.picks.len()).collect();
+    let mut order: Vec<usize> = (0..list.indices.len()).collect();
     order.sort_by(|a, b| list.draws[*a].total_cmp(&list.draws[*b]));
     order.truncate(COMPARED);
-    let cells = order.iter().flat_map(|k| data.rows().row(list.picks[*k] as usize)).collect();
+    let cells = order.iter().flat_map(|k| data.rows().row(list.indices[*k] as usize)).collect();
     Matrix::from_shape_vec((order.len(), data.n_columns()), cells).expect("rows of one width")
 }
 
@@ -308,7 +309,7 @@ impl RbfSamplerModel {
             gamma,
             random_weights,
             random_offset,
-            turns: None,
+            rotations: None,
             error: None,
             ready: Cached::default(),
             single: Cached::default(),
@@ -317,7 +318,7 @@ impl RbfSamplerModel {
 
     fn waves<T: Float>(&self) -> Waves<T> {
         Waves {
-            turner: self.turns.as_ref().map(HadamardRotation::ready),
+            rotation: self.rotations.as_ref().map(HadamardRotation::ready),
             directions: Cached::default(),
             panels: Cached::default(),
             phases: self.random_offset.iter().map(|v| T::narrow(*v)).collect(),
@@ -351,13 +352,13 @@ impl RbfSamplerModel {
                 return cosines(out);
             }
             let block = T::block(x, rows).unwrap_or_default();
-            let Some(turner) = &waves.turner else {
+            let Some(rotation) = &waves.rotation else {
                 self.multiply(&block, waves, out);
                 return cosines(out);
             };
             let mut room = Vec::new();
             for (row, out) in block.chunks_exact(d).zip(out.chunks_exact_mut(m)) {
-                turner.turn(row, &mut room, out);
+                rotation.turn(row, &mut room, out);
                 cosines(out);
             }
         });
@@ -459,7 +460,10 @@ impl Check for RbfSamplerModel {
         let fits = !self.random_weights.is_empty()
             && self.random_offset.len() == self.random_weights.ncols()
             && self.gamma >= 0.0
-            && self.turns.as_ref().is_none_or(|turns| turns.fits(self.random_weights.dim()))
+            && self
+                .rotations
+                .as_ref()
+                .is_none_or(|rotations| rotations.fits(self.random_weights.dim()))
             && self.error.is_none_or(|error| error.is_finite() && error >= 0.0)
             && numbers.chain([&self.gamma]).all(|v| v.is_finite());
         if fits { Ok(()) } else { Err(Error::File("waves that nobody drew".into())) }
@@ -503,7 +507,7 @@ mod tests {
         let x = Matrix::from_shape_fn((200, 40), |(i, _)| {
             if i % 3 == 0 || random.uniform() < 0.1 { random.normal() } else { 0.0 }
         });
-        for directions in [Directions::Plain, Directions::Structured] {
+        for directions in [Directions::Gaussian, Directions::Structured] {
             let model = fit(&RbfSampler::new().n_components(75).directions(directions), &x);
 
             let all = model.transform(&Rows::from(&x)).unwrap();
@@ -534,7 +538,7 @@ mod tests {
             assert!((a - b).abs() < 1e-13 && (a - f64::from(*c)).abs() < 1e-5);
         }
         // Woodbury all the numbers that are turned, directions are at right angles.
-        let all = model.turns.as_ref().unwrap().directions(64);
+        let all = model.rotations.as_ref().unwrap().directions(64);
         let product: f64 = (0..64).map(|j| all[[j, 2]] * all[[j, 7]]).sum();
         assert!(product.abs() < 1e-12);
         model.check().unwrap();
@@ -543,7 +547,7 @@ mod tests {
     #[test]
     fn waves_are_added_until_they_are_as_near_as_was_asked() {
         let x = rows(300, 4);
-        for directions in [Directions::Plain, Directions::Orthogonal, Directions::Structured] {
+        for directions in [Directions::Gaussian, Directions::Orthogonal, Directions::Structured] {
             let params = RbfSampler::new().gamma(0.3.into()).directions(directions);
             let params = params.n_components(100_000);
             let mut last = 0;
@@ -629,7 +633,7 @@ mod tests {
             (largest, (square / draws as f64).sqrt())
         };
 
-        let (few, many) = (errors(Directions::Plain, 32), errors(Directions::Plain, 512));
+        let (few, many) = (errors(Directions::Gaussian, 32), errors(Directions::Gaussian, 512));
         let turned = errors(Directions::Orthogonal, 32);
         let structured = errors(Directions::Structured, 32);
 

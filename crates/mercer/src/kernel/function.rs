@@ -31,7 +31,7 @@ pub enum Kernel {
     /// A sum of products of kernels.
     Composed(Arc<Expression>),
     /// A function of one's own. It cannot be saved.
-    Own(Arc<dyn OwnKernel>),
+    Custom(Arc<dyn CustomKernel>),
 }
 
 /// A kernel of one's own: any symmetric function whose matrices have no negative eigenvalue.
@@ -40,7 +40,7 @@ pub enum Kernel {
 /// threads, and a model that has one cannot be saved.
 ///
 /// ```
-/// use mercer::kernel::{Kernel, OwnKernel};
+/// use mercer::kernel::{Kernel, CustomKernel};
 /// use mercer::prelude::*;
 /// use mercer::svm::Svc;
 ///
@@ -48,7 +48,7 @@ pub enum Kernel {
 /// #[derive(Debug)]
 /// struct Agreement;
 ///
-/// impl OwnKernel for Agreement {
+/// impl CustomKernel for Agreement {
 ///     fn value(&self, x: &[f64], z: &[f64]) -> f64 {
 ///         x.iter().zip(z).filter(|(x, z)| x == z).count() as f64
 ///     }
@@ -58,12 +58,12 @@ pub enum Kernel {
 /// let classes = Classes::from_names(["ones", "fours"]);
 /// let data = Dataset::classes(&x, &[1, 1, 0, 0], &classes)?;
 ///
-/// let model = Svc::new().kernel(Kernel::own(Agreement)).fit(&data, &Monitor::quiet())?;
+/// let model = Svc::new().kernel(Kernel::custom(Agreement)).fit(&data, &Monitor::quiet())?;
 ///
 /// assert_eq!(model.predict(&Rows::from(&ndarray::array![[1.0, 9.0], [4.0, 2.5]]))?, [1, 0]);
 /// # Ok::<(), mercer::Error>(())
 /// ```
-pub trait OwnKernel: fmt::Debug + Send + Sync {
+pub trait CustomKernel: fmt::Debug + Send + Sync {
     /// The kernel of two rows.
     fn value(&self, x: &[f64], z: &[f64]) -> f64;
 }
@@ -74,8 +74,8 @@ impl Kernel {
         &["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"];
 
     /// A function of one's own.
-    pub fn own(kernel: impl OwnKernel + 'static) -> Kernel {
-        Kernel::Own(Arc::new(kernel))
+    pub fn custom(kernel: impl CustomKernel + 'static) -> Kernel {
+        Kernel::Custom(Arc::new(kernel))
     }
 
     /// The kernel of a word.
@@ -101,7 +101,7 @@ impl Kernel {
             Kernel::Laplacian => "laplacian",
             Kernel::Chi2 => "chi2",
             Kernel::Precomputed => "precomputed",
-            Kernel::Composed(_) | Kernel::Own(_) => return None,
+            Kernel::Composed(_) | Kernel::Custom(_) => return None,
         })
     }
 
@@ -137,7 +137,7 @@ impl PartialEq for Kernel {
     fn eq(&self, other: &Kernel) -> bool {
         match (self, other) {
             (Kernel::Composed(a), Kernel::Composed(b)) => a == b,
-            (Kernel::Own(a), Kernel::Own(b)) => Arc::ptr_eq(a, b),
+            (Kernel::Custom(a), Kernel::Custom(b)) => Arc::ptr_eq(a, b),
             (a, b) => a.word().is_some() && a.word() == b.word(),
         }
     }
@@ -147,7 +147,7 @@ impl fmt::Display for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Kernel::Composed(formula) => write!(f, "{formula}"),
-            Kernel::Own(own) => write!(f, "{own:?}"),
+            Kernel::Custom(own) => write!(f, "{own:?}"),
             named => f.write_str(named.word().unwrap_or_default()),
         }
     }
@@ -156,7 +156,7 @@ impl fmt::Display for Kernel {
 impl Serialize for Kernel {
     fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
         match self {
-            Kernel::Own(_) => Err(serde::ser::Error::custom(
+            Kernel::Custom(_) => Err(serde::ser::Error::custom(
                 "a kernel of one's own is code, which a file does not hold",
             )),
             kernel => to.collect_str(kernel),
@@ -278,7 +278,7 @@ fn variance_of_cells(data: &Dataset<'_>) -> f64 {
 /// The width that is meant where none is named: `1 / columns`, and for chi-squared kernels one.
 fn width_of(gamma: Option<Gamma>, kernel: &Kernel, data: &Dataset<'_>) -> f64 {
     match (gamma, kernel) {
-        (_, Kernel::Linear | Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_)) => 1.0,
+        (_, Kernel::Linear | Kernel::Precomputed | Kernel::Composed(_) | Kernel::Custom(_)) => 1.0,
         (Some(gamma), _) => gamma.of(data),
         (None, Kernel::Chi2) => 1.0,
         (None, _) => Gamma::Rule(GammaRule::Auto).of(data),
@@ -343,7 +343,7 @@ impl Function {
             }
             Kernel::Precomputed => f64::NAN,
             Kernel::Composed(formula) => formula.combined(|leaf| leaf.function().value(x, z)),
-            Kernel::Own(own) => own.value(x, z),
+            Kernel::Custom(own) => own.value(x, z),
         }
     }
 

@@ -19,8 +19,8 @@ pub(super) fn means(
     seed: u64,
     monitor: &Monitor<'_>,
 ) -> Matrix {
-    let (n, d) = (list.picks.len(), rows.n_columns());
-    let x: Vec<f64> = list.picks.iter().flat_map(|i| rows.row(*i as usize)).collect();
+    let (n, d) = (list.indices.len(), rows.n_columns());
+    let x: Vec<f64> = list.indices.iter().flat_map(|i| rows.row(*i as usize)).collect();
     let squares: Vec<f64> = x.chunks_exact(d).map(|row| f64::dot(row, row)).collect();
     let mut means = far_apart(&x, &squares, &list.weights, d, m.min(n), seed);
     for round in 0..ROUNDS {

@@ -26,39 +26,39 @@ const NOTHING: f64 = 512.0;
 /// What takes the most memory.
 const FACTOR: &str = "a factor of the kernel as wide as there are centers";
 
-/// The places (of a list without repetition) of `m` rows drawn by weight.
-pub(crate) fn drawn_by_weight(rows: &UniqueRows, m: usize) -> Vec<u32> {
+/// The pivots (of a list without repetition) of `m` rows drawn by weight.
+pub(crate) fn sample_by_weight(rows: &UniqueRows, m: usize) -> Vec<u32> {
     // The first `m` arrivals of clocks that tick as fast as their rows weigh.
     let arrival = |k: u32| -rows.draws[k as usize].ln() / rows.weights[k as usize];
-    let mut places: Vec<u32> = (0..rows.picks.len() as u32).collect();
-    places.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then(a.cmp(b)));
-    places.truncate(m);
-    places
+    let mut pivots: Vec<u32> = (0..rows.indices.len() as u32).collect();
+    pivots.sort_by(|a, b| arrival(*a).total_cmp(&arrival(*b)).then(a.cmp(b)));
+    pivots.truncate(m);
+    pivots
 }
 
 /// LandmarkSelection and what the kernel has beside them.
-pub(crate) struct Pivots<T> {
-    pub places: Vec<u32>,
+pub(crate) struct PivotedCholesky<T> {
+    pub pivots: Vec<u32>,
     /// The share of the trace that the centers leave.
-    pub left: f64,
+    pub relative_trace_error: f64,
     pub stopped: Option<Stop>,
     n_rows: usize,
     panels: Vec<Panel<T>>,
 }
 
-impl<T: Float> Pivots<T> {
-    /// The places of all rows.
+impl<T: Float> PivotedCholesky<T> {
+    /// The pivots of all rows.
     pub fn all(&self) -> Vec<u32> {
         (0..self.n_rows as u32).collect()
     }
 
     /// Some rows of `F`, with `F Fᵀ` near to the kernel matrix: a column a center.
-    pub fn factor<U: Float>(&self, picks: &[u32]) -> Array2<U> {
+    pub fn factor<U: Float>(&self, indices: &[u32]) -> Array2<U> {
         let width: usize = self.panels.iter().map(|panel| panel.width).sum();
-        let mut cells = zeros_of(picks.len() * width);
-        let parts = cells.par_chunks_mut(ROWS * width.max(1)).zip(picks.par_chunks(ROWS));
-        parts.for_each(|(cells, picks)| {
-            for (mut row, i) in cells.chunks_exact_mut(width).zip(picks) {
+        let mut cells = zeros_of(indices.len() * width);
+        let parts = cells.par_chunks_mut(ROWS * width.max(1)).zip(indices.par_chunks(ROWS));
+        parts.for_each(|(cells, indices)| {
+            for (mut row, i) in cells.chunks_exact_mut(width).zip(indices) {
                 for panel in &self.panels {
                     let (to, rest) = row.split_at_mut(panel.width);
                     let cells = to.iter_mut().zip(panel.row(*i as usize));
@@ -67,38 +67,38 @@ impl<T: Float> Pivots<T> {
                 }
             }
         });
-        Array2::from_shape_vec((picks.len(), width), cells).expect("rows of one width")
+        Array2::from_shape_vec((indices.len(), width), cells).expect("rows of one width")
     }
 
-    /// The places alone and what they leave: the factor takes memory.
+    /// The pivots alone and what they leave: the factor takes memory.
     pub fn finish(self) -> (Vec<usize>, f64) {
-        (self.places.iter().map(|k| *k as usize).collect(), self.left)
+        (self.pivots.iter().map(|k| *k as usize).collect(), self.relative_trace_error)
     }
 }
 
-/// The places of at most `m` rows, each drawn in proportion to its weight and to what of its own kernel
+/// The pivots of at most `m` rows, each drawn in proportion to its weight and to what of its own kernel
 /// value the ones before do not tell. Fewer where nothing is left, or where time is up.
-pub(crate) fn pivoted<T: Float>(
+pub(crate) fn randomly_pivoted_cholesky<T: Float>(
     ready: &KernelRows<T>,
     weights: &[f64],
     m: usize,
     seed: u64,
     monitor: &Monitor<'_>,
-) -> Result<Pivots<T>> {
+) -> Result<PivotedCholesky<T>> {
     let needed = (size_of::<T>() * ready.n_rows() * m) as u64;
     monitor.reserve(FACTOR, needed)?;
-    pivoted_until(0.0, ready, weights, m, seed, monitor)
+    randomly_pivoted_cholesky_until(0.0, ready, weights, m, seed, monitor)
 }
 
 /// The same, and no more of them than leave at most such a share of the trace.
-pub(crate) fn pivoted_until<T: Float>(
+pub(crate) fn randomly_pivoted_cholesky_until<T: Float>(
     enough: f64,
     ready: &KernelRows<T>,
     weights: &[f64],
     m: usize,
     seed: u64,
     monitor: &Monitor<'_>,
-) -> Result<Pivots<T>> {
+) -> Result<PivotedCholesky<T>> {
     let n = ready.n_rows();
     let mut random = Random::new(seed);
     // What is no kernel may have a diagonal below zero.
@@ -106,18 +106,18 @@ pub(crate) fn pivoted_until<T: Float>(
     let mut residuals: Vec<f64> = ready.diagonal().iter().map(own).collect();
     let total = |residuals: &[f64]| weights.iter().zip(residuals).map(|(w, d)| w * d).sum::<f64>();
     let trace = total(&residuals);
-    let mut places: Vec<u32> = Vec::with_capacity(m);
+    let mut pivots: Vec<u32> = Vec::with_capacity(m);
     let mut panels: Vec<Panel<T>> = Vec::new();
     let mut stopped = None;
-    while places.len() < m && total(&residuals) > enough.max(NOTHING * T::EPSILON) * trace {
+    while pivots.len() < m && total(&residuals) > enough.max(NOTHING * T::EPSILON) * trace {
         stopped = monitor.stop();
-        if stopped.is_some() && !places.is_empty() {
+        if stopped.is_some() && !pivots.is_empty() {
             break;
         }
         let proposed = propose(&residuals, weights, PROPOSED.min(m), &mut random);
         let mut taken = take(ready, &panels, &proposed, &residuals, &mut random);
-        taken.truncate(m - places.len());
-        let needed = size_of::<T>() * n * (places.len() + taken.len());
+        taken.truncate(m - pivots.len());
+        let needed = size_of::<T>() * n * (pivots.len() + taken.len());
         monitor.reserve(FACTOR, needed as u64)?;
         let before = (enough > 0.0).then(|| residuals.clone());
         let Some(mut panel) = Panel::of(ready, &panels, &taken, &mut residuals) else { break };
@@ -132,16 +132,16 @@ pub(crate) fn pivoted_until<T: Float>(
             }
         }
         taken.iter().for_each(|i| residuals[*i as usize] = 0.0);
-        places.extend(&taken);
+        pivots.extend(&taken);
         panels.push(panel);
-        monitor.report(places.len() as u64, Some(m as u64));
+        monitor.report(pivots.len() as u64, Some(m as u64));
     }
-    if places.is_empty() {
+    if pivots.is_empty() {
         // Rows that the kernel takes for nothing: any of them tells as much.
-        places.push(0);
+        pivots.push(0);
     }
     let left = if trace > 0.0 { total(&residuals) / trace } else { 0.0 };
-    Ok(Pivots { places, left, stopped, n_rows: n, panels })
+    Ok(PivotedCholesky { pivots, relative_trace_error: left, stopped, n_rows: n, panels })
 }
 
 /// Rows drawn with repetition, in proportion to weight and residual.
@@ -237,9 +237,10 @@ impl<T: Float> Panel<T> {
         let chunks = cells.par_chunks_mut(ROWS * width).zip(residuals.par_chunks_mut(ROWS));
         chunks.enumerate().for_each(|(k, (cells, residuals))| {
             let first = (k * ROWS) as u32;
-            let picks: Vec<u32> = (first..first + residuals.len() as u32).collect();
-            let those = |width: usize| k * ROWS * width..(k * ROWS + picks.len()) * width;
-            let rest = rest(&ready.select(&picks), &|panel| panel.cells[those(panel.width)].into());
+            let indices: Vec<u32> = (first..first + residuals.len() as u32).collect();
+            let those = |width: usize| k * ROWS * width..(k * ROWS + indices.len()) * width;
+            let rest =
+                rest(&ready.select(&indices), &|panel| panel.cells[those(panel.width)].into());
             T::dot_products(&rest, &inverse, width, cells);
             for (row, residual) in cells.chunks_exact(width).zip(residuals) {
                 let told: f64 = row.iter().map(|v| (*v).into()).map(|v: f64| v * v).sum();
@@ -270,8 +271,8 @@ impl<T: Float> Panel<T> {
         &self.cells[i * self.width..(i + 1) * self.width]
     }
 
-    fn rows(&self, picks: &[u32]) -> Vec<T> {
-        picks.iter().flat_map(|i| self.row(*i as usize).iter().copied()).collect()
+    fn rows(&self, indices: &[u32]) -> Vec<T> {
+        indices.iter().flat_map(|i| self.row(*i as usize).iter().copied()).collect()
     }
 }
 
@@ -286,12 +287,13 @@ mod tests {
         let mut random = Random::new(5);
         let x = Matrix::from_shape_simple_fn((300, 4), || random.normal());
         let ready: KernelRows<f64> =
-            KernelRows::all(Function::linear(), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(Function::linear(), Storage::Dense, &Rows::from(&x), &[], &[]);
 
-        let found = pivoted(&ready, &vec![1.0; 300], 50, 1, &Monitor::quiet()).unwrap();
+        let found =
+            randomly_pivoted_cholesky(&ready, &vec![1.0; 300], 50, 1, &Monitor::quiet()).unwrap();
 
-        assert_eq!(found.places.len(), 4);
-        assert!(found.left < 1e-12);
+        assert_eq!(found.pivots.len(), 4);
+        assert!(found.relative_trace_error < 1e-12);
     }
 
     #[test]
@@ -299,10 +301,10 @@ mod tests {
         let mut random = Random::new(3);
         let x = Matrix::from_shape_simple_fn((500, 3), || random.normal());
         let ready: KernelRows<f64> =
-            KernelRows::all(Function::rbf(0.2), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(Function::rbf(0.2), Storage::Dense, &Rows::from(&x), &[], &[]);
         let ones = vec![1.0; 500];
         let found = |enough: f64, m: usize| {
-            pivoted_until(enough, &ready, &ones, m, 4, &Monitor::quiet()).unwrap()
+            randomly_pivoted_cholesky_until(enough, &ready, &ones, m, 4, &Monitor::quiet()).unwrap()
         };
 
         for enough in [0.3, 0.1, 0.03, 0.001] {
@@ -310,11 +312,11 @@ mod tests {
 
             // The first of those that are drawn anyway, and one fewer leave too much.
             let all = found(0.0, 400);
-            let n = some.places.len();
-            assert_eq!(some.places, all.places[..n]);
-            assert!(some.left <= enough);
+            let n = some.pivots.len();
+            assert_eq!(some.pivots, all.pivots[..n]);
+            assert!(some.relative_trace_error <= enough);
             let mut residuals = ready.diagonal();
-            Panel::of(&ready, &[], &some.places[..n - 1], &mut residuals);
+            Panel::of(&ready, &[], &some.pivots[..n - 1], &mut residuals);
             assert!(residuals.iter().sum::<f64>() / 500.0 > enough, "{n} for {enough}");
         }
     }
@@ -327,17 +329,21 @@ mod tests {
             if i < 390 { 0.1 * random.normal() } else { 4.0 * random.normal() }
         });
         let ready: KernelRows<f64> =
-            KernelRows::all(Function::rbf(1.0), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(Function::rbf(1.0), Storage::Dense, &Rows::from(&x), &[], &[]);
         let ones = vec![1.0; 400];
 
-        let found = pivoted(&ready, &ones, 12, 1, &Monitor::quiet()).unwrap();
+        let found = randomly_pivoted_cholesky(&ready, &ones, 12, 1, &Monitor::quiet()).unwrap();
         let rows = UniqueRows::of(&Rows::from(&x), &[], 1);
-        let blind = drawn_by_weight(&rows, 12);
-        let blind: Vec<u32> = blind.iter().map(|k| rows.picks[*k as usize]).collect();
+        let blind = sample_by_weight(&rows, 12);
+        let blind: Vec<u32> = blind.iter().map(|k| rows.indices[*k as usize]).collect();
         let mut residuals = ready.diagonal();
         Panel::of(&ready, &[], &blind, &mut residuals);
 
         let left = residuals.iter().sum::<f64>() / 400.0;
-        assert!(found.places.len() == 12 && found.left < 0.5 * left, "{} {left}", found.left);
+        assert!(
+            found.pivots.len() == 12 && found.relative_trace_error < 0.5 * left,
+            "{} {left}",
+            found.relative_trace_error
+        );
     }
 }

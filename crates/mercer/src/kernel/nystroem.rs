@@ -6,7 +6,9 @@
 //! the same inner products, and a triangle takes half the time.
 
 use super::fourier::{check_usable, drawn, met, written};
-use super::landmarks::{drawn_by_weight, pivoted, pivoted_until};
+use super::landmarks::{
+    randomly_pivoted_cholesky, randomly_pivoted_cholesky_until, sample_by_weight,
+};
 use super::unique_rows::UniqueRows;
 use super::{
     Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
@@ -43,7 +45,7 @@ choice! {
         /// Means of rows that lie together.
         KMeans = "k-means",
         /// Rows drawn by what the ones before do not tell.
-        Pivots = "pivots",
+        PivotedCholesky = "pivoted-cholesky",
     }
 }
 
@@ -51,9 +53,9 @@ choice! {
     /// In which coordinates new rows are written; inner products are the same.
     pub enum Basis {
         /// Those of the root of the kernel matrix of the centers.
-        Root = "root",
+        Symmetric = "symmetric",
         /// Those of its triangle.
-        Triangle = "triangle",
+        Cholesky = "cholesky",
     }
 }
 
@@ -80,11 +82,11 @@ params! {
         /// Where centers come from: rows drawn by weight (`uniform`), means of rows that lie together
         /// (`k-means`), or rows drawn by what the ones before do not tell (`pivots`), which leaves the
         /// least and takes longest.
-        centers: LandmarkSelection = LandmarkSelection::Uniform, OneOf(LandmarkSelection::WORDS);
+        landmarks: LandmarkSelection = LandmarkSelection::Uniform, OneOf(LandmarkSelection::WORDS);
         /// In which coordinates new rows are written: those of the root of the kernel matrix of the centers, as
         /// scikit-learn has them (`root`), or of its triangle, in half the time (`triangle`). Inner products are the
         /// same; centers that tell nearly the same have a root only.
-        basis: Basis = Basis::Root, OneOf(Basis::WORDS);
+        basis: Basis = Basis::Symmetric, OneOf(Basis::WORDS);
         /// The seed of what is drawn.
         random_state: usize = 0, Any;
     }
@@ -95,12 +97,12 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct NystroemModel {
     /// The centers, and `L⁻¹` or `U D^(−½) Uᵀ`.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Directions that have an eigenvalue.
     pub rank: usize,
     /// The share of the kernel's trace that the map leaves out: of all rows where centers are pivots, else
     /// of rows spread over all.
-    pub left_out: f64,
+    pub relative_trace_error: f64,
     #[serde(skip)]
     double: Cached<Ready<f64>>,
     #[serde(skip)]
@@ -133,18 +135,18 @@ impl Fit for Nystroem {
             check_square(rows)?;
         }
         let list = UniqueRows::of(rows, data.weights(), self.random_state as u64);
-        let most = self.n_components.min(list.picks.len());
-        // Pivots know by themselves when they are enough; others are tried.
-        let tried = self.error.is_some() && self.centers != LandmarkSelection::Pivots;
+        let most = self.n_components.min(list.indices.len());
+        // PivotedCholesky know by themselves when they are enough; others are tried.
+        let tried = self.error.is_some() && self.landmarks != LandmarkSelection::PivotedCholesky;
         let mut m = if tried { FEWEST.min(most) } else { most };
         loop {
             let (model, error, mut stopped) =
                 self.with(m, function.clone(), data, &list, monitor)?;
-            let near = self.error.is_none_or(|asked| model.left_out <= asked);
+            let near = self.error.is_none_or(|asked| model.relative_trace_error <= asked);
             let last = near || m == most;
             stopped = stopped.or_else(|| if last { None } else { monitor.stop() });
             if last || stopped.is_some() {
-                let (n, left) = (model.n_outputs(), model.left_out);
+                let (n, left) = (model.n_outputs(), model.relative_trace_error);
                 monitor.report(n as u64, Some(n as u64));
                 let mut certificate =
                     Certificate { stopped, ..drawn(data, error, Some(left), start) };
@@ -176,35 +178,42 @@ impl Nystroem {
         let (rows, seed) = (data.rows(), self.random_state as u64);
         let (mut stopped, mut left) = (None, None);
         let square = |m: usize| 40 * (m * m) as u64;
-        let until = self.error.filter(|_| self.centers == LandmarkSelection::Pivots);
+        let until = self.error.filter(|_| self.landmarks == LandmarkSelection::PivotedCholesky);
         if until.is_none() {
             monitor.reserve(SQUARE, square(m))?;
         }
-        let found = match self.centers {
-            LandmarkSelection::Uniform => Found::Rows(drawn_by_weight(list, m)),
-            LandmarkSelection::Pivots => {
-                let cells = 8 * (list.picks.len() * rows.n_columns()) as u64;
+        let found = match self.landmarks {
+            LandmarkSelection::Uniform => Found::Rows(sample_by_weight(list, m)),
+            LandmarkSelection::PivotedCholesky => {
+                let cells = 8 * (list.indices.len() * rows.n_columns()) as u64;
                 monitor.reserve("rows made ready", cells)?;
                 let ready: KernelRows<f64> = KernelRows::new(
                     function.clone(),
                     Storage::of(&function, rows),
                     rows,
-                    &list.picks,
+                    &list.indices,
                     &[],
-                    &list.picks,
+                    &list.indices,
                 );
-                let pivots = match until {
-                    Some(enough) => pivoted_until(enough, &ready, &list.weights, m, seed, monitor)?,
-                    None => pivoted(&ready, &list.weights, m, seed, monitor)?,
+                let factored = match until {
+                    Some(enough) => randomly_pivoted_cholesky_until(
+                        enough,
+                        &ready,
+                        &list.weights,
+                        m,
+                        seed,
+                        monitor,
+                    )?,
+                    None => randomly_pivoted_cholesky(&ready, &list.weights, m, seed, monitor)?,
                 };
-                monitor.reserve(SQUARE, square(pivots.places.len()))?;
-                stopped = pivots.stopped;
-                left = Some(pivots.left);
-                Found::Rows(pivots.places)
+                monitor.reserve(SQUARE, square(factored.pivots.len()))?;
+                stopped = factored.stopped;
+                left = Some(factored.relative_trace_error);
+                Found::Rows(factored.pivots)
             }
             LandmarkSelection::KMeans => {
                 self.check_means(rows)?;
-                let cells = 8 * (list.picks.len() * (rows.n_columns() + 4)) as u64;
+                let cells = 8 * (list.indices.len() * (rows.n_columns() + 4)) as u64;
                 monitor.reserve("rows written out", cells)?;
                 let means = k_means::means(rows, list, m, seed, monitor);
                 stopped = monitor.stop();
@@ -212,35 +221,36 @@ impl Nystroem {
             }
         };
         let model = match &found {
-            Found::Rows(places) => {
-                let picks: Vec<u32> = places.iter().map(|k| list.picks[*k as usize]).collect();
-                NystroemModel::of(function, rows, picks, self.basis)?
+            Found::Rows(positions) => {
+                let indices: Vec<u32> =
+                    positions.iter().map(|k| list.indices[*k as usize]).collect();
+                NystroemModel::of(function, rows, indices, self.basis)?
             }
             Found::Means(means) => {
-                let picks = (0..means.nrows() as u32).collect();
-                NystroemModel::of(function, &Rows::from(means), picks, self.basis)?
+                let indices = (0..means.nrows() as u32).collect();
+                NystroemModel::of(function, &Rows::from(means), indices, self.basis)?
             }
         };
         let (sampled, error) = model.compared(rows, list)?;
-        let left_out = left.unwrap_or(sampled);
-        Ok((NystroemModel { left_out, ..model }, error, stopped))
+        let relative_trace_error = left.unwrap_or(sampled);
+        Ok((NystroemModel { relative_trace_error, ..model }, error, stopped))
     }
 
     /// Refuses means of what has none, or of what is too wide to write out.
     fn check_means(&self, rows: &Rows<'_>) -> Result<()> {
         let refuse = |expected: &str| {
             Err(Error::Parameter {
-                name: "centers".into(),
+                name: "landmarks".into(),
                 found: "k-means".into(),
                 expected: expected.into(),
             })
         };
         match rows {
             _ if self.kernel == Kernel::Precomputed => {
-                refuse("uniform or pivots where kernel values are given")
+                refuse("uniform or pivoted-cholesky where kernel values are given")
             }
             Rows::Sparse(x) if x.n_columns() > WIDEST => {
-                refuse("uniform or pivots for sparse rows of more than 4096 columns")
+                refuse("uniform or pivoted-cholesky for sparse rows of more than 4096 columns")
             }
             _ => Ok(()),
         }
@@ -269,7 +279,7 @@ impl NystroemModel {
         );
         let gram = ready.gram();
         let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
-        let factor = if basis == Basis::Triangle { triangle(gram) } else { None };
+        let factor = if basis == Basis::Cholesky { triangle(gram) } else { None };
         let (turned, rank) = match factor {
             Some(inverse) => (inverse, n),
             None => square_root(gram).ok_or_else(|| Error::Number {
@@ -278,7 +288,7 @@ impl NystroemModel {
                 expected: "a finite number; scale the columns down".into(),
             })?,
         };
-        let machine = KernelExpansion::of_rows(
+        let expansion = KernelExpansion::of_rows(
             function,
             Precision::Double,
             rows,
@@ -288,26 +298,27 @@ impl NystroemModel {
             vec![0.0; n],
         );
         Ok(NystroemModel {
-            machine,
+            expansion,
             rank,
-            left_out: 0.0,
+            relative_trace_error: 0.0,
             double: Cached::default(),
             single: Cached::default(),
         })
     }
 
     fn ready<T: Float>(&self, centered: bool) -> Result<Ready<T>> {
-        let machine = &self.machine;
-        let center = match centered && machine.thin.is_none() && !machine.vectors.is_empty() {
-            true => {
-                let rows = Rows::from(&machine.vectors);
-                center_of(&machine.function, Storage::of(&machine.function, &rows), &rows)
-            }
-            false => Vec::new(),
-        };
-        let centers = machine.ready_around(&center)?;
-        let turned = machine.coefficients.iter().map(|v| T::narrow(*v)).collect();
-        let mut lines = machine.coefficients.outer_iter().enumerate();
+        let expansion = &self.expansion;
+        let center =
+            match centered && expansion.sparse_vectors.is_none() && !expansion.vectors.is_empty() {
+                true => {
+                    let rows = Rows::from(&expansion.vectors);
+                    center_of(&expansion.function, Storage::of(&expansion.function, &rows), &rows)
+                }
+                false => Vec::new(),
+            };
+        let centers = expansion.kernel_rows_around(&center)?;
+        let turned = expansion.coefficients.iter().map(|v| T::narrow(*v)).collect();
+        let mut lines = expansion.coefficients.outer_iter().enumerate();
         let triangle = lines.all(|(i, line)| line.iter().skip(i + 1).all(|v| *v == 0.0));
         Ok(Ready { center, centers, turned, triangle })
     }
@@ -317,12 +328,12 @@ impl NystroemModel {
         let m = self.n_outputs();
         out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
             let first = (k * ROWS) as u32;
-            let picks: Vec<u32> = (first..first + (out.len() / m) as u32).collect();
-            let rows = ready.centers.beside(x, &picks, &ready.center);
+            let indices: Vec<u32> = (first..first + (out.len() / m) as u32).collect();
+            let rows = ready.centers.matching(x, &indices, &ready.center);
             T::scratch(out.len(), |values| {
                 rows.block(&ready.centers, 0..m, values);
                 match ready.triangle {
-                    true => T::lower_triangular_products(values, &ready.turned, out, picks.len()),
+                    true => T::lower_triangular_products(values, &ready.turned, out, indices.len()),
                     false => T::dot_products(values, &ready.turned, m, out),
                 }
             });
@@ -332,27 +343,27 @@ impl NystroemModel {
     /// The share of the trace that is left out, and the root mean square error of kernel values, over rows
     /// spread over all.
     fn compared(&self, rows: &Rows<'_>, list: &UniqueRows) -> Result<(f64, f64)> {
-        let stride = list.picks.len().div_ceil(COMPARED);
-        let picks: Vec<u32> = list.picks.iter().copied().step_by(stride).collect();
+        let stride = list.indices.len().div_ceil(COMPARED);
+        let indices: Vec<u32> = list.indices.iter().copied().step_by(stride).collect();
         let weights = list.weights.iter().copied().step_by(stride);
-        let some: Vec<f64> = picks.iter().flat_map(|i| rows.row(*i as usize)).collect();
-        let x = Matrix::from_shape_vec((picks.len(), rows.n_columns()), some)
+        let some: Vec<f64> = indices.iter().flat_map(|i| rows.row(*i as usize)).collect();
+        let x = Matrix::from_shape_vec((indices.len(), rows.n_columns()), some)
             .expect("rows of one width");
         let new = self.transform(&Rows::from(&x))?;
         let products = multiply_transposed(new.view(), new.view());
-        let all: Vec<u32> = (0..picks.len() as u32).collect();
+        let all: Vec<u32> = (0..indices.len() as u32).collect();
         let exact: KernelRows<f64> = KernelRows::new(
-            self.machine.function.clone(),
-            Storage::Whole,
+            self.expansion.function.clone(),
+            Storage::Dense,
             &Rows::from(&x),
             &all,
             &[],
-            &picks,
+            &indices,
         );
         let gram = exact.gram();
         let (mut left, mut trace, mut sum) = (0.0, 0.0, 0.0);
         for (i, w) in weights.enumerate() {
-            let own = gram[i * picks.len() + i];
+            let own = gram[i * indices.len() + i];
             left += w * (own - products[[i, i]]);
             trace += w * own;
         }
@@ -390,11 +401,11 @@ fn square_root(gram: ArrayView2<'_, f64>) -> Option<(Matrix, usize)> {
 
 impl Transformer for NystroemModel {
     fn n_inputs(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn n_outputs(&self) -> usize {
-        self.machine.coefficients.nrows()
+        self.expansion.coefficients.nrows()
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
@@ -406,13 +417,13 @@ impl Transformer for NystroemModel {
     }
 
     fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
-        self.machine.check_rows(x)?;
+        self.expansion.check_rows(x)?;
         self.map(x, self.double.get_or_fail(|| self.ready(false))?, out);
         Ok(())
     }
 
     fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
-        self.machine.check_rows(x)?;
+        self.expansion.check_rows(x)?;
         self.map(x, self.single.get_or_fail(|| self.ready(true))?, out);
         Ok(())
     }
@@ -420,13 +431,13 @@ impl Transformer for NystroemModel {
 
 impl Check for NystroemModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
-        let n = self.machine.n_vectors();
+        self.expansion.check()?;
+        let n = self.expansion.n_vectors();
         let fits = n > 0
-            && self.machine.coefficients.nrows() == n
-            && self.machine.intercepts.len() == n
+            && self.expansion.coefficients.nrows() == n
+            && self.expansion.intercepts.len() == n
             && self.rank <= n
-            && self.left_out >= 0.0;
+            && self.relative_trace_error >= 0.0;
         if fits { Ok(()) } else { Err(Error::File("a map that no rows could have".into())) }
     }
 }
@@ -446,18 +457,18 @@ mod tests {
         let x = rows(90, 3);
         let data = Dataset::unlabeled(&x);
         for kernel in [Kernel::Rbf, Kernel::Poly, Kernel::Laplacian, Kernel::Chi2, Kernel::Linear] {
-            for centers in [LandmarkSelection::Uniform, LandmarkSelection::Pivots] {
+            for centers in [LandmarkSelection::Uniform, LandmarkSelection::PivotedCholesky] {
                 let params =
-                    Nystroem::new().kernel(kernel.clone()).n_components(12).centers(centers);
+                    Nystroem::new().kernel(kernel.clone()).n_components(12).landmarks(centers);
 
                 let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
                 let new = fitted.transform(&Rows::from(&x)).unwrap();
                 let products = new.dot(&new.t());
-                let function = &fitted.machine.function;
+                let function = &fitted.expansion.function;
                 let value =
                     |i: usize, j: usize| function.value(&x.row(i).to_vec(), &x.row(j).to_vec());
-                for c in &fitted.machine.support {
+                for c in &fitted.expansion.support {
                     for i in 0..90 {
                         let off = (products[[i, *c as usize]] - value(i, *c as usize)).abs();
                         assert!(off < 1e-6, "{kernel:?} {off}");
@@ -475,18 +486,18 @@ mod tests {
     fn a_triangle_has_the_inner_products_of_the_root_and_half_of_it_is_nothing() {
         let x = rows(80, 6);
         let params = Nystroem::new().gamma(Some(2.0.into())).n_components(30);
-        let params = params.basis(Basis::Triangle);
+        let params = params.basis(Basis::Cholesky);
         let mut model = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().model;
         let new = model.transform(&Rows::from(&x)).unwrap();
-        let above = model.machine.coefficients.indexed_iter().filter(|((i, j), _)| j > i);
+        let above = model.expansion.coefficients.indexed_iter().filter(|((i, j), _)| j > i);
         assert!(above.clone().count() > 0 && above.clone().all(|(_, v)| *v == 0.0));
 
         let gram = new.select(
             ndarray::Axis(0),
-            &model.machine.support.iter().map(|i| *i as usize).collect::<Vec<_>>(),
+            &model.expansion.support.iter().map(|i| *i as usize).collect::<Vec<_>>(),
         );
         let (root, rank) = square_root(gram.dot(&gram.t()).view()).unwrap();
-        model.machine.coefficients = root;
+        model.expansion.coefficients = root;
         let other = model.clone().transform(&Rows::from(&x)).unwrap();
 
         assert_eq!((rank, model.rank), (30, 30));
@@ -497,7 +508,7 @@ mod tests {
     fn centers_that_tell_the_same_have_a_root() {
         let x = rows(40, 2);
         let params = Nystroem::new().kernel(Kernel::Linear).n_components(10);
-        let params = params.basis(Basis::Triangle);
+        let params = params.basis(Basis::Cholesky);
 
         let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
@@ -527,17 +538,19 @@ mod tests {
         let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
         assert_eq!(fitted.n_outputs(), 40);
-        assert!(fitted.left_out < 1e-9);
+        assert!(fitted.relative_trace_error < 1e-9);
         assert!(fitted.certificate.proof.violation.as_ref().unwrap().1 < 1e-8);
     }
 
     #[test]
     fn centers_are_added_until_as_little_is_left_as_was_asked() {
         let x = rows(600, 3);
-        for centers in
-            [LandmarkSelection::Uniform, LandmarkSelection::KMeans, LandmarkSelection::Pivots]
-        {
-            let params = Nystroem::new().gamma(Some(2.0.into())).centers(centers);
+        for centers in [
+            LandmarkSelection::Uniform,
+            LandmarkSelection::KMeans,
+            LandmarkSelection::PivotedCholesky,
+        ] {
+            let params = Nystroem::new().gamma(Some(2.0.into())).landmarks(centers);
             let params = params.n_components(600);
             let mut last = 0;
             for asked in [0.5, 0.1, 0.01, 0.001] {
@@ -545,13 +558,13 @@ mod tests {
 
                 let fitted = some.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
-                let (n, left) = (fitted.n_outputs(), fitted.left_out);
+                let (n, left) = (fitted.n_outputs(), fitted.relative_trace_error);
                 assert!(left <= asked && n >= last, "{centers:?}: {left} with {n}");
                 // What inner products lack of the trace of all rows, where pivots were measured at all.
                 let new = fitted.transform(&Rows::from(&x)).unwrap();
                 let lacking = 1.0 - new.iter().map(|v| v * v).sum::<f64>() / 600.0;
                 assert!(
-                    centers != LandmarkSelection::Pivots || (lacking - left).abs() < 1e-6,
+                    centers != LandmarkSelection::PivotedCholesky || (lacking - left).abs() < 1e-6,
                     "{lacking}"
                 );
                 let told = fitted.certificate.to_string();
@@ -565,10 +578,13 @@ mod tests {
     #[test]
     fn centers_that_do_not_suffice_are_told() {
         let x = rows(300, 6);
-        for centers in
-            [LandmarkSelection::Uniform, LandmarkSelection::KMeans, LandmarkSelection::Pivots]
-        {
-            let params = Nystroem::new().gamma(Some(3.0.into())).centers(centers).n_components(20);
+        for centers in [
+            LandmarkSelection::Uniform,
+            LandmarkSelection::KMeans,
+            LandmarkSelection::PivotedCholesky,
+        ] {
+            let params =
+                Nystroem::new().gamma(Some(3.0.into())).landmarks(centers).n_components(20);
 
             let fitted = params.clone().error(Some(1e-3));
             let fitted = fitted.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
@@ -576,7 +592,10 @@ mod tests {
             let plain = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
             assert_eq!(fitted.model, plain.model, "{centers:?}");
             let told = fitted.certificate.to_string();
-            assert!(fitted.left_out > 1e-3 && told.contains("NOT the error of 0.001"), "{told}");
+            assert!(
+                fitted.relative_trace_error > 1e-3 && told.contains("NOT the error of 0.001"),
+                "{told}"
+            );
             assert!(told.contains("20 columns, as many as n_components allows"), "{told}");
         }
     }
@@ -605,8 +624,8 @@ mod tests {
         let x =
             Matrix::from_shape_fn((300, 2), |(i, _)| (i % 6) as f64 * 3.0 + 0.2 * random.normal());
         let left = |centers| {
-            let params = Nystroem::new().centers(centers).n_components(6).gamma(Some(0.5.into()));
-            params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().left_out
+            let params = Nystroem::new().landmarks(centers).n_components(6).gamma(Some(0.5.into()));
+            params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().relative_trace_error
         };
 
         assert!(left(LandmarkSelection::KMeans) < left(LandmarkSelection::Uniform));

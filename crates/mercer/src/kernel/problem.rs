@@ -17,7 +17,7 @@ pub(crate) struct KernelProblem<'a> {
     /// What is taken off rows before distances are worked out.
     pub center: Vec<f64>,
     /// Which rows count.
-    pub picks: Vec<u32>,
+    pub indices: Vec<u32>,
     /// How often each of them does.
     pub weights: Vec<f64>,
 }
@@ -50,47 +50,47 @@ impl<'a> KernelProblem<'a> {
         }
         let function = kernel.with(gamma, coef0, degree, data);
         let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        let picks: Vec<u32> =
+        let indices: Vec<u32> =
             (0..data.n_rows()).filter(|i| weight(*i) > 0.0).map(|i| i as u32).collect();
-        if picks.is_empty() {
+        if indices.is_empty() {
             return Err(Error::NoRows);
         }
-        let weights = picks.iter().map(|i| weight(*i as usize)).collect();
+        let weights = indices.iter().map(|i| weight(*i as usize)).collect();
         let storage = Storage::of(&function, &rows);
         let center = center_of(&function, storage, &rows);
-        Ok(KernelProblem { rows, function, storage, center, picks, weights })
+        Ok(KernelProblem { rows, function, storage, center, indices, weights })
     }
 
     /// The same with the rows sorted by a group; those of one keep their order.
     pub fn sorted_by(mut self, group: impl Fn(usize) -> u32) -> KernelProblem<'a> {
-        let mut both: Vec<(u32, f64)> = self.picks.into_iter().zip(self.weights).collect();
+        let mut both: Vec<(u32, f64)> = self.indices.into_iter().zip(self.weights).collect();
         both.sort_by_key(|(i, _)| group(*i as usize));
-        (self.picks, self.weights) = both.into_iter().unzip();
+        (self.indices, self.weights) = both.into_iter().unzip();
         self
     }
 
     /// The rows made ready, around their center.
-    pub fn ready(&self) -> KernelRows<f64> {
-        self.ready_in()
+    pub fn kernel_rows(&self) -> KernelRows<f64> {
+        self.kernel_rows_in()
     }
 
     /// The same in any precision.
-    pub fn ready_in<T: Float>(&self) -> KernelRows<T> {
-        self.ready_around(&self.center)
+    pub fn kernel_rows_in<T: Float>(&self) -> KernelRows<T> {
+        self.kernel_rows_around(&self.center)
     }
 
     /// The rows made ready as they are.
-    pub fn exact(&self) -> KernelRows<f64> {
-        self.ready_around(&[])
+    pub fn uncentered_kernel_rows(&self) -> KernelRows<f64> {
+        self.kernel_rows_around(&[])
     }
 
-    fn ready_around<T: Float>(&self, center: &[f64]) -> KernelRows<T> {
-        let KernelProblem { rows, function, storage, picks, .. } = self;
-        KernelRows::new(function.clone(), *storage, rows, picks, center, picks)
+    fn kernel_rows_around<T: Float>(&self, center: &[f64]) -> KernelRows<T> {
+        let KernelProblem { rows, function, storage, indices, .. } = self;
+        KernelRows::new(function.clone(), *storage, rows, indices, center, indices)
     }
 
-    /// The machine of some of the rows.
-    pub fn machine(
+    /// The expansion of some of the rows.
+    pub fn expansion(
         &self,
         precision: Precision,
         support: Vec<u32>,

@@ -1,6 +1,6 @@
 //! Rows without repetition, in an order that follows from what they hold.
 //!
-//! Whoever picks rows at random from this list picks the same ones wherever they stood, and a row of
+//! Whoever indices rows at random from this list indices the same ones wherever they stood, and a row of
 //! weight two as a row that is there twice.
 
 use mercer_num::random::splitmix64;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 /// Rows that differ.
 pub(crate) struct UniqueRows {
     /// Where each is first found.
-    pub picks: Vec<u32>,
+    pub indices: Vec<u32>,
     /// How often each counts, all its copies together.
     pub weights: Vec<f64>,
     /// A number in `(0, 1)` drawn for each.
@@ -27,10 +27,10 @@ impl UniqueRows {
             .map(|i| (key(rows, i as usize, seed), i))
             .collect();
         keys.par_sort_unstable();
-        let mut out = UniqueRows { picks: Vec::new(), weights: Vec::new(), draws: Vec::new() };
+        let mut out = UniqueRows { indices: Vec::new(), weights: Vec::new(), draws: Vec::new() };
         // A hundred and twenty-eight bits: rows that share them are the same.
         for same in keys.chunk_by(|a, b| a.0 == b.0) {
-            out.picks.push(same[0].1);
+            out.indices.push(same[0].1);
             out.weights.push(same.iter().map(|(_, i)| weight(*i)).sum());
             let bits = (same[0].0 >> 76) as u64;
             out.draws.push((bits as f64 + 0.5) / (1u64 << 52) as f64);
@@ -40,14 +40,14 @@ impl UniqueRows {
 }
 
 /// For each of some rows, bits that only the same rows share; nothing where hardly any row is there twice.
-pub(crate) fn keys_of_twins(rows: &Rows<'_>, picks: &[u32]) -> Vec<u128> {
+pub(crate) fn duplicate_keys(rows: &Rows<'_>, indices: &[u32]) -> Vec<u128> {
     /// One row in so many must be there again.
     const WORTH: usize = 50;
-    let keys: Vec<u128> = picks.par_iter().map(|i| key(rows, *i as usize, 0)).collect();
+    let keys: Vec<u128> = indices.par_iter().map(|i| key(rows, *i as usize, 0)).collect();
     let mut sorted = keys.clone();
     sorted.par_sort_unstable();
     let again = sorted.windows(2).filter(|pair| pair[0] == pair[1]).count();
-    if WORTH * again < picks.len() { Vec::new() } else { keys }
+    if WORTH * again < indices.len() { Vec::new() } else { keys }
 }
 
 /// Bits that follow from the cells that are not zero, their columns and the seed.
@@ -93,10 +93,10 @@ mod tests {
         let found = UniqueRows::of(&Rows::from(&x), &[1.0, 2.0, 0.5, 0.25, 3.0], 7);
         let other = UniqueRows::of(&Rows::from(&turned), &[3.0, 0.25, 0.5, 2.0, 1.0], 7);
 
-        assert_eq!(found.picks.len(), 3);
+        assert_eq!(found.indices.len(), 3);
         assert_eq!(found.weights, other.weights);
         assert_eq!(found.draws, other.draws);
-        for (a, b) in found.picks.iter().zip(&other.picks) {
+        for (a, b) in found.indices.iter().zip(&other.indices) {
             assert_eq!(x.row(*a as usize), turned.row(*b as usize));
         }
     }

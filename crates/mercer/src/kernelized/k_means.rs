@@ -52,8 +52,8 @@ params! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelKMeansModel {
-    /// The rows, cluster after cluster, with their shares of its mean; the constants are `−½‖m_c‖²`.
-    pub machine: KernelExpansion,
+    /// The rows, cluster after cluster, with their shares of its mean; the intercepts are `−½‖m_c‖²`.
+    pub expansion: KernelExpansion,
     /// How many of the rows each cluster has.
     pub n_members: Vec<u32>,
     /// What they weigh.
@@ -73,30 +73,31 @@ impl Fit for KernelKMeans {
         let start = Instant::now();
         self.check()?;
         let KernelKMeans { ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
-        let list = UniqueRows::of(&ground.rows, data.weights(), self.random_state as u64);
-        let (n, k) = (list.picks.len(), self.n_clusters.min(list.picks.len()));
-        let bytes = 8 * (n as u64) * (ground.rows.n_columns() as u64 + 3 * k as u64);
+        let problem = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let list = UniqueRows::of(&problem.rows, data.weights(), self.random_state as u64);
+        let (n, k) = (list.indices.len(), self.n_clusters.min(list.indices.len()));
+        let bytes = 8 * (n as u64) * (problem.rows.n_columns() as u64 + 3 * k as u64);
         monitor.reserve_within("rows made ready and their distances", bytes, USUAL_BYTES)?;
         let ready = KernelRows::new(
-            ground.function.clone(),
-            ground.storage,
-            &ground.rows,
-            &list.picks,
-            &ground.center,
-            &list.picks,
+            problem.function.clone(),
+            problem.storage,
+            &problem.rows,
+            &list.indices,
+            &problem.center,
+            &list.indices,
         );
         let square = 8 * (n as u64) * (n as u64);
         let room = monitor.memory().map_or(KEPT, |m| m.saturating_sub(bytes)).min(KEPT);
         let gram = (square <= room).then(|| ready.whole_gram());
-        let problem = Problem { own: ready.diagonal(), ready, gram, weights: &list.weights, k };
+        let clustering =
+            ClusteringProblem { own: ready.diagonal(), ready, gram, weights: &list.weights, k };
         let mut best: Option<Clusters> = None;
         let mut stopped = None;
         for run in 0..self.n_init {
             let seed = (self.random_state as u64).wrapping_add(run as u64 * 0x9e37_79b9);
             let total = self.n_init as u64 * self.max_iter as u64;
             let done = (run * self.max_iter) as u64;
-            let found = problem.run(self, seed, monitor, |round| {
+            let found = clustering.run(self, seed, monitor, |round| {
                 monitor.report(done + round, Some(total));
             });
             stopped = found.stopped;
@@ -127,7 +128,7 @@ impl Fit for KernelKMeans {
             how: Some(how),
             ..Proof::closed_form()
         };
-        let model = best.model(&ground, &list)?;
+        let model = best.model(&problem, &list)?;
         let certificate = Certificate {
             proof,
             rows: data.n_rows() as u64,
@@ -140,7 +141,7 @@ impl Fit for KernelKMeans {
 }
 
 /// Rows without repetition, and what is asked of them.
-struct Problem<'a> {
+struct ClusteringProblem<'a> {
     ready: KernelRows<f64>,
     own: Vec<f64>,
     /// All kernel values, where there is room.
@@ -162,7 +163,7 @@ struct Clusters {
     rose: bool,
 }
 
-impl Problem<'_> {
+impl ClusteringProblem<'_> {
     fn run(
         &self,
         params: &KernelKMeans,
@@ -282,9 +283,9 @@ impl Problem<'_> {
             let values = match &self.gram {
                 Some(gram) => &gram[first * n..(first + m) * n],
                 None => {
-                    let picks: Vec<u32> = (first as u32..(first + m) as u32).collect();
+                    let indices: Vec<u32> = (first as u32..(first + m) as u32).collect();
                     let mut block = vec![0.0; m * n];
-                    self.ready.select(&picks).block(&self.ready, 0..n, &mut block);
+                    self.ready.select(&indices).block(&self.ready, 0..n, &mut block);
                     made = block;
                     &made[..]
                 }
@@ -316,7 +317,7 @@ fn first_smallest(row: &[f64]) -> usize {
 }
 
 impl Clusters {
-    fn model(self, ground: &KernelProblem<'_>, list: &UniqueRows) -> Result<KernelKMeansModel> {
+    fn model(self, problem: &KernelProblem<'_>, list: &UniqueRows) -> Result<KernelKMeansModel> {
         // Clusters that stayed empty, as of rows that are all one to the kernel, are left out.
         let k = self.squares.len();
         let mut members: Vec<Vec<usize>> = vec![Vec::new(); k];
@@ -327,21 +328,21 @@ impl Clusters {
         let mut support = Vec::new();
         let mut shares = Vec::new();
         for (c, total) in kept.iter().zip(&cluster_weights) {
-            support.extend(members[*c].iter().map(|i| list.picks[*i]));
+            support.extend(members[*c].iter().map(|i| list.indices[*i]));
             shares.extend(members[*c].iter().map(|i| list.weights[*i] / total));
         }
         let shares = Matrix::from_shape_vec((1, shares.len()), shares).expect("a row of shares");
-        let constants = kept.iter().map(|c| -0.5 * self.squares[*c]).collect();
-        let machine = ground.machine(Precision::Double, support, shares, constants);
+        let intercepts = kept.iter().map(|c| -0.5 * self.squares[*c]).collect();
+        let expansion = problem.expansion(Precision::Double, support, shares, intercepts);
         let mut model = KernelKMeansModel {
-            machine,
+            expansion,
             n_members: kept.iter().map(|c| members[*c].len() as u32).collect(),
             cluster_weights,
             labels: Vec::new(),
             inertia: self.inertia,
             n_iter: self.rounds,
         };
-        model.labels = model.assign(&ground.rows)?;
+        model.labels = model.assign(&problem.rows)?;
         Ok(model)
     }
 }
@@ -360,7 +361,7 @@ impl KernelKMeansModel {
 
 impl Clusterer for KernelKMeansModel {
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn n_clusters(&self) -> usize {
@@ -369,8 +370,8 @@ impl Clusterer for KernelKMeansModel {
 
     /// Of given kernel values, that of a row with itself is not among them: distances are then less by it.
     fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let mut out = self.machine.decisions(x, &self.segments())?;
-        let own = self.machine.own_values(x)?;
+        let mut out = self.expansion.decisions(x, &self.segments())?;
+        let own = self.expansion.kernel_diagonal(x)?;
         for (mut row, own) in out.rows_mut().into_iter().zip(own) {
             row.iter_mut().for_each(|v| *v = own - 2.0 * *v);
         }
@@ -379,7 +380,7 @@ impl Clusterer for KernelKMeansModel {
 
     fn assign(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         // The kernel of a row with itself is the same for all clusters.
-        let near = self.machine.decisions(x, &self.segments())?;
+        let near = self.expansion.decisions(x, &self.segments())?;
         let nearest = |row: ndarray::ArrayView1<'_, f64>| {
             (1..row.len()).fold(0, |best, c| if row[c] > row[best] { c } else { best }) as u32
         };
@@ -389,13 +390,13 @@ impl Clusterer for KernelKMeansModel {
 
 impl Check for KernelKMeansModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
+        self.expansion.check()?;
         let members: u64 = self.n_members.iter().map(|n| u64::from(*n)).sum();
         let k = self.n_members.len();
         let fits = k > 0
-            && self.machine.coefficients.nrows() == 1
-            && members == self.machine.n_vectors() as u64
-            && self.machine.intercepts.len() == k
+            && self.expansion.coefficients.nrows() == 1
+            && members == self.expansion.n_vectors() as u64
+            && self.expansion.intercepts.len() == k
             && self.cluster_weights.len() == k
             && self.cluster_weights.iter().all(|w| w.is_finite() && *w > 0.0)
             && self.labels.iter().all(|c| (*c as usize) < k)
@@ -505,13 +506,18 @@ mod tests {
         let rows = Rows::from(&x);
         let ready: KernelRows<f64> = KernelRows::all(
             crate::kernel::Function::linear(),
-            crate::kernel::Storage::Whole,
+            crate::kernel::Storage::Dense,
             &rows,
             &[],
             &[],
         );
-        let problem =
-            Problem { own: ready.diagonal(), ready, gram: None, weights: &[1.0; 3], k: 2 };
+        let problem = ClusteringProblem {
+            own: ready.diagonal(),
+            ready,
+            gram: None,
+            weights: &[1.0; 3],
+            k: 2,
+        };
         let mut labels = vec![0, 0, 0];
 
         problem.fill_empty(&mut labels);

@@ -28,12 +28,12 @@ const USUAL_BYTES: u64 = 16 << 30;
 impl KernelProblem<'_> {
     /// What the rows made ready take.
     fn row_bytes(&self) -> u64 {
-        8 * self.picks.len() as u64 * self.rows.n_columns() as u64
+        8 * self.indices.len() as u64 * self.rows.n_columns() as u64
     }
 
     /// What so many bytes a pair of rows are, with the rows.
     fn matrix_bytes(&self, bytes: u64) -> u64 {
-        let n = self.picks.len() as u64;
+        let n = self.indices.len() as u64;
         bytes * n * n + self.row_bytes()
     }
 
@@ -46,7 +46,7 @@ impl KernelProblem<'_> {
 
     /// The same, with what to do where it is refused.
     fn reserve_or(&self, bytes: u64, monitor: &Monitor<'_>, instead: &'static str) -> Result<()> {
-        let what = format!("a kernel matrix of {} rows", self.picks.len());
+        let what = format!("a kernel matrix of {} rows", self.indices.len());
         monitor.reserve_or(&what, self.matrix_bytes(bytes), USUAL_BYTES, instead)
     }
 
@@ -57,14 +57,14 @@ impl KernelProblem<'_> {
 
     /// Tells the way and the bytes it takes; `size` is what a kernel value takes.
     fn plan(&self, way: String, bytes: u64, size: u64, monitor: &Monitor<'_>) -> Option<Plan> {
-        let n = self.picks.len() as u64;
+        let n = self.indices.len() as u64;
         monitor.plan(Plan { way, bytes, whole: size * n * n })
     }
 
     /// The weight of every row, those that do not count included.
     fn row_weights(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.rows.n_rows()];
-        self.picks.iter().zip(&self.weights).for_each(|(i, w)| out[*i as usize] = *w);
+        self.indices.iter().zip(&self.weights).for_each(|(i, w)| out[*i as usize] = *w);
         out
     }
 }

@@ -46,15 +46,15 @@ params! {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelPcaModel {
-    /// The rows, their coefficients in every component, and the constants.
-    pub machine: KernelExpansion,
+    /// The rows, their coefficients in every component, and the intercepts.
+    pub expansion: KernelExpansion,
     /// The variance along every component, times the number of rows; falling.
     pub eigenvalues: Vec<f64>,
     /// Their sum over all components there are.
     pub total: f64,
     /// The way back from components to rows, where it was asked for.
     #[serde(default)]
-    pub back: Option<Box<KernelRidgeModel>>,
+    pub pre_image_ridge: Option<Box<KernelRidgeModel>>,
 }
 
 impl Fit for KernelPca {
@@ -64,19 +64,19 @@ impl Fit for KernelPca {
         let start = Instant::now();
         self.check()?;
         let KernelPca { n_components, ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
-        let n = ground.picks.len();
+        let problem = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let n = problem.indices.len();
         let wanted = n_components.unwrap_or(n).min(n);
         let whole = n <= SMALL || 4 * TopEigen::min_rows(wanted) > n;
         let bytes = if whole { 32 } else { 5 };
-        ground.reserve(bytes, monitor)?;
+        problem.reserve(bytes, monitor)?;
         let way = match whole {
             true => "the whole kernel matrix, taken apart".to_owned(),
             false => format!("half of the kernel matrix, its first {wanted} components"),
         };
-        let plan = ground.plan(way, ground.matrix_bytes(bytes), 8, monitor);
-        let mut gram = ground.ready().half_gram();
-        let means = center(&mut gram, &ground.weights);
+        let plan = problem.plan(way, problem.matrix_bytes(bytes), 8, monitor);
+        let mut gram = problem.kernel_rows().half_gram();
+        let means = center(&mut gram, &problem.weights);
         let total: f64 = gram.diagonal().iter().sum();
         let found = match whole {
             true => taken_apart(&gram.to_full(), wanted),
@@ -95,7 +95,7 @@ impl Fit for KernelPca {
         };
         let cut = stopped.filter(|_| !whole && !found.settled());
         found.drop_nothing();
-        let machine = machine(&ground, &found, &means);
+        let expansion = expansion(&problem, &found, &means);
         let kept: f64 = found.values.iter().sum();
         let residual = found.residuals.iter().fold(0.0f64, |a, r| a.max(*r));
         let scale = found.values.first().copied().unwrap_or(1.0);
@@ -116,14 +116,14 @@ impl Fit for KernelPca {
         };
         monitor.report(n as u64, Some(n as u64));
         let (eigenvalues, total) = (found.values, total.max(0.0));
-        let mut model = KernelPcaModel { machine, eigenvalues, total, back: None };
+        let mut model = KernelPcaModel { expansion, eigenvalues, total, pre_image_ridge: None };
         if self.fit_inverse_transform {
             let back = pre_images(&model, data, self.alpha, monitor)?;
             let told = back.certificate.to_string();
             certificate.proof.how = Some(format!("way back by kernel ridge regression: {told}"));
             certificate.stopped = certificate.stopped.or(back.certificate.stopped);
             certificate.seconds = start.elapsed().as_secs_f64();
-            model.back = Some(Box::new(back.model));
+            model.pre_image_ridge = Some(Box::new(back.model));
         }
         Ok(Fitted { model, certificate })
     }
@@ -186,45 +186,45 @@ fn top(matrix: &SymmetricMatrix, n: usize, wanted: usize, monitor: &Monitor<'_>)
     Some(Found { values: found.values, vectors: found.vectors, residuals: found.residuals })
 }
 
-fn machine(
-    ground: &KernelProblem<'_>,
+fn expansion(
+    problem: &KernelProblem<'_>,
     found: &Found,
     (means, all): &(Vec<f64>, f64),
 ) -> KernelExpansion {
     let (n, k) = found.vectors.dim();
-    let total: f64 = ground.weights.iter().sum();
+    let total: f64 = problem.weights.iter().sum();
     let mut coefficients = Matrix::zeros((k, n));
-    let mut constants = vec![0.0; k];
-    let columns = coefficients.rows_mut().into_iter().zip(&mut constants);
+    let mut intercepts = vec![0.0; k];
+    let columns = coefficients.rows_mut().into_iter().zip(&mut intercepts);
     for (c, (mut row, constant)) in columns.enumerate() {
         let vector = found.vectors.column(c);
         // The row that lies farthest out is on the positive side.
-        let out = |i: usize| vector[i] / ground.weights[i].sqrt();
+        let out = |i: usize| vector[i] / problem.weights[i].sqrt();
         let far = (0..n).fold(0, |best, i| if out(i).abs() > out(best).abs() { i } else { best });
         let sign = if n > 0 && vector[far] < 0.0 { -1.0 } else { 1.0 };
         let size = sign / found.values[c].sqrt();
-        let a: Vec<f64> = (0..n).map(|i| size * ground.weights[i].sqrt() * vector[i]).collect();
+        let a: Vec<f64> = (0..n).map(|i| size * problem.weights[i].sqrt() * vector[i]).collect();
         let sum: f64 = a.iter().sum();
         for i in 0..n {
-            row[i] = a[i] - ground.weights[i] / total * sum;
+            row[i] = a[i] - problem.weights[i] / total * sum;
         }
         let told: f64 = a.iter().zip(means).map(|(a, m)| a * m).sum();
         *constant = sum * all - told;
     }
     KernelExpansion::of_rows(
-        ground.function.clone(),
+        problem.function.clone(),
         Precision::Double,
-        &ground.rows,
-        ground.picks.clone(),
-        ground.center.clone(),
+        &problem.rows,
+        problem.indices.clone(),
+        problem.center.clone(),
         coefficients,
-        constants,
+        intercepts,
     )
 }
 
 impl Transformer for KernelPcaModel {
     fn n_inputs(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn n_outputs(&self) -> usize {
@@ -232,27 +232,27 @@ impl Transformer for KernelPcaModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.decisions(x, &[Segment::all(&self.machine)])
+        self.expansion.decisions(x, &[Segment::all(&self.expansion)])
     }
 
     fn inverse(&self, new: &Rows<'_>) -> Result<Option<Matrix>> {
-        self.back.as_ref().map(|back| back.predict_many(new)).transpose()
+        self.pre_image_ridge.as_ref().map(|back| back.predict_many(new)).transpose()
     }
 }
 
 impl Check for KernelPcaModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
+        self.expansion.check()?;
         let k = self.eigenvalues.len();
-        let fits = self.machine.coefficients.nrows() == k
-            && self.machine.intercepts.len() == k
+        let fits = self.expansion.coefficients.nrows() == k
+            && self.expansion.intercepts.len() == k
             && self.eigenvalues.iter().all(|v| *v > 0.0 && v.is_finite())
             && self.total >= 0.0
             && self.total.is_finite()
-            && self.back.as_ref().is_none_or(|back| {
-                back.n_columns() == k && back.n_targets() == self.machine.n_columns
+            && self.pre_image_ridge.as_ref().is_none_or(|back| {
+                back.n_columns() == k && back.n_targets() == self.expansion.n_columns
             });
-        if let Some(back) = &self.back {
+        if let Some(back) = &self.pre_image_ridge {
             back.check()?;
         }
         if fits { Ok(()) } else { Err(Error::File("components that no rows could have".into())) }
@@ -299,7 +299,7 @@ mod tests {
 
         let few = fit(&params.clone().n_components(Some(5)), &x);
 
-        let ground = KernelProblem::new(
+        let problem = KernelProblem::new(
             &Dataset::unlabeled(&x),
             &Kernel::Rbf,
             Some(0.05.into()),
@@ -307,9 +307,9 @@ mod tests {
             3,
             &Monitor::quiet(),
         );
-        let ground = ground.unwrap();
-        let mut gram = ground.ready().half_gram();
-        center(&mut gram, &ground.weights);
+        let problem = problem.unwrap();
+        let mut gram = problem.kernel_rows().half_gram();
+        center(&mut gram, &problem.weights);
         let whole = taken_apart(&gram.to_full(), 5).unwrap();
         for (found, expected) in few.eigenvalues.iter().zip(&whole.values) {
             assert!((found / expected - 1.0).abs() < 1e-10, "{found} and {expected}");

@@ -58,7 +58,7 @@ pub struct KernelPerceptronModel {
     /// The classes.
     pub classes: Classes,
     /// The rows it was wrong about; of two classes a single function, above zero for the second.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// Mistakes of each pass, those of all functions together.
     pub mistakes: Vec<u64>,
     /// How many passes there were.
@@ -82,18 +82,18 @@ impl Fit for KernelPerceptron {
             classes.check_several()?;
         }
         let KernelPerceptron { ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
-        let codes: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
+        let problem = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let codes: Vec<u32> = problem.indices.iter().map(|i| codes[*i as usize]).collect();
         let first = codes.first().copied().unwrap_or(0);
         if codes.iter().all(|c| *c == first) {
             return Err(Error::OneClass { class: classes.label(first).to_string() });
         }
         let n = codes.len();
         let n_functions = if classes.len() == 2 { 1 } else { classes.len() };
-        let fixed = 8 * n as u64 * (ground.rows.n_columns() + 4 * n_functions) as u64;
+        let fixed = 8 * n as u64 * (problem.rows.n_columns() + 4 * n_functions) as u64;
         monitor.reserve_within("rows made ready and their scores", fixed, USUAL_BYTES)?;
         let room = monitor.memory().map_or(KEPT, |m| m.saturating_sub(fixed)).min(KEPT);
-        let mut run = Run::new(ground.ready(), n_functions, room);
+        let mut run = Run::new(problem.kernel_rows(), n_functions, room);
         let shown: Vec<bool> =
             (0..n_functions).map(|k| n_functions == 1 || codes.contains(&(k as u32))).collect();
         let mut random = Random::new(self.random_state as u64);
@@ -113,7 +113,7 @@ impl Fit for KernelPerceptron {
                     }
                 }
                 // Of two classes the function is about the second; one that nobody showed has none.
-                let wrong = run.look(*i, ground.weights[*i], self, |k| match codes[*i] {
+                let wrong = run.look(*i, problem.weights[*i], self, |k| match codes[*i] {
                     _ if !shown[k] => None,
                     code if n_functions == 1 => Some(if code == 1 { 1.0 } else { -1.0 }),
                     code => Some(if code == k as u32 { 1.0 } else { -1.0 }),
@@ -143,14 +143,14 @@ impl Fit for KernelPerceptron {
             ..Proof::closed_form()
         };
         let dropped = run.dropped;
-        let mut machine = run.machine(&ground, self.average);
-        for (b, _) in machine.intercepts.iter_mut().zip(&shown).filter(|(_, shown)| !**shown) {
+        let mut expansion = run.expansion(&problem, self.average);
+        for (b, _) in expansion.intercepts.iter_mut().zip(&shown).filter(|(_, shown)| !**shown) {
             // A class nobody showed is never the highest.
             *b = -1e300;
         }
         let model = KernelPerceptronModel {
             classes: classes.clone(),
-            machine,
+            expansion,
             n_iter: rounds,
             mistakes,
             dropped,
@@ -176,7 +176,7 @@ struct Run {
     alpha: Vec<Vec<f64>>,
     /// The same times the number of looks before it came: what the mean is made of.
     late: Vec<Vec<f64>>,
-    constants: Vec<f64>,
+    intercepts: Vec<f64>,
     late_constants: Vec<f64>,
     /// Rows in the sum, the oldest first.
     support: Vec<usize>,
@@ -197,7 +197,7 @@ impl Run {
             scores: table(),
             alpha: table(),
             late: table(),
-            constants: vec![0.0; n_functions],
+            intercepts: vec![0.0; n_functions],
             late_constants: vec![0.0; n_functions],
             support: Vec::new(),
             dropped: 0,
@@ -217,7 +217,7 @@ impl Run {
     ) -> u64 {
         let steps: Vec<(usize, f64)> = (0..self.scores.len())
             .filter_map(|k| Some((k, sign(k)?)))
-            .filter(|(k, y)| y * (self.scores[*k][i] + self.constants[*k]) <= 0.0)
+            .filter(|(k, y)| y * (self.scores[*k][i] + self.intercepts[*k]) <= 0.0)
             .map(|(k, y)| (k, y * weight))
             .collect();
         if !steps.is_empty() {
@@ -225,7 +225,7 @@ impl Run {
                 self.alpha[*k][i] += step;
                 self.late[*k][i] += self.looks * step;
                 if params.fit_intercept {
-                    self.constants[*k] += step;
+                    self.intercepts[*k] += step;
                     self.late_constants[*k] += self.looks * step;
                 }
             }
@@ -283,23 +283,23 @@ impl Run {
         }
     }
 
-    fn machine(mut self, ground: &KernelProblem<'_>, average: bool) -> KernelExpansion {
+    fn expansion(mut self, problem: &KernelProblem<'_>, average: bool) -> KernelExpansion {
         let n = self.own.len();
         if average && self.looks > 0.0 {
             for (alpha, late) in self.alpha.iter_mut().zip(&self.late) {
                 alpha.iter_mut().zip(late).for_each(|(a, l)| *a -= l / self.looks);
             }
-            for (b, late) in self.constants.iter_mut().zip(&self.late_constants) {
+            for (b, late) in self.intercepts.iter_mut().zip(&self.late_constants) {
                 *b -= late / self.looks;
             }
         }
-        let places: Vec<usize> =
+        let positions: Vec<usize> =
             (0..n).filter(|i| self.alpha.iter().any(|alpha| alpha[*i] != 0.0)).collect();
-        let coefficients = Matrix::from_shape_fn((self.alpha.len(), places.len()), |(k, p)| {
-            self.alpha[k][places[p]]
+        let coefficients = Matrix::from_shape_fn((self.alpha.len(), positions.len()), |(k, p)| {
+            self.alpha[k][positions[p]]
         });
-        let support = places.iter().map(|i| ground.picks[*i]).collect();
-        ground.machine(Precision::Double, support, coefficients, self.constants)
+        let support = positions.iter().map(|i| problem.indices[*i]).collect();
+        problem.expansion(Precision::Double, support, coefficients, self.intercepts)
     }
 }
 
@@ -309,7 +309,7 @@ impl Classifier for KernelPerceptronModel {
     }
 
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
@@ -325,7 +325,7 @@ impl Classifier for KernelPerceptronModel {
 
 impl Decides for KernelPerceptronModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.decisions(x, &[Segment::all(&self.machine)])
+        self.expansion.decisions(x, &[Segment::all(&self.expansion)])
     }
 }
 
@@ -336,19 +336,19 @@ impl Supported for KernelPerceptronModel {
             2 => vec![(0, if first == 1 { 1.0 } else { -1.0 })],
             _ => vec![(first, 1.0), (second, -1.0)],
         };
-        let told = self.machine.told(row, &[Segment::all(&self.machine)], &sum)?;
+        let told = self.expansion.explain(row, &[Segment::all(&self.expansion)], &sum)?;
         Ok(told.between(self, (first, second)))
     }
 }
 
 impl Check for KernelPerceptronModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
+        self.expansion.check()?;
         let n = self.classes.len();
         let functions = if n == 2 { 1 } else { n };
         let fits = n >= 2
-            && self.machine.coefficients.nrows() == functions
-            && self.machine.intercepts.len() == functions
+            && self.expansion.coefficients.nrows() == functions
+            && self.expansion.intercepts.len() == functions
             && !self.mistakes.is_empty();
         if fits { Ok(()) } else { Err(Error::File("a perceptron that no rows could have".into())) }
     }
@@ -399,11 +399,11 @@ mod tests {
         for (average, (w, b)) in [false, true].into_iter().zip(expected) {
             let fitted = fit(&params.clone().average(average), &x, &codes);
 
-            let found = fitted.machine.weights().unwrap();
+            let found = fitted.expansion.weights().unwrap();
             for (a, b) in found.row(0).iter().zip(&w) {
                 assert!((a - b).abs() < 1e-12, "{found} {w:?}");
             }
-            assert!((fitted.machine.intercepts[0] - b).abs() < 1e-12);
+            assert!((fitted.expansion.intercepts[0] - b).abs() < 1e-12);
         }
     }
 
@@ -427,7 +427,7 @@ mod tests {
 
             let fitted = fit(&params, &x, &codes);
 
-            assert!(fitted.machine.n_vectors() <= 12);
+            assert!(fitted.expansion.n_vectors() <= 12);
             assert!(fitted.dropped > 0);
         }
     }

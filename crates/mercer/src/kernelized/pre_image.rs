@@ -17,7 +17,7 @@ pub(super) fn pre_images(
     alpha: f64,
     monitor: &Monitor<'_>,
 ) -> Result<Fitted<KernelRidgeModel>> {
-    let Function { kernel, gamma, coef0, degree } = model.machine.function.clone();
+    let Function { kernel, gamma, coef0, degree } = model.expansion.function.clone();
     if kernel == Kernel::Precomputed {
         return Err(Error::Parameter {
             name: "fit_inverse_transform".into(),

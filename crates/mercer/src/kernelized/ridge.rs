@@ -6,9 +6,9 @@
 //! inverse; of a row of weight two, one of two is left out.
 
 use super::KernelProblem;
-use super::ridge_cholesky::by_factor;
-use super::ridge_conjugate_gradient::{by_gradients, n_pivots};
-use super::ridge_landmarks::{by_centers, center_bytes};
+use super::ridge_cholesky::solve_by_cholesky;
+use super::ridge_conjugate_gradient::{n_pivots, solve_by_conjugate_gradient};
+use super::ridge_landmarks::{landmark_bytes, solve_by_landmarks};
 use crate::explain::SupportExplanation;
 use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};
@@ -36,9 +36,9 @@ choice! {
         /// By a factor of the kernel matrix.
         Cholesky = "cholesky",
         /// Without the matrix, by conjugate gradients.
-        Gradients = "cg",
+        ConjugateGradient = "cg",
         /// Through a few rows that stand for all.
-        LandmarkSelection = "approx",
+        Landmarks = "approx",
     }
 }
 
@@ -67,7 +67,7 @@ params! {
         /// rows. `auto` takes the first that fits.
         solver: RidgeSolver = RidgeSolver::Auto, OneOf(RidgeSolver::WORDS);
         /// How many rows stand for all in `approx`. More are closer to the function of all.
-        n_centers: usize = 1000, Between(1.0, 1e5);
+        n_landmarks: usize = 1000, Between(1.0, 1e5);
         /// The norm of the residual, relative to the targets, at which `cg` and `approx` end.
         tol: f64 = 1e-8, Above(0.0);
         /// Rounds of `cg` and `approx` at most.
@@ -80,14 +80,14 @@ params! {
 #[serde(deny_unknown_fields)]
 pub struct KernelRidgeModel {
     /// The rows and their coefficients.
-    pub machine: KernelExpansion,
+    pub expansion: KernelExpansion,
     /// The price.
     pub alpha: f64,
     /// `yᵀG⁻¹y / Σw`: the variance of targets in units of the kernel, where they are a Gaussian process.
     pub scale: f64,
     /// The mean squared error on rows left out, one at a time; `None` where time was up, where the rows are
     /// many or the matrix has no factor.
-    pub left_out_error: Option<f64>,
+    pub leave_one_out_error: Option<f64>,
     /// Rounds that solving took; one for a factor.
     #[serde(default)]
     pub n_iter: u64,
@@ -107,23 +107,30 @@ impl Fit for KernelRidge {
         let column = |k: usize| targets.iter().skip(k).step_by(n_targets).copied().collect();
         let targets: Vec<Vec<f64>> = (0..n_targets).map(column).collect();
         let KernelRidge { alpha, ref kernel, gamma, degree, coef0, .. } = *self;
-        let ground = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
-        let n = ground.picks.len();
-        let pick = |y: &Vec<f64>| ground.picks.iter().map(|i| y[*i as usize]).collect();
+        let problem = KernelProblem::new(data, kernel, gamma, coef0, degree, monitor)?;
+        let n = problem.indices.len();
+        let pick = |y: &Vec<f64>| problem.indices.iter().map(|i| y[*i as usize]).collect();
         let targets: Vec<Vec<f64>> = targets.iter().map(pick).collect();
-        let (solver, why) = self.way(&ground, monitor)?;
-        let plan = self.plan(solver, &ground, monitor);
-        let ridge: Vec<f64> = ground.weights.iter().map(|w| alpha / w).collect();
+        let (solver, why) = self.way(&problem, monitor)?;
+        let plan = self.plan(solver, &problem, monitor);
+        let ridge: Vec<f64> = problem.weights.iter().map(|w| alpha / w).collect();
         let stop = (self.tol, self.max_iter);
         let mut answer = match solver {
-            RidgeSolver::LandmarkSelection => {
-                by_centers(&ground, alpha, self.n_centers, &targets, stop, monitor)?
+            RidgeSolver::Landmarks => {
+                solve_by_landmarks(&problem, alpha, self.n_landmarks, &targets, stop, monitor)?
             }
-            RidgeSolver::Gradients => {
-                let ready = ground.ready();
-                by_gradients(&ready, &ground.weights, &ridge, &targets, stop, monitor)?
+            RidgeSolver::ConjugateGradient => {
+                let ready = problem.kernel_rows();
+                solve_by_conjugate_gradient(
+                    &ready,
+                    &problem.weights,
+                    &ridge,
+                    &targets,
+                    stop,
+                    monitor,
+                )?
             }
-            _ => by_factor(self, &ground, &ridge, &targets, monitor)?,
+            _ => solve_by_cholesky(self, &problem, &ridge, &targets, monitor)?,
         };
         if solver != RidgeSolver::Cholesky || self.solver != RidgeSolver::Auto {
             let told = answer.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
@@ -133,18 +140,18 @@ impl Fit for KernelRidge {
         answer.proof.plan = answer.proof.plan.or(plan);
         // Where time was up, the first rows are all there is.
         let m = answer.coefficients.first().map_or(0, Vec::len);
-        let support = answer.support.unwrap_or_else(|| ground.picks[..m].to_vec());
-        let whole = solver == RidgeSolver::LandmarkSelection || m == n;
+        let support = answer.support.unwrap_or_else(|| problem.indices[..m].to_vec());
+        let whole = solver == RidgeSolver::Landmarks || m == n;
         let n_targets = targets.len();
         let coefficients = Matrix::from_shape_vec((n_targets, m), answer.coefficients.concat())
             .expect("a row of values a target");
-        let constants = vec![0.0; n_targets];
-        let machine = ground.machine(Precision::Double, support, coefficients, constants);
+        let intercepts = vec![0.0; n_targets];
+        let expansion = problem.expansion(Precision::Double, support, coefficients, intercepts);
         let model = KernelRidgeModel {
-            machine,
+            expansion,
             alpha,
             scale: answer.scale.max(0.0),
-            left_out_error: answer.left_out_error,
+            leave_one_out_error: answer.leave_one_out_error,
             n_iter: answer.rounds,
             factor: answer.factor,
             ready: Cached::default(),
@@ -180,20 +187,20 @@ impl KernelRidge {
     fn plan(
         &self,
         solver: RidgeSolver,
-        ground: &KernelProblem<'_>,
+        problem: &KernelProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Option<Plan> {
-        let n = ground.picks.len();
-        let rows = ground.row_bytes();
+        let n = problem.indices.len();
+        let rows = problem.row_bytes();
         let (way, bytes, size) = match solver {
-            RidgeSolver::LandmarkSelection => {
-                let m = self.n_centers.min(n);
+            RidgeSolver::Landmarks => {
+                let m = self.n_landmarks.min(n);
                 let way = format!(
                     "at most {m} rows stand for all, conjugate gradients by blocks of rows"
                 );
-                (way, rows + center_bytes(m, ground.rows.n_columns(), 1), 8)
+                (way, rows + landmark_bytes(m, problem.rows.n_columns(), 1), 8)
             }
-            RidgeSolver::Gradients => {
+            RidgeSolver::ConjugateGradient => {
                 let rank = n_pivots(n, monitor);
                 let way = format!(
                     "conjugate gradients without the matrix, {rank} of its columns in front"
@@ -205,34 +212,34 @@ impl KernelRidge {
                 let bytes = self.factor_bytes(n);
                 let words = if self.in_single(n) { "single" } else { "double" };
                 let way = format!("a factor of the kernel matrix in {words} precision");
-                (way, ground.matrix_bytes(bytes), bytes.min(8))
+                (way, problem.matrix_bytes(bytes), bytes.min(8))
             }
         };
-        ground.plan(way, bytes, size, monitor)
+        problem.plan(way, bytes, size, monitor)
     }
 
     /// The way to take, and why.
     fn way(
         &self,
-        ground: &KernelProblem<'_>,
+        problem: &KernelProblem<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<(RidgeSolver, String)> {
-        let n = ground.picks.len() as u64;
+        let n = problem.indices.len() as u64;
         let bytes = self.factor_bytes(n as usize);
         let refuse = |name: &str, found: String, expected: &str| {
             Err(Error::Parameter { name: name.into(), found, expected: expected.into() })
         };
         let solver = match self.solver {
-            RidgeSolver::Auto if self.variance || ground.fits(bytes, monitor) => {
+            RidgeSolver::Auto if self.variance || problem.fits(bytes, monitor) => {
                 RidgeSolver::Cholesky
             }
             RidgeSolver::Auto if self.alpha == 0.0 => RidgeSolver::Cholesky,
-            RidgeSolver::Auto if n <= MOST_ITERATED => RidgeSolver::Gradients,
-            RidgeSolver::Auto => RidgeSolver::LandmarkSelection,
+            RidgeSolver::Auto if n <= MOST_ITERATED => RidgeSolver::ConjugateGradient,
+            RidgeSolver::Auto => RidgeSolver::Landmarks,
             asked => asked,
         };
         if solver == RidgeSolver::Cholesky {
-            ground.reserve_or(bytes, monitor, INSTEAD)?;
+            problem.reserve_or(bytes, monitor, INSTEAD)?;
             return Ok((solver, "cholesky as asked".into()));
         }
         if self.variance {
@@ -241,14 +248,14 @@ impl KernelRidge {
         if self.alpha == 0.0 {
             return refuse("alpha", "0".into(), "above 0 where `solver` is not cholesky");
         }
-        if self.kernel == Kernel::Precomputed && solver == RidgeSolver::LandmarkSelection {
+        if self.kernel == Kernel::Precomputed && solver == RidgeSolver::Landmarks {
             return refuse(
                 "solver",
                 "approx".into(),
                 "cholesky or cg where kernel values are given",
             );
         }
-        let word = if solver == RidgeSolver::LandmarkSelection { "approx" } else { "cg" };
+        let word = if solver == RidgeSolver::Landmarks { "approx" } else { "cg" };
         let why = match self.solver {
             RidgeSolver::Auto => format!("{word} because a kernel matrix of {n} rows is too large"),
             _ => format!("{word} as asked"),
@@ -265,7 +272,7 @@ pub(super) struct Answer {
     pub support: Option<Vec<u32>>,
     pub proof: Proof,
     pub scale: f64,
-    pub left_out_error: Option<f64>,
+    pub leave_one_out_error: Option<f64>,
     pub factor: Matrix,
     pub rounds: u64,
     pub stopped: Option<Stop>,
@@ -278,7 +285,7 @@ impl Answer {
             support: None,
             proof,
             scale: 0.0,
-            left_out_error: None,
+            leave_one_out_error: None,
             factor: Matrix::zeros((0, 0)),
             rounds: 1,
             stopped: None,
@@ -293,25 +300,25 @@ impl KernelRidgeModel {
     /// # Errors
     /// If the width differs or a cell is not finite.
     pub fn variances(&self, x: &Rows<'_>) -> Result<Option<Vec<f64>>> {
-        self.machine.check_rows(x)?;
-        let n = self.machine.n_vectors();
+        self.expansion.check_rows(x)?;
+        let n = self.expansion.n_vectors();
         // Of given kernel values, that of a new row with itself is not among them.
-        if self.factor.nrows() != n || self.machine.function.kernel == Kernel::Precomputed {
+        if self.factor.nrows() != n || self.expansion.function.kernel == Kernel::Precomputed {
             return Ok(None);
         }
-        let ready = self.ready.get(|| self.machine.ready_in().ok());
+        let ready = self.ready.get(|| self.expansion.kernel_rows_in().ok());
         let Some(ready) = ready else { return Ok(None) };
         let mut out = vec![0.0; x.n_rows()];
         out.par_chunks_mut(ROWS).enumerate().for_each(|(k, out)| {
             let first = (k * ROWS) as u32;
-            let picks: Vec<u32> = (first..first + out.len() as u32).collect();
-            let some = ready.beside(x, &picks, &self.machine.center);
+            let indices: Vec<u32> = (first..first + out.len() as u32).collect();
+            let some = ready.matching(x, &indices, &self.expansion.center);
             let mut values = vec![0.0; n * out.len()];
             // One row a row learned from, one column a row asked about.
             transposed(&some, ready, &mut values);
             solve_lower(self.factor.view(), &mut values, out.len());
             for (j, (out, own)) in out.iter_mut().zip(some.diagonal()).enumerate() {
-                let told: f64 = values.iter().skip(j).step_by(picks.len()).map(|v| v * v).sum();
+                let told: f64 = values.iter().skip(j).step_by(indices.len()).map(|v| v * v).sum();
                 *out = self.scale * (own - told).max(0.0);
             }
         });
@@ -333,7 +340,7 @@ fn transposed(some: &KernelRows<f64>, ready: &KernelRows<f64>, out: &mut [f64]) 
 
 impl Regressor for KernelRidgeModel {
     fn n_columns(&self) -> usize {
-        self.machine.n_columns
+        self.expansion.n_columns
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
@@ -341,11 +348,11 @@ impl Regressor for KernelRidgeModel {
     }
 
     fn n_targets(&self) -> usize {
-        self.machine.intercepts.len()
+        self.expansion.intercepts.len()
     }
 
     fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.machine.decisions(x, &[Segment::all(&self.machine)])
+        self.expansion.decisions(x, &[Segment::all(&self.expansion)])
     }
 
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
@@ -369,22 +376,22 @@ impl Supported for KernelRidgeModel {
             let what = "explain several numbers at once".to_owned();
             return Err(Error::Unable { estimator: "kernel-ridge".to_owned(), what });
         }
-        self.machine.told(row, &[Segment::all(&self.machine)], &[(0, 1.0)])
+        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 
 impl Check for KernelRidgeModel {
     fn check(&self) -> Result<()> {
-        self.machine.check()?;
-        let n = self.machine.n_vectors();
+        self.expansion.check()?;
+        let n = self.expansion.n_vectors();
         let factor = self.factor.is_empty()
             || (self.factor.dim() == (n, n) && self.factor.diag().iter().all(|v| *v > 0.0));
         let fits = self.n_targets() > 0
-            && self.machine.coefficients.nrows() == self.n_targets()
+            && self.expansion.coefficients.nrows() == self.n_targets()
             && factor
             && self.factor.iter().all(|v| v.is_finite())
             && [self.alpha, self.scale].iter().all(|v| *v >= 0.0 && v.is_finite())
-            && self.left_out_error.is_none_or(f64::is_finite);
+            && self.leave_one_out_error.is_none_or(f64::is_finite);
         if fits { Ok(()) } else { Err(Error::File("a regression that no rows could have".into())) }
     }
 }
@@ -447,7 +454,7 @@ mod tests {
             sum += weights[i] * miss * miss;
             total += weights[i];
         }
-        assert!((fitted.left_out_error.unwrap() - sum / total).abs() < 1e-10);
+        assert!((fitted.leave_one_out_error.unwrap() - sum / total).abs() < 1e-10);
     }
 
     #[test]
@@ -488,12 +495,12 @@ mod tests {
         let data = Dataset::numbers(&x, &y).unwrap().weighted(&weights).unwrap();
         let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(0.05);
         let fit = |solver| {
-            let params = params.clone().solver(solver).n_centers(300).tol(1e-12);
+            let params = params.clone().solver(solver).n_landmarks(300).tol(1e-12);
             params.fit(&data, &Monitor::quiet()).unwrap()
         };
         let exact = fit(RidgeSolver::Cholesky).predict(&Rows::from(&x)).unwrap();
 
-        for solver in [RidgeSolver::Gradients, RidgeSolver::LandmarkSelection] {
+        for solver in [RidgeSolver::ConjugateGradient, RidgeSolver::Landmarks] {
             let fitted = fit(solver);
 
             let found = fitted.predict(&Rows::from(&x)).unwrap();
@@ -520,8 +527,8 @@ mod tests {
         assert_eq!(way(&single), "a factor of the kernel matrix in single precision");
         assert_eq!(way(&double), "a factor of the kernel matrix in double precision");
         assert!(single.certificate.proof.violation.clone().unwrap().1 < 1e-11);
-        assert!(single.left_out_error.is_none() && double.left_out_error.is_some());
-        let (a, b) = (&single.machine.coefficients, &double.machine.coefficients);
+        assert!(single.leave_one_out_error.is_none() && double.leave_one_out_error.is_some());
+        let (a, b) = (&single.expansion.coefficients, &double.expansion.coefficients);
         assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9 * b.abs().max(1.0)));
     }
 
@@ -531,11 +538,11 @@ mod tests {
         let data = Dataset::numbers(&x, &y).unwrap();
         let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(1.0);
         let exact = params.fit(&data, &Monitor::quiet()).unwrap();
-        let few = params.clone().solver(RidgeSolver::LandmarkSelection).n_centers(60);
+        let few = params.clone().solver(RidgeSolver::Landmarks).n_landmarks(60);
 
         let fitted = few.fit(&data, &Monitor::quiet()).unwrap();
 
-        assert_eq!(fitted.machine.n_vectors(), 60);
+        assert_eq!(fitted.expansion.n_vectors(), 60);
         let (a, b) =
             (fitted.predict(&Rows::from(&x)).unwrap(), exact.predict(&Rows::from(&x)).unwrap());
         let off = a.iter().zip(&b).map(|(a, b)| (a - b).powi(2)).sum::<f64>() / 2000.0;
@@ -571,7 +578,7 @@ mod tests {
         let other: Vec<f64> = y.iter().map(|y| y * y).collect();
         let both = Matrix::from_shape_fn((40, 2), |(i, k)| if k == 0 { y[i] } else { other[i] });
         for solver in
-            [RidgeSolver::Cholesky, RidgeSolver::Gradients, RidgeSolver::LandmarkSelection]
+            [RidgeSolver::Cholesky, RidgeSolver::ConjugateGradient, RidgeSolver::Landmarks]
         {
             let params = KernelRidge::new().kernel(Kernel::Rbf).solver(solver).tol(1e-12);
 

@@ -31,46 +31,46 @@ const SOLVES: usize = 4;
 const DIGITS: (f64, u64) = (1e-7, 20);
 
 /// By a factor of the whole matrix, in single precision where that is enough.
-pub(super) fn by_factor(
+pub(super) fn solve_by_cholesky(
     params: &KernelRidge,
-    ground: &KernelProblem<'_>,
+    problem: &KernelProblem<'_>,
     ridge: &[f64],
     targets: &[Vec<f64>],
     monitor: &Monitor<'_>,
 ) -> Result<Answer> {
-    let n = ground.picks.len();
-    let ready = ground.ready();
+    let n = problem.indices.len();
+    let ready = problem.kernel_rows();
     let system = System { ready: &ready, ridge, targets };
     let (mut how, mut plan) = (None, None);
     if params.in_single(n) {
-        if let Some(answer) = system.by_single(&ground.weights, monitor)? {
+        if let Some(answer) = system.by_single(&problem.weights, monitor)? {
             return Ok(answer);
         }
         how = Some("too near to singular for a factor in single precision".into());
-        ground.reserve_or(8, monitor, INSTEAD)?;
+        problem.reserve_or(8, monitor, INSTEAD)?;
         let way =
             "a factor of the kernel matrix in double precision, single being too little".into();
-        plan = ground.plan(way, ground.matrix_bytes(8), 8, monitor);
+        plan = problem.plan(way, problem.matrix_bytes(8), 8, monitor);
     }
     let Solved { coefficients, factor, stopped } = system.by_double(params, monitor)?;
     let m = coefficients.first().map_or(0, Vec::len);
     let l = factor.as_ref().map(|factor| part(factor, n, m));
-    let weights = &ground.weights[..m];
+    let weights = &problem.weights[..m];
     let diagonal = match stopped {
         None if n <= params.leave_one_out_rows => {
             l.and_then(|l| inverse_diagonal(l, || monitor.stop().is_none()))
         }
         _ => None,
     };
-    let left_out_error = diagonal.map(|d| {
-        let of = |c: &Vec<f64>| left_out_error(c, &d, ridge, weights);
+    let leave_one_out_error = diagonal.map(|d| {
+        let of = |c: &Vec<f64>| leave_one_out_error(c, &d, ridge, weights);
         coefficients.iter().map(of).sum::<f64>() / targets.len() as f64
     });
     if l.is_none() {
         how = Some("no factor: solved by eigenvectors".into());
     }
     let proof = Proof {
-        objective: left_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
+        objective: leave_one_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
         condition: l.map(condition),
         how,
         plan,
@@ -84,7 +84,7 @@ pub(super) fn by_factor(
     };
     let answer =
         Answer { scale: system.scale(&coefficients, weights), ..Answer::new(coefficients, proof) };
-    Ok(Answer { left_out_error, factor: kept, stopped, ..answer })
+    Ok(Answer { leave_one_out_error, factor: kept, stopped, ..answer })
 }
 
 /// `(K + diag(ridge)) c = y` for every list of targets `y`.
@@ -212,8 +212,8 @@ impl System<'_> {
 
     /// `(K + diag(ridge)) v` for several `v` of the first rows, from the rows afresh.
     fn times(&self, v: &[Vec<f64>]) -> Vec<Vec<f64>> {
-        let places: Vec<u32> = (0..v.first().map_or(0, Vec::len) as u32).collect();
-        let some = self.ready.select(&places);
+        let positions: Vec<u32> = (0..v.first().map_or(0, Vec::len) as u32).collect();
+        let some = self.ready.select(&positions);
         let mut out = some.weighted_tables(v, &some);
         for (out, v) in out.iter_mut().zip(v) {
             out.iter_mut().zip(v.iter().zip(self.ridge)).for_each(|(o, (v, r))| *o += r * v);
@@ -291,7 +291,7 @@ fn condition<T: Float>(l: ArrayView2<'_, T>) -> f64 {
 }
 
 /// The mean squared error on rows left out, one at a time.
-fn left_out_error(
+fn leave_one_out_error(
     coefficients: &[f64],
     inverse_diagonal: &[f64],
     ridge: &[f64],

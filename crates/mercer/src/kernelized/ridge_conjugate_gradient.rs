@@ -5,7 +5,7 @@
 //! the rounds few (Gardner et al. 2018; Díaz et al. 2023).
 
 use super::ridge::Answer;
-use crate::kernel::{KernelRows, pivoted};
+use crate::kernel::{KernelRows, randomly_pivoted_cholesky};
 use crate::model::Method;
 use crate::prelude::*;
 use crate::solver::{Gradients, conjugate_gradient};
@@ -22,7 +22,7 @@ pub(super) fn n_pivots(n: usize, monitor: &Monitor<'_>) -> usize {
 }
 
 /// Solves for every list of targets; `ridge` is the diagonal `D`, above zero.
-pub(super) fn by_gradients(
+pub(super) fn solve_by_conjugate_gradient(
     ready: &KernelRows<f64>,
     weights: &[f64],
     ridge: &[f64],
@@ -31,11 +31,11 @@ pub(super) fn by_gradients(
     monitor: &Monitor<'_>,
 ) -> Result<Answer> {
     let n = ready.n_rows();
-    let pivots = pivoted(ready, weights, n_pivots(n, monitor), 0, monitor)?;
-    if pivots.stopped.is_some() {
+    let low_rank = randomly_pivoted_cholesky(ready, weights, n_pivots(n, monitor), 0, monitor)?;
+    if low_rank.stopped.is_some() {
         return Err(Error::Stopped);
     }
-    let factor = pivots.factor::<f64>(&(0..n as u32).collect::<Vec<_>>());
+    let factor = low_rank.factor::<f64>(&(0..n as u32).collect::<Vec<_>>());
     let guess = Woodbury::new(&factor, ridge)?;
     let product = |v: &[Vec<f64>]| {
         let mut out = ready.weighted_tables(v, ready);
@@ -57,8 +57,8 @@ pub(super) fn by_gradients(
         violation: Some(("norm of the residual, relative".into(), residual)),
         how: Some(format!(
             "{rounds} conjugate gradients, {} pivots in front that leave {:.1e} of the trace{}",
-            pivots.places.len(),
-            pivots.left,
+            low_rank.pivots.len(),
+            low_rank.relative_trace_error,
             if converged { "" } else { ", not to the tolerance" }
         )),
         ..Proof::closed_form()

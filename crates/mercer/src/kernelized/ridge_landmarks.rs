@@ -8,7 +8,7 @@
 use super::KernelProblem;
 use super::ridge::Answer;
 use super::ridge_conjugate_gradient::relative;
-use crate::kernel::{KernelRows, UniqueRows, drawn_by_weight};
+use crate::kernel::{KernelRows, UniqueRows, sample_by_weight};
 use crate::model::Method;
 use crate::prelude::*;
 use crate::solver::{Gradients, conjugate_gradient};
@@ -20,36 +20,41 @@ use ndarray::{Array1, ArrayView2};
 const ROWS: usize = 512;
 
 /// What `m` centers and a block of rows for each thread take.
-pub(super) fn center_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 {
+pub(super) fn landmark_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 {
     8 * (4 * (m * m) as u64 + (n_threads * ROWS * (m + n_columns)) as u64)
 }
 
-/// Solves for every list of targets, in the order of the ground's picks.
-pub(super) fn by_centers(
-    ground: &KernelProblem<'_>,
+/// Solves for every list of targets, in the order of the problem's indices.
+pub(super) fn solve_by_landmarks(
+    problem: &KernelProblem<'_>,
     alpha: f64,
-    n_centers: usize,
+    n_landmarks: usize,
     targets: &[Vec<f64>],
     (tol, most): (f64, usize),
     monitor: &Monitor<'_>,
 ) -> Result<Answer> {
-    let list = UniqueRows::of(&ground.rows, &ground.row_weights(), 0);
-    let m = n_centers.min(list.picks.len());
-    let needed = center_bytes(m, ground.rows.n_columns(), rayon::current_num_threads());
+    let list = UniqueRows::of(&problem.rows, &problem.row_weights(), 0);
+    let m = n_landmarks.min(list.indices.len());
+    let needed = landmark_bytes(m, problem.rows.n_columns(), rayon::current_num_threads());
     let what = format!("the kernel of {m} rows that stand for all, and blocks of the others");
-    monitor.reserve_or(&what, needed, u64::MAX, "raise the memory budget, or lower `n_centers`")?;
+    monitor.reserve_or(
+        &what,
+        needed,
+        u64::MAX,
+        "raise the memory budget, or lower `n_landmarks`",
+    )?;
     let centers: Vec<u32> =
-        drawn_by_weight(&list, m).into_iter().map(|k| list.picks[k as usize]).collect();
+        sample_by_weight(&list, m).into_iter().map(|k| list.indices[k as usize]).collect();
     let ready = KernelRows::new(
-        ground.function.clone(),
-        ground.storage,
-        &ground.rows,
+        problem.function.clone(),
+        problem.storage,
+        &problem.rows,
         &centers,
-        &ground.center,
+        &problem.center,
         &centers,
     );
-    let system = System { ground, ready: &ready, targets };
-    let front = Front::new(&ready, alpha, ground.weights.iter().sum::<f64>() / m as f64)?;
+    let system = System { problem, ready: &ready, targets };
+    let front = Front::new(&ready, alpha, problem.weights.iter().sum::<f64>() / m as f64)?;
     let Some(b) = system.through(None, monitor) else { return Err(Error::Stopped) };
     let product = |v: &[Vec<f64>]| {
         let back: Vec<Vec<f64>> = v.iter().map(|v| front.back(v)).collect();
@@ -72,11 +77,11 @@ pub(super) fn by_centers(
     let quiet = Monitor::quiet();
     let sums = system.through(Some(&coefficients), &quiet).unwrap_or_default();
     let (mut residual, mut error) = (0.0f64, 0.0);
-    let total: f64 = ground.weights.iter().sum();
+    let total: f64 = problem.weights.iter().sum();
     for (((sum, beta), b), y) in sums.iter().zip(&coefficients).zip(&b).zip(targets) {
         let left: Vec<f64> = sum.iter().zip(front.own(beta)).map(|(s, o)| s + alpha * o).collect();
         residual = residual.max(relative(&left, b));
-        let squares: f64 = y.iter().zip(&ground.weights).map(|(y, w)| w * y * y).sum();
+        let squares: f64 = y.iter().zip(&problem.weights).map(|(y, w)| w * y * y).sum();
         let told: f64 =
             beta.iter().zip(b.iter().zip(sum)).map(|(v, (b, s))| v * (2.0 * b - s)).sum();
         error += (squares - told).max(0.0) / total / targets.len() as f64;
@@ -100,7 +105,7 @@ pub(super) fn by_centers(
 }
 
 struct System<'a, 'r> {
-    ground: &'a KernelProblem<'r>,
+    problem: &'a KernelProblem<'r>,
     ready: &'a KernelRows<f64>,
     targets: &'a [Vec<f64>],
 }
@@ -108,11 +113,11 @@ struct System<'a, 'r> {
 impl System<'_, '_> {
     /// `K_nzᵀ W K_nz v` for every `v`, or `K_nzᵀ W y` for the targets; `None` where time is up.
     fn through(&self, v: Option<&[Vec<f64>]>, monitor: &Monitor<'_>) -> Option<Vec<Vec<f64>>> {
-        let KernelProblem { picks, weights, rows, center, .. } = self.ground;
-        let (n, m) = (picks.len(), self.ready.n_rows());
+        let KernelProblem { indices, weights, rows, center, .. } = self.problem;
+        let (n, m) = (indices.len(), self.ready.n_rows());
         let leaf = |c: usize| -> Result<Vec<Vec<f64>>> {
             let range = c * ROWS..((c + 1) * ROWS).min(n);
-            let some = self.ready.beside(rows, &picks[range.clone()], center);
+            let some = self.ready.matching(rows, &indices[range.clone()], center);
             let mut values = vec![0.0; range.len() * m];
             some.block(self.ready, 0..m, &mut values);
             let lists = v.unwrap_or(self.targets);

@@ -427,7 +427,11 @@ mod tests {
             let error = FeatureMapRecipe::parse(word).unwrap_err().to_string();
             assert!(error.contains("nystroem:N"), "{word}: {error}");
         }
-        for word in ["rff:error=0.05", "nystroem:error=0.01,centers=pivots", "rff:500,error=0.1"] {
+        for word in [
+            "rff:error=0.05",
+            "nystroem:error=0.01,landmarks=pivoted-cholesky",
+            "rff:500,error=0.1",
+        ] {
             assert!(FeatureMapRecipe::parse(word).is_ok(), "{word}");
         }
         for word in ["rff:error=0", "nystroem:error=1", "rff:error=few"] {

@@ -10,7 +10,7 @@
 use super::multiclass::{Multiclass, Task, pairs};
 use super::svc::Svc;
 use super::svc_model::SvcModel;
-use crate::kernel::{KernelProblem, Pivots, Precision, pivoted};
+use crate::kernel::{KernelProblem, PivotedCholesky, Precision, randomly_pivoted_cholesky};
 use crate::linear::{InterceptPenalty, LinearSvc};
 use crate::model::{Plan, Stop};
 use crate::prelude::*;
@@ -35,7 +35,7 @@ impl Svc {
         let (codes, classes) = data.class_target()?;
         let Svc { kernel, gamma, coef0, degree, .. } = self;
         let ground = KernelProblem::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
-        let (picks, weights) = (&ground.picks, &ground.weights);
+        let (picks, weights) = (&ground.indices, &ground.weights);
         let m = self.approx.min(picks.len());
         let plan = self.plan_approximate(picks.len(), m, data.n_columns(), monitor)?;
         let Map { rows: mapped, lower, places, left, stopped } =
@@ -81,7 +81,7 @@ impl Svc {
         // A class nobody showed is never the highest.
         let intercepts = planes.intercepts.iter().map(|b| b.max(-1e300)).collect();
         let support: Vec<u32> = centers.iter().map(|(k, _)| picks[*k as usize]).collect();
-        let expansion = ground.machine(Precision::Double, support, coefficients, intercepts);
+        let expansion = ground.expansion(Precision::Double, support, coefficients, intercepts);
         let n = classes.len();
         let mut by_class = vec![0.0; n];
         own.iter().zip(weights).for_each(|(c, w)| by_class[*c as usize] += w);
@@ -151,13 +151,20 @@ impl Map {
     /// Worked out in single precision, and again in double where the kernel has so little beside the few that single
     /// cannot tell.
     fn of(ground: &KernelProblem<'_>, m: usize, monitor: &Monitor<'_>) -> Result<Map> {
-        let found = pivoted(&ground.ready_in::<f32>(), &ground.weights, m, 0, monitor)?;
-        if found.places.len() == m || found.stopped.is_some() {
+        let found = randomly_pivoted_cholesky(
+            &ground.kernel_rows_in::<f32>(),
+            &ground.weights,
+            m,
+            0,
+            monitor,
+        )?;
+        if found.pivots.len() == m || found.stopped.is_some() {
             return Ok(Map::from(found));
         }
-        let bytes = Map::bytes(ground.picks.len(), m, ground.rows.n_columns(), size_of::<f64>());
+        let bytes = Map::bytes(ground.indices.len(), m, ground.rows.n_columns(), size_of::<f64>());
         monitor.reserve_or("the same in double precision", bytes, u64::MAX, INSTEAD)?;
-        pivoted(&ground.exact(), &ground.weights, m, 0, monitor).map(Map::from)
+        randomly_pivoted_cholesky(&ground.uncentered_kernel_rows(), &ground.weights, m, 0, monitor)
+            .map(Map::from)
     }
 
     /// What it takes to find `m` rows that stand for `n`, in numbers of so many bytes: the rows made ready, the factor
@@ -167,10 +174,10 @@ impl Map {
     }
 }
 
-impl<T: Float> From<Pivots<T>> for Map {
-    fn from(pivots: Pivots<T>) -> Map {
+impl<T: Float> From<PivotedCholesky<T>> for Map {
+    fn from(pivots: PivotedCholesky<T>) -> Map {
         let rows = pivots.factor(&pivots.all());
-        let (lower, stopped) = (pivots.factor(&pivots.places), pivots.stopped);
+        let (lower, stopped) = (pivots.factor(&pivots.pivots), pivots.stopped);
         let (places, left) = pivots.finish();
         Map { rows, lower, places, left, stopped }
     }

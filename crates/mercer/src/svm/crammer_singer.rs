@@ -38,7 +38,7 @@ impl Svc {
     ) -> Fitted<SvcModel> {
         let n = classes.len();
         let shown: Vec<usize> = (0..n).filter(|c| !ranges[*c].is_empty()).collect();
-        let n_rows = ground.picks.len();
+        let n_rows = ground.indices.len();
         let (mut places, mut costs) = (vec![0u32; n_rows], vec![0.0; n_rows]);
         for (place, class) in shown.iter().enumerate() {
             for k in ranges[*class].clone() {

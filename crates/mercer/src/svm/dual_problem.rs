@@ -8,7 +8,7 @@ use super::multiclass::Task;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{
-    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, keys_of_twins,
+    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, duplicate_keys,
 };
 use crate::model::{Monitor, Standing, Stop};
 use crate::solver::{
@@ -124,7 +124,7 @@ impl<'a> DualProblem<'a> {
         let on = on.sorted_by(group);
         let precision = precision(params, &on.function, &on.rows, &on.center, largest);
         let size = bytes_of(precision);
-        let n = on.picks.len() as u64;
+        let n = on.indices.len() as u64;
         // Rows ready for solving and for the proof, a column cache that holds at least a small working set.
         let row_bytes = n * data.n_columns() as u64 * (size + 8);
         let fixed = row_bytes + n * FEWEST_COLUMNS as u64 * size;
@@ -138,15 +138,15 @@ impl<'a> DualProblem<'a> {
             shrinking: params.shrinking,
         };
         let ready = match precision {
-            Precision::Single => Ready::Single(on.ready_in()),
-            Precision::Double => Ready::Double(on.ready()),
+            Precision::Single => Ready::Single(on.kernel_rows_in()),
+            Precision::Double => Ready::Double(on.kernel_rows()),
         };
         let keys = match kernel {
             // Values of another's making need not be the same for the same rows.
-            Kernel::Precomputed | Kernel::Own(_) => Vec::new(),
-            _ => keys_of_twins(&on.rows, &on.picks),
+            Kernel::Precomputed | Kernel::Custom(_) => Vec::new(),
+            _ => duplicate_keys(&on.rows, &on.indices),
         };
-        let (exact, gap) = (on.exact(), params.gap);
+        let (exact, gap) = (on.uncentered_kernel_rows(), params.gap);
         Ok(DualProblem { on, precision, ready, exact, keys, row_bytes, options, gap })
     }
 
@@ -333,8 +333,8 @@ impl<'a> DualProblem<'a> {
         coefficients: Matrix,
         intercepts: Vec<f64>,
     ) -> KernelExpansion {
-        let support: Vec<u32> = places.iter().map(|k| self.picks[*k as usize]).collect();
-        self.on.machine(self.precision, support, coefficients, intercepts)
+        let support: Vec<u32> = places.iter().map(|k| self.indices[*k as usize]).collect();
+        self.on.expansion(self.precision, support, coefficients, intercepts)
     }
 }
 
@@ -376,7 +376,7 @@ fn precision(
         Kernel::Laplacian | Kernel::Chi2 | Kernel::Sigmoid => {
             1.0 + function.gamma * square.sqrt() * (rows.n_columns() as f64).sqrt()
         }
-        Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_) => return Precision::Double,
+        Kernel::Precomputed | Kernel::Composed(_) | Kernel::Custom(_) => return Precision::Double,
     };
     let seen = size * f64::from(f32::EPSILON) * largest.max(1.0) * SAFETY;
     if seen <= params.gap.unwrap_or(params.tol) { Precision::Single } else { Precision::Double }

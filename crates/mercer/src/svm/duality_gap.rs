@@ -106,7 +106,7 @@ mod tests {
     fn two_points_by_hand() {
         // Distance 2 apart on a line: α = 2/d² = ½, objective ½, and nothing is violated.
         let x = array![[-1.0], [1.0]];
-        let rows = KernelRows::all(Function::linear(), Storage::Whole, &Rows::from(&x), &[], &[]);
+        let rows = KernelRows::all(Function::linear(), Storage::Dense, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &[-1.0, 1.0],
             low: &[-10.0, 0.0],

@@ -165,7 +165,7 @@ pub(super) fn certificate(
             condition: None,
             plan,
         },
-        rows: ground.picks.len() as u64,
+        rows: ground.indices.len() as u64,
         rounds: 1,
         stopped,
         seconds: start.elapsed().as_secs_f64(),
@@ -210,7 +210,7 @@ pub(super) fn join_pairs(
         intercepts[pair_at(n, a, b)] = sign * level;
     }
     let table = pair_table(ground, ranges, tasks, |k| &answers[k].0) * sign;
-    let places: Vec<u32> = (0..ground.picks.len() as u32)
+    let places: Vec<u32> = (0..ground.indices.len() as u32)
         .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
         .collect();
     let n_support = ranges
@@ -234,7 +234,7 @@ pub(super) fn pair_table<'v>(
     tasks: &[Task],
     values: impl Fn(usize) -> &'v [f64],
 ) -> Matrix {
-    let mut table = Matrix::zeros((ranges.len() - 1, ground.picks.len()));
+    let mut table = Matrix::zeros((ranges.len() - 1, ground.indices.len()));
     for (k, ((a, b), task)) in shown_pairs(ranges).zip(tasks).enumerate() {
         for (place, value) in task.places.iter().zip(values(k)) {
             let first = ranges[a].contains(&(*place as usize));

@@ -117,7 +117,7 @@ impl Fit for NuSvc {
             max_iter: self.max_iter,
         };
         let ground = DualProblem::new(&params, data, |i| codes[i], 1.0, monitor)?;
-        let sorted: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
+        let sorted: Vec<u32> = ground.indices.iter().map(|i| codes[*i as usize]).collect();
         let n = classes.len();
         let ranges = ranges(n, &sorted);
         check_shown(classes, &ranges)?;
@@ -285,7 +285,7 @@ impl Supported for NuSvcModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
         let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
         let sum = [decision_between(self.classes.len(), first, second)];
-        let told = self.expansion.told(row, &self.segments(), &sum)?;
+        let told = self.expansion.explain(row, &self.segments(), &sum)?;
         Ok(told.between(self, (first, second)))
     }
 }

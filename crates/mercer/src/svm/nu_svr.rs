@@ -81,12 +81,12 @@ impl Fit for NuSvr {
             max_iter: self.max_iter,
         };
         let ground = DualProblem::new(&params, data, |_| 0, self.C, monitor)?;
-        let n = ground.picks.len();
+        let n = ground.indices.len();
         let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
         let mut from = vec![0.0; n];
         fill(&bounds, 0.5 * self.nu * bounds.iter().sum::<f64>(), &mut from);
         // Both sides of the tube are variables of their own, over the same rows.
-        let once: Vec<f64> = ground.picks.iter().map(|i| y[*i as usize]).collect();
+        let once: Vec<f64> = ground.indices.iter().map(|i| y[*i as usize]).collect();
         let both = |first: &dyn Fn(usize) -> f64, second: &dyn Fn(usize) -> f64| -> Vec<f64> {
             (0..n).map(first).chain((0..n).map(second)).collect()
         };
@@ -130,7 +130,7 @@ impl Regressor for NuSvrModel {
 
 impl Supported for NuSvrModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.expansion.told(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 

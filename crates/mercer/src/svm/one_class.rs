@@ -75,7 +75,7 @@ impl Fit for OneClassSvm {
             max_iter: self.max_iter,
         };
         let ground = DualProblem::new(&params, data, |_| 0, 1.0, monitor)?;
-        let n = ground.picks.len();
+        let n = ground.indices.len();
         let mut from = vec![0.0; n];
         fill(&ground.weights, self.nu * ground.weights.iter().sum::<f64>(), &mut from);
         let task = Task {
@@ -118,7 +118,7 @@ impl Decides for OneClassSvmModel {
 
 impl Supported for OneClassSvmModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.expansion.told(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 

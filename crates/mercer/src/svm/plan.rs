@@ -62,7 +62,7 @@ pub(super) fn plan(
     };
     let way = format!("{}, {how}", problems.words(tasks.len()));
     let bytes = ground.row_bytes() + small + kept;
-    monitor.plan(Plan { way, bytes, whole: square(ground.picks.len()) })
+    monitor.plan(Plan { way, bytes, whole: square(ground.indices.len()) })
 }
 
 /// The plan of functions learned together, told.
@@ -71,7 +71,7 @@ pub(super) fn plan_together(
     n_classes: usize,
     monitor: &Monitor<'_>,
 ) -> Option<Plan> {
-    let n = ground.picks.len() as u64;
+    let n = ground.indices.len() as u64;
     let (whole, cache) = (8 * n * n, ground.cache_bytes());
     let how = match whole <= cache {
         true => KEPT.to_owned(),

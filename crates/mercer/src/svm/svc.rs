@@ -144,7 +144,7 @@ impl Svc {
         let together = self.multiclass == Multiclass::CrammerSinger;
         let largest = if powers || together { f64::INFINITY } else { self.C };
         let ground = DualProblem::new(&self.kernelized(), data, |i| codes[i], largest, monitor)?;
-        let sorted: Vec<u32> = ground.picks.iter().map(|i| codes[*i as usize]).collect();
+        let sorted: Vec<u32> = ground.indices.iter().map(|i| codes[*i as usize]).collect();
         let n = classes.len();
         let ranges = ranges(n, &sorted);
         check_shown(classes, &ranges)?;
@@ -186,10 +186,10 @@ impl Svc {
                     true => of_pairs(n, shown),
                     false => (0..n).filter(|c| shown(*c)).map(|c| (c, None)).collect(),
                 };
-                before.begin_at(data.rows(), &ground.picks, &apart, &mut tasks)?;
+                before.begin_at(data.rows(), &ground.indices, &apart, &mut tasks)?;
             }
             Some(before) if one_vs_one && before.multiclass == Multiclass::OneVsOne => {
-                before.continue_with(&ground.picks, &ranges, &mut tasks);
+                before.continue_with(&ground.indices, &ranges, &mut tasks);
             }
             _ => {}
         }
@@ -229,10 +229,10 @@ impl Svc {
             tasks.iter().zip(&solved).map(|(task, solved)| slacks(task, solved)).collect();
         let table = match one_vs_one {
             true => pair_table(&ground, &ranges, &tasks, |k| &behind[k]),
-            false => rest_table(ranges.len(), ground.picks.len(), &ranges, |k| &behind[k]),
+            false => rest_table(ranges.len(), ground.indices.len(), &ranges, |k| &behind[k]),
         };
         let place: std::collections::HashMap<u32, usize> =
-            ground.picks.iter().copied().zip(0..).collect();
+            ground.indices.iter().copied().zip(0..).collect();
         let vectors: Vec<usize> = expansion.support.iter().map(|i| place[i]).collect();
         let margins: Vec<f64> = solved.iter().map(margin).collect();
         if let ([margin], Some(how)) = (&margins[..], &mut certificate.proof.how) {
@@ -307,7 +307,7 @@ impl Svc {
             };
             let mixture = |sign: f64| -> Vec<(usize, f64)> {
                 let some = task.places.iter().zip(&shares).filter(|(_, s)| **s * sign > 0.0);
-                some.map(|(k, s)| (ground.picks[*k as usize] as usize, s.abs())).collect()
+                some.map(|(k, s)| (ground.indices[*k as usize] as usize, s.abs())).collect()
             };
             // Of many classes against one, the others are named by the first of them.
             let name = |sign: f64| {
@@ -388,14 +388,14 @@ fn join_rest(
     ranges: &[Range<usize>],
     answers: &[(Vec<f64>, f64)],
 ) -> (KernelExpansion, Vec<u32>) {
-    let table = rest_table(ranges.len(), ground.picks.len(), ranges, |k| &answers[k].0);
+    let table = rest_table(ranges.len(), ground.indices.len(), ranges, |k| &answers[k].0);
     // A class nobody showed is never the highest.
     let mut intercepts = vec![-1e300; ranges.len()];
     let present = (0..ranges.len()).filter(|c| !ranges[*c].is_empty());
     for (c, (_, level)) in present.zip(answers) {
         intercepts[c] = *level;
     }
-    let places: Vec<u32> = (0..ground.picks.len() as u32)
+    let places: Vec<u32> = (0..ground.indices.len() as u32)
         .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
         .collect();
     let count =

@@ -187,7 +187,7 @@ impl Supported for SvcModel {
             }
             _ => vec![decision_between(self.classes.len(), first, second)],
         };
-        let told = self.expansion.told(row, &self.segments(), &sum)?;
+        let told = self.expansion.explain(row, &self.segments(), &sum)?;
         Ok(told.between(self, (first, second)))
     }
 }

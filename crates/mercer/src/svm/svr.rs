@@ -75,11 +75,11 @@ impl Fit for Svr {
             max_iter: self.max_iter,
         };
         let ground = DualProblem::new(&params, data, |_| 0, self.C, monitor)?;
-        let n = ground.picks.len();
+        let n = ground.indices.len();
         let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
         let task = Task {
             places: (0..n as u32).collect(),
-            linear: ground.picks.iter().map(|i| y[*i as usize]).collect(),
+            linear: ground.indices.iter().map(|i| y[*i as usize]).collect(),
             low: bounds.iter().map(|c| -c).collect(),
             high: bounds,
             start: vec![0.0; n],
@@ -122,7 +122,7 @@ impl Regressor for SvrModel {
 
 impl Supported for SvrModel {
     fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.expansion.told(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }
 

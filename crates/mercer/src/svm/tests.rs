@@ -342,13 +342,13 @@ fn what_would_be_said_without_a_row_is_nearly_what_is() {
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let ground =
         DualProblem::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
-    let one = task(0..60, |k| codes[ground.picks[k] as usize] == 0, |_| 1.0);
+    let one = task(0..60, |k| codes[ground.indices[k] as usize] == 0, |_| 1.0);
     let tasks = [one];
     let solved = solve_all(&ground, &tasks, &Monitor::quiet());
     let said = ground.leave_one_out(&tasks[0], &solved[0], 1.0, solved[0].level[0]);
 
     let mut worst = 0.0f64;
-    for (k, i) in ground.picks.iter().enumerate() {
+    for (k, i) in ground.indices.iter().enumerate() {
         let others: Vec<usize> = (0..60).filter(|j| *j != *i as usize).collect();
         let some = x.select(ndarray::Axis(0), &others);
         let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();
@@ -571,7 +571,7 @@ fn without_a_row_squared_slack_says_what_was_worked_out() {
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let ground =
         DualProblem::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
-    let mut one = task(0..60, |k| codes[ground.picks[k] as usize] == 0, |_| f64::INFINITY);
+    let mut one = task(0..60, |k| codes[ground.indices[k] as usize] == 0, |_| f64::INFINITY);
     one.slack = Some(crate::solver::PowerSlack { power: 2.0, prices: vec![0.7; 60] });
     let tasks = [one];
     let solved = solve_all(&ground, &tasks, &Monitor::quiet());
@@ -579,7 +579,7 @@ fn without_a_row_squared_slack_says_what_was_worked_out() {
     let said = ground.leave_one_out(&tasks[0], &solved[0], 1.0, solved[0].level[0]);
 
     let mut off: Vec<f64> = Vec::new();
-    for (k, i) in ground.picks.iter().enumerate() {
+    for (k, i) in ground.indices.iter().enumerate() {
         let others: Vec<usize> = (0..60).filter(|j| *j != *i as usize).collect();
         let some = x.select(ndarray::Axis(0), &others);
         let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();

@@ -196,9 +196,9 @@ fn quadratic_discriminants_equal_scikit_learns() {
     discriminants::<QuadraticDiscriminantAnalysis>(
         "testdata/golden/qda.json",
         |model| {
-            let normals = &model.normals;
-            let covariances = normals.covariances.outer_iter().map(|c| c.to_owned()).collect();
-            (normals.means.clone(), normals.log_priors.clone(), covariances)
+            let gaussians = &model.gaussians;
+            let covariances = gaussians.covariances.outer_iter().map(|c| c.to_owned()).collect();
+            (gaussians.means.clone(), gaussians.log_priors.clone(), covariances)
         },
         |_, _, _, _| {},
     );

@@ -42,11 +42,11 @@ BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_probabilitie
 
 
 def _support_vectors(expansion: dict[str, Any]) -> Any:
-    thin = expansion["thin"]
-    if thin is None:
+    sparse = expansion["sparse_vectors"]
+    if sparse is None:
         return expansion["vectors"]
-    shape = (len(thin["offsets"]) - 1, expansion["n_columns"])
-    parts = (thin["values"], thin["columns"], thin["offsets"])
+    shape = (len(sparse["offsets"]) - 1, expansion["n_columns"])
+    parts = (sparse["values"], sparse["columns"], sparse["offsets"])
     return importlib.import_module("scipy.sparse").csr_matrix(parts, shape=shape)
 
 
@@ -68,7 +68,7 @@ def _pair_weights(expansion: dict[str, Any], n_support: np.ndarray | None) -> np
     )
 
 
-#: What scikit-learn calls the parts of a kernel expansion, and how they follow from ours.
+#: scikit-learn's names of the parts of a kernel expansion, and how they are computed from ours.
 OF_EXPANSION = {
     "coef_": _pair_weights,
     "dual_coef_": lambda expansion, _: expansion["coefficients"],
@@ -99,8 +99,8 @@ def _of_expansion(derive: Any) -> Any:
     return lambda fitted: derive(fitted.field("expansion"))
 
 
-#: What scikit-learn calls the parts of a model, by id, where the tables above do not apply: the expansion is
-#: part of another model, or there is none.
+#: scikit-learn's attribute names by estimator id, where the tables above do not apply: the kernel expansion has
+#: another meaning, or the model has none.
 OF_KERNELIZED = {
     "kernel-pca": {
         "eigenvectors_": lambda fitted: (
@@ -128,7 +128,7 @@ OF_KERNELIZED = {
     "nystroem": {
         "component_indices_": _of_expansion(lambda expansion: expansion["support"].astype(np.int64)),
         "components_": _of_expansion(_support_vectors),
-        "error_": lambda fitted: fitted.field("left_out"),
+        "error_": lambda fitted: fitted.field("relative_trace_error"),
         "n_components_": lambda fitted: fitted.n_outputs,
         "normalization_": _of_expansion(lambda expansion: expansion["coefficients"]),
     },

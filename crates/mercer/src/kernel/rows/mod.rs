@@ -60,12 +60,12 @@ enum Cells<T> {
     Given {
         width: usize,
         cells: Vec<T>,
-        places: Vec<u32>,
+        training_indices: Vec<u32>,
     },
 }
 
 impl<T: Float> KernelRows<T> {
-    /// Some rows of many. `center` is taken off every row that is kept whole, or is empty; `places` says which
+    /// Some rows of many. `center` is taken off every row that is kept whole, or is empty; `training_indices` says which
     /// row learned from each of them is, for a precomputed kernel.
     ///
     /// # Panics
@@ -74,29 +74,33 @@ impl<T: Float> KernelRows<T> {
         function: Function,
         storage: Storage,
         rows: &Rows<'_>,
-        picks: &[u32],
+        indices: &[u32],
         center: &[f64],
-        places: &[u32],
+        training_indices: &[u32],
     ) -> Self {
         let width = rows.n_columns();
         let written_out = |center: &[f64]| {
-            let mut cells = vec![T::default(); picks.len() * width];
+            let mut cells = vec![T::default(); indices.len() * width];
             let chunk = 256 * width.max(1);
-            cells.par_chunks_mut(chunk).zip(picks.par_chunks(256)).for_each(|(cells, picks)| {
-                for (out, i) in cells.chunks_exact_mut(width.max(1)).zip(picks) {
-                    write_row(rows, *i as usize, center, out);
-                }
-            });
+            cells.par_chunks_mut(chunk).zip(indices.par_chunks(256)).for_each(
+                |(cells, indices)| {
+                    for (out, i) in cells.chunks_exact_mut(width.max(1)).zip(indices) {
+                        write_row(rows, *i as usize, center, out);
+                    }
+                },
+            );
             cells
         };
         let cells = match rows {
-            _ if function.kernel == Kernel::Precomputed => {
-                Cells::Given { width, cells: written_out(&[]), places: places.to_vec() }
-            }
-            _ if storage == Storage::Thin => thin(rows, picks),
+            _ if function.kernel == Kernel::Precomputed => Cells::Given {
+                width,
+                cells: written_out(&[]),
+                training_indices: training_indices.to_vec(),
+            },
+            _ if storage == Storage::Sparse => thin(rows, indices),
             _ => Cells::Dense { width, cells: written_out(center) },
         };
-        let mut out = KernelRows { function, cells, squares: Vec::new(), n_rows: picks.len() };
+        let mut out = KernelRows { function, cells, squares: Vec::new(), n_rows: indices.len() };
         out.squares = (0..out.n_rows).map(|i| T::narrow(out.square(i))).collect();
         out
     }
@@ -106,8 +110,8 @@ impl<T: Float> KernelRows<T> {
     ///
     /// # Panics
     /// If a pick is outside of the rows.
-    pub fn beside(&self, rows: &Rows<'_>, picks: &[u32], center: &[f64]) -> Self {
-        KernelRows::new(self.function.clone(), self.storage(), rows, picks, center, picks)
+    pub fn matching(&self, rows: &Rows<'_>, indices: &[u32], center: &[f64]) -> Self {
+        KernelRows::new(self.function.clone(), self.storage(), rows, indices, center, indices)
     }
 
     /// All rows.
@@ -116,17 +120,17 @@ impl<T: Float> KernelRows<T> {
         storage: Storage,
         rows: &Rows<'_>,
         center: &[f64],
-        places: &[u32],
+        training_indices: &[u32],
     ) -> Self {
-        let picks: Vec<u32> = (0..rows.n_rows() as u32).collect();
-        KernelRows::new(function, storage, rows, &picks, center, places)
+        let indices: Vec<u32> = (0..rows.n_rows() as u32).collect();
+        KernelRows::new(function, storage, rows, &indices, center, training_indices)
     }
 
     /// How the rows are kept.
     pub fn storage(&self) -> Storage {
         match self.cells {
-            Cells::Sparse { .. } => Storage::Thin,
-            Cells::Dense { .. } | Cells::Given { .. } => Storage::Whole,
+            Cells::Sparse { .. } => Storage::Sparse,
+            Cells::Dense { .. } | Cells::Given { .. } => Storage::Dense,
         }
     }
 
@@ -135,26 +139,26 @@ impl<T: Float> KernelRows<T> {
         self.n_rows
     }
 
-    /// The rows at some places, in that order.
+    /// The rows at some training_indices, in that order.
     #[must_use]
-    pub fn select(&self, picks: &[u32]) -> Self {
+    pub fn select(&self, indices: &[u32]) -> Self {
         let taken = |cells: &[T], width: usize| -> Vec<T> {
-            let mut out = Vec::with_capacity(picks.len() * width);
-            picks.iter().for_each(|i| out.extend_from_slice(row(cells, width, *i as usize)));
+            let mut out = Vec::with_capacity(indices.len() * width);
+            indices.iter().for_each(|i| out.extend_from_slice(row(cells, width, *i as usize)));
             out
         };
         let cells = match &self.cells {
             Cells::Dense { width, cells } => {
                 Cells::Dense { width: *width, cells: taken(cells, *width) }
             }
-            Cells::Given { width, cells, places } => Cells::Given {
+            Cells::Given { width, cells, training_indices } => Cells::Given {
                 width: *width,
                 cells: taken(cells, *width),
-                places: picks.iter().map(|i| places[*i as usize]).collect(),
+                training_indices: indices.iter().map(|i| training_indices[*i as usize]).collect(),
             },
             Cells::Sparse { width, offsets, columns, values, marks } => {
                 let mut out = (vec![0], Vec::new(), Vec::new());
-                for i in picks {
+                for i in indices {
                     let cells = offsets[*i as usize]..offsets[*i as usize + 1];
                     out.1.extend_from_slice(&columns[cells.clone()]);
                     out.2.extend_from_slice(&values[cells]);
@@ -164,8 +168,8 @@ impl<T: Float> KernelRows<T> {
                 Cells::Sparse { width: *width, offsets, columns, values, marks: *marks }
             }
         };
-        let squares = picks.iter().map(|i| self.squares[*i as usize]).collect();
-        KernelRows { function: self.function.clone(), cells, squares, n_rows: picks.len() }
+        let squares = indices.iter().map(|i| self.squares[*i as usize]).collect();
+        KernelRows { function: self.function.clone(), cells, squares, n_rows: indices.len() }
     }
 
     /// `K(x, x)` of every row.
@@ -184,12 +188,12 @@ impl<T: Float> KernelRows<T> {
             (Kernel::Composed(formula), _) => {
                 formula.combined(|leaf| self.own_of(&leaf.function(), i))
             }
-            (Kernel::Own(own), Cells::Dense { width, cells }) => {
+            (Kernel::Custom(own), Cells::Dense { width, cells }) => {
                 let x = widened(row(cells, *width, i));
                 own.value(&x, &x)
             }
-            (Kernel::Precomputed, Cells::Given { width, cells, places }) => {
-                row(cells, *width, i)[places[i] as usize].into()
+            (Kernel::Precomputed, Cells::Given { width, cells, training_indices }) => {
+                row(cells, *width, i)[training_indices[i] as usize].into()
             }
             (Kernel::Linear, _) => square,
             (Kernel::Poly, _) => (gamma * square + coef0).powi(degree as i32),
@@ -251,9 +255,11 @@ impl<T: Float> KernelRows<T> {
         assert_eq!(out.len(), self.n_rows * range.len(), "one value a pair");
         for first in range.clone().step_by(LONG) {
             let last = (first + LONG).min(range.end);
-            let places = first - range.start..last - range.start;
-            let mut parts: Vec<&mut [T]> =
-                out.chunks_exact_mut(range.len()).map(|row| &mut row[places.clone()]).collect();
+            let training_indices = first - range.start..last - range.start;
+            let mut parts: Vec<&mut [T]> = out
+                .chunks_exact_mut(range.len())
+                .map(|row| &mut row[training_indices.clone()])
+                .collect();
             self.tile(against, first, &mut parts);
         }
     }
@@ -264,8 +270,8 @@ impl<T: Float> KernelRows<T> {
         let mut out = vec![0.0; of.n_rows];
         out.par_chunks_mut(SHORT).enumerate().for_each(|(k, out)| {
             let first = (k * SHORT) as u32;
-            let picks: Vec<u32> = (first..first + out.len() as u32).collect();
-            let some = of.select(&picks);
+            let indices: Vec<u32> = (first..first + out.len() as u32).collect();
+            let some = of.select(&indices);
             let mut values = vec![T::default(); out.len() * LONG.min(self.n_rows.max(1))];
             for from in (0..self.n_rows).step_by(LONG) {
                 let range = from..(from + LONG).min(self.n_rows);
@@ -289,11 +295,11 @@ impl<T: Float> KernelRows<T> {
             let mut values = Vec::new();
             for first in (k * BAND..n).step_by(SUMS * BAND) {
                 let last = (first + BAND).min(n);
-                let picks: Vec<u32> = (first as u32..last as u32).collect();
-                let some = self.select(&picks);
+                let indices: Vec<u32> = (first as u32..last as u32).collect();
+                let some = self.select(&indices);
                 for from in (0..=first).step_by(BAND) {
                     let range = from..(from + BAND).min(n);
-                    values.resize(picks.len() * range.len(), T::default());
+                    values.resize(indices.len() * range.len(), T::default());
                     some.block(self, range.clone(), &mut values);
                     let rows: Vec<&[T]> = values.chunks_exact(range.len()).collect();
                     for (i, row) in rows.iter().enumerate() {
@@ -318,12 +324,12 @@ impl<T: Float> KernelRows<T> {
         let mut sums = vec![0.0; of.n_rows * k];
         sums.par_chunks_mut(SHORT * k).enumerate().for_each(|(c, sums)| {
             let first = (c * SHORT) as u32;
-            let picks: Vec<u32> = (first..first + (sums.len() / k) as u32).collect();
-            let some = of.select(&picks);
-            let mut values = vec![T::default(); picks.len() * LONG.min(self.n_rows.max(1))];
+            let indices: Vec<u32> = (first..first + (sums.len() / k) as u32).collect();
+            let some = of.select(&indices);
+            let mut values = vec![T::default(); indices.len() * LONG.min(self.n_rows.max(1))];
             for from in (0..self.n_rows).step_by(LONG) {
                 let range = from..(from + LONG).min(self.n_rows);
-                let values = &mut values[..picks.len() * range.len()];
+                let values = &mut values[..indices.len() * range.len()];
                 some.block(self, range.clone(), values);
                 for (sums, row) in sums.chunks_exact_mut(k).zip(values.chunks_exact(range.len())) {
                     for (sum, weights) in sums.iter_mut().zip(weights) {
@@ -366,9 +372,9 @@ impl<T: Float> KernelRows<T> {
 
     /// Writes the values of some rows, of a length, with all up to the last of them.
     fn fill_lower<U: Float>(&self, rows: Range<usize>, cells: &mut [U], length: usize) {
-        let picks: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
-        let block = self.select(&picks);
-        let mut values = vec![T::default(); picks.len() * LONG];
+        let indices: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
+        let block = self.select(&indices);
+        let mut values = vec![T::default(); indices.len() * LONG];
         for from in (0..rows.end).step_by(LONG) {
             let to = (from + LONG).min(rows.end);
             let mut parts: Vec<&mut [T]> =
@@ -394,8 +400,8 @@ impl<T: Float> KernelRows<T> {
         let mut out = vec![T::default(); n * n];
         for first in (0..n).step_by(STRIP) {
             let last = (first + STRIP).min(n);
-            let picks: Vec<u32> = (first as u32..last as u32).collect();
-            let block = self.select(&picks);
+            let indices: Vec<u32> = (first as u32..last as u32).collect();
+            let block = self.select(&indices);
             let rows = &mut out[first * n..last * n];
             for from in (0..last).step_by(LONG) {
                 let to = (from + LONG).min(last);
@@ -427,7 +433,7 @@ fn row<T>(cells: &[T], width: usize, i: usize) -> &[T] {
 }
 
 /// The cells of some rows that are not zero, by column.
-fn thin<T: Float>(rows: &Rows<'_>, picks: &[u32]) -> Cells<T> {
+fn thin<T: Float>(rows: &Rows<'_>, indices: &[u32]) -> Cells<T> {
     let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut row = |cells: &mut dyn Iterator<Item = (i32, f64)>| {
         let first = columns.len();
@@ -441,12 +447,12 @@ fn thin<T: Float>(rows: &Rows<'_>, picks: &[u32]) -> Cells<T> {
     match rows {
         Rows::Sparse(x) => {
             let x = x.sum_duplicates();
-            for i in picks {
+            for i in indices {
                 let (columns, values) = x.view().row(*i as usize);
                 row(&mut columns.iter().copied().zip(values.iter().copied()));
             }
         }
-        _ => picks.iter().for_each(|i| {
+        _ => indices.iter().for_each(|i| {
             let at = *i as usize;
             let cells = rows.block(at..at + 1).unwrap_or_default();
             row(&mut (0..).zip(cells.iter().copied()));

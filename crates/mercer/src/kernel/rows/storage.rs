@@ -18,9 +18,9 @@ const THIN_DIFFERENCES: usize = 32;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// All cells.
-    Whole,
+    Dense,
     /// The cells that are not zero.
-    Thin,
+    Sparse,
 }
 
 impl Storage {
@@ -37,11 +37,11 @@ impl Storage {
             }
         };
         let thin = match &function.kernel {
-            Kernel::Precomputed | Kernel::Own(_) => false,
+            Kernel::Precomputed | Kernel::Custom(_) => false,
             // What two rows of marks have in common is counted faster than any sum, however narrow they are.
             _ if are_marks(rows) => true,
             Kernel::Composed(formula) => {
-                formula.leaves().all(|leaf| Storage::of(&leaf.function(), rows) == Storage::Thin)
+                formula.leaves().all(|leaf| Storage::of(&leaf.function(), rows) == Storage::Sparse)
             }
             Kernel::Laplacian | Kernel::Chi2 => {
                 matches!(rows, Rows::Sparse(_))
@@ -50,14 +50,14 @@ impl Storage {
             }
             _ => width >= NARROW && there() * THIN <= n_rows * width,
         };
-        if thin { Storage::Thin } else { Storage::Whole }
+        if thin { Storage::Sparse } else { Storage::Dense }
     }
 }
 
 /// The means of some rows, where the kernel looks at differences and the rows are kept whole: what
 /// single precision should be taken around. Empty elsewhere.
 pub fn center_of(function: &Function, storage: Storage, rows: &Rows<'_>) -> Vec<f64> {
-    if function.kernel != Kernel::Rbf || storage == Storage::Thin || rows.n_rows() == 0 {
+    if function.kernel != Kernel::Rbf || storage == Storage::Sparse || rows.n_rows() == 0 {
         return Vec::new();
     }
     let mut sums = vec![0.0; rows.n_columns()];

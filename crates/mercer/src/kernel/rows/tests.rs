@@ -1,5 +1,5 @@
 use super::*;
-use crate::kernel::OwnKernel;
+use crate::kernel::CustomKernel;
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Sparse};
@@ -41,19 +41,19 @@ fn blocks<T: Float>(rows: &KernelRows<T>, of: &[u32], against: &KernelRows<T>) -
 fn blocks_are_the_function_of_each_pair() {
     #[derive(Debug)]
     struct Own;
-    impl OwnKernel for Own {
+    impl CustomKernel for Own {
         fn value(&self, x: &[f64], z: &[f64]) -> f64 {
             x.iter().zip(z).map(|(x, z)| x.min(*z)).sum()
         }
     }
     let x = some(70, 9, 1);
-    let own = Function { kernel: Kernel::own(Own), ..Function::linear() };
+    let own = Function { kernel: Kernel::custom(Own), ..Function::linear() };
     for function in functions().into_iter().chain([own]) {
-        let center = center_of(&function, Storage::Whole, &Rows::from(&x));
+        let center = center_of(&function, Storage::Dense, &Rows::from(&x));
         let wide: KernelRows<f64> =
-            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &center, &[]);
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &center, &[]);
         let narrow: KernelRows<f32> =
-            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &center, &[]);
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &center, &[]);
         let of = [3, 69, 0];
         let (wide_block, narrow_block) = (blocks(&wide, &of, &wide), blocks(&narrow, &of, &narrow));
         let gram = wide.gram();
@@ -90,9 +90,9 @@ fn sparse_rows_give_the_same_values() {
     let dense = Matrix::from_shape_fn((n, width), |(i, j)| Rows::from(&sparse).get(i, j));
     for function in functions() {
         let thin: KernelRows<f64> =
-            KernelRows::all(function.clone(), Storage::Thin, &Rows::from(&sparse), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Sparse, &Rows::from(&sparse), &[], &[]);
         let wide: KernelRows<f64> =
-            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&dense), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&dense), &[], &[]);
         assert!(matches!(thin.cells, Cells::Sparse { .. }));
         for (a, b) in thin.gram().iter().zip(wide.gram()) {
             assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{function:?}");
@@ -105,7 +105,7 @@ fn sparse_rows_give_the_same_values() {
 fn any_number_of_threads_gives_the_same_bits() {
     let x = some(2500, 40, 2);
     let rows: KernelRows<f32> =
-        KernelRows::all(Function::rbf(0.1), Storage::Whole, &Rows::from(&x), &[], &[]);
+        KernelRows::all(Function::rbf(0.1), Storage::Dense, &Rows::from(&x), &[], &[]);
     let of: Vec<u32> = (0..150).map(|k| k * 16).collect();
 
     let alone = with_threads(1, || blocks(&rows, &of, &rows));
@@ -118,7 +118,7 @@ fn given_values_are_looked_up() {
     let k = Matrix::from_shape_fn((4, 4), |(i, j)| (10 * i.min(j) + i.max(j)) as f64);
     let function = Function { kernel: Kernel::Precomputed, ..Function::linear() };
     let rows: KernelRows<f64> =
-        KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&k), &[], &[0, 1, 2, 3]);
+        KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&k), &[], &[0, 1, 2, 3]);
     let few = rows.select(&[3, 1]);
 
     assert_eq!(blocks(&few, &[0, 1], &few), [[33.0, 13.0], [13.0, 11.0]]);
@@ -135,9 +135,9 @@ fn marks_are_counted_to_the_bits_of_sums() {
     for function in functions().into_iter().chain(gammas) {
         fn bits<T: Float>(function: &Function, x: &Matrix) {
             let rows = Rows::from(x);
-            assert_eq!(Storage::of(function, &rows), Storage::Thin);
+            assert_eq!(Storage::of(function, &rows), Storage::Sparse);
             let counted: KernelRows<T> =
-                KernelRows::all(function.clone(), Storage::Thin, &rows, &[], &[]);
+                KernelRows::all(function.clone(), Storage::Sparse, &rows, &[], &[]);
             let mut summed = counted.clone();
             let Cells::Sparse { marks, .. } = &mut summed.cells else { unreachable!("thin rows") };
             assert!(std::mem::replace(marks, false));
@@ -158,7 +158,7 @@ fn rows_of_many_marks_are_not_counted() {
     let ones = |n: usize| Matrix::from_shape_fn((3, 400), |(_, j)| f64::from(j < n));
     let marks = |x: &Matrix| {
         let rows =
-            KernelRows::<f32>::all(Function::rbf(0.1), Storage::Thin, &Rows::from(x), &[], &[]);
+            KernelRows::<f32>::all(Function::rbf(0.1), Storage::Sparse, &Rows::from(x), &[], &[]);
         matches!(rows.cells, Cells::Sparse { marks: true, .. })
     };
 
@@ -174,7 +174,7 @@ fn values_that_serve_both_rows_add_up_to_the_same() {
         let mut random = Random::new(4);
         let weights: Vec<f64> = (0..n).map(|_| random.normal()).collect();
         let rows: KernelRows<f64> =
-            KernelRows::all(Function::rbf(0.3), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(Function::rbf(0.3), Storage::Dense, &Rows::from(&x), &[], &[]);
 
         let sums = rows.symmetric_sums(&weights);
 

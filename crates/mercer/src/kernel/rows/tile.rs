@@ -52,7 +52,7 @@ impl<T: Float> KernelRows<T> {
         match (&self.cells, &against.cells) {
             (Cells::Dense { width, cells }, Cells::Dense { cells: others, .. }) => {
                 let others = &others[first * width..(first + n) * width];
-                if let Kernel::Own(own) = &function.kernel {
+                if let Kernel::Custom(own) = &function.kernel {
                     let others: Vec<Vec<f64>> =
                         (0..n).map(|i| widened(row(others, *width, i))).collect();
                     for (k, part) in parts.iter_mut().enumerate() {
@@ -151,11 +151,13 @@ impl<T: Float> KernelRows<T> {
                     columns[own].iter().for_each(|j| spread[*j as usize] = T::default());
                 }
             }
-            (Cells::Given { width, cells, .. }, Cells::Given { places, .. }) => {
+            (Cells::Given { width, cells, .. }, Cells::Given { training_indices, .. }) => {
                 for (k, part) in parts.iter_mut().enumerate() {
                     let values = row(cells, *width, k);
-                    let places = &places[first..first + n];
-                    part.iter_mut().zip(places).for_each(|(v, j)| *v = values[*j as usize]);
+                    let training_indices = &training_indices[first..first + n];
+                    part.iter_mut()
+                        .zip(training_indices)
+                        .for_each(|(v, j)| *v = values[*j as usize]);
                 }
             }
             _ => unreachable!("both sides are made ready in one way"),
@@ -206,7 +208,7 @@ pub(super) fn put_on<T: Float>(
             powers.for_each(|(out, sum)| *out = T::narrow(-gamma * (*sum).into()));
             T::exp_each(out);
         }
-        Kernel::Linear | Kernel::Precomputed | Kernel::Composed(_) | Kernel::Own(_) => {
+        Kernel::Linear | Kernel::Precomputed | Kernel::Composed(_) | Kernel::Custom(_) => {
             out.copy_from_slice(dots);
         }
     }

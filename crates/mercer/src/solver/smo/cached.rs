@@ -510,7 +510,7 @@ mod tests {
         let (x, y, low, high) = svm(n, 3, 5.0);
         let function = Function::rbf(0.1);
         let rows: KernelRows<f64> =
-            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &[], &[]);
         for (split, tube) in [(n, 0.0), (n / 2, 0.0), (n, 0.2)] {
             let problem = BoxQp {
                 linear: &y,
@@ -551,7 +551,7 @@ mod tests {
         ] {
             let (x, y, low, high) = svm(n, 7, c);
             let rows: KernelRows<f64> =
-                KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
+                KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &[], &[]);
             let problem = BoxQp {
                 linear: &y,
                 low: &low,
@@ -574,7 +574,7 @@ mod tests {
         let (x, y, low, high) = svm(n, 1, 2.0);
         let function = Function::rbf(0.2);
         let rows: KernelRows<f64> =
-            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &y,
             low: &low,
@@ -614,7 +614,7 @@ mod tests {
         let (x, y, low, high) = svm(n, 2, 5.0);
         let function = Function::rbf(0.1);
         let rows: KernelRows<f32> =
-            KernelRows::all(function.clone(), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &y,
             low: &low,
@@ -649,7 +649,7 @@ mod tests {
         z.iter_mut().for_each(|z| *z += 0.3 * random.normal());
         let (low, high) = (vec![-1.0; n], vec![1.0; n]);
         let rows: KernelRows<f64> =
-            KernelRows::all(Function::rbf(0.3), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(Function::rbf(0.3), Storage::Dense, &Rows::from(&x), &[], &[]);
         let problem = BoxQp {
             linear: &z,
             low: &low,
@@ -688,7 +688,7 @@ mod tests {
         let n = 1200;
         let (x, y, low, high) = svm(n, 4, 2.0);
         let rows: KernelRows<f64> =
-            KernelRows::all(Function::rbf(0.2), Storage::Whole, &Rows::from(&x), &[], &[]);
+            KernelRows::all(Function::rbf(0.2), Storage::Dense, &Rows::from(&x), &[], &[]);
         let problem = |start: Vec<f64>| BoxQp {
             linear: &y,
             low: &low,
