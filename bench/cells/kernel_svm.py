@@ -56,8 +56,8 @@ result = {{"fit": middle - start, "predict": end - middle, "accuracy": float((la
 if {dual}:
     result["duals"] = duals(model, gamma)
 if hasattr(model, "certificate_"):
-    proof = model.certificate_
-    result["gap"] = 1 - proof["bound"] / proof["objective"][1]
+    certificate = model.certificate_
+    result["gap"] = 1 - certificate["dual"] / certificate["objective"]
 print(json.dumps(result))
 """
 )

@@ -65,7 +65,7 @@ def make(path, kind, loss, rows):
     x, y = rows()
     sp.save_npz(f"{path}.npz", x) if kind == "sparse" else np.save(f"{path}-x.npy", x)
     np.save(f"{path}-y.npy", y)
-    bound.write_text(str(LinearSVC(loss=loss, gap=1e-5).fit(x, y).certificate_["bound"]))
+    bound.write_text(str(LinearSVC(loss=loss, gap=1e-5).fit(x, y).certificate_["dual"]))
 
 
 def implementations(data, loss):

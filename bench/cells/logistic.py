@@ -67,7 +67,7 @@ def make(path, kind, rows):
     x, y = rows()
     sp.save_npz(f"{path}.npz", x) if kind == "sparse" else np.save(f"{path}-x.npy", x)
     np.save(f"{path}-y.npy", y)
-    bound = LogisticRegression(tol=1e-6).fit(x, y).certificate_["bound"]
+    bound = LogisticRegression(tol=1e-6).fit(x, y).certificate_["dual"]
     path.with_name(path.name + "-bound.txt").write_text(str(bound))
 
 

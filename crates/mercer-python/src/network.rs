@@ -1,9 +1,10 @@
 //! Bayesian networks for Python: names in, arrays out.
 
 use crate::error::raised;
+use crate::fitted::attributes::certificate;
 use crate::work;
 use mercer::Result;
-use mercer::model::{Certificate, Monitor};
+use mercer::model::Monitor;
 use mercer::probability::network::bif::{from_bif, to_bif};
 use mercer::probability::network::inference::{
     JunctionTree, Posterior, Query, most_probable_explanation,
@@ -57,17 +58,6 @@ fn observations(columns: &[Column<'_>]) -> Result<Observations> {
         .collect();
     let codes = columns.iter().map(|(_, _, codes)| codes.as_array().to_vec()).collect();
     Observations::new(variables, codes)
-}
-
-fn proof<'py>(py: Python<'py>, certificate: &Certificate) -> PyResult<Bound<'py, PyDict>> {
-    let out = PyDict::new(py);
-    out.set_item("text", certificate.to_string())?;
-    out.set_item("rows", certificate.rows)?;
-    out.set_item("rounds", certificate.rounds)?;
-    out.set_item("objective", certificate.proof.objective.clone())?;
-    out.set_item("violation", certificate.proof.violation.clone())?;
-    out.set_item("stopped", certificate.stopped.map(|why| format!("{why:?}").to_lowercase()))?;
-    Ok(out)
 }
 
 #[pymethods]
@@ -264,7 +254,7 @@ pub fn learn_network<'py>(
     let data = observations(&columns).map_err(raised)?;
     let learner = Learner { arrows, tables: Tables { alpha, tolerance, max_rounds, seed } };
     let learned = work::run(py, |cancel| learner.learn(&data, &monitor(seconds, cancel)?))?;
-    let tables = proof(py, &learned.fitted.certificate)?;
-    let search = learned.search.as_ref().map(|certificate| proof(py, certificate)).transpose()?;
+    let tables = certificate(py, &learned.fitted.certificate)?;
+    let search = learned.search.as_ref().map(|search| certificate(py, search)).transpose()?;
     Ok((PyNetwork { network: learned.fitted.model }, tables, search, learned.trace))
 }

@@ -311,8 +311,8 @@ def test_fields_have_their_own_names_too(blobs):
 def test_the_certificate_tells_how_it_ended(blobs):
     certificate = GaussianNB().fit(*blobs).certificate_
 
-    assert certificate["method"] == "closed-form"
+    assert certificate["status"] == "closed-form"
     assert certificate["rows"] == 300
-    assert certificate["stopped"] is None
+    assert certificate["converged"]
     assert certificate["seconds"] > 0
-    assert certificate["objective"][0] == "mean log-likelihood"
+    assert certificate["objective_name"] == "mean log likelihood"

@@ -143,11 +143,11 @@ def test_the_certificate_of_a_perceptron_counts_mistakes():
     model = Perceptron(shuffle=False).fit(X, [1, 0, 1, 0])
 
     np.testing.assert_array_equal(model.coef_, [[1.0, 2.0]])
-    assert model.certificate_["objective"] == ["mistakes in the last pass", 0.0] or (
-        tuple(model.certificate_["objective"]) == ("mistakes in the last pass", 0.0)
+    assert model.certificate_["objective"] == 0.0 and (
+        model.certificate_["objective_name"] == "mistakes in the last epoch"
     )
     assert "Novikoff" in model.certificate_["text"]
-    assert model.certificate_["bound"] is None
+    assert model.certificate_["dual"] is None
 
 
 def test_a_warm_start_takes_fewer_steps_to_the_same_weights():

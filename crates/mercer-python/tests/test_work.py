@@ -84,7 +84,7 @@ def test_what_was_learned_before_ctrl_c_is_kept():
     signal.signal(signal.SIGINT, before)
 
     assert "What was learned until then is kept" in caught.value.__notes__[0]
-    assert model.certificate_["stopped"] == "cancelled"
+    assert model.certificate_["status"] == "interrupted"
     assert set(model.predict(X[:50])) <= {0, 1}
 
 
@@ -97,11 +97,11 @@ def endless(n_rows):
 def test_a_fit_out_of_time_keeps_what_it_learned():
     X, y = endless(4_000_000)
 
-    with mercer.time_limit(0.2), pytest.warns(CutShortWarning, match="CUT SHORT by the time limit"):
+    with mercer.time_limit(0.2), pytest.warns(CutShortWarning, match="time limit reached"):
         model = GaussianNB().fit(X, y)
 
     rows = model.certificate_["rows"]
-    assert model.certificate_["stopped"] == "deadline"
+    assert model.certificate_["status"] == "time-limit"
     assert 0 < rows < len(X)
     np.testing.assert_allclose(
         model.theta_, GaussianNB().fit(X[:rows], y[:rows]).theta_, atol=1e-12

@@ -5,7 +5,7 @@ pub use crate::error::{Error, Result};
 pub use crate::explain::short;
 pub use crate::model::{
     Accumulate, Additive, Certificate, Check, Classifier, Clusterer, Decides, Detector,
-    Discriminant, Factored, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic, Proof,
+    Discriminant, Factored, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic,
     Regressor, Rounds, Statistics, Summed, Supported, Transformer,
 };
 pub use crate::{choice, params};

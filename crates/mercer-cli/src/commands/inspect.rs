@@ -125,7 +125,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
         writeln!(out, "outliers: 1 % of the rows have log p(row) below {}", short(threshold))?;
     }
     writeln!(out, "certificate: {certificate}")?;
-    if let Some(plan) = &certificate.proof.plan {
+    if let Some(plan) = &certificate.plan {
         writeln!(out, "plan: {plan}")?;
     }
     let keeps = if model.stats.is_some() {

@@ -175,7 +175,7 @@ pub(super) fn finish(
     if session.interrupted() {
         return Err(Failure::Interrupted { saved: true });
     }
-    if args.strict && trained.fitted.certificate.stopped.is_some() {
+    if args.strict && trained.fitted.certificate.stopped().is_some() {
         return Err(Failure::NotConverged(format!("the fit was {}", trained.fitted.certificate)));
     }
     Ok(())

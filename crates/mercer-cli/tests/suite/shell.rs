@@ -26,7 +26,7 @@ fn json_is_all_there_is_on_standard_output() {
 
     assert_eq!(report["rows"], 344);
     assert_eq!(report["estimator"], "mixed-nb");
-    assert_eq!(report["certificate"]["proof"]["method"], "closed-form");
+    assert_eq!(report["certificate"]["status"], "closed-form");
     assert!(report["telling"][0]["bits"].as_f64().unwrap() > 0.5);
     let cards = folder.json(&["models", "--json"]);
     assert_eq!(cards[0]["id"], "gaussian-nb");

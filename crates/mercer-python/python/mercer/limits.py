@@ -24,7 +24,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     >>> from mercer.naive_bayes import GaussianNB
     >>> with mercer.time_limit(60):
     ...     model = GaussianNB().fit([[1.0], [2.0], [5.0], [6.0]], [0, 0, 1, 1])
-    >>> model.certificate_["stopped"] is None
+    >>> model.certificate_["converged"]
     True
     """
     if seconds is not None and not seconds >= 0:

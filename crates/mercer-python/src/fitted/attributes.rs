@@ -1,7 +1,7 @@
 //! What a model tells about itself: its certificate, and its fields by name.
 
 use crate::array;
-use mercer::model::Tree;
+use mercer::model::{Certificate, Tree};
 use mercer::train::Trained;
 use numpy::IntoPyArray;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
@@ -9,20 +9,24 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde::Serialize;
 
-/// How the fit ended, with the proof among its other parts.
-pub(super) fn certificate<'py>(py: Python<'py>, trained: &Trained) -> PyResult<Bound<'py, PyDict>> {
-    let certificate = &trained.fitted.certificate;
-    let out = PyDict::new(py);
-    let told = array::tree_object(py, tree(certificate)?)?.cast_into::<PyDict>()?;
-    for (name, value) in told.iter() {
-        match value.cast_into::<PyDict>() {
-            Ok(proof) => out.update(proof.as_mapping())?,
-            Err(e) => out.set_item(name, e.into_inner())?,
-        }
+/// The certificate of a fit as a dictionary.
+pub(crate) fn certificate<'py>(
+    py: Python<'py>,
+    certificate: &Certificate,
+) -> PyResult<Bound<'py, PyDict>> {
+    let fields = array::tree_object(py, tree(certificate)?)?.cast_into::<PyDict>()?;
+    for (name, measured) in
+        [("objective", &certificate.objective), ("violation", &certificate.violation)]
+    {
+        fields.set_item(name, measured.as_ref().map(|m| m.value))?;
+        fields.set_item(format!("{name}_name"), measured.as_ref().map(|m| &m.name))?;
     }
-    out.set_item("seconds", certificate.seconds)?;
-    out.set_item("text", certificate.to_string())?;
-    Ok(out)
+    fields.set_item("converged", certificate.status.is_converged())?;
+    fields.set_item("duality_gap", certificate.duality_gap())?;
+    fields.set_item("relative_gap", certificate.relative_gap())?;
+    fields.set_item("seconds", certificate.seconds)?;
+    fields.set_item("text", certificate.to_string())?;
+    Ok(fields)
 }
 
 /// The names of the model's fields, of those of its parts, and of what follows from them.

@@ -4,7 +4,7 @@
 //! Python asks one class for everything, so what it can be asked stands here in one list; how models are
 //! learned, kept and told about stands beside it.
 
-mod attributes;
+pub(crate) mod attributes;
 mod columns;
 pub mod fit;
 mod slices;
@@ -155,7 +155,7 @@ impl Fitted {
     /// How the fit ended: method, rows, objective, violation, seconds, and what cut it short.
     #[getter]
     fn certificate<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        attributes::certificate(py, self.ready()?)
+        attributes::certificate(py, &self.ready()?.fitted.certificate)
     }
 
     /// The names of the model's fields, of those of its parts, and of what follows from them.

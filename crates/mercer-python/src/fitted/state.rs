@@ -44,8 +44,7 @@ impl Learned {
     ) -> Result<State> {
         match self.estimator.finish_within(&self.stats, self.rows, monitor) {
             Ok(mut fitted) => {
-                fitted.certificate.stopped = stopped.or(fitted.certificate.stopped);
-                fitted.certificate.seconds = start.elapsed().as_secs_f64();
+                fitted.certificate = fitted.certificate.stopped_by(stopped).since(start);
                 let Learned { estimator, features, stats, .. } = self;
                 Ok(State::ready(Trained::new(estimator, features, fitted, Some(stats))))
             }

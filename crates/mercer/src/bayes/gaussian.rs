@@ -101,7 +101,7 @@ impl Accumulate for GaussianNb {
 
     /// The mean log-likelihood of a row, and how far smoothing moved a variance from the one that
     /// would make it largest.
-    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+    fn certificate(&self, stats: &Self::Stats, model: &Self::Model) -> Certificate {
         let groups = stats.groups();
         let best = groups.variances(0.0);
         let total: f64 = model.class_weights.iter().sum();
@@ -118,11 +118,9 @@ impl Accumulate for GaussianNb {
                 }
             }
         }
-        Proof {
-            objective: Some(("mean log-likelihood".into(), log_likelihood / total)),
-            violation: Some(("largest relative shift of a variance by smoothing".into(), moved)),
-            ..Proof::closed_form()
-        }
+        Certificate::closed_form()
+            .objective("mean log likelihood", log_likelihood / total)
+            .violation("largest relative change of a variance by smoothing", moved)
     }
 }
 

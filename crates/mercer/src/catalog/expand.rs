@@ -155,9 +155,8 @@ macro_rules! catalog {
                     $((Estimator::$S(params), AnyStats::$S(stats)) => {
                         params.check()?;
                         let (model, stopped) = params.finish_within(stats, monitor)?;
-                        let proof = params.proof(stats, &model);
                         let certificate =
-                            Certificate { proof, rows, rounds: 1, stopped, seconds: 0.0 };
+                            params.certificate(stats, &model).rows(rows).stopped_by(stopped);
                         Ok(Fitted { model: AnyModel::$S(model), certificate })
                     })*
                     _ => Err(self.unable("learn from this summary")),
@@ -292,7 +291,7 @@ macro_rules! catalog {
                 };
                 if let Some(before) = before {
                     fitted.certificate.rows += before.certificate.rows;
-                    fitted.certificate.rounds += before.certificate.rounds;
+                    fitted.certificate.iterations += before.certificate.iterations;
                 }
                 Ok(fitted)
             }

@@ -34,8 +34,8 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, BoxedParts, Certificate, Fit, Fitted, Gathered, Model, Monitor, Params, Shape,
-    Spec, Statistics, Tree,
+    Accumulate, BoxedParts, Fit, Fitted, Gathered, Model, Monitor, Params, Shape, Spec, Statistics,
+    Tree,
 };
 use crate::neural::{MlpClassifier, MlpClassifierModel, MlpRegressor, MlpRegressorModel};
 use crate::preprocess::Reads;

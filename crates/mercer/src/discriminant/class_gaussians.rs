@@ -259,15 +259,13 @@ impl ClassGaussians {
     }
 
     /// How many directions are missing in all classes together, and how much rounding is magnified.
-    pub(super) fn proof(&self) -> Proof {
+    pub(super) fn certificate(&self) -> Certificate {
         let seen = |c: usize| self.class_weights[c] > 0.0;
         let roots = || self.roots().iter().enumerate().filter(|(c, _)| seen(*c));
         let missing: usize = roots().map(|(_, root)| self.means.ncols() - root.rank).sum();
-        Proof {
-            violation: Some(("directions without spread, widened".into(), missing as f64)),
-            condition: Some(roots().map(|(_, root)| root.condition).fold(1.0, f64::max)),
-            ..Proof::closed_form()
-        }
+        Certificate::closed_form()
+            .violation("null directions of class covariances, regularized", missing as f64)
+            .condition(roots().map(|(_, root)| root.condition).fold(1.0, f64::max))
     }
 
     pub(super) fn check(&self) -> Result<()> {

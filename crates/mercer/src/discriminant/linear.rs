@@ -175,14 +175,12 @@ impl Accumulate for LinearDiscriminantAnalysis {
     }
 
     /// How many directions have no spread, and how much rounding is magnified in the others.
-    fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
+    fn certificate(&self, _stats: &Self::Stats, model: &Self::Model) -> Certificate {
         let root = &model.rule().root;
         let missing = model.means.ncols() - root.rank;
-        Proof {
-            violation: Some(("directions without spread, left out".into(), missing as f64)),
-            condition: Some(root.condition),
-            ..Proof::closed_form()
-        }
+        Certificate::closed_form()
+            .violation("null directions of the within-class scatter, dropped", missing as f64)
+            .condition(root.condition)
     }
 }
 

@@ -114,8 +114,8 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
         Ok(QuadraticDiscriminantAnalysisModel { gaussians })
     }
 
-    fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
-        model.gaussians.proof()
+    fn certificate(&self, _stats: &Self::Stats, model: &Self::Model) -> Certificate {
+        model.gaussians.certificate()
     }
 }
 

@@ -150,8 +150,8 @@ impl Accumulate for RegularizedDiscriminantAnalysis {
         Ok(RegularizedDiscriminantAnalysisModel { gaussians, shrinkage })
     }
 
-    fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
-        model.gaussians.proof()
+    fn certificate(&self, _stats: &Self::Stats, model: &Self::Model) -> Certificate {
+        model.gaussians.certificate()
     }
 }
 

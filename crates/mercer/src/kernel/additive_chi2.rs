@@ -6,7 +6,7 @@
 use super::fourier::{check_usable, drawn, sampled_error};
 use super::{Function, Kernel};
 use crate::data::check_storage;
-use crate::model::Method;
+use crate::model::Status;
 use crate::prelude::*;
 use rayon::prelude::*;
 use std::f64::consts::PI;
@@ -68,7 +68,7 @@ impl Fit for AdditiveChi2Sampler {
         let model = AdditiveChi2SamplerModel { n_columns, sample_steps, sample_interval };
         let error = sampled_error(data.rows(), |x| model.transform(x), kernel)?;
         let mut certificate = drawn(data, error, None, start);
-        certificate.proof.method = Method::ClosedForm;
+        certificate.status = Status::ClosedForm;
         monitor.report(1, Some(1));
         Ok(Fitted { model, certificate })
     }
@@ -149,7 +149,7 @@ mod tests {
         let error = |steps: usize, interval| {
             let params = AdditiveChi2Sampler::new().sample_steps(steps).sample_interval(interval);
             let fitted = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
-            fitted.certificate.proof.violation.clone().unwrap().1
+            fitted.certificate.violation.clone().unwrap().value
         };
 
         assert!(error(2, None) < error(1, None));

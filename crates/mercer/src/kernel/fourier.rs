@@ -9,7 +9,7 @@
 use super::structured_orthogonal::{HadamardRotation, PreparedRotation};
 use super::{Gamma, UniqueRows};
 use crate::data::{check_cells, check_storage};
-use crate::model::{Cached, Method};
+use crate::model::{Cached, Certificate};
 use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::Qr;
@@ -128,8 +128,8 @@ impl Fit for RbfSampler {
             let stopped = if near || m == most { None } else { monitor.stop() };
             if near || m == most || stopped.is_some() {
                 monitor.report(m as u64, Some(m as u64));
-                let mut certificate = Certificate { stopped, ..drawn(data, error, None, start) };
-                certificate.proof.how = self.error.map(|asked| met(asked, error, m, most));
+                let mut certificate = drawn(data, error, None, start).stopped_by(stopped);
+                certificate.notes.extend(self.error.map(|asked| met(asked, error, m, most)));
                 return Ok(Fitted {
                     model: RbfSamplerModel { error: Some(error), ..model },
                     certificate,
@@ -239,19 +239,16 @@ pub(super) fn drawn(
     relative_trace_error: Option<f64>,
     start: Instant,
 ) -> Certificate {
-    let proof = Proof {
-        method: Method::Sampled,
-        objective: relative_trace_error
-            .map(|share| ("share of the kernel's trace left out".into(), share)),
-        violation: Some(("root mean square error of sampled kernel values".into(), error)),
-        ..Proof::closed_form()
-    };
-    Certificate {
-        proof,
-        rows: data.n_rows() as u64,
-        rounds: 1,
-        stopped: None,
-        seconds: start.elapsed().as_secs_f64(),
+    let certificate = Certificate::sampled()
+        .violation("root mean square error of sampled kernel values", error)
+        .rows(data.n_rows() as u64)
+        .iterations(1)
+        .since(start);
+    match relative_trace_error {
+        Some(fraction) => {
+            certificate.objective("fraction of the kernel's trace left out", fraction)
+        }
+        None => certificate,
     }
 }
 
@@ -558,7 +555,7 @@ mod tests {
 
                 let (n, error) = (fitted.n_outputs(), fitted.error.unwrap());
                 assert!(error <= asked && n >= last, "{directions:?}: {error} with {n}");
-                assert_eq!(fitted.certificate.proof.violation.as_ref().unwrap().1, error);
+                assert_eq!(fitted.certificate.violation.as_ref().unwrap().value, error);
                 // About 1/M is the square of the error, and a quarter more waves were tried in turn.
                 assert!((n as f64) < 2.0 / (asked * asked), "{directions:?}: {n} for {asked}");
                 // The waves are those of their number; the error is measured on other rows.
@@ -594,7 +591,7 @@ mod tests {
 
         let fitted = params.fit(&Dataset::unlabeled(&x), &monitor).unwrap();
 
-        assert_eq!(fitted.certificate.stopped, Some(crate::model::Stop::Cancelled));
+        assert_eq!(fitted.certificate.stopped(), Some(crate::model::Stop::Cancelled));
         assert!(fitted.n_outputs() < 3000);
     }
 

@@ -148,10 +148,9 @@ impl Fit for Nystroem {
             if last || stopped.is_some() {
                 let (n, left) = (model.n_outputs(), model.relative_trace_error);
                 monitor.report(n as u64, Some(n as u64));
-                let mut certificate =
-                    Certificate { stopped, ..drawn(data, error, Some(left), start) };
-                certificate.proof.how =
-                    self.error.map(|asked| met(asked, left, n, self.n_components));
+                let mut certificate = drawn(data, error, Some(left), start).stopped_by(stopped);
+                let note = self.error.map(|asked| met(asked, left, n, self.n_components));
+                certificate.notes.extend(note);
                 return Ok(Fitted { model, certificate });
             }
             m = (2 * m).min(most);
@@ -539,7 +538,7 @@ mod tests {
 
         assert_eq!(fitted.n_outputs(), 40);
         assert!(fitted.relative_trace_error < 1e-9);
-        assert!(fitted.certificate.proof.violation.as_ref().unwrap().1 < 1e-8);
+        assert!(fitted.certificate.violation.as_ref().unwrap().value < 1e-8);
     }
 
     #[test]

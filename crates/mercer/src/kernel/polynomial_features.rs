@@ -125,23 +125,16 @@ impl Fit for PolynomialFeatures {
         check_usable(data, monitor)?;
         let model = self.model(data.n_columns())?;
         monitor.reserve("the places of products", 16 * model.n_outputs() as u64)?;
-        let mut proof = Proof::closed_form();
+        let mut certificate = Certificate::closed_form().rows(data.n_rows() as u64);
         if let Some((gamma, coef0)) = model.kernel {
             let kernel = Function::poly(model.max_degree, gamma, coef0);
             let error =
                 sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;
-            proof.violation =
-                Some(("root mean square error of sampled kernel values".into(), error));
+            certificate =
+                certificate.violation("root mean square error of sampled kernel values", error);
         }
         monitor.report(1, Some(1));
-        let certificate = Certificate {
-            proof,
-            rows: data.n_rows() as u64,
-            rounds: 1,
-            stopped: None,
-            seconds: start.elapsed().as_secs_f64(),
-        };
-        Ok(Fitted { model, certificate })
+        Ok(Fitted { model, certificate: certificate.since(start) })
     }
 }
 
@@ -557,7 +550,7 @@ mod tests {
                 let exact = kernel.value(&x.row(i).to_vec(), &x.row(j).to_vec());
                 assert!((found - exact).abs() < 1e-12 * exact.abs().max(1.0), "{found} {exact}");
             }
-            assert!(model.certificate.proof.violation.clone().unwrap().1 < 1e-11);
+            assert!(model.certificate.violation.as_ref().unwrap().value < 1e-11);
         }
     }
 

@@ -9,7 +9,7 @@
 
 use super::{KernelProblem, USUAL_BYTES};
 use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment, UniqueRows};
-use crate::model::{Clusterer, Method, Stop};
+use crate::model::{Certificate, Clusterer, Stop};
 use crate::prelude::*;
 use mercer_num::random::Random;
 use rayon::prelude::*;
@@ -118,24 +118,15 @@ impl Fit for KernelKMeans {
         if best.rose {
             how += ", ended where the sum would have risen: this is no kernel on these rows";
         }
-        let proof = Proof {
-            method: Method::Iterative,
-            objective: Some(("sum of squared distances".into(), best.inertia)),
-            violation: Some((
-                "rows nearer to another mean, largest difference of distances".into(),
-                best.unrest,
-            )),
-            how: Some(how),
-            ..Proof::closed_form()
-        };
+        let (inertia, unrest) = (best.inertia, best.unrest);
         let model = best.model(&problem, &list)?;
-        let certificate = Certificate {
-            proof,
-            rows: data.n_rows() as u64,
-            rounds: model.n_iter,
-            stopped,
-            seconds: start.elapsed().as_secs_f64(),
-        };
+        let certificate = Certificate::iterative(true, stopped)
+            .objective("sum of squared distances", inertia)
+            .violation("largest excess distance of a row to its own mean", unrest)
+            .note(how)
+            .rows(data.n_rows() as u64)
+            .iterations(model.n_iter)
+            .since(start);
         Ok(Fitted { model, certificate })
     }
 }
@@ -451,7 +442,7 @@ mod tests {
         let (labels, sum) = lloyd(&x, &weights, fitted.labels.clone(), 3);
         assert_eq!(labels, fitted.labels);
         assert!((sum - fitted.inertia).abs() < 1e-9 * sum, "{sum} {}", fitted.inertia);
-        assert_eq!(fitted.certificate.proof.violation.clone().unwrap().1, 0.0);
+        assert_eq!(fitted.certificate.violation.as_ref().unwrap().value, 0.0);
         assert_eq!(fitted.assign(&Rows::from(&x)).unwrap(), fitted.labels);
         let distances = fitted.distances(&Rows::from(&x)).unwrap();
         let again: f64 = (0..90).map(|i| weights[i] * distances[[i, labels[i] as usize]]).sum();

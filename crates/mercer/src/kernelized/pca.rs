@@ -7,7 +7,6 @@
 use super::pre_image::pre_images;
 use super::{KernelProblem, KernelRidgeModel};
 use crate::kernel::{Gamma, Kernel, KernelExpansion, Precision, Segment};
-use crate::model::Method;
 use crate::prelude::*;
 use mercer_num::linalg::{SymmetricEigen, SymmetricMatrix, TopEigen, multiply};
 use ndarray::{Array1, Axis};
@@ -99,30 +98,29 @@ impl Fit for KernelPca {
         let kept: f64 = found.values.iter().sum();
         let residual = found.residuals.iter().fold(0.0f64, |a, r| a.max(*r));
         let scale = found.values.first().copied().unwrap_or(1.0);
-        let proof = Proof {
-            method: if whole { Method::ClosedForm } else { Method::Iterative },
-            objective: (total > 0.0)
-                .then(|| ("share of the variance kept".into(), (kept / total).min(1.0))),
-            violation: Some(("largest |Kv − λv|, relative".into(), residual / scale)),
-            plan,
-            ..Proof::closed_form()
+        let certificate = match whole {
+            true => Certificate::closed_form().stopped_by(cut),
+            false => Certificate::iterative(true, cut).iterations(1),
         };
-        let mut certificate = Certificate {
-            proof,
-            rows: data.n_rows() as u64,
-            rounds: 1,
-            stopped: cut,
-            seconds: start.elapsed().as_secs_f64(),
-        };
+        let mut certificate = certificate
+            .violation("largest |Kv − λv|, relative", residual / scale)
+            .plan(plan)
+            .rows(data.n_rows() as u64)
+            .since(start);
+        if total > 0.0 {
+            certificate =
+                certificate.objective("explained variance ratio", (kept / total).min(1.0));
+        }
         monitor.report(n as u64, Some(n as u64));
         let (eigenvalues, total) = (found.values, total.max(0.0));
         let mut model = KernelPcaModel { expansion, eigenvalues, total, pre_image_ridge: None };
         if self.fit_inverse_transform {
             let back = pre_images(&model, data, self.alpha, monitor)?;
             let told = back.certificate.to_string();
-            certificate.proof.how = Some(format!("way back by kernel ridge regression: {told}"));
-            certificate.stopped = certificate.stopped.or(back.certificate.stopped);
-            certificate.seconds = start.elapsed().as_secs_f64();
+            certificate = certificate
+                .note(format!("inverse transform by kernel ridge regression: {told}"))
+                .stopped_by(cut.or(back.certificate.stopped()))
+                .since(start);
             model.pre_image_ridge = Some(Box::new(back.model));
         }
         Ok(Fitted { model, certificate })

@@ -12,7 +12,6 @@
 use super::{KernelProblem, USUAL_BYTES};
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
-use crate::model::Method;
 use crate::prelude::*;
 use mercer_num::random::Random;
 use std::time::Instant;
@@ -135,13 +134,13 @@ impl Fit for KernelPerceptron {
         if run.dropped > 0 {
             how += &format!(", {} rows went because of the budget", run.dropped);
         }
-        let proof = Proof {
-            method: Method::Iterative,
-            objective: Some(("mistakes in all".into(), mistakes.iter().sum::<u64>() as f64)),
-            violation: Some(("share of mistakes in the last pass".into(), share)),
-            how: Some(how),
-            ..Proof::closed_form()
-        };
+        let certificate = Certificate::iterative(true, stopped)
+            .objective("total mistakes", mistakes.iter().sum::<u64>() as f64)
+            .violation("fraction of mistakes in the last epoch", share)
+            .note(how)
+            .rows(data.n_rows() as u64)
+            .iterations(rounds)
+            .since(start);
         let dropped = run.dropped;
         let mut expansion = run.expansion(&problem, self.average);
         for (b, _) in expansion.intercepts.iter_mut().zip(&shown).filter(|(_, shown)| !**shown) {
@@ -154,13 +153,6 @@ impl Fit for KernelPerceptron {
             n_iter: rounds,
             mistakes,
             dropped,
-        };
-        let certificate = Certificate {
-            proof,
-            rows: data.n_rows() as u64,
-            rounds,
-            stopped,
-            seconds: start.elapsed().as_secs_f64(),
         };
         Ok(Fitted { model, certificate })
     }

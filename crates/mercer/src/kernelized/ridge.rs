@@ -133,11 +133,10 @@ impl Fit for KernelRidge {
             _ => solve_by_cholesky(self, &problem, &ridge, &targets, monitor)?,
         };
         if solver != RidgeSolver::Cholesky || self.solver != RidgeSolver::Auto {
-            let told = answer.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
-            answer.proof.how = Some(format!("{why}{told}"));
+            answer.certificate = answer.certificate.note_first(why);
         }
         // A factor that was not good enough has told another.
-        answer.proof.plan = answer.proof.plan.or(plan);
+        let plan = answer.certificate.plan.take().or(plan);
         // Where time was up, the first rows are all there is.
         let m = answer.coefficients.first().map_or(0, Vec::len);
         let support = answer.support.unwrap_or_else(|| problem.indices[..m].to_vec());
@@ -157,13 +156,13 @@ impl Fit for KernelRidge {
             ready: Cached::default(),
         };
         monitor.report(n as u64, Some(n as u64));
-        let certificate = Certificate {
-            proof: answer.proof,
-            rows: if whole { data.n_rows() } else { m } as u64,
-            rounds: answer.rounds,
-            stopped: answer.stopped,
-            seconds: start.elapsed().as_secs_f64(),
-        };
+        let certificate = answer
+            .certificate
+            .plan(plan)
+            .rows(if whole { data.n_rows() } else { m } as u64)
+            .iterations(answer.rounds)
+            .stopped_by(answer.stopped)
+            .since(start);
         Ok(Fitted { model, certificate })
     }
 }
@@ -270,7 +269,7 @@ pub(super) struct Answer {
     pub coefficients: Vec<Vec<f64>>,
     /// The rows that the coefficients belong to, where they are not the first ones.
     pub support: Option<Vec<u32>>,
-    pub proof: Proof,
+    pub certificate: Certificate,
     pub scale: f64,
     pub leave_one_out_error: Option<f64>,
     pub factor: Matrix,
@@ -279,11 +278,11 @@ pub(super) struct Answer {
 }
 
 impl Answer {
-    pub fn new(coefficients: Vec<Vec<f64>>, proof: Proof) -> Answer {
+    pub fn new(coefficients: Vec<Vec<f64>>, certificate: Certificate) -> Answer {
         Answer {
             coefficients,
             support: None,
-            proof,
+            certificate,
             scale: 0.0,
             leave_one_out_error: None,
             factor: Matrix::zeros((0, 0)),
@@ -507,7 +506,7 @@ mod tests {
             for (a, b) in found.iter().zip(&exact) {
                 assert!((a - b).abs() < 1e-6 * b.abs().max(1.0), "{solver:?}: {a} {b}");
             }
-            let residual = fitted.certificate.proof.violation.clone().unwrap().1;
+            let residual = fitted.certificate.violation.as_ref().unwrap().value;
             assert!(residual < 1e-8, "{solver:?}: {residual}");
             assert!(fitted.certificate.to_string().contains("as asked"));
         }
@@ -522,11 +521,10 @@ mod tests {
         let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
 
         assert!(single.certificate.to_string().contains("single precision"));
-        let way =
-            |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.proof.plan.clone().unwrap().way;
+        let way = |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.plan.clone().unwrap().way;
         assert_eq!(way(&single), "a factor of the kernel matrix in single precision");
         assert_eq!(way(&double), "a factor of the kernel matrix in double precision");
-        assert!(single.certificate.proof.violation.clone().unwrap().1 < 1e-11);
+        assert!(single.certificate.violation.as_ref().unwrap().value < 1e-11);
         assert!(single.leave_one_out_error.is_none() && double.leave_one_out_error.is_some());
         let (a, b) = (&single.expansion.coefficients, &double.expansion.coefficients);
         assert!(a.iter().zip(b).all(|(a, b)| (a - b).abs() < 1e-9 * b.abs().max(1.0)));
@@ -560,7 +558,7 @@ mod tests {
 
         let told = fitted.certificate.to_string();
         assert!(told.contains("cg because a kernel matrix of 400 rows is too large"), "{told}");
-        let plan = fitted.certificate.proof.plan.clone().unwrap();
+        let plan = fitted.certificate.plan.clone().unwrap();
         // A quarter of the budget is room for 54 columns of 400 rows.
         assert!(plan.way.contains("without the matrix, 54 of its columns in front"), "{plan}");
         assert!(plan.bytes < 700_000 && plan.whole == 8 * 400 * 400, "{plan}");
@@ -607,7 +605,7 @@ mod tests {
 
         let fitted = params.fit(&data, &monitor).unwrap();
 
-        assert_eq!(fitted.certificate.stopped, Some(Stop::Cancelled));
+        assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled));
         assert_eq!(fitted.certificate.rows, 512);
         let first = params.fit(&data.slice(0..512), &Monitor::quiet()).unwrap();
         let (a, b) = (fitted.predict(&Rows::from(&x)).unwrap(), first.predict(&Rows::from(&x)));

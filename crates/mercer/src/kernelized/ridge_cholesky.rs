@@ -41,12 +41,12 @@ pub(super) fn solve_by_cholesky(
     let n = problem.indices.len();
     let ready = problem.kernel_rows();
     let system = System { ready: &ready, ridge, targets };
-    let (mut how, mut plan) = (None, None);
+    let (mut how, mut plan): (Option<&str>, _) = (None, None);
     if params.in_single(n) {
         if let Some(answer) = system.by_single(&problem.weights, monitor)? {
             return Ok(answer);
         }
-        how = Some("too near to singular for a factor in single precision".into());
+        how = Some("too near to singular for a factor in single precision");
         problem.reserve_or(8, monitor, INSTEAD)?;
         let way =
             "a factor of the kernel matrix in double precision, single being too little".into();
@@ -67,23 +67,24 @@ pub(super) fn solve_by_cholesky(
         coefficients.iter().map(of).sum::<f64>() / targets.len() as f64
     });
     if l.is_none() {
-        how = Some("no factor: solved by eigenvectors".into());
+        how = Some("no factor: solved by eigenvectors");
     }
-    let proof = Proof {
-        objective: leave_one_out_error.map(|e| ("mean squared error on rows left out".into(), e)),
-        condition: l.map(condition),
-        how,
-        plan,
-        ..system.proof(&coefficients)
-    };
+    let mut certificate = system.certificate(&coefficients).plan(plan);
+    if let Some(error) = leave_one_out_error {
+        certificate = certificate.objective("leave-one-out mean squared error", error);
+    }
+    certificate.condition = l.map(condition);
+    certificate.notes.extend(how.map(str::to_owned));
     let kept = match l {
         Some(l) if params.variance => {
             Matrix::from_shape_fn((m, m), |(i, j)| if j <= i { l[[i, j]] } else { 0.0 })
         }
         _ => Matrix::zeros((0, 0)),
     };
-    let answer =
-        Answer { scale: system.scale(&coefficients, weights), ..Answer::new(coefficients, proof) };
+    let answer = Answer {
+        scale: system.scale(&coefficients, weights),
+        ..Answer::new(coefficients, certificate)
+    };
     Ok(Answer { leave_one_out_error, factor: kept, stopped, ..answer })
 }
 
@@ -144,15 +145,17 @@ impl System<'_> {
                 c.iter_mut().zip(d).for_each(|(c, d)| *c += d);
             }
         }
-        let proof = Proof {
-            condition: Some(condition(l)),
-            how: Some(format!("a factor in single precision, {rounds} conjugate gradients")),
-            ..self.proof(&coefficients)
-        };
-        let enough = proof.violation.as_ref().is_some_and(|(_, v)| *v <= ENOUGH);
+        let certificate = self.certificate(&coefficients).condition(condition(l)).note(format!(
+            "Cholesky factor in single precision, {rounds} conjugate gradient iterations"
+        ));
+        let enough = certificate.violation.as_ref().is_some_and(|v| v.value <= ENOUGH);
         let scale = self.scale(&coefficients, &weights[..m]);
-        let answer =
-            Answer { scale, rounds: rounds.max(1), stopped, ..Answer::new(coefficients, proof) };
+        let answer = Answer {
+            scale,
+            rounds: rounds.max(1),
+            stopped,
+            ..Answer::new(coefficients, certificate)
+        };
         Ok(enough.then_some(answer))
     }
 
@@ -237,12 +240,10 @@ impl System<'_> {
         self.targets.iter().zip(misses).map(of).fold(0.0f64, f64::max)
     }
 
-    fn proof(&self, coefficients: &[Vec<f64>]) -> Proof {
+    fn certificate(&self, coefficients: &[Vec<f64>]) -> Certificate {
         let violation = self.violation(&self.misses(coefficients));
-        Proof {
-            violation: Some(("largest residual of the equations, relative".into(), violation)),
-            ..Proof::closed_form()
-        }
+        Certificate::closed_form()
+            .violation("largest relative residual of the equations", violation)
     }
 
     /// `yᵀG⁻¹y / Σw`, of all targets together.

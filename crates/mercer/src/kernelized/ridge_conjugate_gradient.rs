@@ -6,7 +6,6 @@
 
 use super::ridge::Answer;
 use crate::kernel::{KernelRows, randomly_pivoted_cholesky};
-use crate::model::Method;
 use crate::prelude::*;
 use crate::solver::{Gradients, conjugate_gradient};
 use mercer_num::linalg::{Cholesky, multiply};
@@ -52,18 +51,14 @@ pub(super) fn solve_by_conjugate_gradient(
     // Measured afresh, not as the rounds have carried it along.
     let again = product(&x).unwrap_or_default();
     let residual = (again.iter().zip(targets)).map(|(a, y)| relative(a, y)).fold(0.0f64, f64::max);
-    let proof = Proof {
-        method: Method::Iterative,
-        violation: Some(("norm of the residual, relative".into(), residual)),
-        how: Some(format!(
-            "{rounds} conjugate gradients, {} pivots in front that leave {:.1e} of the trace{}",
+    let certificate = Certificate::iterative(converged, stopped)
+        .violation("relative norm of the residual", residual)
+        .note(format!(
+            "preconditioned by {} Cholesky pivots that leave {:.1e} of the trace",
             low_rank.pivots.len(),
             low_rank.relative_trace_error,
-            if converged { "" } else { ", not to the tolerance" }
-        )),
-        ..Proof::closed_form()
-    };
-    Ok(Answer { rounds: rounds.max(1), stopped, ..Answer::new(x, proof) })
+        ));
+    Ok(Answer { rounds: rounds.max(1), stopped, ..Answer::new(x, certificate) })
 }
 
 /// `‖a − b‖ / ‖b‖`.

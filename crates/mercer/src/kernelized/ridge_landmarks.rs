@@ -9,7 +9,6 @@ use super::KernelProblem;
 use super::ridge::Answer;
 use super::ridge_conjugate_gradient::relative;
 use crate::kernel::{KernelRows, UniqueRows, sample_by_weight};
-use crate::model::Method;
 use crate::prelude::*;
 use crate::solver::{Gradients, conjugate_gradient};
 use mercer_num::linalg::{Cholesky, multiply, solve_lower, solve_lower_transposed};
@@ -86,21 +85,15 @@ pub(super) fn solve_by_landmarks(
             beta.iter().zip(b.iter().zip(sum)).map(|(v, (b, s))| v * (2.0 * b - s)).sum();
         error += (squares - told).max(0.0) / total / targets.len() as f64;
     }
-    let proof = Proof {
-        method: Method::Iterative,
-        objective: Some(("mean squared error on the rows learned from".into(), error)),
-        violation: Some(("norm of the residual, relative".into(), residual)),
-        how: Some(format!(
-            "{m} centers, {rounds} conjugate gradients{}",
-            if converged { "" } else { ", not to the tolerance" }
-        )),
-        ..Proof::closed_form()
-    };
+    let certificate = Certificate::iterative(converged, stopped)
+        .objective("mean squared error on the training rows", error)
+        .violation("relative norm of the residual", residual)
+        .note(format!("{m} landmarks, {rounds} conjugate gradient iterations"));
     Ok(Answer {
         rounds: rounds + 2,
         stopped,
         support: Some(centers),
-        ..Answer::new(coefficients, proof)
+        ..Answer::new(coefficients, certificate)
     })
 }
 

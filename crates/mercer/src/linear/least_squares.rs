@@ -86,22 +86,20 @@ impl Accumulate for LinearRegression {
     }
 
     /// The residual, and how far the normal equations are from holding.
-    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+    fn certificate(&self, stats: &Self::Stats, model: &Self::Model) -> Certificate {
         let gradient = stats.moments(self.fit_intercept).map_or(f64::NAN, |sums| {
             largest_gradient(&sums, &model.coefficients, &model.others, 0.0)
         });
         let others: f64 = model.others.iter().map(|line| line.residual_squares).sum();
-        Proof {
-            objective: Some(("residual sum of squares".into(), model.residual_squares + others)),
-            violation: Some(("largest correlation of a column with the residual".into(), gradient)),
-            how: Some(crate::solver::normal_equations::how(
+        Certificate::closed_form()
+            .objective("residual sum of squares", model.residual_squares + others)
+            .violation("largest correlation of a column with the residual", gradient)
+            .note(crate::solver::normal_equations::how(
                 model.precision,
                 model.condition,
                 model.rank,
                 model.means.len(),
-            )),
-            ..Proof::closed_form()
-        }
+            ))
     }
 }
 

@@ -12,7 +12,7 @@
 use super::loss::softmax::SoftmaxLoss;
 use crate::data::ClassWeight;
 use crate::data::design_matrix::DesignMatrix;
-use crate::model::{Cached, Method};
+use crate::model::{Cached, Certificate};
 use crate::prelude::*;
 use crate::solver::coordinate_descent;
 use crate::solver::dual_coordinate_descent::logistic::approach;
@@ -118,15 +118,9 @@ impl LogisticRegression {
         }
         let rounds = passes + ended.steps;
         monitor.report(rounds, Some(rounds));
-        let proof = self.proof(&mut problem, ended, passes);
+        let certificate = self.certificate(&mut problem, ended, passes);
         let model = LogisticRegressionModel::of(&problem, rounds);
-        let certificate = Certificate {
-            proof,
-            rows: data.n_rows() as u64,
-            rounds,
-            stopped: ended.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        };
+        let certificate = certificate.rows(data.n_rows() as u64).iterations(rounds).since(began);
         Ok(Fitted { model, certificate })
     }
 
@@ -140,28 +134,22 @@ impl LogisticRegression {
     }
 
     /// What is true of the weights, worked out from them and the rows alone.
-    fn proof(&self, problem: &mut SoftmaxLoss<'_>, ended: Ended, passes: u64) -> Proof {
+    fn certificate(&self, problem: &mut SoftmaxLoss<'_>, ended: Ended, passes: u64) -> Certificate {
         let measured = problem.measure();
         // From the mean of the losses to their sum, as the objective is written.
         let scale = match self.penalty {
             Penalty::None => problem.total,
             _ => self.C * problem.total,
         };
-        let mut how = format!("{} products with second derivatives", ended.products);
+        let mut how = format!("{} Hessian products", ended.products);
         if passes > 0 {
-            how = format!("{passes} passes over the rows' pulls, {how}");
+            how = format!("{passes} epochs of dual coordinate descent, {how}");
         }
-        if measured.violation > self.tol && ended.stopped.is_none() {
-            how += "; NOT CONVERGED: the limit of steps, or of rounding, came first";
-        }
-        Proof {
-            method: Method::Iterative,
-            objective: Some(("priced log-loss".into(), scale * measured.value)),
-            bound: measured.bound.map(|bound| scale * bound),
-            violation: Some(("largest entry of the mean gradient".into(), measured.violation)),
-            how: Some(how),
-            ..Proof::closed_form()
-        }
+        Certificate::iterative(measured.violation <= self.tol, ended.stopped)
+            .objective("penalized log loss", scale * measured.value)
+            .dual(measured.bound.map(|bound| scale * bound))
+            .violation("largest entry of the mean gradient", measured.violation)
+            .note(how)
     }
 }
 
@@ -345,13 +333,13 @@ mod tests {
 
                 let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
-                let proof = &fitted.certificate.proof;
-                let (_, violation) = proof.violation.clone().unwrap();
+                let certificate = &fitted.certificate;
+                let violation = certificate.violation.as_ref().unwrap().value;
                 assert!(violation <= 1e-9, "{penalty:?} of {n_classes}: {violation}");
-                assert!(!proof.how.clone().unwrap().contains("NOT"), "{penalty:?}");
-                assert_eq!(proof.bound.is_some(), penalty != Penalty::None);
-                if let Some(bound) = proof.bound {
-                    let value = proof.objective.clone().unwrap().1;
+                assert!(certificate.status.is_converged(), "{penalty:?}");
+                assert_eq!(certificate.dual.is_some(), penalty != Penalty::None);
+                if let Some(bound) = certificate.dual {
+                    let value = certificate.primal().unwrap();
                     let gap = (value - bound) / value;
                     assert!((-1e-9..1e-6).contains(&gap), "{penalty:?}: {gap}");
                 }

@@ -9,7 +9,7 @@ use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::check_rows;
 use crate::data::ClassWeight;
 use crate::evaluate::stratified_folds;
-use crate::model::{Candidate, Candidates, Method, ParamValue, Rule, Selected};
+use crate::model::{Candidate, Candidates, Certificate, ParamValue, Rule, Selected};
 use crate::prelude::*;
 use mercer_num::rows::Missing;
 use ndarray::{Array3, Array5, Axis};
@@ -181,12 +181,16 @@ impl Fit for LogisticRegressionCv {
                     Some(point) => params.fit_from(&point.model, &others, &quiet)?,
                     None => params.fit(&others, &quiet)?,
                 };
-                if fitted.certificate.stopped.is_some() {
+                if fitted.certificate.stopped().is_some() {
                     return Err(Error::Stopped);
                 }
                 let judged = |i: usize| if folds[i] == *fold { weights[i] } else { 0.0 };
                 let score = self.score(&fitted.model, data, codes, judged)?;
-                points.push(Point { model: fitted.model, score, steps: fitted.certificate.rounds });
+                points.push(Point {
+                    model: fitted.model,
+                    score,
+                    steps: fitted.certificate.iterations,
+                });
                 monitor.report(done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
             }
             Ok(points)
@@ -213,27 +217,22 @@ impl Fit for LogisticRegressionCv {
             };
             let chosen = places.iter().enumerate().map(|(f, (r, c))| &at((f, *r, *c)).model);
             let model = LogisticRegressionModel::mean(chosen);
-            let proof = Proof { method: Method::Iterative, ..Proof::closed_form() };
-            let certificate =
-                Certificate { proof, rows: 0, rounds: 0, stopped: None, seconds: 0.0 };
+            let certificate = Certificate::iterative(true, None);
             (model, certificate, mean(&|(_, c)| prices[c]), mean(&|(r, _)| ratios[r]))
         };
         monitor.report(total, Some(total));
-        let mut proof = certificate.proof;
         let chosen = format!(
             "C {} chosen among {} by {n_folds} folds{}",
             short(price),
             prices.len() * ratios.len(),
             if self.refit { "" } else { ", the mean of the best of each" }
         );
-        proof.how = Some(proof.how.map_or(chosen.clone(), |how| format!("{chosen}; {how}")));
-        let certificate = Certificate {
-            proof,
-            rows: data.n_rows() as u64,
-            rounds: certificate.rounds.max(1),
-            stopped: certificate.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        };
+        let iterations = certificate.iterations.max(1);
+        let certificate = certificate
+            .note_first(chosen)
+            .rows(data.n_rows() as u64)
+            .iterations(iterations)
+            .since(began);
         let model = LogisticRegressionCvModel {
             logistic,
             C: price,

@@ -93,7 +93,7 @@ impl Accumulate for Ridge {
     }
 
     /// The priced residual, and how far the normal equations are from holding.
-    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+    fn certificate(&self, stats: &Self::Stats, model: &Self::Model) -> Certificate {
         let violation = stats.moments(self.fit_intercept).map_or(f64::NAN, |sums| {
             largest_gradient(&sums, &model.coefficients, &model.others, model.alpha)
         });
@@ -102,12 +102,10 @@ impl Accumulate for Ridge {
         let others: f64 = model.others.iter().map(priced).sum();
         let objective = model.residual_squares + model.alpha * length + others;
         let d = model.coefficients.len();
-        Proof {
-            objective: Some(("priced residual sum of squares".into(), objective)),
-            violation: Some(("largest violation of the normal equations".into(), violation)),
-            how: Some(how(model.precision, model.condition, d, d)),
-            ..Proof::closed_form()
-        }
+        Certificate::closed_form()
+            .objective("penalized residual sum of squares", objective)
+            .violation("largest violation of the normal equations", violation)
+            .note(how(model.precision, model.condition, d, d))
     }
 }
 

@@ -78,13 +78,11 @@ impl Fit for RidgeCv {
             .ok_or(Error::NoRows)?;
         let ridge = RidgeModel::at(&sums, self.fit_intercept, alphas[best])?;
         let params = Ridge::new().alpha(alphas[best]).fit_intercept(self.fit_intercept);
-        let certificate = Certificate {
-            proof: params.proof(&gathered.stats, &ridge),
-            rows: data.n_rows() as u64,
-            rounds: 2,
-            stopped: None,
-            seconds: start.elapsed().as_secs_f64(),
-        };
+        let certificate = params
+            .certificate(&gathered.stats, &ridge)
+            .rows(data.n_rows() as u64)
+            .iterations(2)
+            .since(start);
         let model = RidgeCvModel {
             coefficients: ridge.coefficients,
             intercept: ridge.intercept,

@@ -2,7 +2,7 @@
 
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
-use crate::model::{Certificate, Fitted, Monitor, Params, Proof, Stop};
+use crate::model::{Certificate, Fitted, Monitor, Params, Stop};
 use mercer_num::parallel::{self, Layout};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -168,8 +168,8 @@ pub trait Accumulate: Params {
     }
 
     /// What can be said about the solution from the summary.
-    fn proof(&self, _stats: &Self::Stats, _model: &Self::Model) -> Proof {
-        Proof::closed_form()
+    fn certificate(&self, _stats: &Self::Stats, _model: &Self::Model) -> Certificate {
+        Certificate::closed_form()
     }
 }
 
@@ -219,7 +219,7 @@ pub trait Rounds: Params {
         at: Self::State,
         partial: &Self::Stats,
         monitor: &Monitor<'_>,
-    ) -> Result<(Self::Model, Proof)>;
+    ) -> Result<(Self::Model, Certificate)>;
 }
 
 /// What a round leads to.
@@ -227,9 +227,9 @@ pub enum Step<S, M> {
     /// Another round.
     Again(S),
     /// The end.
-    Done(M, Proof),
+    Done(M, Certificate),
     /// The end before its time, with the best so far.
-    Cut(M, Proof, Stop),
+    Cut(M, Certificate, Stop),
 }
 
 impl<A: Accumulate> Rounds for A {
@@ -252,10 +252,10 @@ impl<A: Accumulate> Rounds for A {
         monitor: &Monitor<'_>,
     ) -> Result<Step<(), Self::Model>> {
         let (model, stopped) = self.finish_within(stats, monitor)?;
-        let proof = self.proof(stats, &model);
+        let certificate = self.certificate(stats, &model);
         Ok(match stopped {
-            None => Step::Done(model, proof),
-            Some(why) => Step::Cut(model, proof, why),
+            None => Step::Done(model, certificate),
+            Some(why) => Step::Cut(model, certificate, why),
         })
     }
 
@@ -264,10 +264,10 @@ impl<A: Accumulate> Rounds for A {
         _: (),
         stats: &Self::Stats,
         monitor: &Monitor<'_>,
-    ) -> Result<(Self::Model, Proof)> {
+    ) -> Result<(Self::Model, Certificate)> {
         let (model, _) = self.finish_within(stats, monitor)?;
-        let proof = self.proof(stats, &model);
-        Ok((model, proof))
+        let certificate = self.certificate(stats, &model);
+        Ok((model, certificate))
     }
 }
 
@@ -285,7 +285,7 @@ impl<R: Rounds> Fit for R {
         }
         let mut at = self.begin(data)?;
         let mut rounds = 0;
-        let (model, proof, rows, stopped) = loop {
+        let (model, certificate, rows, stopped) = loop {
             let observe =
                 |stats: &mut R::Stats, batch: &Dataset<'_>| self.observe_at(&at, stats, batch);
             let gathered = match gather(data, monitor, observe) {
@@ -299,17 +299,18 @@ impl<R: Rounds> Fit for R {
             let Gathered { stats, rows, stopped } = gathered;
             rounds += 1;
             if stopped.is_some() {
-                let (model, proof) = self.interrupt(at, &stats, monitor)?;
-                break (model, proof, rows, stopped);
+                let (model, certificate) = self.interrupt(at, &stats, monitor)?;
+                break (model, certificate, rows, stopped);
             }
             match self.step(at, &stats, monitor)? {
                 Step::Again(next) => at = next,
-                Step::Done(model, proof) => break (model, proof, rows, None),
-                Step::Cut(model, proof, why) => break (model, proof, rows, Some(why)),
+                Step::Done(model, certificate) => break (model, certificate, rows, None),
+                Step::Cut(model, certificate, why) => break (model, certificate, rows, Some(why)),
             }
         };
-        let seconds = start.elapsed().as_secs_f64();
-        Ok(Fitted { model, certificate: Certificate { proof, rows, rounds, stopped, seconds } })
+        let certificate =
+            certificate.rows(rows).iterations(rounds).stopped_by(stopped).since(start);
+        Ok(Fitted { model, certificate })
     }
 }
 

@@ -15,7 +15,7 @@ pub use capability::{
     Factored, Generative, Model, Probabilistic, Regressor, Selected, Summed, Supported,
     Transformer, winners,
 };
-pub use certificate::{Certificate, Fitted, Method, Proof};
+pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{
     Accumulate, BoxedParts, Fit, Gathered, InParts, Rounds, Shape, Statistics, Step, gather,
 };

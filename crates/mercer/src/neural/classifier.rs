@@ -114,13 +114,11 @@ impl MlpClassifier {
             let unseen = last.iter_mut().zip(&shown).filter(|(_, shown)| !**shown);
             unseen.for_each(|(constant, _)| *constant = f64::NEG_INFINITY);
         }
-        let certificate = Certificate {
-            proof: problem.proof("priced log-loss", &ended, self.tol),
-            rows: data.n_rows() as u64,
-            rounds: ended.steps,
-            stopped: ended.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        };
+        let certificate = problem
+            .certificate("penalized log loss", &ended, self.tol)
+            .rows(data.n_rows() as u64)
+            .iterations(ended.steps)
+            .since(began);
         let model = MlpClassifierModel {
             classes: classes.clone(),
             activation: self.activation,
@@ -241,7 +239,7 @@ mod tests {
             let fitted = MlpClassifier::new().fit(&data, &Monitor::quiet()).unwrap();
 
             assert!(right(&fitted, &x, &codes) > 297);
-            let (_, violation) = fitted.certificate.proof.violation.clone().unwrap();
+            let violation = fitted.certificate.violation.as_ref().unwrap().value;
             assert!(violation <= 1e-4 || fitted.n_iter == 200, "{violation}");
         }
     }
@@ -277,7 +275,7 @@ mod tests {
 
         let cut = params.fit(&data, &monitor).unwrap();
 
-        assert_eq!((cut.certificate.stopped, cut.n_iter), (Some(Stop::Cancelled), 4));
+        assert_eq!((cut.certificate.stopped(), cut.n_iter), (Some(Stop::Cancelled), 4));
         cut.model.check().unwrap();
         let more = params.fit_from(&cut.model, &data, &Monitor::quiet()).unwrap();
         assert!(more.loss < 0.5 * cut.loss, "{} and {}", more.loss, cut.loss);

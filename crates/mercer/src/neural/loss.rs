@@ -12,7 +12,7 @@ use super::network::{Network, PANEL};
 use crate::choice;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
-use crate::model::{Method, Monitor, Proof};
+use crate::model::{Certificate, Monitor};
 use crate::solver::lbfgs::{Ended, lbfgs};
 use crate::solver::newton_cg::Until;
 use mercer_num::Rows;
@@ -249,24 +249,17 @@ impl<'a> Problem<'a> {
     }
 
     /// What is true of the end.
-    pub fn proof(&self, loss: &str, ended: &Ended, tolerance: f64) -> Proof {
+    pub fn certificate(&self, loss: &str, ended: &Ended, tolerance: f64) -> Certificate {
         let share = ended.norm / ended.first_norm.max(f64::MIN_POSITIVE);
-        let mut how = format!("{} values and gradients", ended.evaluations);
-        if ended.violation <= tolerance {
-            how += "; a stationary point";
-        } else if ended.stopped.is_none() {
-            how += "; NOT CONVERGED: the limit of steps, or of rounding, came first";
-        }
-        how += &format!("; gradient {share:.1e} of that at the start");
-        if self.plan.n_layers() > 1 {
-            how += "; not convex: no claim that it is the least loss";
-        }
-        Proof {
-            method: Method::Iterative,
-            objective: Some((loss.to_owned(), ended.value)),
-            violation: Some(("largest entry of the gradient".into(), ended.violation)),
-            how: Some(how),
-            ..Proof::closed_form()
+        let certificate = Certificate::iterative(ended.violation <= tolerance, ended.stopped)
+            .objective(loss, ended.value)
+            .violation("largest entry of the gradient", ended.violation)
+            .note(format!("{} function evaluations", ended.evaluations))
+            .note(format!("gradient norm {share:.1e} of that at the initial point"));
+        match self.plan.n_layers() > 1 {
+            true => certificate
+                .note("nonconvex: a stationary point, not necessarily the global minimum"),
+            false => certificate,
         }
     }
 }

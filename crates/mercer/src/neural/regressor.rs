@@ -99,13 +99,11 @@ impl MlpRegressor {
         }
         monitor.report(ended.steps, Some(ended.steps));
         let (coefs, intercepts) = plan.split(&weights);
-        let certificate = Certificate {
-            proof: problem.proof("priced squared loss", &ended, self.tol),
-            rows: data.n_rows() as u64,
-            rounds: ended.steps,
-            stopped: ended.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        };
+        let certificate = problem
+            .certificate("penalized squared loss", &ended, self.tol)
+            .rows(data.n_rows() as u64)
+            .iterations(ended.steps)
+            .since(began);
         let model = MlpRegressorModel {
             activation: self.activation,
             coefs,

@@ -278,9 +278,7 @@ impl FeatureMapRecipe {
         let n = rows.rows().n_rows() as u64;
         if n < seen {
             let fitted = format!("fitted to {n} of {seen} rows");
-            let how = map.certificate.proof.how.take();
-            map.certificate.proof.how =
-                Some(how.map_or(fitted.clone(), |how| format!("{fitted}; {how}")));
+            map.certificate = map.certificate.note_first(fitted);
         }
         Ok(map)
     }

@@ -9,7 +9,7 @@ use super::preconditioner::{NARROW, TRACKED};
 use crate::choice;
 use crate::error::{Error, Result};
 use crate::linear::loss::hinge::{LossPower, MarginLoss, Measured};
-use crate::model::{Certificate, Method, Monitor, ParamValue, Proof, Rule, Stop};
+use crate::model::{Certificate, Monitor, ParamValue, Rule, Stop};
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -273,27 +273,18 @@ impl Solved {
     pub fn certificate(&self, what: &str, rows: usize, began: Instant) -> Certificate {
         let value: f64 = self.measured.iter().map(|m| m.value).sum();
         let gap: f64 = self.measured.iter().map(|m| m.gap).sum();
-        let mut how = format!("{} products with second derivatives", self.products);
+        let mut work = format!("{} Hessian products", self.products);
         if self.passes > 0 {
-            how = format!("{} passes over the rows' pulls, {how}", self.passes);
-        }
-        if !self.converged && self.stopped.is_none() {
-            how += "; NOT CONVERGED: the limit of steps, or of rounding, came first";
+            work = format!("{} epochs of dual coordinate descent, {work}", self.passes);
         }
         let (name, violation) = self.violation;
-        Certificate {
-            proof: Proof {
-                method: Method::Iterative,
-                objective: Some((what.into(), value)),
-                bound: Some(value - gap),
-                violation: Some((name.into(), violation)),
-                how: Some(how),
-                ..Proof::closed_form()
-            },
-            rows: rows as u64,
-            rounds: self.n_iter(),
-            stopped: self.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        }
+        Certificate::iterative(self.converged, self.stopped)
+            .objective(what, value)
+            .dual(value - gap)
+            .violation(name, violation)
+            .note(work)
+            .rows(rows as u64)
+            .iterations(self.n_iter())
+            .since(began)
     }
 }

@@ -102,18 +102,17 @@ impl Svc {
             slacks: Matrix::zeros((0, 0)),
             approximate: true,
         };
-        let told = certificate.proof.how.map(|how| format!("; {how}")).unwrap_or_default();
-        let short = if stopped.is_some() { ", where there was no time for more" } else { "" };
-        let how = format!(
-            "approximate: {} of {} rows stand for all and leave {:.1e} of the trace{short}; squared \
-             distances, every class against the rest{told}",
+        let short = if stopped.is_some() { ", cut short by the time limit" } else { "" };
+        let note = format!(
+            "Nystrom approximation: {} of {} rows are landmarks and leave {:.1e} of the trace{short}; squared \
+             hinge loss, one-vs-rest",
             places.len(),
             picks.len(),
             left,
         );
-        let proof = Proof { how: Some(how), plan, ..certificate.proof };
-        let (seconds, stopped) = (start.elapsed().as_secs_f64(), certificate.stopped.or(stopped));
-        Ok(Fitted { model, certificate: Certificate { proof, seconds, stopped, ..certificate } })
+        let stopped = certificate.stopped().or(stopped);
+        let certificate = certificate.note_first(note).plan(plan).stopped_by(stopped).since(start);
+        Ok(Fitted { model, certificate })
     }
 
     /// What `m` rows that stand for `n` take, asked for and told.
@@ -258,8 +257,8 @@ mod tests {
             };
             assert!(right(&few) > right(&full) - 0.03, "{} {}", right(&few), right(&full));
             for ended in [&polished, &later] {
-                let (a, b) = (ended.certificate.proof.objective.clone(), &full.certificate.proof);
-                let (a, b) = (a.unwrap().1, b.objective.clone().unwrap().1);
+                let primal = |certificate: &Certificate| certificate.primal().unwrap();
+                let (a, b) = (primal(&ended.certificate), primal(&full.certificate));
                 assert!((a - b).abs() < 2e-3 * b && ended.converged, "{a} {b}");
             }
         }
@@ -279,7 +278,7 @@ mod tests {
 
         let fitted = Svc::new().gamma(0.5.into()).approx(800).fit(&data, &monitor).unwrap();
 
-        assert_eq!(fitted.certificate.stopped, Some(Stop::Deadline));
+        assert_eq!(fitted.certificate.stopped(), Some(Stop::Deadline));
         assert!(!fitted.converged && fitted.expansion.n_vectors() < 800);
         assert!(fitted.certificate.to_string().contains("no time for more"));
         let said = fitted.predict(&Rows::from(&x)).unwrap();

@@ -5,7 +5,7 @@ pub(super) use crate::calibrate::coupling::{pair_at, pairs};
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::choice;
 use crate::kernel::{KernelExpansion, Segment};
-use crate::model::{Certificate, Method, Monitor, Plan, Progress, Proof, Standing};
+use crate::model::{Certificate, Monitor, Plan, Progress, Standing};
 use crate::solver::{BoxQp, PowerSlack, Tell};
 use mercer_num::Matrix;
 use rayon::prelude::*;
@@ -138,38 +138,28 @@ pub(super) fn certificate(
     let steps: u64 = solved.iter().map(|s| s.steps).sum();
     let values: u64 = solved.iter().map(|s| s.kernel_values).sum();
     let stopped = solved.iter().find_map(|s| s.stopped);
-    let relative = (primal - dual).abs() / primal.abs().max(f64::MIN_POSITIVE);
-    let mut how = format!(
-        "{} problem{}, {steps} steps, {values} kernel values in {} precision, {n_vectors} support \
-         vectors; relative gap {relative:.1e}",
-        solved.len(),
-        if solved.len() == 1 { "" } else { "s" },
-        match ground.precision {
-            super::Precision::Single => "single",
-            super::Precision::Double => "double",
-        },
-    );
-    let short = solved.iter().filter(|s| !s.converged).count();
-    if short > 0 && stopped.is_none() {
-        how += &format!(
-            "; NOT CONVERGED in {short} of them: the limit of steps, or of rounding, came first"
-        );
+    let precision = match ground.precision {
+        super::Precision::Single => "single",
+        super::Precision::Double => "double",
+    };
+    let unconverged = solved.iter().filter(|s| !s.converged).count();
+    let mut certificate = Certificate::iterative(unconverged == 0, stopped)
+        .objective("primal objective", primal)
+        .dual(dual)
+        .violation("largest KKT violation", violation)
+        .note(format!("{n_vectors} support vectors"))
+        .note(format!("{values} kernel values in {precision} precision"))
+        .plan(plan)
+        .rows(ground.indices.len() as u64)
+        .iterations(steps)
+        .since(start);
+    if solved.len() > 1 {
+        certificate = certificate.note(format!("{} binary subproblems", solved.len()));
     }
-    Certificate {
-        proof: Proof {
-            method: Method::Iterative,
-            objective: Some(("primal objective".into(), primal)),
-            bound: Some(dual),
-            violation: Some(("largest KKT violation".into(), violation)),
-            how: Some(how),
-            condition: None,
-            plan,
-        },
-        rows: ground.indices.len() as u64,
-        rounds: 1,
-        stopped,
-        seconds: start.elapsed().as_secs_f64(),
+    if unconverged > 0 && stopped.is_none() {
+        certificate = certificate.note(format!("{unconverged} subproblems did not converge"));
     }
+    certificate
 }
 
 /// The decision between two classes, and the sign with which it is above zero for the first.

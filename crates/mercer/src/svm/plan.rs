@@ -102,10 +102,10 @@ mod tests {
         let fitted = svc.fit(&data, &monitor).unwrap();
 
         drop(monitor);
-        let how = fitted.certificate.proof.how.unwrap();
+        let how = fitted.certificate.to_string();
         let values = how.split(" kernel values").next().unwrap().rsplit(' ').next().unwrap();
         let (plans, values) = (plans.into_inner().unwrap(), values.parse().unwrap());
-        let kept = fitted.certificate.proof.plan.unwrap();
+        let kept = fitted.certificate.plan.unwrap();
         assert_eq!(plans.last(), Some(&kept));
         (plans, kept, values)
     }

@@ -235,13 +235,13 @@ impl Svc {
             ground.indices.iter().copied().zip(0..).collect();
         let vectors: Vec<usize> = expansion.support.iter().map(|i| place[i]).collect();
         let margins: Vec<f64> = solved.iter().map(margin).collect();
-        if let ([margin], Some(how)) = (&margins[..], &mut certificate.proof.how) {
+        if let [margin] = &margins[..] {
             let count = |least: f64| table.iter().filter(|s| **s > least).count();
             // What is off by the tolerance is not inside.
             let (inside, wrong) = (count(self.tol), count(1.0));
-            *how += &format!(
-                "; margin {margin:.4}, {inside} rows inside it, {wrong} of them on the wrong side"
-            );
+            certificate = certificate.note(format!(
+                "margin {margin:.4}, {inside} rows inside it, {wrong} of them misclassified"
+            ));
         }
         let model = SvcModel {
             margins,

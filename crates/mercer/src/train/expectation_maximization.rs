@@ -11,7 +11,7 @@
 use crate::catalog::{AnyModel, AnyStats, Estimator};
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
-use crate::model::{Fitted, Method, Monitor, Proof, Stop};
+use crate::model::{Certificate, Fitted, Monitor, Stop};
 use mercer_num::special::log_sum_exp;
 use mercer_num::{Matrix, Rows, parallel};
 use std::time::Instant;
@@ -272,7 +272,7 @@ impl Climb {
             stats: labeled.clone(),
             labeled,
             rows,
-            stopped: fitted.certificate.stopped,
+            stopped: fitted.certificate.stopped(),
             fitted,
             rounds: 0,
             mean: None,
@@ -317,7 +317,7 @@ impl Climb {
             stats.merge(more)?;
         }
         let fitted = estimator.finish_within(&stats, self.rows + part.rows, monitor)?;
-        self.stopped = fitted.certificate.stopped;
+        self.stopped = fitted.certificate.stopped();
         if self.stopped.is_none() {
             (self.fitted, self.stats) = (fitted, stats);
         }
@@ -327,21 +327,20 @@ impl Climb {
     /// The model with the proof of its rounds, and the summary it was made from.
     pub(crate) fn finish(self) -> (Fitted<AnyModel>, AnyStats) {
         let mut fitted = self.fitted;
-        let certificate = &mut fitted.certificate;
-        certificate.rounds = self.rounds.max(1);
-        certificate.stopped = self.stopped;
-        certificate.proof = Proof {
-            method: Method::Iterative,
-            objective: finite("mean log-likelihood", self.mean.unwrap_or(f64::NAN)),
-            violation: finite("relative change of it in the last round", self.change),
-            how: Some("expectation maximization over rows without a class".into()),
-            ..Proof::closed_form()
-        };
+        let Certificate { rows, seconds, .. } = fitted.certificate;
+        let mut certificate = Certificate::iterative(self.done, self.stopped)
+            .note("expectation maximization over the unlabeled rows")
+            .rows(rows)
+            .iterations(self.rounds.max(1));
+        certificate.seconds = seconds;
+        if let Some(mean) = self.mean.filter(|mean| mean.is_finite()) {
+            certificate = certificate.objective("mean log likelihood", mean);
+        }
+        if self.change.is_finite() {
+            let name = "relative change of the log likelihood in the last iteration";
+            certificate = certificate.violation(name, self.change);
+        }
+        fitted.certificate = certificate;
         (fitted, self.stats)
     }
-}
-
-/// A measurement, where there is one.
-fn finite(name: &str, value: f64) -> Option<(String, f64)> {
-    value.is_finite().then(|| (name.to_owned(), value))
 }

@@ -114,10 +114,8 @@ impl Training<'_> {
         let Some(all) = learners.next() else { return Err(Error::NoRows.into()) };
         let mut fitted = all.finish(stopped)?;
         fitted.certificate.seconds = start.elapsed().as_secs_f64();
-        if order.is_by_class()
-            && let Some(how) = &mut fitted.certificate.proof.how
-        {
-            *how = format!("{how}; {IN_ORDER_OF_CLASS}");
+        if order.is_by_class() {
+            fitted.certificate = fitted.certificate.note(IN_ORDER_OF_CLASS);
         }
         let judged = if stopped.is_none() && self.n_folds > 1 {
             // Too few rows to leave any out: that fold cannot be judged.

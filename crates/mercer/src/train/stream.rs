@@ -139,11 +139,11 @@ fn run<S: Stream>(
         return Err(if sums.stopped.is_some() { Error::Stopped } else { Error::NoRows }.into());
     };
     let mut fitted = training.estimator.finish_within(&stats, sums.rows, monitor)?;
-    fitted.certificate.stopped = sums.stopped.or(fitted.certificate.stopped);
+    fitted.certificate = fitted.certificate.stopped_by(sums.stopped);
     let folds = sums.folds.into_iter().map(Leaves::finish).collect::<Result<Vec<_>>>()?;
     let others = sums_without_each(folds)?;
     let models = match how {
-        _ if fitted.certificate.stopped.is_some() => Vec::new(),
+        _ if fitted.certificate.stopped().is_some() => Vec::new(),
         Some(how) => {
             let all = Climb::at(fitted, stats, sums.rows);
             let climbs = training.climb(how, all, others, stream, more, monitor)?;
@@ -155,7 +155,7 @@ fn run<S: Stream>(
         None => training.models(others, &monitor.silent()),
     };
     fitted.certificate.seconds = start.elapsed().as_secs_f64();
-    let judged = if fitted.certificate.stopped.is_none() && training.n_folds > 1 {
+    let judged = if fitted.certificate.stopped().is_none() && training.n_folds > 1 {
         training.judge(&models, stream, labels, monitor, sums.rows)?
     } else {
         None
@@ -344,7 +344,7 @@ impl Training<'_> {
         let rows = Encoded::join(parts).ok_or(Error::NoRows)?;
         let fitted = self.estimator.fit(&self.dataset(&rows)?, monitor)?;
         let (mut evaluation, mut regression, mut outside) = (None, None, None);
-        if self.n_folds > 1 && fitted.certificate.stopped.is_none() {
+        if self.n_folds > 1 && fitted.certificate.stopped().is_none() {
             let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
             let batch = self.deal(&mut folds, rows, Labels::All);
             let monitor = &monitor.planned();
@@ -353,7 +353,7 @@ impl Training<'_> {
                     let others = batch.rows.select(&batch.labeled(Some(fold)));
                     // Too few rows to leave any out: that fold cannot be judged.
                     let fitted = self.estimator.fit(&self.dataset(&others).ok()?, monitor).ok()?;
-                    fitted.certificate.stopped.is_none().then_some(fitted)
+                    fitted.certificate.stopped().is_none().then_some(fitted)
                 })
                 .collect();
             let judged = judge_batch((&batch, 0), &models, &self.goal.classes(), 1)?;
@@ -412,7 +412,7 @@ impl Training<'_> {
     ) -> Vec<Option<Fitted<AnyModel>>> {
         let model = |stats: Option<AnyStats>| {
             let fitted = self.estimator.finish_within(&stats?, 0, monitor).ok()?;
-            fitted.certificate.stopped.is_none().then_some(fitted)
+            fitted.certificate.stopped().is_none().then_some(fitted)
         };
         others.into_iter().map(model).collect()
     }

@@ -81,8 +81,8 @@ impl Trained {
         let rows = self.fitted.certificate.rows + other.fitted.certificate.rows;
         let mut merged = self.refinished(stats, rows)?;
         // A part that was cut short stays one in the whole.
-        let stopped = &mut merged.fitted.certificate.stopped;
-        *stopped = stopped.or(other.fitted.certificate.stopped);
+        let stopped = self.fitted.certificate.stopped().or(other.fitted.certificate.stopped());
+        merged.fitted.certificate = merged.fitted.certificate.stopped_by(stopped);
         merged.features = features;
         Ok(merged)
     }
@@ -106,7 +106,7 @@ impl Trained {
 
     fn refinished(&self, stats: AnyStats, rows: u64) -> Result<Trained> {
         let mut fitted = self.estimator.finish(&stats, rows)?;
-        fitted.certificate.stopped = self.fitted.certificate.stopped;
+        fitted.certificate = fitted.certificate.stopped_by(self.fitted.certificate.stopped());
         let log_priors =
             |model: &AnyModel| Some(model.as_model().factored()?.log_priors().to_vec());
         let mut decision = self.decision.clone();

@@ -342,7 +342,7 @@ pub fn near(a: f64, b: f64, tolerance: f64) -> bool {
 /// How much further than rounding two fits of the same rows may lie apart: what a nearly singular
 /// fit magnifies.
 pub fn slack(fitted: &Fitted<AnyModel>) -> f64 {
-    (1e-5 * fitted.certificate.proof.condition.unwrap_or(1.0)).max(1.0)
+    (1e-5 * fitted.certificate.condition.unwrap_or(1.0)).max(1.0)
 }
 
 /// Fails where two tables of numbers differ by more than the tolerance.

@@ -298,9 +298,9 @@ fn learned_weights_let_columns_that_repeat_each_other_count_once() {
     };
     assert!(log_loss(&learned) < 0.8 * log_loss(&equal));
     // The certificate bounds what any other weights could gain.
-    let proof = &learned.certificate.proof;
-    assert!(proof.gap().unwrap() < 1e-6 * proof.objective.as_ref().unwrap().1);
-    assert!(equal.weights.is_empty() && equal.certificate.proof.objective.is_none());
+    let certificate = &learned.certificate;
+    assert!(certificate.duality_gap().unwrap() < 1e-6 * certificate.primal().unwrap());
+    assert!(equal.weights.is_empty() && equal.certificate.objective.is_none());
     // A density stays one: powers are for telling classes apart.
     let density = |model: &MixedNbModel| model.log_density(&Rows::from(&new)).unwrap();
     assert_eq!(density(&learned), density(&equal));

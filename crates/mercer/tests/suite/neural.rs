@@ -73,9 +73,9 @@ fn the_weights_of_scikit_learn_have_its_loss_and_say_what_it_says() {
 
         let fitted = estimator.fit_from(&start, &data, &Monitor::quiet()).unwrap();
 
-        let (_, loss) = fitted.certificate.proof.objective.clone().unwrap();
+        let loss = fitted.certificate.primal().unwrap();
         assert!((loss - case.loss).abs() < TOLERANCE, "{loss} and {}", case.loss);
-        assert_eq!(fitted.certificate.rounds, 0);
+        assert_eq!(fitted.certificate.iterations, 0);
         let said = match fitted.as_model().probabilistic() {
             Some(model) => model.log_proba(&Rows::from(&x)).unwrap().mapv(f64::exp),
             None => fitted.as_model().regressor().unwrap().predict_many(&Rows::from(&x)).unwrap(),

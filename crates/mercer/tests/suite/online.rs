@@ -136,8 +136,8 @@ fn a_deadline_midway_keeps_the_planes_and_says_so() {
 
     let fitted = estimator.fit(&data, &monitor).unwrap();
 
-    assert_eq!(fitted.certificate.stopped, Some(mercer::model::Stop::Cancelled));
-    assert!(fitted.certificate.rounds <= 4);
+    assert_eq!(fitted.certificate.stopped(), Some(mercer::model::Stop::Cancelled));
+    assert!(fitted.certificate.iterations <= 4);
     assert!(fitted.certificate.to_string().contains("CUT SHORT"));
 }
 

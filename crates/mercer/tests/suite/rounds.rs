@@ -1,6 +1,6 @@
 //! Learning by rounds, on an estimator small enough to follow: k-means on a line (Lloyd, 1957).
 
-use mercer::model::{Method, Progress, Step, Stop};
+use mercer::model::{Certificate, Progress, Step, Stop};
 use mercer::params;
 use mercer::prelude::*;
 use mercer_num::parallel::with_threads;
@@ -74,7 +74,7 @@ impl Rounds for LineMeans {
         _: &Monitor<'_>,
     ) -> Result<Step<Vec<f64>, Vec<f64>>> {
         let next = moved(&at, stats);
-        Ok(if next == at { Step::Done(at, proof(0.0)) } else { Step::Again(next) })
+        Ok(if next == at { Step::Done(at, certificate(0.0)) } else { Step::Again(next) })
     }
 
     fn interrupt(
@@ -82,10 +82,10 @@ impl Rounds for LineMeans {
         at: Vec<f64>,
         partial: &Nearest,
         _: &Monitor<'_>,
-    ) -> Result<(Vec<f64>, Proof)> {
+    ) -> Result<(Vec<f64>, Certificate)> {
         let next = moved(&at, partial);
         let shift = at.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        Ok((at, proof(shift)))
+        Ok((at, certificate(shift)))
     }
 }
 
@@ -97,12 +97,8 @@ fn moved(at: &[f64], stats: &Nearest) -> Vec<f64> {
     (0..at.len()).map(mean).collect()
 }
 
-fn proof(shift: f64) -> Proof {
-    Proof {
-        method: Method::Iterative,
-        violation: Some(("largest shift of a center".into(), shift)),
-        ..Proof::closed_form()
-    }
+fn certificate(shift: f64) -> Certificate {
+    Certificate::iterative(shift == 0.0, None).violation("shift of a mean", shift)
 }
 
 /// Numbers around 0, 10 and 20, over many chunks.
@@ -117,10 +113,10 @@ fn rounds_go_on_until_the_estimator_is_done() {
 
     let fitted = LineMeans::new().fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
-    assert!(fitted.certificate.rounds > 1);
-    assert_eq!(fitted.certificate.stopped, None);
+    assert!(fitted.certificate.iterations > 1);
+    assert_eq!(fitted.certificate.stopped(), None);
     assert_eq!(fitted.certificate.rows, 3000);
-    assert_eq!(fitted.certificate.proof.violation.as_ref().unwrap().1, 0.0);
+    assert_eq!(fitted.certificate.violation.as_ref().unwrap().value, 0.0);
     for (center, place) in fitted.model.iter().zip([0.0, 10.0, 20.0]) {
         assert!((center - place).abs() < 0.2, "{:?}", fitted.model);
     }
@@ -153,13 +149,13 @@ fn rounds_cancelled_at_any_moment_keep_what_they_have() {
     // Two waves of chunks a round, so that some stops fall inside one.
     let x = numbers(40 * 8192);
     let done = LineMeans::new().fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
-    assert!(done.certificate.rounds > 2);
+    assert!(done.certificate.iterations > 2);
 
     assert_eq!(cancelled_at(1, &x), Err(Error::Stopped));
     for n in 2..8 {
         let fitted = cancelled_at(n, &x).unwrap_or_else(|e| panic!("told {n} times: {e}"));
 
-        assert_eq!(fitted.certificate.stopped, Some(Stop::Cancelled), "told {n} times");
+        assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled), "told {n} times");
         assert_eq!(fitted.model.len(), 3);
         assert!(fitted.model.iter().all(|center| center.is_finite()));
     }
@@ -181,7 +177,7 @@ fn a_deadline_between_two_rounds_gives_the_rounds_before_it() {
 
     let fitted = LineMeans::new().fit(&Dataset::unlabeled(&x), &monitor).unwrap();
 
-    assert_eq!(fitted.certificate.stopped, Some(Stop::Deadline));
+    assert_eq!(fitted.certificate.stopped(), Some(Stop::Deadline));
     assert!(fitted.certificate.to_string().contains("CUT SHORT by the time limit"));
 }
 

@@ -117,8 +117,11 @@ fn machines_equal_libsvm() {
                 near(&what, row.iter().map(|b| b.abs()).sum(), *golden);
             }
         }
-        let proof = &fitted.certificate.proof;
-        assert!(proof.gap().unwrap() <= 1e-8 * proof.objective.as_ref().unwrap().1.abs().max(1.0));
+        let certificate = &fitted.certificate;
+        assert!(
+            certificate.duality_gap().unwrap()
+                <= 1e-8 * certificate.primal().unwrap().abs().max(1.0)
+        );
     }
 }
 
@@ -159,7 +162,7 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
         let fitted = fit(id, params);
 
         // LIBSVM minimizes, so that what proves a bound from below is its objective's negative.
-        let found = -fitted.certificate.proof.bound.unwrap();
+        let found = -fitted.certificate.dual.unwrap();
         if printed.is_finite() {
             assert!(found <= printed + 1e-6, "{id}: {found}, LIBSVM prints {printed}");
             assert!(
@@ -181,7 +184,7 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
         panic!("no numbers")
     };
     // LIBSVM scales this one by the price it found; it prints 11.690659 and 206.719551.
-    let scaled = -equivalent_c[0] * equivalent_c[0] * fitted.certificate.proof.bound.unwrap();
+    let scaled = -equivalent_c[0] * equivalent_c[0] * fitted.certificate.dual.unwrap();
     assert!((equivalent_c[0] - 11.685_333).abs() < 1e-5, "{}", equivalent_c[0]);
     assert!((scaled - 206.523_841_7).abs() < 1e-4, "{scaled}");
 }
@@ -215,13 +218,13 @@ fn draw(random: &mut Random) -> (usize, usize, f64, f64) {
 
 /// Primal and dual, worked out by somebody else, are within a millionth, and what the certificate says.
 #[track_caller]
-fn no_gap(round: usize, (primal, dual): (f64, f64), proof: &mercer::model::Proof) {
+fn no_gap(round: usize, (primal, dual): (f64, f64), certificate: &mercer::model::Certificate) {
     let size = primal.abs().max(dual.abs());
     assert!(primal >= dual - 1e-9 * size, "round {round}");
     assert!(primal - dual <= 1e-6 * size, "round {round}: {primal}, {dual}");
-    let told = proof.objective.as_ref().unwrap().1;
+    let told = certificate.primal().unwrap();
     assert!((told - primal).abs() <= 1e-9 * size.max(1.0), "round {round}: {told}, {primal}");
-    assert!((proof.bound.unwrap() - dual).abs() <= 1e-9 * size.max(1.0), "round {round}");
+    assert!((certificate.dual.unwrap() - dual).abs() <= 1e-9 * size.max(1.0), "round {round}");
 }
 
 #[test]
@@ -252,7 +255,7 @@ fn two_hundred_random_classifiers_have_no_gap() {
             sum += y * beta[i];
         }
         assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
-        no_gap(round, (0.5 * square + loss, sum - 0.5 * square), &fitted.certificate.proof);
+        no_gap(round, (0.5 * square + loss, sum - 0.5 * square), &fitted.certificate);
     }
 }
 
@@ -280,7 +283,7 @@ fn two_hundred_random_regressions_have_no_gap() {
             linear += y[i] * beta[i] - tube * beta[i].abs();
         }
         assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
-        no_gap(round, (0.5 * square + loss, linear - 0.5 * square), &fitted.certificate.proof);
+        no_gap(round, (0.5 * square + loss, linear - 0.5 * square), &fitted.certificate);
     }
 }
 
@@ -304,7 +307,7 @@ fn a_hundred_random_regions_have_no_gap() {
         let square: f64 = beta.iter().zip(&outputs).map(|(b, f)| b * f).sum();
         let loss: f64 = outputs.iter().map(|f| (height - f).max(0.0)).sum();
         let primal = 0.5 * square + loss - height * nu * n as f64;
-        no_gap(round, (primal, -0.5 * square), &fitted.certificate.proof);
+        no_gap(round, (primal, -0.5 * square), &fitted.certificate);
     }
 }
 

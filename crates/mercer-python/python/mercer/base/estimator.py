@@ -276,14 +276,14 @@ class Estimator(BaseEstimator):
 
     def _keep(self, fitted: _mercer.Fitted, n_rows: int) -> Self:
         self._fitted = fitted
-        certificate = fitted.certificate if fitted.ready else {"stopped": None}
+        certificate = fitted.certificate if fitted.ready else {}
         try:
             fitted.raise_interrupt()
         except BaseException as interrupt:
             learned = certificate.get("text", "rows, too few for a model")
             interrupt.add_note(f"What was learned until then is kept: {learned}")
             raise
-        if certificate["stopped"] is not None:
+        if certificate.get("status") in ("time-limit", "interrupted"):
             warnings.warn(
                 f"the time limit ended the fit before all of {n_rows} rows were learned: "
                 f"{certificate['text']}",

@@ -18,7 +18,7 @@ use super::likelihood::{
 };
 use super::{Variance, log_priors};
 use crate::data::Measure;
-use crate::model::{Method, ParamValue, Stop};
+use crate::model::{Certificate, ParamValue, Stop};
 use crate::prelude::*;
 use crate::stats::{ByClass, Keep, Mixed, Moments, ValueCounts};
 use ndarray::{Axis, Slice};
@@ -504,19 +504,17 @@ impl Accumulate for MixedNb {
     }
 
     /// How near the weights are to the best, where they were learned.
-    fn proof(&self, stats: &Self::Stats, model: &Self::Model) -> Proof {
+    fn certificate(&self, stats: &Self::Stats, model: &Self::Model) -> Certificate {
         if self.weights == Weights::Equal {
-            return Proof::closed_form();
+            return Certificate::closed_form();
         }
         let Ok(lessons) = model.lessons(&stats.groups().sample, &Monitor::quiet()) else {
-            return Proof::closed_form();
+            return Certificate::closed_form();
         };
         let loss = lessons.loss(&model.weights);
-        Proof {
-            method: Method::Iterative,
-            objective: Some(("priced log-loss of the rows kept".into(), loss.value)),
-            bound: Some(loss.value - loss.left(&model.weights)),
-            ..Proof::closed_form()
-        }
+        Certificate::iterative(true, None)
+            .objective("penalized log loss of the sampled rows", loss.value)
+            .dual(loss.value - loss.left(&model.weights))
+            .iterations(1)
     }
 }

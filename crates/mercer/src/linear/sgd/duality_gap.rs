@@ -7,19 +7,19 @@
 
 use super::descent::{Ended, SgdData, SgdOptions};
 use super::weights::Plain;
-use crate::model::{Method, Proof};
+use crate::model::Certificate;
 use rayon::prelude::*;
 
 /// Rows whose losses one thread adds.
 const ROWS: usize = 1024;
 
 /// The proof of planes, which are the mean of those that stepped or the last of them.
-pub(crate) fn proof(
+pub(crate) fn certificate(
     plan: &SgdOptions,
     ground: &SgdData<'_>,
     ended: &Ended,
     planes: &Plain,
-) -> Proof {
+) -> Certificate {
     let m = planes.constants.len();
     let mut weights = planes.cells.clone();
     if ground.design.intercept {
@@ -28,32 +28,21 @@ pub(crate) fn proof(
     let mut scores = vec![0.0; ground.design.n_rows() * m];
     ground.design.scores(&weights, m, &mut scores);
     let mut how = format!("{} updates", ended.updates.iter().sum::<u64>());
-    if plan.tol.is_some() && !ended.settled && ended.stopped.is_none() && plan.passes > 1 {
-        how += "; NOT CONVERGED: the limit of passes came first";
-    }
-    let proof = Proof { method: Method::Iterative, ..Proof::closed_form() };
+    let converged = plan.tol.is_none() || ended.settled || plan.passes <= 1;
+    let certificate = Certificate::iterative(converged, ended.stopped);
     if plan.loss.counts_mistakes() {
         let mistakes: u64 = ended.mistakes.iter().sum();
         if let Some(words) = separated(plan, ground, ended, planes, &scores) {
             how += &words;
         }
-        return Proof {
-            objective: Some(("mistakes in the last pass".into(), mistakes as f64)),
-            how: Some(how),
-            ..proof
-        };
+        return certificate.objective("mistakes in the last epoch", mistakes as f64).note(how);
     }
     let measured = measure(plan, ground, planes, &scores);
-    let name = if plan.pace.rate.by_row() { "mean loss" } else { "priced mean loss" };
-    Proof {
-        objective: Some((name.into(), measured.value)),
-        bound: measured.bound,
-        violation: measured
-            .bound
-            .is_none()
-            .then(|| ("length of a subgradient".into(), measured.gradient)),
-        how: Some(how),
-        ..proof
+    let name = if plan.pace.rate.by_row() { "mean loss" } else { "penalized mean loss" };
+    let certificate = certificate.objective(name, measured.value).note(how);
+    match measured.bound {
+        Some(bound) => certificate.dual(bound),
+        None => certificate.violation("norm of a subgradient", measured.gradient),
     }
 }
 

@@ -2,7 +2,7 @@
 //! others.
 
 use super::descent::{Aims, Ended, Start, descend};
-use super::duality_gap::proof;
+use super::duality_gap::certificate;
 use super::loss::Loss;
 use super::rows::Asked;
 use super::weights::Plain;
@@ -97,13 +97,10 @@ impl<K> LinearClassifier<K> {
         let ground = asked.ground(data, Aims::Classes { codes, factors }, m, monitor)?;
         let ended = descend(&plan, &ground, start, monitor)?;
         let planes = ended.mean.as_ref().unwrap_or(&ended.now);
-        let certificate = Certificate {
-            proof: proof(&plan, &ground, &ended, planes),
-            rows: data.n_rows() as u64,
-            rounds: ended.passes,
-            stopped: ended.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        };
+        let certificate = certificate(&plan, &ground, &ended, planes)
+            .rows(data.n_rows() as u64)
+            .iterations(ended.passes)
+            .since(began);
         let t = t + ended.passes * data.n_rows() as u64;
         let model = LinearClassifier::of(ended, classes, width, t, plan.loss);
         Ok(Fitted { model, certificate })

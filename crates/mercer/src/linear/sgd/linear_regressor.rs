@@ -1,7 +1,7 @@
 //! A plane through numbers that was found by steps.
 
 use super::descent::{Aims, Ended, Start, descend};
-use super::duality_gap::proof;
+use super::duality_gap::certificate;
 use super::linear_classifier::{Begin, at_zero};
 use super::rows::Asked;
 use super::weights::Plain;
@@ -72,13 +72,10 @@ impl<K> LinearRegressor<K> {
         let ground = asked.ground(data, Aims::Numbers(y), 1, monitor)?;
         let ended = descend(&plan, &ground, start, monitor)?;
         let plane = ended.mean.as_ref().unwrap_or(&ended.now);
-        let certificate = Certificate {
-            proof: proof(&plan, &ground, &ended, plane),
-            rows: data.n_rows() as u64,
-            rounds: ended.passes,
-            stopped: ended.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        };
+        let certificate = certificate(&plan, &ground, &ended, plane)
+            .rows(data.n_rows() as u64)
+            .iterations(ended.passes)
+            .since(began);
         let weights: Vec<f64> = (0..data.n_rows()).map(|i| ground.weight(i)).collect();
         let mut sums = vec![0.0; ground.design.n_weights()];
         ground.design.back(&weights, 1, &mut sums);

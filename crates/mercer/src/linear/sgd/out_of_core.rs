@@ -9,7 +9,7 @@ use super::linear_regressor::{At, LinearRegressor};
 use super::rows::Asked;
 use crate::data::ClassWeight;
 use crate::data::design_matrix::{DesignMatrix, RowCells};
-use crate::model::{BoxedParts, InParts, Method, Shape, Stop};
+use crate::model::{BoxedParts, Certificate, InParts, Shape, Stop};
 use crate::prelude::*;
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -85,33 +85,21 @@ impl Walk {
             self.descent.end_pass(&self.plan, None, stopped)?;
         }
         let ended = self.descent.finish(stopped);
-        let mut how = format!(
-            "{} updates; rows were learned in parts, in the order they came",
-            ended.updates.iter().sum::<u64>()
-        );
-        if self.plan.tol.is_some() && !ended.settled && stopped.is_none() && self.plan.passes > 1 {
-            how += "; NOT CONVERGED: the limit of passes came first";
-        }
+        let converged = self.plan.tol.is_none() || ended.settled || self.plan.passes <= 1;
         let objective = if self.plan.loss.counts_mistakes() {
-            ("mistakes in the last pass", ended.mistakes.iter().sum::<u64>() as f64)
+            ("mistakes in the last epoch", ended.mistakes.iter().sum::<u64>() as f64)
         } else if self.plan.pace.rate.by_row() {
-            ("mean loss of the last pass", ended.value)
+            ("mean loss of the last epoch", ended.value)
         } else {
-            ("priced mean loss of the last pass", ended.value)
+            ("penalized mean loss of the last epoch", ended.value)
         };
-        let proof = Proof {
-            method: Method::Iterative,
-            objective: Some((objective.0.into(), objective.1)),
-            how: Some(how),
-            ..Proof::closed_form()
-        };
-        let certificate = Certificate {
-            proof,
-            rows: self.n_rows,
-            rounds: ended.passes,
-            stopped,
-            seconds: self.began.elapsed().as_secs_f64(),
-        };
+        let certificate = Certificate::iterative(converged, stopped)
+            .objective(objective.0, objective.1)
+            .note(format!("{} updates", ended.updates.iter().sum::<u64>()))
+            .note("rows were read in blocks, in the order of the file")
+            .rows(self.n_rows)
+            .iterations(ended.passes)
+            .since(self.began);
         Ok((ended, certificate))
     }
 }

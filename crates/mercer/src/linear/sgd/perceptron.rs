@@ -128,10 +128,7 @@ mod tests {
         assert_eq!(fitted.coefficients, array![[1.0, 2.0]]);
         assert_eq!(fitted.intercepts, [0.0]);
         let told = fitted.certificate.to_string();
-        assert_eq!(
-            fitted.certificate.proof.objective,
-            Some(("mistakes in the last pass".into(), 0.0))
-        );
+        assert_eq!(fitted.certificate.primal(), Some(0.0));
         // The nearest row is the second, 1/√5 away; R² = 2² + 1² + 1.
         assert!(told.contains("2 updates; separated with a margin of 0.4472"), "{told}");
         assert!(told.contains("bounds the updates by 30 (Novikoff)"), "{told}");
@@ -145,9 +142,9 @@ mod tests {
 
         let fitted = plain().max_iter(50).fit(&data, &Monitor::quiet()).unwrap();
 
-        let proof = &fitted.certificate.proof;
-        assert!(proof.objective.as_ref().unwrap().1 > 0.0);
-        assert!(proof.bound.is_none() && !proof.how.as_ref().unwrap().contains("separated"));
+        let certificate = &fitted.certificate;
+        assert!(certificate.primal().unwrap() > 0.0);
+        assert!(certificate.dual.is_none() && !certificate.to_string().contains("separated"));
     }
 
     #[test]

@@ -232,7 +232,7 @@ mod tests {
         // C Σ log-loss + ½‖w‖² is n C times the mean with alpha = 1 / (n C).
         let exact = LogisticRegression::new().C(1.0 / (alpha * 400.0)).tol(1e-10);
         let best = exact.fit(&data, &Monitor::quiet()).unwrap();
-        let optimum = best.certificate.proof.objective.as_ref().unwrap().1 * alpha;
+        let optimum = best.certificate.primal().unwrap() * alpha;
 
         let fitted = SgdClassifier::new()
             .loss(ClassificationLoss::Log)
@@ -243,8 +243,8 @@ mod tests {
             .fit(&data, &Monitor::quiet())
             .unwrap();
 
-        let proof = &fitted.certificate.proof;
-        let (value, bound) = (proof.objective.as_ref().unwrap().1, proof.bound.unwrap());
+        let certificate = &fitted.certificate;
+        let (value, bound) = (certificate.primal().unwrap(), certificate.dual.unwrap());
         assert!(bound <= optimum + 1e-12 && optimum <= value + 1e-12, "{bound} {optimum} {value}");
         assert!(value - bound < 1e-3, "{bound} {optimum} {value}");
     }
@@ -264,8 +264,8 @@ mod tests {
             let params = SgdRegressor::new().penalty(penalty).alpha(alpha).tol(None).max_iter(200);
             let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
-            let proof = &fitted.certificate.proof;
-            let (value, bound) = (proof.objective.as_ref().unwrap().1, proof.bound.unwrap());
+            let certificate = &fitted.certificate;
+            let (value, bound) = (certificate.primal().unwrap(), certificate.dual.unwrap());
             assert!(bound <= value && value - bound < 0.02 * value, "{penalty:?}: {bound} {value}");
             if penalty == Penalty::L2 {
                 assert!(bound <= optimum + 1e-12 && optimum <= value + 1e-12);

@@ -12,7 +12,7 @@
 use super::inference::query;
 use super::learn::{HillClimb, Observations, Score, naive};
 use super::{Evidence, Network, Variable};
-use crate::model::{Method, Stop};
+use crate::model::{Certificate, Stop};
 use crate::prelude::*;
 use crate::stats::{ByClass, Combinations, category, not_a_category};
 use mercer_num::random::Random;
@@ -116,13 +116,11 @@ impl Accumulate for BayesNetwork {
         Ok((BayesNetworkModel { classes, levels, parents, tables, score }, stopped))
     }
 
-    fn proof(&self, _stats: &Self::Stats, model: &Self::Model) -> Proof {
-        Proof {
-            method: Method::Iterative,
-            objective: Some((self.rule().name().to_owned(), model.score)),
-            how: Some("arrows by hill climbing".into()),
-            ..Proof::closed_form()
-        }
+    fn certificate(&self, _stats: &Self::Stats, model: &Self::Model) -> Certificate {
+        Certificate::iterative(true, None)
+            .objective(self.rule().name(), model.score)
+            .note("structure by hill climbing: a local maximum of the score")
+            .iterations(1)
     }
 }
 
@@ -147,8 +145,8 @@ impl BayesNetwork {
             ..HillClimb::default()
         };
         let Fitted { model: parents, certificate } = climb.climb(data, monitor)?;
-        let score = certificate.proof.objective.map_or(0.0, |(_, score)| score);
-        Ok(Found { parents, score, stopped: certificate.stopped })
+        let score = certificate.primal().unwrap_or(0.0);
+        Ok(Found { parents, score, stopped: certificate.stopped() })
     }
 }
 

@@ -10,7 +10,7 @@
 //! `Cᵢ ξᵢ + Σₘ αᵢₘ (eᵢₘ + wₘ·xᵢ)`, never below zero, adds up to the gap.
 
 use crate::data::design_matrix::{DesignMatrix, Lines};
-use crate::model::{Certificate, Method, Monitor, Proof, Stop};
+use crate::model::{Certificate, Monitor, Stop};
 use crate::solver::CrammerSingerSubproblem;
 use mercer_num::random::Random;
 use std::time::Instant;
@@ -231,23 +231,13 @@ impl<'p, 'd> Descent<'p, 'd> {
 impl Solved {
     /// The certificate of a fit of so many rows.
     pub fn certificate(&self, rows: usize, began: Instant) -> Certificate {
-        let mut how = format!("{} passes over the rows' pulls on all classes", self.passes);
-        if !self.converged && self.stopped.is_none() {
-            how += "; NOT CONVERGED: the limit of passes came first";
-        }
-        Certificate {
-            proof: Proof {
-                method: Method::Iterative,
-                objective: Some(("priced margin".into(), self.value)),
-                bound: Some(self.value - self.gap),
-                violation: Some(("largest KKT violation".into(), self.violation)),
-                how: Some(how),
-                ..Proof::closed_form()
-            },
-            rows: rows as u64,
-            rounds: self.passes,
-            stopped: self.stopped,
-            seconds: began.elapsed().as_secs_f64(),
-        }
+        Certificate::iterative(self.converged, self.stopped)
+            .objective("primal objective", self.value)
+            .dual(self.value - self.gap)
+            .violation("largest KKT violation", self.violation)
+            .note("dual coordinate descent over all classes jointly")
+            .rows(rows as u64)
+            .iterations(self.passes)
+            .since(began)
     }
 }

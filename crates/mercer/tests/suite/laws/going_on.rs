@@ -16,7 +16,7 @@ fn those_that_learn_row_by_row_say_so() {
         match learned {
             Ok(fitted) => {
                 assert!(card.can("online"), "{}", card.id);
-                assert_eq!((fitted.certificate.rows, fitted.certificate.rounds), (40, 1));
+                assert_eq!((fitted.certificate.rows, fitted.certificate.iterations), (40, 1));
                 let more = estimator(card).learn_on(Some(&fitted), &data, &Monitor::quiet());
                 assert_eq!(more.unwrap().certificate.rows, 80, "{}", card.id);
             }
@@ -64,7 +64,7 @@ fn those_that_can_begin_at_another_model_say_so() {
                 assert!(card.can("warm"), "{}", card.id);
                 // Whoever has an optimum, and looks for it to the end, is there already.
                 if !card.can("online") && !card.can("local") {
-                    assert!(again.certificate.rounds <= 1, "{}", card.id);
+                    assert!(again.certificate.iterations <= 1, "{}", card.id);
                     assert_near(&answers(&again, &case.x), &answers(&fitted, &case.x), SOLVED);
                 }
                 let narrow = Case::new(card, Shape { n_columns: 3, ..ordinary() });

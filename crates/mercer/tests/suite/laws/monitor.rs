@@ -3,7 +3,7 @@
 use super::{Waves, mergeable, ordinary, searches, training};
 use crate::cases::*;
 use mercer::catalog::{CATALOG, Learns};
-use mercer::model::{Progress, Stop};
+use mercer::model::{Progress, Status, Stop};
 use mercer::prelude::*;
 use mercer::train::{Trained, train};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ fn a_fit_that_may_not_begin_says_so() {
         for (monitor, why) in [(cancelled, Stop::Cancelled), (late, Stop::Deadline)] {
             match estimator(card).fit(&case.data(card), &monitor) {
                 Err(error) => assert_eq!(error, Error::Stopped, "{}", card.id),
-                Ok(fitted) => assert_eq!(fitted.certificate.stopped, Some(why), "{}", card.id),
+                Ok(fitted) => assert_eq!(fitted.certificate.stopped(), Some(why), "{}", card.id),
             }
             if card.learns == Learns::Statistics {
                 let outcome = train(training(card, &case, 3), &case.table(card), &monitor);
@@ -42,7 +42,7 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
         let fitted = estimator(card).fit(&data, &monitor).unwrap();
 
         let rows = fitted.certificate.rows as usize;
-        assert_eq!(fitted.certificate.stopped, Some(Stop::Cancelled), "{}", card.id);
+        assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled), "{}", card.id);
         assert!(0 < rows && rows < data.n_rows());
         assert!(fitted.certificate.to_string().contains("CUT SHORT"));
         // Who searches has no time for it either.
@@ -62,11 +62,11 @@ fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
         let outcome = train(training(card, &case, 3), &case.table(card), &monitor).unwrap();
 
         let certificate = &outcome.trained.fitted.certificate;
-        assert_eq!(certificate.stopped, Some(Stop::Cancelled));
+        assert_eq!(certificate.stopped(), Some(Stop::Cancelled));
         assert_eq!(certificate.rows, 2 * chunk(card) as u64);
         assert!(outcome.evaluation.is_none() && outcome.regression.is_none());
         let loaded = Trained::from_bytes(&outcome.trained.to_bytes().unwrap()).unwrap();
-        assert_eq!(loaded.fitted.certificate.stopped, Some(Stop::Cancelled));
+        assert_eq!(loaded.fitted.certificate.stopped(), Some(Stop::Cancelled));
     }
 }
 
@@ -76,17 +76,17 @@ fn a_part_cut_short_marks_the_whole() {
         let case = Case::new(card, ordinary());
         let part = |range| trained(card, &case.data(card).slice(range)).unwrap();
         let (whole, mut cut) = (part(0..20), part(20..40));
-        cut.fitted.certificate.stopped = Some(Stop::Deadline);
+        cut.fitted.certificate.status = Status::TimeLimit;
         let added = cut.stats.clone().unwrap();
 
         let merged = [whole.merge(&cut).unwrap(), cut.merge(&whole).unwrap()];
 
         for merged in merged {
-            assert_eq!(merged.fitted.certificate.stopped, Some(Stop::Deadline), "{}", card.id);
+            assert_eq!(merged.fitted.certificate.stopped(), Some(Stop::Deadline), "{}", card.id);
             let left = merged.forget(&added, 20).unwrap();
-            assert_eq!(left.fitted.certificate.stopped, Some(Stop::Deadline), "{}", card.id);
+            assert_eq!(left.fitted.certificate.stopped(), Some(Stop::Deadline), "{}", card.id);
         }
-        assert_eq!(whole.merge(&whole).unwrap().fitted.certificate.stopped, None);
+        assert_eq!(whole.merge(&whole).unwrap().fitted.certificate.stopped(), None);
     }
 }
 
@@ -161,7 +161,7 @@ fn those_that_plan_say_so_once_and_keep_what_they_said() {
 
         let told = plans.lock().unwrap().clone();
         assert_eq!(told.len(), usize::from(card.can("planned")), "{}", card.id);
-        assert_eq!(told.first(), fitted.certificate.proof.plan.as_ref(), "{}", card.id);
+        assert_eq!(told.first(), fitted.certificate.plan.as_ref(), "{}", card.id);
         assert!(told.iter().all(|plan| !plan.way.is_empty() && plan.bytes > 0), "{}", card.id);
     }
 }

@@ -7,7 +7,7 @@
 
 use super::{FamilyCounts, Learned, Observations};
 use crate::error::{Error, Result};
-use crate::model::{Certificate, Fitted, Method, Monitor, Proof, Stop};
+use crate::model::{Certificate, Fitted, Monitor, Stop};
 use crate::probability::network::inference::JunctionTree;
 use crate::probability::network::{Evidence, Network};
 use mercer_num::parallel;
@@ -68,9 +68,7 @@ pub fn fit_tables(
     } else {
         let network = counts.finish(how.alpha)?;
         let log_likelihood = counts.log_likelihood(&network, 0.0).0;
-        let objective = Some(("log-likelihood".to_owned(), log_likelihood));
-        let proof = Proof { objective, ..Proof::closed_form() };
-        let certificate = Certificate { proof, rows: 0, rounds: 1, stopped: None, seconds: 0.0 };
+        let certificate = Certificate::closed_form().objective("log likelihood", log_likelihood);
         let fitted = Fitted { model: network, certificate };
         Learned { fitted, trace: vec![log_likelihood], search: None }
     };
@@ -117,6 +115,7 @@ fn rounds(
     let mut trace: Vec<f64> = Vec::new();
     let mut stopped: Option<Stop> = None;
     let mut moved = f64::INFINITY;
+    let mut converged = false;
     let mut log_likelihood = f64::NEG_INFINITY;
     loop {
         let Some((expected, now)) = expect(&network, &counts, &rows, monitor)? else {
@@ -132,7 +131,8 @@ fn rounds(
         trace.push(objective);
         monitor.report(trace.len() as u64, None);
         let risen = before.map_or(f64::INFINITY, |b| (objective - b) / objective.abs().max(1.0));
-        if risen <= how.tolerance || trace.len() > how.max_rounds {
+        converged = risen <= how.tolerance;
+        if converged || trace.len() > how.max_rounds {
             break;
         }
         counts.counts = expected;
@@ -140,14 +140,10 @@ fn rounds(
         moved = largest_move(&network, &next, &counts.counts);
         network = next;
     }
-    let proof = Proof {
-        method: Method::Iterative,
-        objective: Some(("log-likelihood".to_owned(), log_likelihood)),
-        violation: Some(("largest change of a share".to_owned(), moved)),
-        ..Proof::closed_form()
-    };
-    let rounds = trace.len() as u64;
-    let certificate = Certificate { proof, rows: 0, rounds, stopped, seconds: 0.0 };
+    let certificate = Certificate::iterative(converged, stopped)
+        .objective("log likelihood", log_likelihood)
+        .violation("largest change of a probability", moved)
+        .iterations(trace.len() as u64);
     Ok(Learned { fitted: Fitted { model: network, certificate }, trace, search: None })
 }
 

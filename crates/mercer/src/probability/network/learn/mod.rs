@@ -89,12 +89,13 @@ impl Learner {
                 found.model
             }
         };
-        let stopped = search.as_ref().and_then(|search| search.stopped);
+        let stopped = search.as_ref().and_then(Certificate::stopped);
         let mut learned = match stopped {
             None => fit_tables(&parents, data, &self.tables, monitor)?,
             Some(_) => self.first_tables(&parents, data, monitor)?,
         };
-        learned.fitted.certificate.stopped = learned.fitted.certificate.stopped.or(stopped);
+        let certificate = learned.fitted.certificate;
+        learned.fitted.certificate = certificate.stopped_by(stopped);
         learned.search = search;
         Ok(learned)
     }

@@ -8,7 +8,7 @@
 use super::score::Cache;
 use super::{Observations, Score};
 use crate::error::{Error, Result};
-use crate::model::{Certificate, Fitted, Method, Monitor, Proof, Stop};
+use crate::model::{Certificate, Fitted, Monitor, Stop};
 use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -120,16 +120,14 @@ impl HillClimb {
         if stopped.is_none() {
             monitor.report(steps, Some(steps));
         }
-        let proof = Proof {
-            method: Method::Iterative,
-            objective: Some((self.score.name().to_owned(), best.0)),
-            // What a step that was not looked at would have gained nobody knows.
-            violation: stopped.is_none().then(|| ("gain of the best step left".to_owned(), left)),
-            ..Proof::closed_form()
-        };
-        let rows = complete.n_rows() as u64;
-        let seconds = start.elapsed().as_secs_f64();
-        let certificate = Certificate { proof, rows, rounds: steps, stopped, seconds };
+        let mut certificate = Certificate::iterative(true, stopped)
+            .objective(self.score.name(), best.0)
+            .rows(complete.n_rows() as u64)
+            .iterations(steps)
+            .since(start);
+        if stopped.is_none() {
+            certificate = certificate.violation("score gain of the best remaining step", left);
+        }
         Ok(Fitted { model: best.1, certificate })
     }
 
