@@ -4,10 +4,11 @@
 
 use crate::error::raised;
 use crate::work;
+use mercer::data::DocumentTermMatrix;
 use mercer::model::Monitor;
 use mercer::text::{
-    Analyzer, DocumentCounts, Hashing, Norm, Reader, Sign, Tallied, TextRows, Vocabulary, count,
-    tally, weigh,
+    Analyzer, DocumentFrequencies, Hashing, Norm, Reader, Sign, TermCounts, Vocabulary,
+    count_terms, count_vocabulary, weigh,
 };
 use mercer::{Error, Result};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
@@ -42,7 +43,7 @@ fn analyzer(json: &str) -> PyResult<Analyzer> {
     serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("not an analyzer: {e}")))
 }
 
-fn parts(py: Python<'_>, rows: TextRows) -> Parts<'_> {
+fn parts(py: Python<'_>, rows: DocumentTermMatrix) -> Parts<'_> {
     let starts: Vec<i64> = rows.starts.iter().map(|at| *at as i64).collect();
     (starts.into_pyarray(py), rows.columns.into_pyarray(py), rows.values.into_pyarray(py))
 }
@@ -50,7 +51,7 @@ fn parts(py: Python<'_>, rows: TextRows) -> Parts<'_> {
 /// Terms of texts, counted and not yet chosen among.
 #[pyclass(frozen, module = "mercer._mercer", name = "Tallied")]
 pub struct PyTallied {
-    tallied: Mutex<Option<Tallied>>,
+    tallied: Mutex<Option<TermCounts>>,
 }
 
 /// Finds and counts the terms of texts; `analyzer` is JSON.
@@ -64,7 +65,7 @@ pub fn tally_texts(
     let texts = Texts::of(texts)?;
     let texts = texts.as_strs()?;
     let tallied = work::run(py, |cancel| {
-        tally(&texts, &analyzer, &Monitor::quiet().cancelled_by(cancel.clone()))
+        count_terms(&texts, &analyzer, &Monitor::quiet().cancelled_by(cancel.clone()))
     })?;
     Ok(PyTallied { tallied: Mutex::new(Some(tallied)) })
 }
@@ -74,12 +75,13 @@ impl PyTallied {
     /// How many texts there are.
     #[getter]
     fn n_texts(&self) -> PyResult<u64> {
-        self.with(Tallied::n_texts)
+        self.with(TermCounts::n_documents)
     }
 
     /// In how many texts each term occurs.
     fn documents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        let all = self.with(|t| t.documents().iter().map(|n| *n as i64).collect::<Vec<_>>())?;
+        let all =
+            self.with(|t| t.document_frequencies().iter().map(|n| *n as i64).collect::<Vec<_>>())?;
         Ok(all.into_pyarray(py))
     }
 
@@ -101,13 +103,13 @@ impl PyTallied {
         if keep.len() != tallied.n_terms() {
             return Err(PyValueError::new_err("one truth value a term is needed"));
         }
-        let (vocabulary, rows) = work::run(py, |_| Ok(tallied.counts(keep)))?;
+        let (vocabulary, rows) = work::run(py, |_| Ok(tallied.select(keep)))?;
         Ok((PyVocabulary { vocabulary }, parts(py, rows)))
     }
 }
 
 impl PyTallied {
-    fn with<T>(&self, ask: impl FnOnce(&Tallied) -> T) -> PyResult<T> {
+    fn with<T>(&self, ask: impl FnOnce(&TermCounts) -> T) -> PyResult<T> {
         let tallied = self.tallied.lock().unwrap_or_else(PoisonError::into_inner);
         tallied.as_ref().map(ask).ok_or_else(|| PyRuntimeError::new_err("the counts were taken"))
     }
@@ -153,7 +155,7 @@ impl PyVocabulary {
         let texts = texts.as_strs()?;
         let rows = work::run(py, |cancel| {
             let monitor = Monitor::quiet().cancelled_by(cancel.clone());
-            count(&texts, &analyzer, &self.vocabulary, &monitor)
+            count_vocabulary(&texts, &analyzer, &self.vocabulary, &monitor)
         })?;
         Ok(parts(py, rows))
     }
@@ -219,7 +221,7 @@ pub fn hash_names(
         let monitor = Monitor::quiet().cancelled_by(cancel.clone());
         let hashing = Hashing { n_features, sign: Sign::Alternate };
         hashing.check()?;
-        Ok(hashing.names(&DocumentCounts::of(&texts, &analyzer, &monitor)?))
+        Ok(hashing.names(&DocumentFrequencies::of(&texts, &analyzer, &monitor)?))
     })
 }
 

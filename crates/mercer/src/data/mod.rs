@@ -7,6 +7,7 @@ mod labels;
 mod schema;
 mod stream;
 mod table;
+pub(crate) mod token_counts;
 
 pub use class_weight::{ClassWeight, ClassWeightRule};
 pub use dataset::{Dataset, Described, Measure, Target, check_cells, check_storage};
@@ -14,3 +15,4 @@ pub use labels::{Classes, Label};
 pub use schema::{Field, Schema};
 pub use stream::Stream;
 pub use table::{Column, Kind, Levels, MISSING, Table, UNSEEN, Values};
+pub use token_counts::{DocumentTermMatrix, TokenCounts};

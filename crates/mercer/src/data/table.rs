@@ -1,8 +1,7 @@
 //! A table as people have it: named columns of numbers, categories, truth values and text, with gaps.
 
-use super::Schema;
+use super::{Schema, TokenCounts};
 use crate::error::{Error, Result};
-use crate::text::CountedTexts;
 use mercer_num::Sparse;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -46,8 +45,8 @@ pub enum Values {
     Booleans(Vec<Option<bool>>),
     /// `None` is missing.
     Text(Vec<Option<String>>),
-    /// Texts of which nothing is left but how often each term occurs.
-    Counted(CountedTexts),
+    /// Documents of which only the term counts are stored.
+    Counted(TokenCounts),
     /// A bundle of numeric columns in compressed rows, as svmlight files have them.
     Sparse(Sparse),
 }

@@ -1,15 +1,14 @@
 //! A stream that was looked at: its texts come as the counts that the look found.
 
-use crate::data::{Column, Kind, Stream, Table, Values};
+use crate::data::{Column, Kind, Stream, Table, TokenCounts, Values};
 use crate::data::{Field, Schema};
 use crate::error::{Error, Result};
-use crate::text::CountedTexts;
 use std::ops::ControlFlow;
 
 /// A stream, and what is known of some of its columns of text.
 pub struct CachedCounts<'s, S> {
     stream: &'s S,
-    texts: Vec<(String, CountedTexts)>,
+    texts: Vec<(String, TokenCounts)>,
 }
 
 impl<'s, S> CachedCounts<'s, S> {
@@ -24,11 +23,11 @@ impl<'s, S> CachedCounts<'s, S> {
     }
 
     /// Hands out counts for the texts of a column from now on.
-    pub(crate) fn keep(&mut self, name: &str, texts: CountedTexts) {
+    pub(crate) fn keep(&mut self, name: &str, texts: TokenCounts) {
         self.texts.push((name.to_owned(), texts));
     }
 
-    fn kept(&self, field: &Field) -> Option<&CountedTexts> {
+    fn kept(&self, field: &Field) -> Option<&TokenCounts> {
         let named = self.texts.iter().find(|(name, _)| *name == field.name);
         named.filter(|_| field.kind == Kind::Text).map(|(_, texts)| texts)
     }

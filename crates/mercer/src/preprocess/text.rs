@@ -3,8 +3,8 @@
 use crate::error::{Error, Result};
 use crate::model::{Cached, Monitor, Statistics};
 use crate::text::{
-    Accents, Analyzer, Bound, Case, CountedTexts, DocumentCounts, Gathering, Hashing, Idf,
-    Language, Norm, Selection, Sign, StopWords, TextRows, Tf, Unit, Weighting, count,
+    Accents, Analyzer, Bound, Case, DocumentFrequencies, Hashing, Idf, Language, Norm, Selection,
+    Sign, StopWords, StreamingCounter, Tf, Unit, Weighting, count_vocabulary,
 };
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ pub struct TextStep {
 #[serde(rename_all = "kebab-case")]
 pub enum KnownTerms {
     /// Those of a vocabulary.
-    Vocabulary(DocumentCounts),
+    Vocabulary(DocumentFrequencies),
     /// All, by their hash.
     Hashed {
         /// How terms become columns.
@@ -72,7 +72,7 @@ pub enum KnownTerms {
 
 impl Default for KnownTerms {
     fn default() -> KnownTerms {
-        KnownTerms::Vocabulary(DocumentCounts::default())
+        KnownTerms::Vocabulary(DocumentFrequencies::default())
     }
 }
 
@@ -160,7 +160,7 @@ const WEIGHTINGS: [(&str, Weighting); 4] = [
     ("lecture", Weighting::LECTURE),
 ];
 const TFS: [(&str, Tf); 4] =
-    [("count", Tf::Count), ("log", Tf::Log), ("share", Tf::Share), ("binary", Tf::Binary)];
+    [("count", Tf::Count), ("log", Tf::Log), ("frequency", Tf::Frequency), ("binary", Tf::Binary)];
 const IDFS: [(&str, Idf); 5] = [
     ("none", Idf::None),
     ("smooth", Idf::Smooth),
@@ -174,7 +174,7 @@ const CASES: [(&str, Case); 2] = [("lower", Case::Lower), ("keep", Case::Keep)];
 const ACCENTS: [(&str, Accents); 3] =
     [("keep", Accents::Keep), ("ascii", Accents::Ascii), ("unicode", Accents::Unicode)];
 const UNITS: [(&str, Unit); 4] = [
-    ("words", Unit::CategoryEncoding(2)),
+    ("words", Unit::Words(2)),
     ("unicode-words", Unit::UnicodeWords),
     ("characters", Unit::Characters),
     ("characters-in-words", Unit::CharactersInWords),
@@ -222,8 +222,8 @@ fn ngrams(value: &str) -> Result<(usize, usize)> {
 fn bound(name: &str, value: &str) -> Result<Bound> {
     let share = || value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     let bound = match value.contains('.') {
-        true => share().map(Bound::Share),
-        false => value.parse().ok().filter(|n| *n >= 1).map(Bound::Texts),
+        true => share().map(Bound::Fraction),
+        false => value.parse().ok().filter(|n| *n >= 1).map(Bound::Documents),
     };
     bound.ok_or_else(|| refuse(name, value, "a number of texts like 5, or a share like 0.1"))
 }
@@ -286,12 +286,12 @@ impl TextStep {
     }
 
     /// The rows of texts; a missing one has no terms.
-    pub(crate) fn rows(&self, texts: &[Option<String>]) -> Result<TextRows> {
+    pub(crate) fn rows(&self, texts: &[Option<String>]) -> Result<DocumentTermMatrix> {
         let texts: Vec<&str> = texts.iter().map(|t| t.as_deref().unwrap_or_default()).collect();
         let quiet = Monitor::quiet();
         let rows = match &self.terms {
             KnownTerms::Vocabulary(counts) => {
-                count(&texts, &self.analyzer, &counts.vocabulary, &quiet)?
+                count_vocabulary(&texts, &self.analyzer, &counts.vocabulary, &quiet)?
             }
             KnownTerms::Hashed { hashing, .. } => hashing.count(&texts, &self.analyzer, &quiet)?,
         };
@@ -299,15 +299,15 @@ impl TextStep {
     }
 
     /// The rows of texts that were counted when this step was made.
-    pub(crate) fn rows_of_counted(&self, texts: &CountedTexts) -> Result<TextRows> {
+    pub(crate) fn rows_of_counted(&self, texts: &TokenCounts) -> Result<DocumentTermMatrix> {
         if texts.n_columns() != self.width() {
             let (found, expected) = (texts.n_columns(), self.width());
             return Err(Error::Columns { found, expected });
         }
-        Ok(self.weighed(texts.rows()))
+        Ok(self.weighed(texts.matrix()))
     }
 
-    fn weighed(&self, mut rows: TextRows) -> TextRows {
+    fn weighed(&self, mut rows: DocumentTermMatrix) -> DocumentTermMatrix {
         if self.weighting != Weighting::default() {
             self.weighting.apply(&mut rows, self.idf.get(|| self.rarity()));
         }
@@ -318,7 +318,7 @@ impl TextStep {
     fn rarity(&self) -> Vec<f64> {
         let idf = self.weighting.idf;
         match &self.terms {
-            KnownTerms::Vocabulary(counts) => idf.weights(&counts.documents, counts.n_texts),
+            KnownTerms::Vocabulary(counts) => idf.weights(&counts.frequencies, counts.n_documents),
             KnownTerms::Hashed { n_texts, documents, .. } => {
                 // A column no text came to weighs as one that a single text came to.
                 let met: Vec<u64> = documents.iter().map(|n| (*n).max(1)).collect();
@@ -347,7 +347,7 @@ impl TextStep {
 
 /// What is gathered about a column of text while it is looked at.
 pub(crate) enum TextLook {
-    CategoryEncoding(Gathering),
+    CategoryEncoding(StreamingCounter),
     Columns { hashing: Hashing, analyzer: Analyzer, n_texts: u64, documents: Vec<u64> },
     Nothing,
 }
@@ -358,7 +358,7 @@ impl TextLook {
         Ok(match &step.terms {
             _ if !step.needs_a_look() => TextLook::Nothing,
             KnownTerms::Vocabulary(_) => {
-                TextLook::CategoryEncoding(Gathering::new(&step.analyzer, room)?)
+                TextLook::CategoryEncoding(StreamingCounter::new(&step.analyzer, room)?)
             }
             KnownTerms::Hashed { hashing, .. } => TextLook::Columns {
                 hashing: *hashing,
@@ -376,7 +376,7 @@ impl TextLook {
                 gathering.observe(batches);
                 let reserve = |bytes| monitor.reserve("finding the words of texts", bytes);
                 if reserve(gathering.size()).is_err() {
-                    gathering.forget();
+                    gathering.drop_cache();
                 }
                 reserve(gathering.size())
             }
@@ -398,7 +398,7 @@ impl TextLook {
         self,
         mut step: TextStep,
         selection: &Selection,
-    ) -> Result<(TextStep, Option<CountedTexts>)> {
+    ) -> Result<(TextStep, Option<TokenCounts>)> {
         let mut texts = None;
         match self {
             TextLook::CategoryEncoding(gathering) => {

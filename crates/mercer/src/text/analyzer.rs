@@ -1,4 +1,4 @@
-//! From a text to its terms: words or characters, alone or in a row.
+//! From a document to its terms: n-grams of words or characters.
 
 use super::fold::{Accents, Case, fold_into};
 use super::stop_words::StopWords;
@@ -11,22 +11,22 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
-/// How texts are read as terms. The default reads as scikit-learn's vectorizers do: lower-case words
-/// of at least two letters, digits or underscores.
+/// The rules by which documents are split into terms. The defaults are those of scikit-learn's vectorizers:
+/// lower-case words of at least two letters, digits or underscores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Analyzer {
-    /// Whether capitals are made small.
+    /// Whether the text is lower-cased.
     pub case: Case,
-    /// What happens to accents.
+    /// How accents are handled.
     pub accents: Accents,
-    /// What a term is made of.
+    /// The unit of n-grams.
     pub unit: Unit,
-    /// Terms are this many units in a row, from the first number to the second.
+    /// The minimum and maximum length of n-grams, in units.
     pub ngrams: (usize, usize),
-    /// CategoryEncoding that are left out before anything is counted.
+    /// Words that are removed before n-grams are formed.
     pub stop_words: StopWords,
-    /// The language whose endings are taken off words.
+    /// The language of the stemmer; `None` does not stem.
     pub stem: Option<Language>,
 }
 
@@ -43,30 +43,30 @@ impl Default for Analyzer {
     }
 }
 
-/// What a term is made of.
+/// The unit of n-grams.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Runs of at least so many letters, digits and underscores.
-    CategoryEncoding(usize),
-    /// CategoryEncoding as Unicode separates them (UAX #29): `don't` and `3.14` are one word each.
+    /// Words: runs of letters, digits and underscores of at least this length.
+    Words(usize),
+    /// Words as Unicode separates them (UAX #29): `don't` and `3.14` are one word each.
     UnicodeWords,
-    /// Whatever a regular expression finds, or the one group it has.
+    /// The matches of a regular expression, or of its one capture group.
     Pattern(String),
-    /// Characters, with any white space as one space.
+    /// Characters; consecutive white space is one space.
     Characters,
-    /// Characters within words, each word with a space at both ends.
+    /// Characters within word boundaries; each word is padded with a space on both sides.
     CharactersInWords,
 }
 
 impl Default for Unit {
     fn default() -> Unit {
-        Unit::CategoryEncoding(2)
+        Unit::Words(2)
     }
 }
 
 macro_rules! languages {
-    ($($Name:ident $word:literal,)*) => {
+    ($($Name:ident $name:literal,)*) => {
         /// A language with a Snowball stemmer.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "lowercase")]
@@ -74,8 +74,8 @@ macro_rules! languages {
         pub enum Language { $($Name,)* }
 
         impl Language {
-            /// Every language there is, by name.
-            pub const ALL: &'static [(&'static str, Language)] = &[$(($word, Language::$Name),)*];
+            /// All languages with their names.
+            pub const ALL: &'static [(&'static str, Language)] = &[$(($name, Language::$Name),)*];
 
             fn stemmer(self) -> Stemmer {
                 Stemmer::create(match self { $(Language::$Name => Algorithm::$Name,)* })
@@ -92,14 +92,14 @@ languages! {
 }
 
 impl Language {
-    /// The language of a name.
+    /// The language with a name.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with the names there are.
+    /// [`Error::Parameter`] with the valid names.
     pub fn parse(name: &str) -> Result<Language> {
-        let found = Language::ALL.iter().find(|(word, _)| *word == name);
+        let found = Language::ALL.iter().find(|(known, _)| *known == name);
         found.map(|(_, language)| *language).ok_or_else(|| {
-            let names: Vec<&str> = Language::ALL.iter().map(|(word, _)| *word).collect();
+            let names: Vec<&str> = Language::ALL.iter().map(|(known, _)| *known).collect();
             Error::Parameter {
                 name: "stem".into(),
                 found: format!("`{name}`"),
@@ -109,7 +109,7 @@ impl Language {
     }
 }
 
-/// An analyzer made ready: what can be prepared once is prepared.
+/// A compiled analyzer: the regular expression, stop-word table and stemmer are built once.
 pub struct Reader {
     analyzer: Analyzer,
     pattern: Option<Regex>,
@@ -117,21 +117,21 @@ pub struct Reader {
     stemmer: Option<Stemmer>,
 }
 
-/// Buffers a reader fills and empties; one a thread.
+/// Buffers of a reader, one per thread.
 #[derive(Clone, Debug, Default)]
 pub struct Scratch {
     folded: String,
-    /// Terms in a row, so that any n-gram is one slice.
+    /// Units separated by spaces, so that every n-gram is one slice.
     joined: String,
     /// Where each unit begins and ends in `joined`.
     units: Vec<(usize, usize)>,
 }
 
 impl Analyzer {
-    /// Makes it ready.
+    /// Compiles the analyzer.
     ///
     /// # Errors
-    /// If n-grams are impossible or the pattern is none.
+    /// If the n-gram lengths are invalid or the pattern is not a regular expression.
     pub fn reader(&self) -> Result<Reader> {
         let (low, high) = self.ngrams;
         let refuse = |name: &str, found: String, expected: &str| Error::Parameter {
@@ -143,7 +143,7 @@ impl Analyzer {
             return Err(refuse(
                 "ngrams",
                 format!("{low}-{high}"),
-                "two numbers from 1, the second not below the first",
+                "two integers of at least 1, the second not below the first",
             ));
         }
         let pattern = match &self.unit {
@@ -155,7 +155,7 @@ impl Analyzer {
                     return Err(refuse(
                         "pattern",
                         format!("`{text}`"),
-                        "one with at most one group",
+                        "a regular expression with at most one capture group",
                     ));
                 }
                 Some(pattern)
@@ -173,8 +173,7 @@ impl Analyzer {
 }
 
 impl Reader {
-    /// Hands out the terms of a text, those of one unit first: each lies in some bytes from one place to
-    /// another.
+    /// Calls `take` with every term of a text as a byte range of a buffer; shorter n-grams come first.
     #[inline]
     pub fn each(
         &self,
@@ -186,9 +185,9 @@ impl Reader {
         folded.clear();
         fold_into(text, self.analyzer.case, self.analyzer.accents, folded);
         match &self.analyzer.unit {
-            // The usual case goes straight from the text to the taker.
-            Unit::CategoryEncoding(least) if self.is_plain() => {
-                each_run(folded, *least, |from, to| take(folded.as_bytes(), from, to));
+            // The common case needs no intermediate buffer.
+            Unit::Words(min_length) if self.is_plain() => {
+                each_run(folded, *min_length, |from, to| take(folded.as_bytes(), from, to));
             }
             Unit::Characters => {
                 one_space(folded, joined);
@@ -212,15 +211,15 @@ impl Reader {
         terms
     }
 
-    /// Where the words of a text lie, for marking them in the text as it is; for characters, the
-    /// words they are in.
+    /// The byte ranges of the words of a text, for highlighting them; for character n-grams, the words that
+    /// contain them.
     pub fn spans(&self, text: &str) -> Vec<Range<usize>> {
         match (&self.analyzer.unit, &self.pattern) {
             (Unit::UnicodeWords, _) => {
                 text.unicode_word_indices().map(|(at, word)| at..at + word.len()).collect()
             }
             (_, Some(pattern)) => {
-                // Capitals are found where making them small moves nothing.
+                // Positions in the lower-cased text are valid only if lower-casing keeps the length.
                 let mut folded = String::new();
                 fold_into(text, self.analyzer.case, Accents::Keep, &mut folded);
                 let read = if folded.len() == text.len() { &folded } else { text };
@@ -228,9 +227,9 @@ impl Reader {
                 spans.filter(|span| text.get(span.clone()).is_some()).collect()
             }
             (unit, _) => {
-                let least = if let Unit::CategoryEncoding(least) = unit { *least } else { 1 };
+                let min_length = if let Unit::Words(min_length) = unit { *min_length } else { 1 };
                 let mut spans = Vec::new();
-                each_run(text, least, |from, to| spans.push(from..to));
+                each_run(text, min_length, |from, to| spans.push(from..to));
                 spans
             }
         }
@@ -240,7 +239,7 @@ impl Reader {
         self.analyzer.ngrams == (1, 1) && self.stop_words.is_none() && self.stemmer.is_none()
     }
 
-    /// Writes the words that stay in a row, a space between them.
+    /// Writes the words that are not stop words, separated by spaces.
     fn words_into(&self, folded: &str, joined: &mut String, units: &mut Vec<(usize, usize)>) {
         joined.clear();
         units.clear();
@@ -259,8 +258,8 @@ impl Reader {
             units.push((from, joined.len()));
         };
         match (&self.analyzer.unit, &self.pattern) {
-            (Unit::CategoryEncoding(least), _) => {
-                each_run(folded, *least, |from, to| push(&folded[from..to]));
+            (Unit::Words(min_length), _) => {
+                each_run(folded, *min_length, |from, to| push(&folded[from..to]));
             }
             (_, Some(pattern)) if pattern.captures_len() == 2 => {
                 let groups = pattern.captures_iter(folded);
@@ -273,7 +272,7 @@ impl Reader {
         }
     }
 
-    /// All rows of units of the lengths asked for, the shorter first.
+    /// All n-grams of the requested lengths, the shorter first.
     #[inline]
     fn each_ngram(
         &self,
@@ -283,8 +282,8 @@ impl Reader {
     ) {
         let (low, high) = self.analyzer.ngrams;
         for n in low..=high.min(units.len()) {
-            for row in units.windows(n) {
-                take(joined.as_bytes(), row[0].0, row[n - 1].1);
+            for ngram in units.windows(n) {
+                take(joined.as_bytes(), ngram[0].0, ngram[n - 1].1);
             }
         }
     }
@@ -302,10 +301,10 @@ impl Reader {
             joined.extend([" ", word, " "]);
             characters(joined, 0, units);
             for n in low..=high {
-                // A word too short for the length counts whole, and for the longer ones not again.
+                // A word shorter than n is one term, and is not repeated for larger n.
                 let n_here = n.min(units.len());
-                for row in units.windows(n_here) {
-                    take(joined.as_bytes(), row[0].0, row[n_here - 1].1);
+                for ngram in units.windows(n_here) {
+                    take(joined.as_bytes(), ngram[0].0, ngram[n_here - 1].1);
                 }
                 if units.len() <= n {
                     break;
@@ -315,7 +314,7 @@ impl Reader {
     }
 }
 
-/// Writes a text with every two or more white spaces as one space.
+/// Copies a text with two or more consecutive white-space characters replaced by one space.
 fn one_space(text: &str, out: &mut String) {
     out.clear();
     let mut rest = text.chars();
@@ -344,7 +343,7 @@ fn one_space(text: &str, out: &mut String) {
     }
 }
 
-/// Where every character begins and ends.
+/// The byte range of every character.
 fn characters(text: &str, from: usize, units: &mut Vec<(usize, usize)>) {
     units.clear();
     units.extend(text.char_indices().map(|(at, c)| (from + at, from + at + c.len_utf8())));
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_words_skip_the_words_left_out() {
+    fn ngrams_skip_stop_words() {
         let analyzer = Analyzer {
             ngrams: (1, 2),
             stop_words: StopWords::Own(vec!["of".into()]),
@@ -373,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_have_their_white_space_made_one() {
+    fn white_space_between_characters_is_collapsed() {
         let analyzer = Analyzer { unit: Unit::Characters, ngrams: (2, 2), ..Analyzer::default() };
 
         assert_eq!(terms(analyzer.clone(), "a \n b"), ["a ", " b"]);
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_within_words_count_a_short_word_once() {
+    fn a_word_shorter_than_n_is_one_term() {
         let analyzer =
             Analyzer { unit: Unit::CharactersInWords, ngrams: (2, 4), ..Analyzer::default() };
 
@@ -393,7 +392,7 @@ mod tests {
     }
 
     #[test]
-    fn endings_come_off_after_stop_words_are_left_out() {
+    fn stop_words_are_removed_before_stemming() {
         let analyzer = Analyzer {
             stem: Some(Language::English),
             stop_words: StopWords::English,
@@ -407,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn words_can_be_unicodes_or_a_patterns() {
+    fn words_follow_unicode_or_a_pattern() {
         let unicode = Analyzer { unit: Unit::UnicodeWords, ..Analyzer::default() };
         let group = Analyzer { unit: Unit::Pattern("#([a-z]+)".into()), ..Analyzer::default() };
 
@@ -416,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_analyzer_that_cannot_be_is_refused() {
+    fn an_invalid_analyzer_is_refused() {
         let none = Analyzer { ngrams: (2, 1), ..Analyzer::default() };
         let broken = Analyzer { unit: Unit::Pattern("(".into()), ..Analyzer::default() };
         let groups = Analyzer { unit: Unit::Pattern("(a)(b)".into()), ..Analyzer::default() };

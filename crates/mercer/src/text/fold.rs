@@ -1,34 +1,34 @@
-//! Letters made alike before words are looked for: lower case, accents off.
+//! Normalization of text before tokenization: lower case, accents removed.
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::canonical_combining_class;
 
-/// What happens to accents.
+/// How accents are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Accents {
-    /// They stay.
+    /// Kept.
     #[default]
     Keep,
-    /// Letters are taken apart (NFKD) and everything that is not ASCII is dropped.
+    /// Decomposed (NFKD), then everything that is not ASCII is dropped.
     Ascii,
-    /// Letters are taken apart (NFKD) and their combining marks are dropped.
+    /// Decomposed (NFKD), then combining marks are dropped.
     Unicode,
 }
 
-/// Whether capitals stay.
+/// Whether the text is lower-cased.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Case {
-    /// As the text has them.
+    /// Kept.
     Keep,
-    /// All lower, as Unicode defines it: `İ` becomes two characters, a last `Σ` becomes `ς`.
+    /// Lower case as Unicode defines it: `İ` becomes two characters, a last `Σ` becomes `ς`.
     #[default]
     Lower,
 }
 
-/// Writes a text with its letters made alike behind what `out` holds.
+/// Appends a normalized text to `out`.
 pub(super) fn fold_into(text: &str, case: Case, accents: Accents, out: &mut String) {
     let start = out.len();
     match case {
@@ -50,7 +50,7 @@ fn lower_into(text: &str, out: &mut String) {
         push_lower(text, out);
         return;
     }
-    // A capital sigma looks at its neighbors; the rest is letter by letter.
+    // The lower case of a capital sigma depends on its neighbors; other letters are independent.
     if text.contains('Σ') {
         out.push_str(&text.to_lowercase());
         return;
@@ -69,7 +69,7 @@ fn lower_into(text: &str, out: &mut String) {
     push_lower(rest, out);
 }
 
-/// How many bytes of ASCII come first.
+/// The number of ASCII bytes at the start.
 fn n_ascii(bytes: &[u8]) -> usize {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let (words, tail) = bytes.as_chunks::<8>();
@@ -96,17 +96,17 @@ mod tests {
     fn folded(text: &str, accents: Accents) -> String {
         let mut out = "kept ".to_owned();
         fold_into(text, Case::Lower, accents, &mut out);
-        out.strip_prefix("kept ").expect("what was there stays").to_owned()
+        out.strip_prefix("kept ").expect("the prefix is kept").to_owned()
     }
 
     #[test]
-    fn lower_case_is_unicodes() {
+    fn lower_case_follows_unicode() {
         assert_eq!(folded("ABC İSTANBUL ẞ ΟΔΟΣ", Accents::Keep), "abc i̇stanbul ß οδος");
         assert_eq!(folded("ÀÉ plain Ü", Accents::Keep), "àé plain ü");
     }
 
     #[test]
-    fn accents_go_as_asked() {
+    fn accents_are_removed_as_requested() {
         assert_eq!(folded("Été à Zürich №5 ß", Accents::Unicode), "ete a zurich No5 ß");
         assert_eq!(folded("Été à Zürich №5 ß", Accents::Ascii), "ete a zurich No5 ");
     }

@@ -1,32 +1,34 @@
-//! Terms by hash: a column is a number computed from the term, so there is no vocabulary to learn
-//! or to keep (Weinberger et al., 2009).
+//! Feature hashing: the column of a term is its hash modulo the number of columns, so no vocabulary is
+//! learned or stored (Weinberger et al., 2009).
 //!
-//! The hash is MurmurHash3 for 32 bits with seed zero. Its absolute value modulo the number of
-//! columns is the column and its sign the sign of the count, as in scikit-learn.
+//! The hash is MurmurHash3 for 32 bits with seed zero. Its absolute value determines the column and its
+//! sign the sign of the count, as in scikit-learn.
 
 use super::analyzer::{Analyzer, Scratch};
-use super::counts::{DocumentCounts, TextRows, in_blocks};
+use super::counter::in_blocks;
+use super::document_frequencies::DocumentFrequencies;
+use crate::data::DocumentTermMatrix;
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use serde::{Deserialize, Serialize};
 
-/// How terms become columns.
+/// The hash function from terms to columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hashing {
-    /// How many columns there are.
+    /// The number of columns.
     pub n_features: usize,
-    /// What the sign of a hash does.
+    /// Whether the sign of the hash is the sign of the count.
     pub sign: Sign,
 }
 
-/// What the sign of a hash does.
+/// Whether the sign of the hash is the sign of the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sign {
-    /// Half of the terms count negative, so that terms in one column cancel on average.
+    /// About half of the terms have negative counts, so that collisions cancel on average.
     Alternate,
-    /// Every count is positive, as naive Bayes needs it.
+    /// All counts are positive, as naive Bayes requires.
     Positive,
 }
 
@@ -37,7 +39,7 @@ impl Default for Hashing {
 }
 
 impl Hashing {
-    /// The column of a term, and whether it counts positive.
+    /// The column of a term, and whether its count is positive.
     ///
     /// ```
     /// use mercer::text::Hashing;
@@ -47,12 +49,12 @@ impl Hashing {
     pub fn column(&self, term: &[u8]) -> (u32, bool) {
         let hash = murmur3(term, 0) as i32;
         let (size, n) = (u64::from(hash.unsigned_abs()), self.n_features as u64);
-        // The usual numbers of columns are powers of two, for which nothing needs to be divided.
+        // A power of two needs no division.
         let column = if n.is_power_of_two() { size & (n - 1) } else { size % n };
         (column as u32, self.sign == Sign::Positive || hash >= 0)
     }
 
-    /// Refuses a number of columns that no matrix has.
+    /// Refuses an invalid number of columns.
     ///
     /// # Errors
     /// [`Error::Parameter`].
@@ -63,11 +65,11 @@ impl Hashing {
         Err(Error::Parameter {
             name: "n_features".into(),
             found: self.n_features.to_string(),
-            expected: "a whole number from 1 to 2147483647".into(),
+            expected: "an integer from 1 to 2147483647".into(),
         })
     }
 
-    /// Counts the terms of texts by column.
+    /// Counts the terms of documents by column.
     ///
     /// # Errors
     /// If the analyzer is not usable, or [`Error::Stopped`].
@@ -76,12 +78,12 @@ impl Hashing {
         texts: &[&str],
         analyzer: &Analyzer,
         monitor: &Monitor<'_>,
-    ) -> Result<TextRows> {
+    ) -> Result<DocumentTermMatrix> {
         self.check()?;
         let reader = analyzer.reader()?;
         let blocks = in_blocks(texts, monitor, |texts, state: &mut (Scratch, Vec<u64>)| {
             let (scratch, row) = state;
-            let mut rows = TextRows::default();
+            let mut rows = DocumentTermMatrix::default();
             for text in texts {
                 row.clear();
                 reader.each(text, scratch, |text, from, to| {
@@ -92,7 +94,7 @@ impl Hashing {
                 for same in row.chunk_by(|a, b| a >> 1 == b >> 1) {
                     let value = same.iter().map(|cell| (cell & 1) as f64 * 2.0 - 1.0).sum();
                     rows.columns.push((same[0] >> 1) as i32);
-                    // Terms that cancel leave a zero: the column was met.
+                    // A zero from cancellation is stored: the column occurs in the document.
                     rows.values.push(value);
                 }
                 rows.starts.push(rows.columns.len());
@@ -100,8 +102,11 @@ impl Hashing {
             }
             rows
         })?;
-        let mut all =
-            TextRows { starts: vec![0], n_columns: self.n_features, ..TextRows::default() };
+        let mut all = DocumentTermMatrix {
+            starts: vec![0],
+            n_columns: self.n_features,
+            ..DocumentTermMatrix::default()
+        };
         let n_cells = blocks.iter().map(|block| block.columns.len()).sum();
         all.columns.reserve_exact(n_cells);
         all.values.reserve_exact(n_cells);
@@ -115,16 +120,16 @@ impl Hashing {
         Ok(all)
     }
 
-    /// For every column the term that brought most texts to it, where any did.
-    pub fn names(&self, counts: &DocumentCounts) -> Vec<Option<String>> {
+    /// For every column its term of the highest document frequency, if it has any.
+    pub fn names(&self, df: &DocumentFrequencies) -> Vec<Option<String>> {
         let mut best: Vec<Option<usize>> = vec![None; self.n_features];
-        for (id, term) in counts.vocabulary.terms().enumerate() {
-            let place = &mut best[self.column(term.as_bytes()).0 as usize];
-            if place.is_none_or(|other| counts.documents[other] < counts.documents[id]) {
-                *place = Some(id);
+        for (id, term) in df.vocabulary.terms().enumerate() {
+            let best = &mut best[self.column(term.as_bytes()).0 as usize];
+            if best.is_none_or(|other| df.frequencies[other] < df.frequencies[id]) {
+                *best = Some(id);
             }
         }
-        best.iter().map(|id| id.map(|id| counts.vocabulary.term(id).to_owned())).collect()
+        best.iter().map(|id| id.map(|id| df.vocabulary.term(id).to_owned())).collect()
     }
 }
 
@@ -155,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_hash_is_murmurs() {
+    fn the_hash_is_murmurhash3() {
         // From the verification values that accompany the reference implementation.
         assert_eq!(murmur3(b"", 0), 0);
         assert_eq!(murmur3(b"", 1), 0x514e_28b7);
@@ -165,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_of_one_column_add_up_or_cancel() {
+    fn colliding_terms_add_up_or_cancel() {
         let one = Hashing { n_features: 1, sign: Sign::Positive };
         let signed = Hashing { n_features: 1, sign: Sign::Alternate };
         let texts = ["one two three four", ""];
@@ -182,12 +187,12 @@ mod tests {
     }
 
     #[test]
-    fn names_come_back_from_the_texts() {
+    fn columns_are_named_by_their_most_frequent_terms() {
         let hashing = Hashing { n_features: 2, sign: Sign::Positive };
         let texts = ["ham ham eggs", "ham"];
-        let counts = DocumentCounts::of(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
+        let df = DocumentFrequencies::of(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
 
-        let names = hashing.names(&counts);
+        let names = hashing.names(&df);
 
         let at = hashing.column(b"ham").0 as usize;
         assert_eq!(names[at].as_deref(), Some("ham"));

@@ -1,13 +1,13 @@
-//! CategoryEncoding that say little about what a text is about.
+//! Stop words: frequent words that carry little information about the topic of a document.
 
 use super::terms::Terms;
 use serde::{Deserialize, Serialize};
 
-/// CategoryEncoding that are left out of a text before anything is counted.
+/// Words that are removed before terms are formed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopWords {
-    /// None is left out.
+    /// No stop words.
     #[default]
     Keep,
     /// The frequent words of English: the list of the Glasgow Information Retrieval Group, as
@@ -18,7 +18,7 @@ pub enum StopWords {
 }
 
 impl StopWords {
-    /// The words, ready to be looked up; `None` where nothing is left out.
+    /// A hash table of the words; `None` if there are no stop words.
     pub(super) fn table(&self) -> Option<Terms> {
         let mut table = Terms::default();
         match self {

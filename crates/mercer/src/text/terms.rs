@@ -1,23 +1,23 @@
-//! Terms and their numbers: a list in one buffer of bytes, and an open-addressing table over it.
+//! Terms and their ids: all terms in one buffer of bytes, and a hash table with open addressing.
 //!
-//! A term of up to eight bytes lies in its slot whole, so that finding it touches one cache line; a
-//! longer one is known by its hash and then compared. Numbers are given in the order of arrival. The
-//! hash is salted by process, and nothing that is computed depends on it.
+//! The slot of a term of up to eight bytes stores the term itself, so that a lookup touches one cache line; for
+//! a longer term it stores the hash, and the term is then compared. Ids are assigned in the order of arrival.
+//! The hash is salted per process; no result depends on it.
 
 use mercer_num::memory::prefetch;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
-/// Terms that lie in their slot.
+/// The length in bytes up to which a slot stores the term itself.
 const SHORT: usize = 8;
-/// Entries ahead of which a slot is fetched.
+/// The distance, in entries, at which slots are prefetched.
 const AHEAD: usize = 8;
-const FEWEST_SLOTS: usize = 1 << 10;
-/// An odd number of random bits (the golden ratio's), for multiplying.
+const MIN_SLOTS: usize = 1 << 10;
+/// An odd multiplier with the bits of the golden ratio.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// The bits of the first bytes, by how many they are.
+/// The mask of the first `n` bytes, by `n`.
 const MASKS: [u64; SHORT + 1] = {
     let mut masks = [u64::MAX; SHORT + 1];
     let mut n = 0;
@@ -30,14 +30,14 @@ const MASKS: [u64; SHORT + 1] = {
 
 static SALT: LazyLock<u64> = LazyLock::new(|| RandomState::new().build_hasher().finish() | 1);
 
-/// Distinct terms, numbered from zero.
+/// Distinct terms with ids from zero.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Terms {
     list: List,
     table: Table,
 }
 
-/// Terms one behind the other.
+/// Concatenated terms.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
     bytes: Vec<u8>,
@@ -45,19 +45,18 @@ pub(super) struct List {
     ends: Vec<usize>,
 }
 
-/// Where to find the number of a term of a list.
+/// The hash table from terms of a list to ids.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     slots: Vec<Slot>,
     salt: u64,
 }
 
-/// Terms of a text on their way to their numbers. Gathering them first and looking them up
-/// afterwards lets the processor wait for many slots at once.
+/// The terms of a document before lookup. Lookups in a batch let the processor prefetch many slots at once.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
     entries: Vec<Entry>,
-    /// The bytes of the long ones.
+    /// The bytes of long terms.
     long: Vec<u8>,
 }
 
@@ -65,12 +64,12 @@ pub(super) struct Batch {
 struct Entry {
     key: u64,
     length: u32,
-    /// Where a long one begins.
+    /// Where a long term begins in `long`.
     at: u32,
 }
 
 impl Batch {
-    /// The bytes of an entry if it is long.
+    /// The bytes of an entry if it is a long term.
     #[inline]
     fn long_term(&self, entry: &Entry) -> &[u8] {
         if entry.length as usize <= SHORT {
@@ -89,7 +88,7 @@ impl Batch {
     }
 }
 
-/// A place of the table; an id of zero is empty, others are one too high.
+/// A slot of the table: zero if it is empty, else the id plus one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     key: u64,
@@ -108,7 +107,7 @@ impl List {
         &self.bytes[start..self.ends[id]]
     }
 
-    /// Puts a term behind the others.
+    /// Appends a term.
     pub fn push(&mut self, term: &[u8]) {
         self.bytes.extend_from_slice(term);
         self.ends.push(self.bytes.len());
@@ -125,27 +124,27 @@ impl Terms {
         self.list.term(id)
     }
 
-    /// About how much memory it takes.
+    /// The memory it takes, in bytes.
     pub fn size(&self) -> usize {
         self.list.bytes.capacity() + 8 * self.list.ends.capacity() + 16 * self.table.slots.len()
     }
 
-    /// Puts the term that lies in a text from one place to another behind the others of a batch.
+    /// Appends the term in a byte range of a text to a batch.
     #[inline]
     pub fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
         self.table.push(text, from, to, batch);
     }
 
-    /// Hands out the numbers of a batch in order; what is new gets one.
+    /// Calls `take` with the ids of the terms of a batch in order; new terms get new ids.
     ///
     /// # Panics
-    /// Beyond four billion terms or a term of four gigabytes, which no memory holds with the rest.
+    /// If there are more than 2³² terms, or a term is longer than 4 GB.
     #[inline]
     pub fn ids(&mut self, batch: &Batch, mut take: impl FnMut(u32)) {
         for (k, entry) in batch.entries.iter().enumerate() {
             self.table.fetch(batch, k + AHEAD);
             let long = batch.long_term(entry);
-            let id = match self.table.look(&self.list, entry.key, entry.length, long) {
+            let id = match self.table.lookup(&self.list, entry.key, entry.length, long) {
                 Ok(id) => id,
                 Err(at) if long.is_empty() => {
                     let bytes = entry.key.to_le_bytes();
@@ -157,15 +156,15 @@ impl Terms {
         }
     }
 
-    /// The number of a term, a new one if it was not there.
+    /// The id of a term, a new one if the term is new.
     #[inline]
     pub fn id(&mut self, term: &[u8]) -> u32 {
         let key = self.table.key(term);
-        let found = self.table.look(&self.list, key, term.len() as u32, term);
+        let found = self.table.lookup(&self.list, key, term.len() as u32, term);
         found.unwrap_or_else(|at| self.add(term, key, at))
     }
 
-    /// The number of a term that is there.
+    /// The id of a term, if it is in the table.
     #[inline]
     pub fn find(&self, term: &[u8]) -> Option<u32> {
         self.table.find(&self.list, term)
@@ -186,22 +185,22 @@ impl Terms {
 
 impl Default for Table {
     fn default() -> Table {
-        Table { slots: vec![Slot::default(); FEWEST_SLOTS], salt: *SALT }
+        Table { slots: vec![Slot::default(); MIN_SLOTS], salt: *SALT }
     }
 }
 
 impl Table {
-    /// The table of a list, or the number of the first term that comes again.
+    /// The table of a list.
     ///
     /// # Errors
-    /// If a term comes twice.
+    /// The id of the first repeated term.
     pub fn of(list: &List) -> Result<Table, usize> {
-        let n_slots = (2 * list.len()).next_power_of_two().max(FEWEST_SLOTS);
+        let n_slots = (2 * list.len()).next_power_of_two().max(MIN_SLOTS);
         let mut table = Table { slots: vec![Slot::default(); n_slots], salt: *SALT };
         for id in 0..list.len() {
             let term = list.term(id);
             let key = table.key(term);
-            match table.look(list, key, term.len() as u32, term) {
+            match table.lookup(list, key, term.len() as u32, term) {
                 Ok(_) => return Err(id),
                 Err(at) => table.put(term, key, at, id),
             }
@@ -209,13 +208,13 @@ impl Table {
         Ok(table)
     }
 
-    /// Puts the term that lies in a text from one place to another behind the others of a batch.
+    /// Appends the term in a byte range of a text to a batch.
     #[inline]
     pub fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
         let n = to - from;
         let length = n as u32;
         if n <= SHORT {
-            // Where there are eight bytes to read, the length cuts them off without a branch.
+            // If eight bytes can be read, a mask cuts off those beyond the term without a branch.
             let key = match text[from..].first_chunk::<SHORT>() {
                 Some(bytes) => u64::from_le_bytes(*bytes) & MASKS[n],
                 None => short_key(&text[from..to]),
@@ -229,24 +228,24 @@ impl Table {
         }
     }
 
-    /// Hands out the numbers of those terms of a batch that are there.
+    /// Calls `take` with the ids of the terms of a batch that are in the table.
     #[inline]
     pub fn known_ids(&self, list: &List, batch: &Batch, mut take: impl FnMut(u32)) {
         for (k, entry) in batch.entries.iter().enumerate() {
             self.fetch(batch, k + AHEAD);
-            if let Ok(id) = self.look(list, entry.key, entry.length, batch.long_term(entry)) {
+            if let Ok(id) = self.lookup(list, entry.key, entry.length, batch.long_term(entry)) {
                 take(id);
             }
         }
     }
 
-    /// The number of a term that is there.
+    /// The id of a term, if it is in the table.
     #[inline]
     pub fn find(&self, list: &List, term: &[u8]) -> Option<u32> {
-        self.look(list, self.key(term), term.len() as u32, term).ok()
+        self.lookup(list, self.key(term), term.len() as u32, term).ok()
     }
 
-    /// Starts to bring the slot of a later entry into cache: which one it is, is known.
+    /// Prefetches the slot of a later entry.
     #[inline]
     fn fetch(&self, batch: &Batch, k: usize) {
         if let Some(entry) = batch.entries.get(k) {
@@ -255,9 +254,9 @@ impl Table {
         }
     }
 
-    /// The number of a term, or the slot where it would go. Only a long term's bytes are looked at.
+    /// The id of a term, or the slot where it would be inserted. Only the bytes of long terms are compared.
     #[inline]
-    fn look(&self, list: &List, key: u64, length: u32, long: &[u8]) -> Result<u32, usize> {
+    fn lookup(&self, list: &List, key: u64, length: u32, long: &[u8]) -> Result<u32, usize> {
         let mut at = self.start(key, length);
         loop {
             let slot = self.slots[at];
@@ -274,7 +273,7 @@ impl Table {
         }
     }
 
-    /// Puts the term of a number in an empty slot.
+    /// Inserts a term into an empty slot.
     fn put(&mut self, term: &[u8], key: u64, at: usize, id: usize) {
         let length = u32::try_from(term.len()).expect("a term is shorter than 4 GB");
         let id = u32::try_from(id + 1).expect("fewer than 2^32 terms");
@@ -299,19 +298,19 @@ impl Table {
             & (self.slots.len() - 1)
     }
 
-    /// What a term is known by: itself if it is short, else a hash.
+    /// The key of a term: its bytes if it is short, else a hash.
     #[inline]
     fn key(&self, term: &[u8]) -> u64 {
         if term.len() <= SHORT { short_key(term) } else { long_key(term, self.salt) }
     }
 }
 
-/// The bytes of a short term with zeros behind; together with its length they are the term.
+/// The bytes of a short term, padded with zeros; key and length together determine the term.
 #[inline]
 fn short_key(term: &[u8]) -> u64 {
     let n = term.len();
     match term {
-        // Bytes that are read twice are the same both times.
+        // The two reads may overlap; overlapping bytes are equal.
         [a, b, c, d, ..] => {
             let low = u32::from_le_bytes([*a, *b, *c, *d]);
             let last = term.last_chunk::<4>().map_or(0, |last| u32::from_le_bytes(*last));
@@ -331,7 +330,7 @@ fn long_key(term: &[u8], salt: u64) -> u64 {
     folded(hash ^ last, MIX ^ (term.len() as u64) << 1)
 }
 
-/// Both halves of a product, folded into one.
+/// The exclusive or of both halves of a 128-bit product.
 #[inline]
 fn folded(a: u64, b: u64) -> u64 {
     let product = u128::from(a) * u128::from(b);
@@ -343,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_term_has_one_number_in_the_order_of_arrival() {
+    fn ids_follow_the_order_of_arrival() {
         let mut terms = Terms::default();
         let all: Vec<String> = (0..20_000).map(|i| format!("{}{i}", "x".repeat(i % 13))).collect();
 
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_gives_the_numbers_that_one_by_one_would() {
+    fn a_batch_gives_the_ids_of_single_lookups() {
         let (mut one, mut many, mut batch) = (Terms::default(), Terms::default(), Batch::default());
         let all: Vec<String> = (0..3000)
             .map(|i| "abcdefghijklmn"[..i % 15].to_owned() + &(i % 700).to_string())
@@ -382,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_made_at_once_finds_what_one_that_grew_finds() {
+    fn a_table_of_a_list_equals_one_that_grew() {
         let mut terms = Terms::default();
         let all: Vec<String> = (0..5000).map(|i| format!("{}{i}", "y".repeat(i % 11))).collect();
         all.iter().for_each(|term| _ = terms.id(term.as_bytes()));
@@ -400,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_in_the_middle_of_a_text_is_the_term() {
+    fn terms_are_read_from_byte_ranges() {
         let (mut terms, mut batch) = (Terms::default(), Batch::default());
         let text = "ab\u{0}abcdefghijklmnopqrstuvwxyz";
         let ranges: Vec<(usize, usize)> =
@@ -416,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_that_share_bytes_stay_apart() {
+    fn terms_with_common_prefixes_get_different_ids() {
         let mut terms = Terms::default();
         let alike: [&[u8]; 8] =
             [b"a", b"aa", b"aaa", b"aaaa", b"aaaaa", b"\0", b"\0\0", b"aaaaaaaaaaaaaaaaa"];

@@ -1,63 +1,63 @@
-//! Weights of terms: how often a term occurs here, and in how few texts it occurs at all.
+//! TF-IDF weights: term frequency times inverse document frequency.
 //!
 //! ```text
 //! weight(t, d) = tf(t, d) · idf(t), each row then divided by its norm
 //! ```
 //!
-//! | `Tf` | tf(t, d), t occurring n times in a text of N terms |
+//! | `Tf` | tf(t, d), t occurring n times in a document of N tokens |
 //! |---|---|
 //! | `Count` | n |
 //! | `Log` | 1 + ln n (scikit-learn's `sublinear_tf`) |
-//! | `Share` | n / N (the lecture's term frequency) |
+//! | `Frequency` | n / N (relative term frequency) |
 //! | `Binary` | 1 |
 //!
-//! | `Idf` | idf(t), t occurring in m of M texts |
+//! | `Idf` | idf(t), t occurring in m of M documents |
 //! |---|---|
 //! | `None` | 1 |
 //! | `Smooth` | ln((1 + M) / (1 + m)) + 1 (scikit-learn's default) |
 //! | `Plain` | ln(M / m) + 1 (scikit-learn's `smooth_idf=False`) |
-//! | `Information` | ln(M / m), the self-information of a text that has the term (the lecture's) |
-//! | `InformationPlusOne` | ln(M / (m + 1)) (the lecture's, with its optional one) |
+//! | `Information` | ln(M / m), the self-information of the event that a document contains the term |
+//! | `InformationPlusOne` | ln(M / (m + 1)), the same with one added to the document frequency |
 
-use super::counts::TextRows;
+use crate::data::DocumentTermMatrix;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// Rows weighed together.
-const ROWS: usize = 512;
+/// Rows that one task weights.
+const ROWS_PER_TASK: usize = 512;
 
-/// How counts become weights.
+/// The weighting of counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Weighting {
-    /// What a term's count in a text becomes.
+    /// The term frequency.
     pub tf: Tf,
-    /// What a term's rarity multiplies it by.
+    /// The inverse document frequency.
     pub idf: Idf,
-    /// What is the same for every text in the end.
+    /// The norm that every row is divided by.
     pub norm: Norm,
 }
 
-/// What a term's count in a text becomes.
+/// The term frequency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tf {
     /// The count.
     #[default]
     Count,
-    /// One and the logarithm of the count.
+    /// One plus the logarithm of the count.
     Log,
-    /// The share of the term among all terms of the text.
-    Share,
+    /// The count divided by the number of tokens of the document.
+    Frequency,
     /// One.
     Binary,
 }
 
-/// What a term's rarity multiplies its frequency by.
+/// The inverse document frequency.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Idf {
-    /// Nothing.
+    /// One for every term.
     #[default]
     None,
     /// `ln((1 + M) / (1 + m)) + 1`.
@@ -70,33 +70,33 @@ pub enum Idf {
     InformationPlusOne,
 }
 
-/// What is the same for every text in the end.
+/// The norm that every row is divided by.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Norm {
-    /// Nothing.
+    /// Rows are not normalized.
     #[default]
     None,
-    /// Absolute weights add up to one.
+    /// The sum of absolute values.
     L1,
-    /// Squares of weights add up to one.
+    /// The Euclidean norm.
     L2,
 }
 
 impl Weighting {
-    /// Scikit-learn's default: counts times smooth idf, of length one.
+    /// The default of scikit-learn: counts times smooth IDF, rows of Euclidean norm one.
     pub const TF_IDF: Weighting = Weighting { tf: Tf::Count, idf: Idf::Smooth, norm: Norm::L2 };
-    /// The lecture's definition: shares times self-information.
+    /// The lecture's definition: relative frequencies times self-information.
     pub const LECTURE: Weighting =
-        Weighting { tf: Tf::Share, idf: Idf::Information, norm: Norm::None };
+        Weighting { tf: Tf::Frequency, idf: Idf::Information, norm: Norm::None };
 
-    /// Weighs counts; `idf` has one entry a column, or none where rarity has no say.
-    pub fn apply(&self, rows: &mut TextRows, idf: &[f64]) {
-        let TextRows { starts, columns, values, lengths, .. } = rows;
+    /// Weights counts in place; `idf` has one entry per column, or is empty for [`Idf::None`].
+    pub fn apply(&self, rows: &mut DocumentTermMatrix, idf: &[f64]) {
+        let DocumentTermMatrix { starts, columns, values, lengths, .. } = rows;
         weigh(starts, columns, values, idf, self.norm, |row, values| match self.tf {
             Tf::Count => {}
             Tf::Log => values.iter_mut().for_each(|n| *n = n.ln() + 1.0),
-            Tf::Share => {
+            Tf::Frequency => {
                 let length = f64::from(lengths[row]);
                 values.iter_mut().for_each(|n| *n /= length);
             }
@@ -106,7 +106,7 @@ impl Weighting {
 }
 
 impl Idf {
-    /// The weight of every term that occurs in so many of `n_texts` texts; empty for [`Idf::None`].
+    /// The IDF weight of terms by their document frequency; empty for [`Idf::None`].
     ///
     /// ```
     /// use mercer::text::Idf;
@@ -115,8 +115,8 @@ impl Idf {
     /// assert_eq!(Idf::Smooth.weights(&[1], 3), [2_f64.ln() + 1.0]);
     /// assert_eq!(Idf::Plain.weights(&[1], 3), [3_f64.ln() + 1.0]);
     /// ```
-    pub fn weights(self, documents: &[u64], n_texts: u64) -> Vec<f64> {
-        let all = n_texts as f64;
+    pub fn weights(self, document_frequencies: &[u64], n_documents: u64) -> Vec<f64> {
+        let all = n_documents as f64;
         let weight = |df: &u64| {
             let df = *df as f64;
             match self {
@@ -127,15 +127,20 @@ impl Idf {
                 Idf::InformationPlusOne => (all / (df + 1.0)).ln(),
             }
         };
-        if self == Idf::None { Vec::new() } else { documents.iter().map(weight).collect() }
+        if self == Idf::None {
+            Vec::new()
+        } else {
+            document_frequencies.iter().map(weight).collect()
+        }
     }
 }
 
-/// Multiplies the cells of rows by the weights of their columns and divides every row by its norm.
-/// `first` sees each row's values before. Sums go along the row, so any split gives the same bits.
+/// Multiplies the cells of rows by the IDF weights of their columns and divides every row by its norm.
+/// `first` transforms the values of each row before. Norms are summed within a row, so the result does not
+/// depend on the number of threads.
 ///
 /// # Panics
-/// If the parts do not fit together.
+/// If the lengths of the arrays do not match.
 pub fn weigh(
     starts: &[usize],
     columns: &[i32],
@@ -146,14 +151,14 @@ pub fn weigh(
 ) {
     let n_rows = starts.len().saturating_sub(1);
     let mut rest = values;
-    let mut parts = Vec::with_capacity(n_rows / ROWS + 1);
-    for from in (0..n_rows).step_by(ROWS) {
-        let to = (from + ROWS).min(n_rows);
+    let mut tasks = Vec::with_capacity(n_rows / ROWS_PER_TASK + 1);
+    for from in (0..n_rows).step_by(ROWS_PER_TASK) {
+        let to = (from + ROWS_PER_TASK).min(n_rows);
         let (some, more) = rest.split_at_mut(starts[to] - starts[from]);
-        parts.push((from..to, some));
+        tasks.push((from..to, some));
         rest = more;
     }
-    parts.into_par_iter().for_each(|(rows, values)| {
+    tasks.into_par_iter().for_each(|(rows, values)| {
         let begin = starts[rows.start];
         for row in rows {
             let cells = starts[row]..starts[row + 1];
@@ -163,13 +168,13 @@ pub fn weigh(
                 let weights = columns[cells].iter().map(|j| idf[*j as usize]);
                 values.iter_mut().zip(weights).for_each(|(x, w)| *x *= w);
             }
-            let size = match norm {
+            let length = match norm {
                 Norm::None => continue,
                 Norm::L1 => values.iter().fold(0.0, |sum, x| sum + x.abs()),
                 Norm::L2 => values.iter().fold(0.0, |sum, x| sum + x * x).sqrt(),
             };
-            if size != 0.0 {
-                values.iter_mut().for_each(|x| *x /= size);
+            if length != 0.0 {
+                values.iter_mut().for_each(|x| *x /= length);
             }
         }
     });
@@ -179,8 +184,8 @@ pub fn weigh(
 mod tests {
     use super::*;
 
-    fn rows() -> TextRows {
-        TextRows {
+    fn rows() -> DocumentTermMatrix {
+        DocumentTermMatrix {
             starts: vec![0, 2, 2, 3],
             columns: vec![0, 1, 1],
             values: vec![3.0, 1.0, 2.0],
@@ -196,17 +201,17 @@ mod tests {
     }
 
     #[test]
-    fn frequencies_are_the_lectures_and_scikit_learns() {
+    fn term_frequencies_follow_their_definitions() {
         let tf = |tf| weighed(Weighting { tf, ..Weighting::default() }, &[]);
 
         assert_eq!(tf(Tf::Count), [3.0, 1.0, 2.0]);
-        assert_eq!(tf(Tf::Share), [0.75, 0.25, 0.4]);
+        assert_eq!(tf(Tf::Frequency), [0.75, 0.25, 0.4]);
         assert_eq!(tf(Tf::Log), [3_f64.ln() + 1.0, 1.0, 2_f64.ln() + 1.0]);
         assert_eq!(tf(Tf::Binary), [1.0; 3]);
     }
 
     #[test]
-    fn rows_have_the_norm_asked_for_and_empty_ones_stay_empty() {
+    fn rows_are_normalized_and_empty_rows_stay_empty() {
         let l1 = Weighting { norm: Norm::L1, ..Weighting::default() };
 
         assert_eq!(weighed(l1, &[1.0, 2.0]), [0.6, 0.4, 1.0]);

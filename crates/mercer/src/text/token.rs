@@ -1,4 +1,4 @@
-//! Where words begin and end.
+//! Tokenization into words.
 //!
 //! A word is a run of letters, digits and underscores in any script: Unicode's categories L and N,
 //! which is what Python's `\w` and with it scikit-learn's token pattern `(?u)\b\w\w+\b` mean.
@@ -6,8 +6,7 @@
 use mercer_num::simd::bytes::{ByteClasses, classify_bytes};
 use std::sync::LazyLock;
 
-/// The words of a text in lower case: runs of at least two letters, digits or underscores, in any
-/// script.
+/// The lower-case words of a text: runs of at least two letters, digits or underscores, in any script.
 ///
 /// ```
 /// let words: Vec<String> = mercer::text::words("Win a PRIZE, c'est l'été!").collect();
@@ -20,7 +19,7 @@ pub fn words(text: &str) -> impl Iterator<Item = String> {
     words.into_iter()
 }
 
-/// Entries of 64 bytes that are looked at together.
+/// Windows of 64 bytes that are classified together.
 const WINDOWS: usize = 16;
 
 /// A bit for every code point: whether it is of category L or N.
@@ -47,18 +46,19 @@ pub(super) fn is_space(c: char) -> bool {
     c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c)
 }
 
-/// Hands out where words of at least `least` characters begin and end. Bytes are told apart 64 at a time, and
-/// words begin and end where a bit differs from the one before: no byte is a branch.
+/// Calls `take` with the byte range of every word of at least `min_length` characters. Bytes are classified 64
+/// at a time, and words begin and end where a bit differs from its predecessor, which avoids a branch per
+/// byte.
 #[inline]
-pub(super) fn each_run(text: &str, least: usize, mut take: impl FnMut(usize, usize)) {
+pub(super) fn each_run(text: &str, min_length: usize, mut take: impl FnMut(usize, usize)) {
     let bytes = text.as_bytes();
     let mut windows = [ByteClasses::default(); WINDOWS];
     let (mut from, mut inside) = (0, false);
     let mut beyond = BeyondAscii { seen: 0, over: 0, is_word: false };
     let mut end = |from: usize, to: usize, seen: usize| {
-        // Bytes are characters, unless one beyond ASCII came since the word began.
+        // Every byte is one character, unless the word has characters beyond ASCII.
         let n = if seen > from { text[from..to].chars().count() } else { to - from };
-        if n >= least {
+        if n >= min_length {
             take(from, to);
         }
     };
@@ -83,23 +83,23 @@ pub(super) fn each_run(text: &str, least: usize, mut take: impl FnMut(usize, usi
             }
         }
     }
-    // The bits behind the last byte end every word but one that fills its window.
+    // Bits after the last byte are zero, which ends every word except one that fills its window.
     if inside {
         end(from, bytes.len(), beyond.seen);
     }
 }
 
-/// Characters beyond ASCII.
+/// The state of characters beyond ASCII.
 struct BeyondAscii {
-    /// Where the last of them ended.
+    /// Where the last one ended.
     seen: usize,
-    /// How many bytes of it lie behind its window, and whether they are a word's.
+    /// The number of its bytes in the next window, and whether it is part of a word.
     over: usize,
     is_word: bool,
 }
 
 impl BeyondAscii {
-    /// The bits of those that are part of words, in the window at `base`.
+    /// The bits of characters beyond ASCII that are part of words, in the window at `base`.
     #[cold]
     #[inline(never)]
     fn words(&mut self, text: &str, base: usize, mut others: u64) -> u64 {
@@ -129,23 +129,23 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn runs(text: &str, least: usize) -> Vec<&str> {
+    fn runs(text: &str, min_length: usize) -> Vec<&str> {
         let mut out = Vec::new();
-        each_run(text, least, |from, to| out.push(&text[from..to]));
+        each_run(text, min_length, |from, to| out.push(&text[from..to]));
         out
     }
 
     #[test]
-    fn words_are_what_pythons_pattern_finds() {
+    fn words_match_the_token_pattern_of_python() {
         assert_eq!(runs("don't x_1 a 42 ½ 你好 ⅷⅷ", 2), ["don", "x_1", "42", "你好", "ⅷⅷ"]);
-        // A combining mark is no letter to Python, and neither is an emoji.
+        // Neither a combining mark nor an emoji is a letter in Python.
         assert_eq!(runs("cafe\u{301}s हिन्दी a😀b", 2), ["cafe"]);
         assert_eq!(runs("", 1), [""; 0]);
         assert_eq!(runs("ß é", 1), ["ß", "é"]);
     }
 
     #[test]
-    fn words_go_over_the_end_of_a_window() {
+    fn words_may_cross_window_boundaries() {
         for n in 55..75 {
             let (plain, long) = ("x".repeat(n), "é".repeat(n));
             assert_eq!(runs(&plain, 2), [&plain]);
@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn runs_are_those_of_the_regular_expression(text in r"[a-zA-Z0-9_ .,'éßİ\u{301}你😀½\u{1c}-]{0,200}") {
+        fn words_equal_the_matches_of_the_regular_expression(text in r"[a-zA-Z0-9_ .,'éßİ\u{301}你😀½\u{1c}-]{0,200}") {
             let pattern = regex::Regex::new(r"[\p{L}\p{N}_]{2,}").unwrap();
             let found: Vec<&str> = pattern.find_iter(&text).map(|m| m.as_str()).collect();
             prop_assert_eq!(runs(&text, 2), found);

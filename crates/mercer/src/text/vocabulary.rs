@@ -1,7 +1,8 @@
-//! The terms a model knows, each with its number.
+//! The vocabulary: distinct terms, each with an id.
 //!
-//! In a file, their number comes first and then every term, written as what it shares with the one
-//! before and what follows that, so a sorted vocabulary takes a few bytes a term.
+//! In a model file a vocabulary is front-coded: the number of terms, then for every term the length of the
+//! prefix it shares with its predecessor and the remaining bytes. A sorted vocabulary takes a few bytes per
+//! term.
 
 use super::terms::{Batch, List, Table};
 use crate::error::{Error, Result};
@@ -14,11 +15,11 @@ use std::fmt;
 #[derive(Clone, Default)]
 pub struct Vocabulary {
     terms: List,
-    /// Made when somebody looks for a term: whoever only learns and saves never does.
+    /// Built on the first lookup: a fit that only saves never needs it.
     table: Cached<Table>,
 }
 
-/// A vocabulary in which terms can be found.
+/// A vocabulary with its hash table.
 #[derive(Clone, Copy)]
 pub(super) struct Lookup<'a> {
     terms: &'a List,
@@ -26,10 +27,10 @@ pub(super) struct Lookup<'a> {
 }
 
 impl Vocabulary {
-    /// The terms in their order.
+    /// A vocabulary of terms in their order.
     ///
     /// # Errors
-    /// If one comes twice.
+    /// If a term is repeated.
     ///
     /// ```
     /// let vocabulary = mercer::text::Vocabulary::new(["ham", "spam"])?;
@@ -46,7 +47,7 @@ impl Vocabulary {
     fn of(terms: List) -> Result<Vocabulary> {
         let vocabulary = Vocabulary { terms, table: Cached::default() };
         let terms = &vocabulary.terms;
-        // Terms in order are distinct where neighbors are.
+        // Sorted terms are distinct if neighbors are.
         if (1..terms.len()).all(|id| terms.term(id - 1) < terms.term(id)) {
             return Ok(vocabulary);
         }
@@ -61,28 +62,28 @@ impl Vocabulary {
         }
     }
 
-    /// Makes it ready for terms to be found in.
+    /// Builds the hash table, if needed.
     pub(super) fn lookup(&self) -> Lookup<'_> {
-        let distinct = || Table::of(&self.terms).expect("terms were seen to be distinct");
+        let distinct = || Table::of(&self.terms).expect("terms are distinct");
         Lookup { terms: &self.terms, table: self.table.get(distinct) }
     }
 
-    /// How many terms there are.
+    /// The number of terms.
     pub fn len(&self) -> usize {
         self.terms.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no terms.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The term of a number.
+    /// The term of an id.
     ///
     /// # Panics
-    /// If there is none.
+    /// If the id is out of range.
     pub fn term(&self, id: usize) -> &str {
-        // Terms come in as text, or as what a reader cut from one.
+        // Terms are valid UTF-8, or slices of valid UTF-8 cut by a reader.
         std::str::from_utf8(self.terms.term(id)).unwrap_or("\u{fffd}")
     }
 
@@ -91,7 +92,7 @@ impl Vocabulary {
         (0..self.len()).map(|id| self.term(id))
     }
 
-    /// The number of a term.
+    /// The id of a term.
     pub fn find(&self, term: &str) -> Option<usize> {
         let Lookup { terms, table } = self.lookup();
         table.find(terms, term.as_bytes()).map(|id| id as usize)
@@ -109,7 +110,7 @@ impl Vocabulary {
             out.extend_from_slice(&term[shared..]);
             before = term;
         }
-        // Whatever lies behind it in a file starts on a multiple of eight.
+        // The next array of the file starts at a multiple of eight bytes.
         out.resize(out.len().next_multiple_of(8), 0);
         out
     }
@@ -136,20 +137,20 @@ impl Vocabulary {
 }
 
 impl Lookup<'_> {
-    /// Puts the term that lies in a text from one place to another behind the others of a batch.
+    /// Appends the term in a byte range of a text to a batch.
     #[inline]
     pub(super) fn push(&self, text: &[u8], from: usize, to: usize, batch: &mut Batch) {
         self.table.push(text, from, to, batch);
     }
 
-    /// Hands out the numbers of those terms of a batch that are there.
+    /// Calls `take` with the ids of the terms of a batch that are in the vocabulary.
     #[inline]
     pub(super) fn known_ids(&self, batch: &Batch, take: impl FnMut(u32)) {
         self.table.known_ids(self.terms, batch, take);
     }
 }
 
-/// Seven bits a byte, the lowest first; the high bit says that more follow.
+/// LEB128: seven bits per byte, the lowest first; the high bit is set if more bytes follow.
 fn push_number(out: &mut Vec<u8>, mut n: usize) {
     while n >= 0x80 {
         out.push(n as u8 | 0x80);
@@ -200,7 +201,7 @@ impl<'de> Deserialize<'de> for Vocabulary {
             }
 
             fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> std::result::Result<Vocabulary, E> {
-                Vocabulary::unpacked(bytes).ok_or_else(|| E::custom("the vocabulary is damaged"))
+                Vocabulary::unpacked(bytes).ok_or_else(|| E::custom("the vocabulary is corrupt"))
             }
 
             fn visit_seq<A: de::SeqAccess<'de>>(
@@ -223,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vocabulary_survives_its_bytes_and_is_smaller_there() {
+    fn packing_round_trips_and_compresses() {
         let terms: Vec<String> = (1000..3000).map(|i| format!("wort{i}")).collect();
         let vocabulary = Vocabulary::new(&terms).unwrap();
 
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn damaged_bytes_are_refused() {
+    fn corrupt_bytes_are_refused() {
         for bytes in [&[1, 1, b'a'][..], &[0, 2, b'a'], &[0x80], &[0, 1, 0xff], &[0, 1, b'a', 1, 0]]
         {
             assert!(Vocabulary::unpacked(bytes).is_none(), "{bytes:?}");
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn a_term_comes_once() {
+    fn repeated_terms_are_refused() {
         let twice = Vocabulary::new(["a", "c", "b", "c", "a"]).unwrap_err();
 
         assert!(twice.to_string().contains("`c` twice"), "{twice}");
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_found_in_any_order() {
+    fn terms_are_found_in_sorted_and_unsorted_vocabularies() {
         for terms in [["ab", "b", "long enough for a hash"], ["long enough for a hash", "b", "ab"]]
         {
             let vocabulary = Vocabulary::new(terms).unwrap();

@@ -5,7 +5,7 @@ use mercer::data::{Classes, Column, Kind, Levels, Stream, Table, Values};
 use mercer::data::{Field, Schema};
 use mercer::model::Monitor;
 use mercer::preprocess::{CategoryEncoding, Features, KnownTerms, Reads, Recipe, Step};
-use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, tally};
+use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, count_terms};
 use mercer::train::{Goal, Outcome, Trained, Training, train};
 use std::sync::Arc;
 
@@ -53,10 +53,10 @@ fn trained(steps: &[&str]) -> Trained {
 #[test]
 fn a_streamed_column_has_the_weights_of_its_texts_in_memory() {
     let texts: Vec<&str> = MAILS.iter().map(|m| m.0).collect();
-    let tallied = tally(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
-    let idf = Idf::Smooth.weights(tallied.documents(), 6);
-    let keep = tallied.keep(&Selection::default()).unwrap();
-    let (vocabulary, mut rows) = tallied.counts(&keep);
+    let counts = count_terms(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
+    let idf = Idf::Smooth.weights(counts.document_frequencies(), 6);
+    let keep = counts.keep(&Selection::default()).unwrap();
+    let (vocabulary, mut rows) = counts.select(&keep);
     Weighting::TF_IDF.apply(&mut rows, &idf);
     let expected = rows.into_sparse().to_dense();
 
@@ -96,7 +96,7 @@ fn a_vocabulary_takes_few_bytes_in_a_file_and_damage_is_found() {
     let mut broken = model;
     let Step::Text(step) = &mut broken.features.steps[0] else { panic!("no text") };
     let KnownTerms::Vocabulary(counts) = &mut Arc::make_mut(step).terms else { panic!("no words") };
-    counts.documents[0] = 7;
+    counts.frequencies[0] = 7;
 
     let refused = Trained::from_bytes(&broken.to_bytes().unwrap()).unwrap_err();
     assert!(refused.to_string().contains("no texts could have given"), "{refused}");
