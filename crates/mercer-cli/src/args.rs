@@ -140,7 +140,7 @@ pub struct Train {
     pub likelihoods: Vec<(String, String)>,
     /// Prepare columns: impute=mean|median|NUMBER, scale=standard|min-max,
     /// bins=equal-width:N|equal-frequency:N, words=indicators|ignore (may repeat). For columns of
-    /// text: text=counts|binary|tf-idf|lecture, or in parts tf=count|log|share|binary,
+    /// text: text=counts|binary|tf-idf|lecture, or in parts tf=count|log|frequency|binary,
     /// idf=none|smooth|plain|information|information-plus-one, norm=none|l1|l2; ngrams=1-2,
     /// terms=words|unicode-words|characters|characters-in-words, pattern=REGEX, case=keep,
     /// accents=ascii|unicode, stop-words=english|LIST, stem=LANGUAGE, min-df=2, max-df=0.5,
