@@ -1,7 +1,7 @@
 //! From posteriors to answers: costs, rejection, new priors, thresholds.
 
 use crate::error::raised;
-use mercer::decision::risk::{TwoNormals, bayes_risk as bayes_risk_of};
+use mercer::decision::risk::{TwoGaussians, bayes_risk as bayes_risk_of};
 use mercer::decision::{self as core, Action, Costs, DecisionRule, RegressionLoss};
 use mercer_num::Matrix;
 use numpy::{IntoPyArray, PyArray1, PyArray2, PyReadonlyArray2};
@@ -79,17 +79,21 @@ pub fn new_priors(old: Vec<f64>, given: Vec<(usize, f64)>) -> PyResult<Vec<f64>>
 }
 
 /// Threshold, false-positive rate and true-positive rate.
-type Cut = (f64, f64, f64);
+type OperatingPoint = (f64, f64, f64);
 
-fn cut(cut: mercer::Result<core::Cut>) -> PyResult<Cut> {
-    let cut = cut.map_err(raised)?;
-    Ok((cut.threshold, cut.false_positive_rate, cut.true_positive_rate))
+fn point(point: mercer::Result<core::OperatingPoint>) -> PyResult<OperatingPoint> {
+    let point = point.map_err(raised)?;
+    Ok((point.threshold, point.false_positive_rate, point.true_positive_rate))
 }
 
 /// The cut-off that finds most while at most a share of the negative rows is called positive.
 #[pyfunction]
-pub fn neyman_pearson(scores: Vec<f64>, positive: Vec<bool>, max_rate: f64) -> PyResult<Cut> {
-    cut(core::neyman_pearson(&scores, &positive, max_rate))
+pub fn neyman_pearson(
+    scores: Vec<f64>,
+    positive: Vec<bool>,
+    max_rate: f64,
+) -> PyResult<OperatingPoint> {
+    point(core::neyman_pearson(&scores, &positive, max_rate))
 }
 
 /// The cut-off whose worse mistake, weighted by its cost, is as rare as it can be.
@@ -100,8 +104,8 @@ pub fn minimax_threshold(
     positive: Vec<bool>,
     alarm_cost: f64,
     miss_cost: f64,
-) -> PyResult<Cut> {
-    cut(core::minimax_threshold(&scores, &positive, alarm_cost, miss_cost))
+) -> PyResult<OperatingPoint> {
+    point(core::minimax_threshold(&scores, &positive, alarm_cost, miss_cost))
 }
 
 /// The log-density below which a row is called a stranger.
@@ -153,5 +157,5 @@ pub fn bayes_risk(
 /// The Bayes error of two classes that are bell curves over one number.
 #[pyfunction]
 pub fn two_normals_error(prior: f64, means: [f64; 2], variances: [f64; 2]) -> PyResult<f64> {
-    Ok(TwoNormals::new(prior, means, variances).map_err(raised)?.bayes_error())
+    Ok(TwoGaussians::new(prior, means, variances).map_err(raised)?.bayes_error())
 }

@@ -47,9 +47,9 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
                 if let Some(rule) = &rule {
                     risk = decide(rule, &mut log_proba, &rows.codes)?;
                 }
-                judged.judge(&rows.codes, &log_proba);
+                judged.push(&rows.codes, &log_proba);
             } else if let Some(able) = able.classifier() {
-                judged.judge_guesses(&rows.codes, &able.predict(&rows.rows())?);
+                judged.push_predictions(&rows.codes, &able.predict(&rows.rows())?);
             } else {
                 return Err(model.estimator.unable("tell classes"));
             }
@@ -109,7 +109,7 @@ fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
             Ok((rows.numbers, predicted))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
-        judged.iter().for_each(|(truth, predicted)| evaluation.judge(truth, predicted));
+        judged.iter().for_each(|(truth, predicted)| evaluation.push(truth, predicted));
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });

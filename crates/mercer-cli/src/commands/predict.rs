@@ -90,7 +90,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         session.say(&format!(
             "expected risk {:.6}, {:.2} % of the rows rejected",
             report.expected_risk,
-            100.0 * report.rejected_share
+            100.0 * report.rejected_fraction
         ));
     }
     if n_unseen > 0 {

@@ -233,7 +233,7 @@ pub fn decision(report: &RiskReport) -> Result<()> {
     if let Some(risk) = report.empirical_risk {
         writeln!(out, "empirical risk {risk:.6} a row, by the truth")?;
     }
-    writeln!(out, "rejected       {:.2} % of the rows", 100.0 * report.rejected_share)?;
+    writeln!(out, "rejected       {:.2} % of the rows", 100.0 * report.rejected_fraction)?;
     if let Some(accuracy) = report.accuracy_of_answered {
         writeln!(out, "accuracy       {accuracy:.4} on the rows that were answered")?;
     }

@@ -55,7 +55,9 @@ fn doubtful_rows_are_rejected_and_the_rest_is_better() {
     let rejected = said.lines().skip(1).filter(|line| line.starts_with(',')).count();
     assert!(rejected > 0);
     let decision = &judged["decision"];
-    assert!((decision["rejected_share"].as_f64().unwrap() - rejected as f64 / 150.0).abs() < 1e-12);
+    assert!(
+        (decision["rejected_fraction"].as_f64().unwrap() - rejected as f64 / 150.0).abs() < 1e-12
+    );
     let answered = decision["accuracy_of_answered"].as_f64().unwrap();
     assert!(answered > judged["accuracy"]["value"].as_f64().unwrap());
     assert!(decision["expected_risk"].as_f64().unwrap() > 0.0);
@@ -187,7 +189,7 @@ fn a_stored_decision_is_used_until_flags_say_otherwise() {
     let both = ["--reject", "0.3", "--prior", "virginica=0.8"];
     assert_eq!(ask("told.mercer", &["--reject", "0.3"]), ask("iris.mercer", &both));
     let judged = folder.json(&["evaluate", "told.mercer", &iris, "--json"]);
-    assert!(judged["decision"]["rejected_share"].as_f64().unwrap() > 0.0);
+    assert!(judged["decision"]["rejected_fraction"].as_f64().unwrap() > 0.0);
     assert!(folder.output(&["inspect", "told.mercer"]).contains("over 0.1"));
     // Trained with the flags, it is the same model.
     let train = ["train", &iris, "--target", "species", "--folds", "0", "--no-report", "--out"];

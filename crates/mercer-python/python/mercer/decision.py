@@ -20,7 +20,7 @@ from ._mercer import two_normals_error
 from .base import Estimator
 
 __all__ = [
-    "Cut",
+    "OperatingPoint",
     "DecisionClassifier",
     "Decisions",
     "bayes_risk",
@@ -45,7 +45,7 @@ class Decisions(NamedTuple):
     proba: NDArray[np.float64]
 
 
-class Cut(NamedTuple):
+class OperatingPoint(NamedTuple):
     """A cut-off: scores of at least the threshold are answered yes."""
 
     threshold: float
@@ -88,17 +88,17 @@ def decide(
     return Decisions(*_mercer.decide(log_proba, _matrix(cost), reject, old, new))
 
 
-def neyman_pearson(scores: ArrayLike, positive: ArrayLike, max_rate: float) -> Cut:
+def neyman_pearson(scores: ArrayLike, positive: ArrayLike, max_rate: float) -> OperatingPoint:
     """The cut-off that finds most while at most ``max_rate`` of the negative rows are called
     positive."""
-    return Cut(*_mercer.neyman_pearson(_floats(scores), _truths(positive), max_rate))
+    return OperatingPoint(*_mercer.neyman_pearson(_floats(scores), _truths(positive), max_rate))
 
 
 def minimax_threshold(
     scores: ArrayLike, positive: ArrayLike, alarm_cost: float = 1.0, miss_cost: float = 1.0
-) -> Cut:
+) -> OperatingPoint:
     """The cut-off whose worse mistake, weighted by its cost, is as rare as it can be."""
-    return Cut(
+    return OperatingPoint(
         *_mercer.minimax_threshold(_floats(scores), _truths(positive), alarm_cost, miss_cost)
     )
 

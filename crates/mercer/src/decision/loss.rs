@@ -1,16 +1,16 @@
-//! What a wrong answer costs.
+//! Loss functions: the loss matrix of a classifier and losses of regression.
 
 use crate::error::{Error, Result};
 use mercer_num::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// The cost of every answer to every truth, and of giving none.
+/// The loss of every prediction for every true class, and of a rejection.
 ///
 /// ```
 /// use mercer::decision::Costs;
-/// // To miss an illness costs ten times what a false alarm costs.
+/// // A miss costs ten times as much as a false alarm.
 /// let costs = Costs::new(ndarray::array![[0.0, 1.0], [10.0, 0.0]])?;
-/// // So an alarm is right from one chance in eleven.
+/// // The positive class is predicted from a probability of 1/11.
 /// assert_eq!(costs.threshold(), Some(1.0 / 11.0));
 /// # Ok::<(), mercer::Error>(())
 /// ```
@@ -22,17 +22,17 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// Every mistake costs one: the rule is then to answer the most probable class.
+    /// 0-1 loss: every error costs one, and the best rule predicts the most probable class.
     pub fn zero_one(n_classes: usize) -> Costs {
         let matrix =
             Matrix::from_shape_fn((n_classes, n_classes), |(c, a)| f64::from(u8::from(c != a)));
         Costs { matrix, reject: None }
     }
 
-    /// One row a true class, one column an answer. Gains are negative costs.
+    /// One row per true class, one column per predicted class. Gains are negative costs.
     ///
     /// # Errors
-    /// If it is not square, or a cost is not finite.
+    /// If the matrix is not square, or a cost is not finite.
     pub fn new(matrix: Matrix) -> Result<Costs> {
         let (rows, columns) = matrix.dim();
         if rows == 0 {
@@ -52,7 +52,7 @@ impl Costs {
         for ((c, a), cost) in matrix.indexed_iter() {
             if !cost.is_finite() {
                 return Err(Error::Number {
-                    what: format!("the cost of answer {} to class {}", a + 1, c + 1),
+                    what: format!("the cost of predicting class {} for class {}", a + 1, c + 1),
                     value: *cost,
                     expected: "a finite number".into(),
                 });
@@ -61,7 +61,7 @@ impl Costs {
         Ok(Costs { matrix, reject: None })
     }
 
-    /// Allows to give no answer, at a cost.
+    /// Adds the reject option with its cost.
     ///
     /// # Errors
     /// If the cost is not finite.
@@ -77,31 +77,31 @@ impl Costs {
         Ok(self)
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn n_classes(&self) -> usize {
         self.matrix.nrows()
     }
 
-    /// One row a true class, one column an answer.
+    /// One row per true class, one column per predicted class.
     pub fn matrix(&self) -> &Matrix {
         &self.matrix
     }
 
-    /// What giving no answer costs, where that is allowed.
+    /// The cost of a rejection; `None` if there is no reject option.
     pub fn reject(&self) -> Option<f64> {
         self.reject
     }
 
-    /// What an answer costs when a class is true.
+    /// The cost of a prediction for a true class.
     ///
     /// # Panics
-    /// If there is no such class.
-    pub fn cost(&self, truth: usize, answer: usize) -> f64 {
-        self.matrix[[truth, answer]]
+    /// If a class is out of range.
+    pub fn cost(&self, truth: usize, predicted: usize) -> f64 {
+        self.matrix[[truth, predicted]]
     }
 
-    /// For two classes, the probability of the second from which it is the answer: the odds of the
-    /// costs. `None` where there are more classes, or where one answer is never the better one.
+    /// For two classes, the probability from which the second is predicted. `None` if there are more classes, or if
+    /// one class is never the better prediction.
     pub fn threshold(&self) -> Option<f64> {
         if self.n_classes() != 2 {
             return None;
@@ -112,23 +112,23 @@ impl Costs {
     }
 }
 
-/// What a wrong number costs.
+/// A regression loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RegressionLoss {
-    /// `(y − a)²`: answered best by the mean.
+    /// `(y − a)²`, minimized by the mean.
     Squared,
-    /// `|y − a|`: answered best by the median.
+    /// `|y − a|`, minimized by the median.
     Absolute,
-    /// `q (y − a)` when the answer is too low, `(1 − q)(a − y)` when it is too high: answered best
-    /// by the `q`-quantile.
+    /// The pinball loss, `q (y − a)` if `a < y` and `(1 − q)(a − y)` otherwise, minimized by the
+    /// `q`-quantile.
     Quantile(f64),
 }
 
 impl RegressionLoss {
-    /// What an answer costs when `y` is true.
-    pub fn loss(&self, y: f64, answer: f64) -> f64 {
-        let d = y - answer;
+    /// The loss of a prediction for the target `y`.
+    pub fn loss(&self, y: f64, predicted: f64) -> f64 {
+        let d = y - predicted;
         match self {
             RegressionLoss::Squared => d * d,
             RegressionLoss::Absolute => d.abs(),
@@ -136,8 +136,7 @@ impl RegressionLoss {
         }
     }
 
-    /// The answer of least expected loss where `values` have these weights. Of several that are as
-    /// good, the smallest.
+    /// The prediction of least expected loss for a distribution given as values and weights. Ties go to the smallest.
     ///
     /// ```
     /// use mercer::decision::RegressionLoss;
@@ -149,10 +148,10 @@ impl RegressionLoss {
     /// ```
     ///
     /// # Errors
-    /// If lengths differ, nothing has weight, or a number is not what it must be.
+    /// If lengths differ, all weights are zero, or a value, weight or quantile is invalid.
     pub fn best(&self, values: &[f64], weights: &[f64]) -> Result<f64> {
         let total = self.check(values, weights)?;
-        let share = match self {
+        let quantile = match self {
             RegressionLoss::Squared => {
                 let first = values[0];
                 let shift: f64 = values.iter().zip(weights).map(|(y, w)| w * (y - first)).sum();
@@ -166,21 +165,21 @@ impl RegressionLoss {
         let mut below = 0.0;
         for i in &order {
             below += weights[*i];
-            // Tenths add up to a little less than they should.
-            if below >= share * total * (1.0 - 1e-12) {
+            // The sum of ten tenths may round to less than one.
+            if below >= quantile * total * (1.0 - 1e-12) {
                 return Ok(values[*i]);
             }
         }
         Ok(order.last().map_or(f64::NAN, |i| values[*i]))
     }
 
-    /// The expected loss of an answer.
+    /// The expected loss of a prediction.
     ///
     /// # Errors
     /// As [`RegressionLoss::best`].
-    pub fn risk(&self, values: &[f64], weights: &[f64], answer: f64) -> Result<f64> {
+    pub fn risk(&self, values: &[f64], weights: &[f64], predicted: f64) -> Result<f64> {
         let total = self.check(values, weights)?;
-        let sum: f64 = values.iter().zip(weights).map(|(y, w)| w * self.loss(*y, answer)).sum();
+        let sum: f64 = values.iter().zip(weights).map(|(y, w)| w * self.loss(*y, predicted)).sum();
         Ok(sum / total)
     }
 
@@ -220,17 +219,17 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn bad_costs_are_named() {
+    fn invalid_costs_are_refused() {
         let wide = Costs::new(array![[0.0, 1.0, 2.0], [1.0, 0.0, 2.0]]).unwrap_err();
-        let endless = Costs::new(array![[0.0, f64::INFINITY], [1.0, 0.0]]).unwrap_err();
+        let infinite = Costs::new(array![[0.0, f64::INFINITY], [1.0, 0.0]]).unwrap_err();
 
         assert!(matches!(wide, Error::Length { found: 3, expected: 2, .. }));
-        assert!(endless.to_string().contains("answer 2 to class 1"));
+        assert!(infinite.to_string().contains("predicting class 2 for class 1"));
         assert!(Costs::zero_one(2).with_reject(f64::NAN).is_err());
     }
 
     #[test]
-    fn no_other_answer_is_better() {
+    fn no_other_prediction_has_less_risk() {
         let values = [3.0, -1.0, 4.0, 1.5, 9.0];
         let weights = [1.0, 2.0, 0.5, 3.0, 0.25];
 

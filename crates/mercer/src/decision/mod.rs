@@ -1,19 +1,19 @@
-//! From a posterior to an action: what it costs to be wrong decides.
+//! Bayes decision theory: from a posterior to the action of least expected loss.
 //!
-//! - [`loss`]: what a wrong answer costs
-//! - [`rule`]: the action of least expected loss
-//! - [`threshold`]: cut-offs chosen for a wanted rate
-//! - [`densities`]: cut-offs for strangers, kept with a model
-//! - [`risk`]: what a rule costs on average
+//! - [`loss`]: the loss matrix and regression losses
+//! - [`rule`]: the Bayes decision rule with a reject option
+//! - [`threshold`]: thresholds chosen by error rates
+//! - [`outliers`]: thresholds on the log-density
+//! - [`risk`]: expected and empirical risk, Bayes risk
 
-pub mod densities;
 pub mod loss;
+pub mod outliers;
 pub mod risk;
 pub mod rule;
 pub mod threshold;
 
-pub use densities::Densities;
 pub use loss::{Costs, RegressionLoss};
+pub use outliers::{Densities, outlier_threshold};
 pub use risk::{Risk, RiskReport};
 pub use rule::{Action, Decision, DecisionRule, minimax, new_priors, reweight};
-pub use threshold::{Cut, minimax_threshold, neyman_pearson, outlier_threshold};
+pub use threshold::{OperatingPoint, minimax_threshold, neyman_pearson};

@@ -1,7 +1,7 @@
-//! What a decision rule costs: by its own account, on rows whose truth is known, and at best.
+//! The risk of a decision rule: expected, empirical, and the Bayes risk.
 //!
-//! `R(h) = E[L(y, h(x))]`. Where `p(x, y)` is known the least that any rule can reach is the Bayes risk;
-//! where it is not, the mean over rows stands for it.
+//! `R(h) = E[L(y, h(x))]`. The Bayes risk is the minimum over all rules, known if `p(x, y)` is; the empirical risk
+//! is the mean over rows of known class.
 
 use super::{Action, Costs, Decision};
 use crate::error::{Error, Result};
@@ -10,34 +10,34 @@ use mercer_num::Matrix;
 use mercer_num::special::normal_tails;
 use serde::Serialize;
 
-/// Sums over decided rows.
+/// Sums over decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Risk {
     n: f64,
-    n_judged: f64,
+    n_labeled: f64,
     expected: f64,
     empirical: f64,
     rejected: f64,
     correct: f64,
 }
 
-/// The figures of a decision rule.
+/// The risk of a decision rule.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct RiskReport {
-    /// Rows decided.
+    /// The number of rows.
     pub rows: u64,
-    /// The mean cost the rule itself expects, by the posterior it was given.
+    /// The mean expected loss under the posterior.
     pub expected_risk: f64,
-    /// The mean cost in truth, where the truth is known.
+    /// The mean loss on rows of known class.
     pub empirical_risk: Option<f64>,
-    /// The share of rows it gave no answer to.
-    pub rejected_share: f64,
-    /// Of the rows it answered, the share it answered rightly, where the truth is known.
+    /// The fraction of rows that are rejected.
+    pub rejected_fraction: f64,
+    /// The accuracy on rows of known class that are not rejected.
     pub accuracy_of_answered: Option<f64>,
 }
 
 impl Risk {
-    /// Adds a row; `truth` where it is known.
+    /// Adds a decision, with the true class if it is known.
     pub fn push(&mut self, costs: &Costs, decision: &Decision, truth: Option<usize>) {
         self.n += 1.0;
         self.expected += decision.risk;
@@ -47,40 +47,40 @@ impl Risk {
         };
         self.rejected += f64::from(u8::from(answer.is_none()));
         let Some(truth) = truth else { return };
-        self.n_judged += 1.0;
-        // A rejection costs what it was expected to.
+        self.n_labeled += 1.0;
+        // The cost of a rejection does not depend on the class.
         self.empirical += answer.map_or(decision.risk, |answer| costs.cost(truth, answer));
         self.correct += f64::from(u8::from(answer == Some(truth)));
     }
 
-    /// Adds the rows of another.
+    /// Adds the sums of other rows.
     pub fn merge(&mut self, other: &Risk) {
         self.n += other.n;
-        self.n_judged += other.n_judged;
+        self.n_labeled += other.n_labeled;
         self.expected += other.expected;
         self.empirical += other.empirical;
         self.rejected += other.rejected;
         self.correct += other.correct;
     }
 
-    /// The figures; `None` before any row.
+    /// The report; `None` without rows.
     pub fn report(&self) -> Option<RiskReport> {
         let mean = |sum: f64, n: f64| (n > 0.0).then(|| sum / n);
-        let judged = self.n_judged > 0.0;
+        let labeled = self.n_labeled > 0.0;
         Some(RiskReport {
             rows: self.n as u64,
             expected_risk: mean(self.expected, self.n)?,
-            empirical_risk: mean(self.empirical, self.n_judged),
-            rejected_share: mean(self.rejected, self.n)?,
-            accuracy_of_answered: mean(self.correct, self.n - self.rejected).filter(|_| judged),
+            empirical_risk: mean(self.empirical, self.n_labeled),
+            rejected_fraction: mean(self.rejected, self.n)?,
+            accuracy_of_answered: mean(self.correct, self.n - self.rejected).filter(|_| labeled),
         })
     }
 }
 
-/// The Bayes risk of a table `p(x, y)`, one row an `x`, one column a class: every `x` gets its best answer.
+/// The Bayes risk of a joint distribution `p(x, y)`, with one row per `x` and one column per class.
 ///
 /// # Errors
-/// If the table is not one of probabilities, or the costs are of other classes.
+/// If the cells are not probabilities that sum to one, or the costs have another number of classes.
 pub fn bayes_risk(joint: &Matrix, costs: &Costs) -> Result<f64> {
     if joint.ncols() != costs.n_classes() {
         return Err(Error::Columns { found: joint.ncols(), expected: costs.n_classes() });
@@ -92,28 +92,28 @@ pub fn bayes_risk(joint: &Matrix, costs: &Costs) -> Result<f64> {
     if (sum - 1.0).abs() > crate::probability::SLACK {
         return Err(Error::NotOne { what: "the cells of p(x, y)".into(), sum });
     }
-    let least = |row: ndarray::ArrayView1<'_, f64>| {
-        let answers = row.dot(costs.matrix());
+    let minimum = |row: ndarray::ArrayView1<'_, f64>| {
+        let risks = row.dot(costs.matrix());
         let reject = costs.reject().map_or(f64::INFINITY, |cost| cost * row.sum());
-        answers.iter().copied().fold(reject, f64::min)
+        risks.iter().copied().fold(reject, f64::min)
     };
-    Ok(joint.outer_iter().map(least).sum())
+    Ok(joint.outer_iter().map(minimum).sum())
 }
 
-/// Two classes, each a bell curve over one number.
+/// Two classes with univariate Gaussian class-conditional densities.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct TwoNormals {
+pub struct TwoGaussians {
     prior: f64,
     means: [f64; 2],
     variances: [f64; 2],
 }
 
-impl TwoNormals {
+impl TwoGaussians {
     /// The first class has probability `prior`.
     ///
     /// # Errors
-    /// If the prior is no probability, a mean not finite or a variance not above zero.
-    pub fn new(prior: f64, means: [f64; 2], variances: [f64; 2]) -> Result<TwoNormals> {
+    /// If the prior is not a probability, a mean is not finite, or a variance is not positive.
+    pub fn new(prior: f64, means: [f64; 2], variances: [f64; 2]) -> Result<TwoGaussians> {
         check_probability(|| "the prior".into(), prior)?;
         for (mean, variance) in means.into_iter().zip(variances) {
             if !mean.is_finite() {
@@ -122,16 +122,16 @@ impl TwoNormals {
             }
             check_positive("a variance", variance)?;
         }
-        Ok(TwoNormals { prior, means, variances })
+        Ok(TwoGaussians { prior, means, variances })
     }
 
-    /// Where the best answer changes: no, one or two points in order.
+    /// The decision boundaries: zero, one or two points in order.
     ///
     /// `log P(1) p(x | 1) = log P(2) p(x | 2)` is a quadratic in `x`, linear for equal variances.
     pub fn boundaries(&self) -> Vec<f64> {
         let [m, n] = self.means;
         let [v, w] = self.variances;
-        // With x counted from the middle of the means, which keeps the coefficients small.
+        // Centered at the midpoint of the means, which keeps the coefficients small.
         let half = 0.5 * (n - m);
         let a = 0.5 / w - 0.5 / v;
         let b = -half / v - half / w;
@@ -143,24 +143,24 @@ impl TwoNormals {
         if a == 0.0 {
             return vec![middle - c / b];
         }
-        let root = b * b - 4.0 * a * c;
-        if root <= 0.0 {
+        let discriminant = b * b - 4.0 * a * c;
+        if discriminant <= 0.0 {
             return Vec::new();
         }
-        // The larger root first; the other from their product, which does not cancel.
-        let q = -0.5 * (b + root.sqrt().copysign(b));
+        // The root of larger magnitude; the other follows from their product without cancellation.
+        let q = -0.5 * (b + discriminant.sqrt().copysign(b));
         let mut points = vec![middle + q / a, middle + c / q];
         points.sort_by(f64::total_cmp);
         points
     }
 
-    /// The Bayes error: the share of rows that even the best rule gets wrong.
+    /// The Bayes error: the error rate of the best rule.
     ///
     /// ```
-    /// use mercer::decision::risk::TwoNormals;
-    /// let apart = TwoNormals::new(0.5, [0.0, 2.0], [1.0, 1.0])?;
-    /// // Φ(−1): the curves cross one deviation from either mean.
-    /// assert!((apart.bayes_error() - 0.158655253931457).abs() < 1e-14);
+    /// use mercer::decision::risk::TwoGaussians;
+    /// let classes = TwoGaussians::new(0.5, [0.0, 2.0], [1.0, 1.0])?;
+    /// // Φ(−1): the boundary is one standard deviation from either mean.
+    /// assert!((classes.bayes_error() - 0.158655253931457).abs() < 1e-14);
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn bayes_error(&self) -> f64 {
@@ -170,31 +170,31 @@ impl TwoNormals {
         ends.push(f64::INFINITY);
         let error: f64 = ends
             .windows(2)
-            .map(|piece| {
-                // On a piece one class is the answer everywhere: the mistakes are the other's share.
-                let first = self.prior * self.between(0, piece);
-                let second = (1.0 - self.prior) * self.between(1, piece);
-                if self.first_wins(piece) { second } else { first }
+            .map(|interval| {
+                // One class is predicted on the whole interval: the error is the probability of the other.
+                let first = self.prior * self.between(0, interval);
+                let second = (1.0 - self.prior) * self.between(1, interval);
+                if self.first_wins(interval) { second } else { first }
             })
             .sum();
         error.clamp(0.0, 0.5)
     }
 
-    fn between(&self, class: usize, piece: &[f64]) -> f64 {
+    fn between(&self, class: usize, interval: &[f64]) -> f64 {
         let deviation = self.variances[class].sqrt();
         let at = |x: f64| normal_tails((x - self.means[class]) / deviation);
-        let (low, high) = (at(piece[0]), at(piece[1]));
-        // From the nearer tail, so that a thin piece keeps its digits.
+        let (low, high) = (at(interval[0]), at(interval[1]));
+        // From the nearer tail, which avoids cancellation.
         if low.lower < 0.5 { high.lower - low.lower } else { low.upper - high.upper }
     }
 
-    /// Whether the first class is the answer at a point inside a piece.
-    fn first_wins(&self, piece: &[f64]) -> bool {
+    /// Whether the first class is predicted inside an interval.
+    fn first_wins(&self, interval: &[f64]) -> bool {
         let spread = (self.variances[0] + self.variances[1]).sqrt();
-        let x = match (piece[0].is_finite(), piece[1].is_finite()) {
-            (true, true) => 0.5 * (piece[0] + piece[1]),
-            (true, false) => piece[0] + spread,
-            (false, true) => piece[1] - spread,
+        let x = match (interval[0].is_finite(), interval[1].is_finite()) {
+            (true, true) => 0.5 * (interval[0] + interval[1]),
+            (true, false) => interval[0] + spread,
+            (false, true) => interval[1] - spread,
             (false, false) => self.means[0],
         };
         let log = |class: usize, prior: f64| {
@@ -216,7 +216,7 @@ mod tests {
     use ndarray::array;
 
     /// `∫ min(p(1, x), p(2, x)) dx` by small steps.
-    fn integrated(two: &TwoNormals) -> f64 {
+    fn integrated(two: &TwoGaussians) -> f64 {
         let log = |c: usize, p: f64, x: f64| {
             (p.ln() + mercer_num::special::normal_log_density(x, two.means[c], two.variances[c]))
                 .exp()
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closed_form_is_the_integral() {
+    fn the_closed_form_equals_the_integral() {
         for (prior, means, variances) in [
             (0.5, [0.0, 2.0], [1.0, 1.0]),
             (0.8, [-1.0, 2.0], [1.0, 1.0]),
@@ -239,7 +239,7 @@ mod tests {
             (0.97, [0.0, 0.5], [4.0, 1.0]),
             (0.4, [1.0, 1.0], [2.0, 2.0]),
         ] {
-            let two = TwoNormals::new(prior, means, variances).unwrap();
+            let two = TwoGaussians::new(prior, means, variances).unwrap();
 
             let (closed, sum) = (two.bayes_error(), integrated(&two));
 
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn no_rule_is_better_than_bayes() {
+    fn the_bayes_risk_is_the_minimum() {
         let joint = array![[0.3, 0.1], [0.05, 0.25], [0.15, 0.15]];
         let costs = Costs::new(array![[0.0, 1.0], [4.0, 0.0]]).unwrap();
 
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_merge_to_the_whole() {
+    fn merged_risks_equal_the_whole() {
         let costs = Costs::zero_one(2).with_reject(0.3).unwrap();
         let rule = DecisionRule::new(costs.clone());
         let rows = [([0.9, 0.1], 0), ([0.6, 0.4], 1), ([0.2, 0.8], 0)];
@@ -281,10 +281,10 @@ mod tests {
         let merged = first.report().unwrap();
         assert!((merged.expected_risk - report.expected_risk).abs() < 1e-15);
         assert_eq!(merged.empirical_risk, report.empirical_risk);
-        // Costs expected 0.1, 0.3 and 0.2; in truth 0, 0.3 and 1.
+        // Expected losses 0.1, 0.3 and 0.2; losses 0, 0.3 and 1.
         assert!((report.expected_risk - 0.2).abs() < 1e-15);
         assert!((report.empirical_risk.unwrap() - 1.3 / 3.0).abs() < 1e-15);
-        assert_eq!((report.rejected_share, report.accuracy_of_answered), (1.0 / 3.0, Some(0.5)));
+        assert_eq!((report.rejected_fraction, report.accuracy_of_answered), (1.0 / 3.0, Some(0.5)));
         assert_eq!(Risk::default().report(), None);
     }
 }

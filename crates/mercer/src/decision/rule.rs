@@ -1,4 +1,4 @@
-//! The Bayes decision rule: of all answers, the one whose expected loss is least.
+//! The Bayes decision rule: the action of least expected loss under the posterior.
 //!
 //! `a(x) = argmin_a Σ_c L(c, a) P(c | x)`; with 0-1 loss that is the most probable class.
 
@@ -9,64 +9,63 @@ use mercer_num::Matrix;
 use mercer_num::special::log_normalize;
 use serde::{Deserialize, Serialize};
 
-/// An answer, or none.
+/// The action of a decision rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Action {
-    /// This class.
+    /// Predict this class.
     Class(usize),
-    /// Too uncertain to say.
+    /// Reject: predict no class.
     Reject,
 }
 
-/// What was decided and what it is expected to cost.
+/// A decision and its expected loss.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Decision {
-    /// The answer.
+    /// The action.
     pub action: Action,
     /// Its expected loss.
     pub risk: f64,
-    /// The expected loss of answering each class.
+    /// The expected loss of predicting each class.
     pub risks: Vec<f64>,
 }
 
-/// Costs, and the class shares of the world the rule is used in, if they are not those of the
-/// training data.
+/// A loss matrix, and the class priors at prediction time, if they differ from those of the training data.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DecisionRule {
-    /// What wrong answers cost.
+    /// The loss matrix.
     pub costs: Costs,
-    /// What is added to a log-posterior: `log new prior − log old prior`; empty adds nothing.
+    /// Added to a log-posterior: `log new prior − log old prior`; empty if the priors are unchanged.
     shift: Vec<f64>,
 }
 
 impl DecisionRule {
-    /// Decides by costs.
+    /// A rule with a loss matrix.
     pub fn new(costs: Costs) -> DecisionRule {
         DecisionRule { costs, shift: Vec::new() }
     }
 
-    /// For a world where classes have other shares than in training.
+    /// The same rule for class priors that differ from those of the training data (prior shift).
     ///
     /// # Errors
-    /// If there are more or fewer priors than classes, they do not add up to one, or a class that was
-    /// never trained on is to be expected.
+    /// If there is not one prior per class, the priors do not sum to one, or a class without training rows has a
+    /// positive prior.
     pub fn with_priors(mut self, old: &[f64], new: &[f64]) -> Result<DecisionRule> {
         let k = self.costs.n_classes();
         self.shift = shift(k, old, new)?;
         Ok(self)
     }
 
-    /// What is added to a log-posterior for the new priors; empty where nothing is.
+    /// Added to a log-posterior for the new priors; empty if the priors are unchanged.
     pub fn shift(&self) -> &[f64] {
         &self.shift
     }
 
-    /// The same rule with other costs.
+    /// The same rule with another loss matrix.
     ///
     /// # Errors
-    /// If they are of more or fewer classes.
+    /// If the matrix has another number of classes.
     pub fn with_costs(self, costs: Costs) -> Result<DecisionRule> {
         let (found, expected) = (costs.n_classes(), self.costs.n_classes());
         if found != expected {
@@ -75,35 +74,44 @@ impl DecisionRule {
         Ok(DecisionRule { costs, ..self })
     }
 
-    /// The same rule for a model whose priors were learned anew: the shares where it is used stay
-    /// what they are.
-    pub fn moved(mut self, old_log_priors: &[f64], new_log_priors: &[f64]) -> DecisionRule {
+    /// The same rule for a model with updated priors: the priors at prediction time stay the same.
+    pub fn with_model_priors(
+        mut self,
+        old_log_priors: &[f64],
+        new_log_priors: &[f64],
+    ) -> DecisionRule {
         let priors = old_log_priors.iter().zip(new_log_priors);
         for (shift, (old, new)) in self.shift.iter_mut().zip(priors) {
-            let moved = *shift + old - new;
-            // A class that has no rows on one side says nothing about the other.
-            *shift = if moved.is_nan() { *shift } else { moved };
+            let updated = *shift + old - new;
+            // NaN: the class has no rows before and after.
+            *shift = if updated.is_nan() { *shift } else { updated };
         }
         self
     }
 
-    /// Refuses a rule that is not about so many classes; for one that comes from a file.
+    /// Refuses a rule for another number of classes, for one that comes from a file.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`Error::File`].
     pub fn check(&self, n_classes: usize) -> Result<()> {
         let fits = Costs::new(self.costs.matrix().clone()).is_ok()
             && self.costs.n_classes() == n_classes
             && self.costs.reject().is_none_or(f64::is_finite)
             && (self.shift.is_empty() || self.shift.len() == n_classes)
             && self.shift.iter().all(|s| !s.is_nan() && *s < f64::INFINITY);
-        if fits { Ok(()) } else { Err(Error::File("a decision rule of other classes".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File(
+                "the decision rule has another number of classes than the model".into(),
+            ))
+        }
     }
 
     /// The log-posterior under the new priors.
     ///
     /// # Errors
-    /// If there are more or fewer numbers than classes.
+    /// If there is not one number per class.
     pub fn adjusted(&self, log_posterior: &[f64]) -> Result<Vec<f64>> {
         let expected = self.costs.n_classes().max(1);
         if log_posterior.len() != expected {
@@ -118,18 +126,18 @@ impl DecisionRule {
         Ok(log)
     }
 
-    /// The answer to a row with this log-posterior. Ties go to the first class, and to a class
-    /// before a rejection.
+    /// The decision for a row with this log-posterior. Ties go to the first class, and to a class over a
+    /// rejection.
     ///
     /// # Errors
-    /// If there are more or fewer numbers than classes.
+    /// If there is not one number per class.
     pub fn decide(&self, log_posterior: &[f64]) -> Result<Decision> {
         let posterior: Vec<f64> = self.adjusted(log_posterior)?.iter().map(|p| p.exp()).collect();
-        let expected = |answer: usize| -> f64 {
-            posterior.iter().enumerate().map(|(c, p)| p * self.costs.cost(c, answer)).sum()
+        let expected = |action: usize| -> f64 {
+            posterior.iter().enumerate().map(|(c, p)| p * self.costs.cost(c, action)).sum()
         };
         let risks: Vec<f64> = (0..posterior.len()).map(expected).collect();
-        let best = first_least(&risks);
+        let best = first_minimum(&risks);
         Ok(match self.costs.reject() {
             Some(cost) if cost < risks[best] => {
                 Decision { action: Action::Reject, risk: cost, risks }
@@ -139,8 +147,8 @@ impl DecisionRule {
     }
 }
 
-/// The posterior in a world of other priors: `P'(c | x) ∝ P(c | x) P'(c) / P(c)` (Saerens and others,
-/// 2002).
+/// The posterior under other priors: `P'(c | x) ∝ P(c | x) P'(c) / P(c)` (Saerens, Latinne and
+/// Decaestecker, 2002).
 ///
 /// # Errors
 /// As [`DecisionRule::with_priors`].
@@ -175,7 +183,7 @@ fn shift(n_classes: usize, old: &[f64], new: &[f64]) -> Result<Vec<f64>> {
             (true, _) => Ok(new.ln() - old.ln()),
             (false, false) => Ok(0.0),
             (false, true) => Err(Error::Number {
-                what: format!("the new prior of class {}, which was never trained on,", c + 1),
+                what: format!("the new prior of class {}, which has no training rows,", c + 1),
                 value: *new,
                 expected: "0".into(),
             }),
@@ -183,7 +191,7 @@ fn shift(n_classes: usize, old: &[f64], new: &[f64]) -> Result<Vec<f64>> {
         .collect()
 }
 
-/// All priors from some: the other classes share the rest as they shared it before.
+/// Completes some new priors: the other classes divide the rest in proportion to their old priors.
 ///
 /// ```
 /// let new = mercer::decision::new_priors(&[0.5, 0.3, 0.2], &[(0, 0.8)])?;
@@ -192,17 +200,18 @@ fn shift(n_classes: usize, old: &[f64], new: &[f64]) -> Result<Vec<f64>> {
 /// ```
 ///
 /// # Errors
-/// If what is given is no probability, comes twice, or leaves no share, or too much, for the others.
+/// If a given prior is not a probability, a class is given twice or does not exist, or the given priors sum to
+/// more than one.
 pub fn new_priors(old: &[f64], given: &[(usize, f64)]) -> Result<Vec<f64>> {
     let mut new: Vec<Option<f64>> = vec![None; old.len()];
     for (c, p) in given {
         check_probability(|| format!("the prior of class {}", c + 1), *p)?;
         match new.get_mut(*c) {
-            Some(place @ None) => *place = Some(*p),
+            Some(prior @ None) => *prior = Some(*p),
             _ => {
                 return Err(Error::Parameter {
                     name: "prior".into(),
-                    found: format!("class {} again, or one there is not", c + 1),
+                    found: format!("class {}, given twice or unknown", c + 1),
                     expected: format!("each of the {} classes at most once", old.len()),
                 });
             }
@@ -219,11 +228,11 @@ pub fn new_priors(old: &[f64], given: &[(usize, f64)]) -> Result<Vec<f64>> {
     Ok(old.iter().zip(new).map(filled).collect())
 }
 
-/// The answer whose worst cost is least, for whoever knows nothing of the classes: one row a truth,
-/// one column an answer. Ties go to the first.
+/// The minimax action: the one whose largest loss is smallest. `costs` has one row per true class and one column
+/// per action. Ties go to the first.
 ///
 /// # Errors
-/// If there is no answer to choose.
+/// If there are no actions.
 pub fn minimax(costs: &Matrix) -> Result<usize> {
     if costs.is_empty() {
         return Err(Error::NoRows);
@@ -231,12 +240,12 @@ pub fn minimax(costs: &Matrix) -> Result<usize> {
     let worst: Vec<f64> = costs
         .columns()
         .into_iter()
-        .map(|answer| answer.iter().copied().fold(f64::NEG_INFINITY, f64::max))
+        .map(|losses| losses.iter().copied().fold(f64::NEG_INFINITY, f64::max))
         .collect();
-    Ok(first_least(&worst))
+    Ok(first_minimum(&worst))
 }
 
-fn first_least(x: &[f64]) -> usize {
+fn first_minimum(x: &[f64]) -> usize {
     let mut best = 0;
     for (i, v) in x.iter().enumerate() {
         if *v < x[best] {
@@ -258,29 +267,29 @@ mod tests {
     }
 
     #[test]
-    fn a_costly_miss_wins_over_a_likely_class() {
+    fn a_large_loss_outweighs_a_probable_class() {
         let rule = DecisionRule::new(Costs::new(array![[0.0, 1.0], [10.0, 0.0]]).unwrap());
 
         let decision = rule.decide(&logs(&[0.85, 0.15])).unwrap();
 
-        // Saying no costs 10 · 0.15, saying yes 1 · 0.85.
+        // Predicting the first class has expected loss 10 · 0.15, the second 1 · 0.85.
         assert_eq!(decision.action, Action::Class(1));
         assert!((decision.risks[0] - 1.5).abs() < 1e-15 && (decision.risk - 0.85).abs() < 1e-15);
     }
 
     #[test]
-    fn a_cheap_rejection_wins_over_doubt() {
+    fn an_uncertain_row_is_rejected() {
         let rule = DecisionRule::new(Costs::zero_one(2).with_reject(0.2).unwrap());
 
         assert_eq!(rule.decide(&logs(&[0.7, 0.3])).unwrap().action, Action::Reject);
         assert_eq!(rule.decide(&logs(&[0.1, 0.9])).unwrap().action, Action::Class(1));
-        // As good as a rejection: an answer is worth more than none.
+        // Equal expected loss: a class is preferred over a rejection.
         let even = DecisionRule::new(Costs::zero_one(2).with_reject(0.5).unwrap());
         assert_eq!(even.decide(&logs(&[0.5, 0.5])).unwrap().action, Action::Class(0));
     }
 
     #[test]
-    fn new_priors_are_those_of_a_model_trained_with_them() {
+    fn reweighted_posteriors_equal_those_of_a_model_with_the_new_priors() {
         // Likelihoods 0.2 and 0.6; once with priors 1/2, once with 0.9 and 0.1.
         let mut posterior = logs(&[0.1 / 0.4, 0.3 / 0.4]);
 
@@ -294,20 +303,20 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_stays_true_when_the_model_learns_new_priors() {
+    fn prediction_priors_survive_an_update_of_the_model() {
         let rule = |old: &[f64]| {
             DecisionRule::new(Costs::zero_one(2)).with_priors(old, &[0.9, 0.1]).unwrap()
         };
 
-        let moved = rule(&[0.5, 0.5]).moved(&logs(&[0.5, 0.5]), &logs(&[0.2, 0.8]));
+        let updated = rule(&[0.5, 0.5]).with_model_priors(&logs(&[0.5, 0.5]), &logs(&[0.2, 0.8]));
 
-        let there = rule(&[0.2, 0.8]);
-        assert!(moved.shift().iter().zip(there.shift()).all(|(a, b)| (a - b).abs() < 1e-15));
-        assert!(moved.check(2).is_ok() && moved.check(3).is_err());
+        let expected = rule(&[0.2, 0.8]);
+        assert!(updated.shift().iter().zip(expected.shift()).all(|(a, b)| (a - b).abs() < 1e-15));
+        assert!(updated.check(2).is_ok() && updated.check(3).is_err());
     }
 
     #[test]
-    fn minimax_fears_the_worst() {
+    fn minimax_minimizes_the_largest_loss() {
         // Rain or sun; umbrella, coat or nothing.
         let costs = array![[1.0, 2.0, 9.0], [3.0, 2.5, 0.0]];
 
@@ -317,7 +326,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn zero_one_loss_is_the_most_probable_class(
+        fn zero_one_loss_predicts_the_most_probable_class(
             weights in proptest::collection::vec(1u32..1000, 2..6),
         ) {
             let total: f64 = weights.iter().map(|w| f64::from(*w)).sum();
@@ -328,7 +337,7 @@ mod tests {
 
             let best = argmax(&posterior);
             prop_assert!((decision.risk - (1.0 - posterior[best])).abs() < 1e-12);
-            let Action::Class(answer) = decision.action else { panic!("nothing to reject for") };
+            let Action::Class(answer) = decision.action else { panic!("no reject option") };
             prop_assert!((posterior[answer] - posterior[best]).abs() < 1e-12);
         }
     }

@@ -1,36 +1,35 @@
-//! Cut-offs on a score, chosen for a wanted rate on rows whose truth is known.
+//! Thresholds on a score, chosen by the error rates on rows of known class: points of the ROC curve.
 
 use crate::error::{Error, Result};
 use crate::probability::check_probability;
 use serde::Serialize;
 
-/// A cut-off: rows that score at least this are answered yes.
+/// A point of the ROC curve: rows with a score of at least `threshold` are classified as positive.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cut {
-    /// The least score that is answered yes; infinite where none is.
+pub struct OperatingPoint {
+    /// The smallest score that is classified as positive; infinite if none is.
     pub threshold: f64,
-    /// The share of the negative rows answered yes.
+    /// The fraction of negative rows that are classified as positive.
     pub false_positive_rate: f64,
-    /// The share of the positive rows answered yes.
+    /// The fraction of positive rows that are classified as positive.
     pub true_positive_rate: f64,
 }
 
-/// The cut-off that finds the most positive rows while at most a share of the negative ones is called
-/// positive (Neyman and Pearson, 1933). With scores that are likelihood ratios no other test finds
-/// more.
+/// The threshold with the largest true-positive rate among those with a false-positive rate of at most
+/// `max_rate` (Neyman and Pearson, 1933). If the scores are likelihood ratios, it is the most powerful test.
 ///
 /// # Errors
-/// If a score is NaN, lengths differ, one kind of row is absent, or the rate is no share.
-pub fn neyman_pearson(scores: &[f64], positive: &[bool], max_rate: f64) -> Result<Cut> {
-    check_probability(|| "the wanted false-positive rate".into(), max_rate)?;
-    let cuts = cuts(scores, positive)?;
-    // Rates grow together as the cut-off falls: the last that is allowed is the best.
-    let allowed = cuts.into_iter().take_while(|cut| cut.false_positive_rate <= max_rate);
+/// If a score is NaN, lengths differ, a class is absent, or the rate is not between 0 and 1.
+pub fn neyman_pearson(scores: &[f64], positive: &[bool], max_rate: f64) -> Result<OperatingPoint> {
+    check_probability(|| "the maximum false-positive rate".into(), max_rate)?;
+    let points = roc_points(scores, positive)?;
+    // Both rates grow as the threshold decreases: the last point allowed is the best.
+    let allowed = points.into_iter().take_while(|point| point.false_positive_rate <= max_rate);
     allowed.last().ok_or(Error::NoRows)
 }
 
-/// The cut-off whose worse mistake, weighted by its cost, is as rare as it can be: what to do when
-/// nobody knows how many rows are positive.
+/// The minimax threshold: it minimizes the larger of the false-positive rate and the false-negative rate, each
+/// weighted by its cost. It does not depend on the class priors.
 ///
 /// # Errors
 /// As [`neyman_pearson`], and if a cost is negative or not finite.
@@ -39,21 +38,21 @@ pub fn minimax_threshold(
     positive: &[bool],
     alarm_cost: f64,
     miss_cost: f64,
-) -> Result<Cut> {
+) -> Result<OperatingPoint> {
     crate::probability::check_count(|| "the cost of a false alarm".into(), alarm_cost)?;
     crate::probability::check_count(|| "the cost of a miss".into(), miss_cost)?;
-    let worst = |cut: &Cut| {
-        (alarm_cost * cut.false_positive_rate).max(miss_cost * (1.0 - cut.true_positive_rate))
+    let worst = |point: &OperatingPoint| {
+        (alarm_cost * point.false_positive_rate).max(miss_cost * (1.0 - point.true_positive_rate))
     };
-    let cuts = cuts(scores, positive)?;
-    cuts.into_iter().min_by(|a, b| worst(a).total_cmp(&worst(b))).ok_or(Error::NoRows)
+    let points = roc_points(scores, positive)?;
+    points.into_iter().min_by(|a, b| worst(a).total_cmp(&worst(b))).ok_or(Error::NoRows)
 }
 
-/// Every cut-off that makes a difference, from the one that answers yes to nobody downwards.
-fn cuts(scores: &[f64], positive: &[bool]) -> Result<Vec<Cut>> {
+/// The points of the ROC curve by decreasing threshold, beginning with no positive prediction.
+fn roc_points(scores: &[f64], positive: &[bool]) -> Result<Vec<OperatingPoint>> {
     if scores.len() != positive.len() {
         return Err(Error::Length {
-            what: "the truth".into(),
+            what: "the true classes".into(),
             found: positive.len(),
             expected: scores.len(),
         });
@@ -72,53 +71,28 @@ fn cuts(scores: &[f64], positive: &[bool]) -> Result<Vec<Cut>> {
     order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
     let n_negative = (positive.len() - n_positive) as f64;
     let (mut hits, mut alarms) = (0.0, 0.0);
-    let mut cuts =
-        vec![Cut { threshold: f64::INFINITY, false_positive_rate: 0.0, true_positive_rate: 0.0 }];
+    let mut points = vec![OperatingPoint {
+        threshold: f64::INFINITY,
+        false_positive_rate: 0.0,
+        true_positive_rate: 0.0,
+    }];
     for (k, i) in order.iter().enumerate() {
         if positive[*i] {
             hits += 1.0;
         } else {
             alarms += 1.0;
         }
-        // Rows of one score stand and fall together.
+        // Rows of equal score are on the same side of every threshold.
         if order.get(k + 1).is_some_and(|next| scores[*next] == scores[*i]) {
             continue;
         }
-        cuts.push(Cut {
+        points.push(OperatingPoint {
             threshold: scores[*i],
             false_positive_rate: alarms / n_negative,
             true_positive_rate: hits / n_positive as f64,
         });
     }
-    Ok(cuts)
-}
-
-/// The log-density below which a row is called a stranger: at most a share of the given rows lie
-/// below it.
-///
-/// ```
-/// let known = [-1.0, -2.0, -9.0, -1.5, -3.0];
-/// // A fifth of five rows is one: only the row at −9 lies below.
-/// assert_eq!(mercer::decision::outlier_threshold(&known, 0.2)?, -3.0);
-/// # Ok::<(), mercer::Error>(())
-/// ```
-///
-/// # Errors
-/// If there are no rows, a density is NaN, or the share is none.
-pub fn outlier_threshold(log_densities: &[f64], share: f64) -> Result<f64> {
-    check_probability(|| "the share of outliers".into(), share)?;
-    if let Some((row, value)) = log_densities.iter().enumerate().find(|(_, d)| d.is_nan()) {
-        return Err(Error::NotFinite { row, column: 0, value: *value });
-    }
-    let mut order = log_densities.to_vec();
-    order.sort_by(f64::total_cmp);
-    // A tenth of ten rows is one, whatever a tenth rounds to.
-    let k = (share * order.len() as f64 * (1.0 + 1e-12)).floor() as usize;
-    match order.get(k) {
-        Some(threshold) => Ok(*threshold),
-        None if order.is_empty() => Err(Error::NoRows),
-        None => Ok(f64::INFINITY),
-    }
+    Ok(points)
 }
 
 #[cfg(test)]
@@ -129,33 +103,30 @@ mod tests {
     const TRUTH: [bool; 8] = [true, true, false, true, false, true, false, false];
 
     #[test]
-    fn the_wanted_rate_is_kept_and_used() {
+    fn the_false_positive_rate_is_bounded_and_used_up() {
         let strict = neyman_pearson(&SCORES, &TRUTH, 0.0).unwrap();
         let loose = neyman_pearson(&SCORES, &TRUTH, 0.3).unwrap();
 
         assert_eq!((strict.threshold, strict.true_positive_rate), (0.8, 0.5));
-        // The two rows at 0.7 come together: one alarm of four, three hits of four.
+        // The two rows at 0.7 are tied: one false alarm of four, three hits of four.
         assert_eq!((loose.threshold, loose.false_positive_rate), (0.7, 0.25));
         assert_eq!(loose.true_positive_rate, 0.75);
     }
 
     #[test]
-    fn minimax_evens_out_both_mistakes() {
-        let cut = minimax_threshold(&SCORES, &TRUTH, 1.0, 1.0).unwrap();
-        let fearful = minimax_threshold(&SCORES, &TRUTH, 1.0, 100.0).unwrap();
+    fn minimax_balances_both_error_rates() {
+        let point = minimax_threshold(&SCORES, &TRUTH, 1.0, 1.0).unwrap();
+        let costly_misses = minimax_threshold(&SCORES, &TRUTH, 1.0, 100.0).unwrap();
 
-        assert_eq!((cut.false_positive_rate, 1.0 - cut.true_positive_rate), (0.25, 0.25));
-        assert_eq!(fearful.true_positive_rate, 1.0);
+        assert_eq!((point.false_positive_rate, 1.0 - point.true_positive_rate), (0.25, 0.25));
+        assert_eq!(costly_misses.true_positive_rate, 1.0);
     }
 
     #[test]
-    fn mistakes_are_named() {
+    fn invalid_arguments_are_refused() {
         assert!(neyman_pearson(&SCORES, &TRUTH[..3], 0.1).is_err());
         assert!(neyman_pearson(&[0.1, 0.2], &[true, true], 0.1).is_err());
         assert!(neyman_pearson(&[f64::NAN, 0.2], &[true, false], 0.1).is_err());
         assert!(neyman_pearson(&SCORES, &TRUTH, 1.1).is_err());
-        assert!(outlier_threshold(&[], 0.1).is_err());
-        assert_eq!(outlier_threshold(&[1.0, 2.0], 1.0), Ok(f64::INFINITY));
-        assert_eq!(outlier_threshold(&[1.0, 2.0], 0.0), Ok(1.0));
     }
 }

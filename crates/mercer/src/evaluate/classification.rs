@@ -1,19 +1,19 @@
-//! How good a classifier is on rows whose class is known.
+//! Evaluation of a classifier on rows of known class: confusion matrix, accuracy, F1, log loss, Brier score and
+//! calibration.
 //!
-//! Everything is a sum over rows, so an evaluation is gathered batch by batch and kept in room that
-//! does not grow with them.
+//! All metrics are sums over rows, so an evaluation is updated batch by batch in constant memory.
 
 use crate::data::{Classes, Label};
 use mercer_num::Matrix;
 use mercer_num::special::argmax;
 use serde::Serialize;
 
-/// Bins of the reliability diagram.
+/// The number of bins of the calibration (reliability) table.
 const BINS: usize = 10;
-/// 97.5 % of a standard normal lie below.
+/// The 97.5 % quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
 
-/// Sums over judged rows.
+/// Sums over evaluated rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluation {
     classes: Classes,
@@ -31,7 +31,7 @@ struct Bin {
 }
 
 impl Evaluation {
-    /// No rows yet.
+    /// An evaluation without rows.
     pub fn new(classes: &Classes) -> Evaluation {
         Evaluation {
             confusion: Matrix::zeros((classes.len(), classes.len())),
@@ -42,33 +42,33 @@ impl Evaluation {
         }
     }
 
-    /// Judges rows by their log-probabilities.
-    pub fn judge(&mut self, truth: &[u32], log_proba: &Matrix) {
+    /// Adds rows with their predicted log-probabilities.
+    pub fn push(&mut self, truth: &[u32], log_proba: &Matrix) {
         for (truth, row) in truth.iter().zip(log_proba.outer_iter()) {
             let row = row.to_vec();
-            let (truth, guess) = (*truth as usize, argmax(&row));
-            self.confusion[[truth, guess]] += 1.0;
-            // A class called impossible that then happens costs as much as one chance in 10^15.
+            let (truth, predicted) = (*truth as usize, argmax(&row));
+            self.confusion[[truth, predicted]] += 1.0;
+            // Probabilities are clipped at 1e-15, so that a probability of zero has a finite loss.
             self.log_loss -= row[truth].max(1e-15f64.ln());
             self.brier += (row.iter().enumerate())
                 .map(|(c, p)| (p.exp() - f64::from(u8::from(c == truth))).powi(2))
                 .sum::<f64>();
-            let confidence = row[guess].exp();
+            let confidence = row[predicted].exp();
             let bin = &mut self.bins[((confidence * BINS as f64) as usize).min(BINS - 1)];
             bin.n += 1.0;
             bin.confidence += confidence;
-            bin.correct += f64::from(u8::from(truth == guess));
+            bin.correct += f64::from(u8::from(truth == predicted));
         }
     }
 
-    /// Judges rows by the classes they were given, where there are no probabilities.
-    pub fn judge_guesses(&mut self, truth: &[u32], guesses: &[u32]) {
-        for (truth, guess) in truth.iter().zip(guesses) {
-            self.confusion[[*truth as usize, *guess as usize]] += 1.0;
+    /// Adds rows with their predicted classes, for a model without probabilities.
+    pub fn push_predictions(&mut self, truth: &[u32], predicted: &[u32]) {
+        for (truth, predicted) in truth.iter().zip(predicted) {
+            self.confusion[[*truth as usize, *predicted as usize]] += 1.0;
         }
     }
 
-    /// Adds the rows of another, of the same classes.
+    /// Adds the rows of another evaluation of the same classes.
     pub fn merge(&mut self, other: &Evaluation) {
         self.confusion += &other.confusion;
         self.log_loss += other.log_loss;
@@ -80,12 +80,12 @@ impl Evaluation {
         }
     }
 
-    /// How many rows were judged.
+    /// The number of rows.
     pub fn n_rows(&self) -> u64 {
         self.confusion.sum() as u64
     }
 
-    /// The figures people ask for.
+    /// The metrics.
     pub fn report(&self) -> ClassificationReport {
         let n = self.confusion.sum();
         let correct = self.confusion.diag().sum();
@@ -115,8 +115,8 @@ impl Evaluation {
                 accuracy: bin.correct / bin.n,
             })
             .collect();
-        let weighed: f64 = self.bins.iter().map(|bin| bin.n).sum();
-        let mean = |sum: f64| (weighed > 0.0).then(|| sum / weighed);
+        let n_probabilistic: f64 = self.bins.iter().map(|bin| bin.n).sum();
+        let mean = |sum: f64| (n_probabilistic > 0.0).then(|| sum / n_probabilistic);
         let error = calibration
             .iter()
             .map(|bin| (bin.confidence - bin.accuracy).abs() * bin.n as f64)
@@ -140,78 +140,78 @@ impl Evaluation {
     }
 }
 
-/// The figures of an evaluation.
+/// The metrics of a classifier.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassificationReport {
-    /// Rows judged.
+    /// The number of rows.
     pub n_rows: u64,
-    /// Share of rows that got their class.
+    /// The fraction of rows that are classified correctly.
     pub accuracy: Interval,
-    /// What always guessing the largest class would reach.
+    /// The accuracy of always predicting the most frequent class.
     pub baseline_accuracy: f64,
-    /// The plain mean of the classes' F1.
+    /// The unweighted mean of the F1 scores of the classes.
     pub macro_f1: f64,
-    /// Mean of `−log P(true class)`, in nats, where there are probabilities.
+    /// The mean of `−log P(true class)`, in nats; `None` without probabilities.
     pub log_loss: Option<f64>,
-    /// Mean squared distance of the probabilities from the truth, summed over classes.
+    /// The Brier score: the mean squared error of the probabilities, summed over classes.
     pub brier: Option<f64>,
-    /// Mean distance between confidence and accuracy.
+    /// The expected calibration error: the mean absolute difference of confidence and accuracy.
     pub calibration_error: Option<f64>,
-    /// Confidence against accuracy; bins nobody fell into are left out.
+    /// The calibration (reliability) table, without empty bins.
     pub calibration: Vec<CalibrationBin>,
-    /// One row a true class, one column a guess.
+    /// The confusion matrix: one row per true class, one column per predicted class.
     pub confusion: Vec<Vec<u64>>,
-    /// One entry a class.
+    /// One entry per class.
     pub classes: Vec<ClassReport>,
 }
 
-/// A share and the 95 % interval it is known to.
+/// A proportion with its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// What was seen.
+    /// The estimate.
     pub value: f64,
-    /// Lower end.
+    /// The lower bound.
     pub low: f64,
-    /// Upper end.
+    /// The upper bound.
     pub high: f64,
 }
 
-/// The figures of one class.
+/// The metrics of one class.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClassReport {
     /// The class.
     pub class: Label,
-    /// Share of the guesses for it that are right.
+    /// The fraction of predictions of the class that are correct.
     pub precision: f64,
-    /// Share of its rows that were found.
+    /// The fraction of rows of the class that are predicted as such.
     pub recall: f64,
-    /// The harmonic mean of both.
+    /// The harmonic mean of precision and recall.
     pub f1: f64,
-    /// Its rows.
+    /// The number of rows of the class.
     pub support: u64,
 }
 
-/// Rows of similar confidence.
+/// A bin of the calibration table: rows of similar confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct CalibrationBin {
-    /// Confidence from here
+    /// The lower bound of the confidence.
     pub from: f64,
-    /// to here.
+    /// The upper bound of the confidence.
     pub to: f64,
-    /// Rows in the bin.
+    /// The number of rows.
     pub n: u64,
     /// Their mean confidence.
     pub confidence: f64,
-    /// The share of them that got their class.
+    /// The fraction of rows that are classified correctly.
     pub accuracy: f64,
 }
 
-/// `a / b`, zero where there is nothing to share.
+/// `a / b`, zero if `b` is.
 fn ratio(a: f64, b: f64) -> f64 {
     if b > 0.0 { a / b } else { 0.0 }
 }
 
-/// The 95 % score interval of a share (Wilson, 1927), honest for few rows and shares near one.
+/// The 95 % score interval of a proportion (Wilson, 1927), valid for few rows and proportions near one.
 fn wilson(hits: f64, n: f64) -> Interval {
     if n == 0.0 {
         return Interval { value: 0.0, low: 0.0, high: 1.0 };
@@ -229,12 +229,12 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn figures_of_a_small_table_by_hand() {
+    fn metrics_match_a_hand_calculation() {
         let classes = Classes::from_names(["a", "b"]);
         let mut evaluation = Evaluation::new(&classes);
         let proba: Matrix = array![[0.8, 0.2], [0.4, 0.6], [0.3, 0.7], [0.1, 0.9]];
 
-        evaluation.judge(&[0, 0, 1, 1], &proba.mapv(f64::ln));
+        evaluation.push(&[0, 0, 1, 1], &proba.mapv(f64::ln));
         let report = evaluation.report();
 
         assert_eq!(report.confusion, [[1, 1], [0, 2]]);
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_wilsons() {
+    fn the_interval_matches_newcombe() {
         // Newcombe (1998), table I: 81 of 263 gives 0.2553 to 0.3662.
         let interval = wilson(81.0, 263.0);
 

@@ -1,4 +1,4 @@
-//! How good a model is: on held-out rows, with intervals, by class, calibrated or not.
+//! Evaluation of models on held-out rows: metrics with confidence intervals, per class, and calibration.
 
 mod classification;
 mod folds;

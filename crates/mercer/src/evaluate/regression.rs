@@ -1,13 +1,13 @@
-//! How far predicted numbers are from the true ones, gathered as rows stream by.
+//! Evaluation of a regressor on rows of known target: R², RMSE, MAE, median and largest error.
 
 use serde::Serialize;
 
-/// Errors kept for their median.
-const MOST_ERRORS: usize = 1 << 20;
-/// Pairs kept for a picture.
-const MOST_POINTS: usize = 2000;
+/// The maximum number of errors stored for their median.
+const MAX_ERRORS: usize = 1 << 20;
+/// The maximum number of points stored for a plot.
+const MAX_POINTS: usize = 2000;
 
-/// What judged rows add up to.
+/// Sums over evaluated rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RegressionEvaluation {
     n: f64,
@@ -18,8 +18,8 @@ pub struct RegressionEvaluation {
     absolutes: f64,
     signed: f64,
     largest: f64,
-    errors: Thinned<f64>,
-    points: Thinned<(f64, f64)>,
+    errors: Subsample<f64>,
+    points: Subsample<(f64, f64)>,
 }
 
 impl Default for RegressionEvaluation {
@@ -32,18 +32,18 @@ impl Default for RegressionEvaluation {
             absolutes: 0.0,
             signed: 0.0,
             largest: 0.0,
-            errors: Thinned::new(MOST_ERRORS),
-            points: Thinned::new(MOST_POINTS),
+            errors: Subsample::new(MAX_ERRORS),
+            points: Subsample::new(MAX_POINTS),
         }
     }
 }
 
 impl RegressionEvaluation {
-    /// Adds rows with their true and predicted numbers.
-    pub fn judge(&mut self, truth: &[f64], predicted: &[f64]) {
+    /// Adds rows with their targets and predictions.
+    pub fn push(&mut self, truth: &[f64], predicted: &[f64]) {
         for (y, p) in truth.iter().zip(predicted) {
             self.n += 1.0;
-            // Welford (1962): one look, no cancellation.
+            // Welford (1962): one pass without cancellation.
             let d = y - self.mean;
             self.mean += d / self.n;
             self.spread += d * (y - self.mean);
@@ -57,12 +57,12 @@ impl RegressionEvaluation {
         }
     }
 
-    /// How many rows were judged.
+    /// The number of rows.
     pub fn n_rows(&self) -> u64 {
         self.n as u64
     }
 
-    /// The figures people ask for.
+    /// The metrics.
     pub fn report(&self) -> RegressionReport {
         let mean = |sum: f64| if self.n > 0.0 { sum / self.n } else { 0.0 };
         RegressionReport {
@@ -71,60 +71,60 @@ impl RegressionEvaluation {
             rmse: mean(self.squares).sqrt(),
             baseline_rmse: mean(self.spread).sqrt(),
             mae: mean(self.absolutes),
-            median_error: median(self.errors.kept.clone()),
+            median_error: median(self.errors.values.clone()),
             largest_error: self.largest,
             bias: mean(self.signed),
-            points: self.points.kept.clone(),
+            points: self.points.values.clone(),
         }
     }
 }
 
-/// The figures of an evaluation.
+/// The metrics of a regressor.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RegressionReport {
-    /// Rows judged.
+    /// The number of rows.
     pub n_rows: u64,
-    /// Share of the variance that is explained; zero for always guessing the mean.
+    /// The coefficient of determination R²; zero for always predicting the mean.
     pub r_squared: f64,
-    /// Root of the mean squared error.
+    /// The root mean squared error.
     pub rmse: f64,
-    /// What always guessing the mean would reach.
+    /// The RMSE of always predicting the mean.
     pub baseline_rmse: f64,
-    /// Mean absolute error.
+    /// The mean absolute error.
     pub mae: f64,
-    /// Median absolute error; of evenly picked rows where there are more than a million.
+    /// The median absolute error, of an even subsample if there are more than a million rows.
     pub median_error: f64,
     /// The largest absolute error.
     pub largest_error: f64,
-    /// Mean of predicted less true.
+    /// The mean of prediction minus target.
     pub bias: f64,
-    /// True and predicted numbers of evenly picked rows, for a picture.
+    /// Targets and predictions of an even subsample of rows, for a plot.
     #[serde(skip)]
     pub points: Vec<(f64, f64)>,
 }
 
-/// At most so many of what came, evenly picked.
+/// An even subsample of a stream: every `stride`-th value, at capacity `capacity` of them.
 #[derive(Clone, Debug, PartialEq)]
-struct Thinned<T> {
-    most: usize,
+struct Subsample<T> {
+    capacity: usize,
     stride: usize,
     seen: usize,
-    kept: Vec<T>,
+    values: Vec<T>,
 }
 
-impl<T: Copy> Thinned<T> {
-    fn new(most: usize) -> Thinned<T> {
-        Thinned { most, stride: 1, seen: 0, kept: Vec::new() }
+impl<T: Copy> Subsample<T> {
+    fn new(capacity: usize) -> Subsample<T> {
+        Subsample { capacity, stride: 1, seen: 0, values: Vec::new() }
     }
 
     fn push(&mut self, x: T) {
         if self.seen.is_multiple_of(self.stride) {
-            if self.kept.len() == self.most {
-                self.kept = self.kept.iter().step_by(2).copied().collect();
+            if self.values.len() == self.capacity {
+                self.values = self.values.iter().step_by(2).copied().collect();
                 self.stride *= 2;
             }
             if self.seen.is_multiple_of(self.stride) {
-                self.kept.push(x);
+                self.values.push(x);
             }
         }
         self.seen += 1;
@@ -145,11 +145,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn figures_by_hand() {
+    fn metrics_match_a_hand_calculation() {
         let mut evaluation = RegressionEvaluation::default();
 
-        evaluation.judge(&[1.0, 2.0, 3.0], &[1.0, 4.0, 2.0]);
-        evaluation.judge(&[6.0], &[7.0]);
+        evaluation.push(&[1.0, 2.0, 3.0], &[1.0, 4.0, 2.0]);
+        evaluation.push(&[6.0], &[7.0]);
         let report = evaluation.report();
 
         // Errors 0, 2, −1, 1; the truth has mean 3 and squares around it 4 + 1 + 0 + 9.
@@ -163,11 +163,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_picked_evenly() {
-        let mut thinned = Thinned::new(4);
+    fn a_subsample_is_even() {
+        let mut subsample = Subsample::new(4);
 
-        (0..11).for_each(|x| thinned.push(x));
+        (0..11).for_each(|x| subsample.push(x));
 
-        assert_eq!(thinned.kept, [0, 4, 8]);
+        assert_eq!(subsample.values, [0, 4, 8]);
     }
 }

@@ -1,5 +1,6 @@
 //! How columns of text become features: terms by a vocabulary or by their hash, counted and weighed.
 
+use crate::data::{DocumentTermMatrix, TokenCounts};
 use crate::error::{Error, Result};
 use crate::model::{Cached, Monitor, Statistics};
 use crate::text::{

@@ -65,7 +65,7 @@ impl Training<'_> {
             for batch in judged {
                 judgement.classes.merge(&batch.classes);
                 for (numbers, predicted) in batch.numbers {
-                    judgement.numbers.judge(&numbers, &predicted);
+                    judgement.numbers.push(&numbers, &predicted);
                 }
                 judgement.information.merge(&batch.information);
                 judgement.densities.merge(&batch.densities);
@@ -99,18 +99,18 @@ pub(crate) fn judge_batch(
             // Scores that are joint likelihoods give both at once.
             (Some(_), Some(model)) if able.factored().is_some() => {
                 let (log_proba, densities) = split(model.log_joint(&rows)?);
-                judged.classes.judge(&part.codes, &log_proba);
+                judged.classes.push(&part.codes, &log_proba);
                 judged.densities.merge(&Densities::of(&densities));
             }
             (Some(model), generative) => {
-                judged.classes.judge(&part.codes, &model.log_proba(&rows)?);
+                judged.classes.push(&part.codes, &model.log_proba(&rows)?);
                 if let Some(model) = generative {
                     judged.densities.merge(&Densities::of(&model.log_density(&rows)?));
                 }
             }
             (None, _) => {
                 if let Some(model) = able.classifier() {
-                    judged.classes.judge_guesses(&part.codes, &model.predict(&rows)?);
+                    judged.classes.push_predictions(&part.codes, &model.predict(&rows)?);
                 }
             }
         }

@@ -364,7 +364,7 @@ impl Training<'_> {
                     }
                     Goal::Numbers if !judged.numbers.is_empty() => {
                         let mut sums = RegressionEvaluation::default();
-                        judged.numbers.iter().for_each(|(y, p)| sums.judge(y, p));
+                        judged.numbers.iter().for_each(|(y, p)| sums.push(y, p));
                         regression = Some(sums);
                     }
                     Goal::Alone if !judged.inside.is_empty() => {

@@ -113,7 +113,7 @@ impl Trained {
         if let (Some(old), Some(new)) = (log_priors(&self.fitted.model), log_priors(&fitted.model))
             && old.len() == new.len()
         {
-            decision = decision.map(|rule| rule.moved(&old, &new));
+            decision = decision.map(|rule| rule.with_model_priors(&old, &new));
         }
         // Costs say nothing about classes that came later.
         decision = decision.filter(|rule| rule.check(n_classes(&fitted.model)).is_ok());
