@@ -4,6 +4,7 @@
 //! besides NaN. Dates become days and times become seconds, which the profile notes. LevelCounts of
 //! numbers, for class labels, are spelled from the integer itself, never through a float.
 
+use crate::arrow_values::{Speller, doubles};
 use crate::cells::Cells;
 use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible, Fault};
 use crate::decoder::{Decoder, PlannedField};
@@ -11,13 +12,9 @@ use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::pipeline::Decoded;
 use arrow_array::cast::AsArray;
-use arrow_array::types::{Float32Type, Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_cast::cast;
-use arrow_cast::display::{ArrayFormatter, FormatOptions};
 use arrow_schema::{DataType, SchemaRef, TimeUnit};
 use mercer::data::Kind;
-use std::fmt::Write;
 
 /// What the values of a type mean to us.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -175,7 +172,7 @@ impl<'a> ColumnOf<'a> {
             tally.note = Some(note.to_owned());
         }
         let numbers = self.numbers();
-        let speller = Speller::new(self.values, self.class);
+        let speller = Speller::new(self.values);
         let mut word = String::new();
         for i in 0..self.array.len() {
             let row = i as u64 + 1;
@@ -219,7 +216,7 @@ impl<'a> ColumnOf<'a> {
         let n = self.array.len();
         let mut cells = Cells::new(to.field.kind, n);
         let numbers = if to.field.kind == Kind::Numeric { self.numbers() } else { None };
-        let speller = Speller::new(self.values, self.class);
+        let speller = Speller::new(self.values);
         let mut word = String::new();
         for i in 0..n {
             let Some(place) = self.place(i) else {
@@ -242,27 +239,16 @@ impl<'a> ColumnOf<'a> {
         Ok(cells)
     }
 
-    /// The values as doubles, NaN where there is none; nothing for words and truth values.
+    /// The values as doubles, NaN where they are null; `None` for strings and booleans.
     fn numbers(&self) -> Option<Vec<f64>> {
-        let doubles = |array: &ArrayRef| -> Option<Vec<f64>> {
-            let cast = cast(array, &DataType::Float64).ok()?;
-            let cast = cast.as_primitive::<Float64Type>();
-            Some(cast.iter().map(|x| x.unwrap_or(f64::NAN)).collect())
-        };
         match self.class {
             Class::Integer | Class::Float => doubles(self.values),
             Class::Time { per_unit, .. } => {
-                let counts = match self.values.data_type() {
-                    DataType::Date32 | DataType::Time32(_) => {
-                        cast(self.values, &DataType::Int32).ok()?
-                    }
-                    _ => cast(self.values, &DataType::Int64).ok()?,
-                };
-                Some(doubles(&counts)?.into_iter().map(|x| x / per_unit).collect())
+                Some(doubles(self.values)?.into_iter().map(|x| x / per_unit).collect())
             }
             // Through its digits: dividing a rounded mantissa would round twice.
             Class::Decimal => {
-                let speller = Speller::new(self.values, self.class);
+                let speller = Speller::new(self.values);
                 let mut word = String::new();
                 let mut read = |i: usize| {
                     word.clear();
@@ -284,51 +270,3 @@ fn finite(x: f64, row: u64) -> std::result::Result<f64, Box<Fault>> {
     let found = shown(x.to_string().as_bytes());
     Err(Fault::Cell { line: row, found, expected: Kind::Numeric }.into())
 }
-
-/// Writes values as words.
-enum Speller<'a> {
-    Small(&'a arrow_array::StringArray),
-    Large(&'a arrow_array::LargeStringArray),
-    View(&'a arrow_array::StringViewArray),
-    Integers(ArrayRef),
-    Naturals(ArrayRef),
-    Singles(ArrayRef),
-    Doubles(ArrayRef),
-    Any(ArrayFormatter<'a>),
-    None,
-}
-
-impl<'a> Speller<'a> {
-    fn new(values: &'a ArrayRef, class: Class) -> Speller<'a> {
-        let as_type = |to: &DataType| cast(values, to).ok();
-        let made = match (class, values.data_type()) {
-            (_, DataType::Utf8) => Some(Speller::Small(values.as_string())),
-            (_, DataType::LargeUtf8) => Some(Speller::Large(values.as_string())),
-            (_, DataType::Utf8View) => Some(Speller::View(values.as_string_view())),
-            (Class::Integer, DataType::UInt64) => as_type(&DataType::UInt64).map(Speller::Naturals),
-            (Class::Integer, _) => as_type(&DataType::Int64).map(Speller::Integers),
-            (Class::Float, DataType::Float64) => as_type(&DataType::Float64).map(Speller::Doubles),
-            (Class::Float, _) => as_type(&DataType::Float32).map(Speller::Singles),
-            (Class::Null, _) => None,
-            _ => ArrayFormatter::try_new(values.as_ref(), &FORMAT).ok().map(Speller::Any),
-        };
-        made.unwrap_or(Speller::None)
-    }
-
-    fn spell(&self, i: usize, into: &mut String) {
-        // Writing to a string cannot fail; a value that has no spelling gives an empty word.
-        let _ = match self {
-            Speller::Small(v) => into.write_str(v.value(i)),
-            Speller::Large(v) => into.write_str(v.value(i)),
-            Speller::View(v) => into.write_str(v.value(i)),
-            Speller::Integers(v) => write!(into, "{}", v.as_primitive::<Int64Type>().value(i)),
-            Speller::Naturals(v) => write!(into, "{}", v.as_primitive::<UInt64Type>().value(i)),
-            Speller::Singles(v) => write!(into, "{}", v.as_primitive::<Float32Type>().value(i)),
-            Speller::Doubles(v) => write!(into, "{}", v.as_primitive::<Float64Type>().value(i)),
-            Speller::Any(formatter) => write!(into, "{}", formatter.value(i)),
-            Speller::None => Ok(()),
-        };
-    }
-}
-
-const FORMAT: FormatOptions<'static> = FormatOptions::new().with_display_error(true);

@@ -14,6 +14,7 @@
 
 mod arrow;
 mod arrow_check;
+mod arrow_values;
 mod block;
 mod catch_panic;
 mod cell_cache;
