@@ -5,33 +5,53 @@ VENV := .venv
 PYTHON := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 REQUIREMENTS := crates/mercer-python/requirements-test.txt
+PACKAGE := crates/mercer-python/python
+MODULE := $(PACKAGE)/mercer/_mercer.abi3.so
 
-.PHONY: test format lint rust python fresh generate bench deny clean
+.PHONY: test format lint words build rust docs fresh python python-lint module generate bench deny clean
 
-## Every test, Rust and Python.
-test: format lint rust fresh python
+## Every check and test, Rust and Python.
+test: format words lint build rust fresh docs python-lint python
 	@echo "all tests passed"
 
 format:
 	cargo fmt --all --check
 
+## Retired words and layer violations in what users and readers see.
+words:
+	python3 tools/check_words.py
+
 lint:
 	cargo clippy --workspace --all-targets --locked -- -D warnings
 
-rust:
-	cargo test --locked
+## One build with one set of features, so that tests, command line and Python module share every artifact.
+build:
+	cargo build --workspace --all-targets --locked
+
+rust: build
+	cargo test --workspace --locked
 
 ## The files made from the catalog are what they would be if made now.
-fresh:
-	cargo run --locked --quiet -- generate --check
+fresh: build
+	target/debug/mercer generate --check
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
 
 generate:
 	cargo run --locked --quiet -- generate
 
-## The Python package, built into a virtual environment of our own, and its tests.
-python: $(STAMP)
-	$(VENV)/bin/maturin develop --quiet --locked
-	$(PYTHON) -m pytest -q crates/mercer-python
+## The Python module, from the same build, next to the package it belongs to.
+module: build
+	cp target/debug/lib_mercer.so $(MODULE)
+
+python: module $(STAMP)
+	PYTHONPATH=$(PACKAGE) $(PYTHON) -m pytest -q -n 2 crates/mercer-python
+
+python-lint: $(STAMP)
+	$(VENV)/bin/ruff check crates/mercer-python bench tools
+	$(VENV)/bin/ruff format --check crates/mercer-python bench tools
+	$(VENV)/bin/mypy --config-file pyproject.toml $(PACKAGE)/mercer
 
 $(STAMP): $(REQUIREMENTS)
 	python3 -m venv $(VENV)
@@ -48,4 +68,4 @@ deny:
 
 clean:
 	cargo clean
-	rm -rf $(VENV) bench/.venv
+	rm -rf $(VENV) bench/.venv $(MODULE)

@@ -8,6 +8,7 @@ mod formats;
 mod golden;
 mod kernel;
 mod laws;
+mod layers;
 mod lectures;
 mod linear_svm;
 mod maps;
