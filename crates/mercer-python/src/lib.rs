@@ -31,8 +31,10 @@ fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             entry.set_item("id", card.id)?;
             entry.set_item("python", card.python)?;
             entry.set_item("doc", card.doc.trim())?;
-            entry.set_item("capabilities", card.capabilities)?;
-            entry.set_item("takes", card.takes)?;
+            let capabilities: Vec<&str> = card.capabilities.iter().map(|can| can.name()).collect();
+            entry.set_item("capabilities", capabilities)?;
+            let inputs: Vec<&str> = card.inputs.iter().map(|input| input.name()).collect();
+            entry.set_item("inputs", inputs)?;
             Ok(entry)
         })
         .collect()

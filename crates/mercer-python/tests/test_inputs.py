@@ -109,7 +109,7 @@ def in_disorder(X):
 
 @pytest.mark.parametrize("kind", [np.int32, np.int64])
 @pytest.mark.parametrize(
-    "place", [card["python"] for card in _mercer.catalog() if "sparse" in card["takes"]]
+    "place", [card["python"] for card in _mercer.catalog() if "sparse" in card["inputs"]]
 )
 def test_rows_in_disorder_are_the_rows_in_order(rng, place, kind):
     module, name = place.split(".")

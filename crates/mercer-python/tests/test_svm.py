@@ -277,7 +277,7 @@ def test_a_verbose_fit_prints_its_plan_which_the_certificate_keeps(capsys):
 
     plan = said.certificate_["plan"]
     assert plan == quiet.certificate_["plan"]
-    assert plan["way"] == "3 machines of two classes, the whole matrix of each"
+    assert plan["strategy"] == "3 machines of two classes, the whole matrix of each"
     assert plan["whole"] == 4 * 150 * 150
     assert capsys.readouterr().out.startswith(f"plan: {plan['way']}; about ")
     for model in [SVR(verbose=True), NuSVR(verbose=True), KernelRidge(verbose=True)]:

@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let fitted = estimator.finish(&stats, 800)?;
     println!("{}", fitted.certificate);
 
-    if let Some(model) = fitted.model.as_model().factored() {
+    if let Some(model) = fitted.model.as_model().factorized_likelihood() {
         let why = explain(model, &[985.0, 70.0], &names)?;
         println!("{}: {:.4}", why.classes[why.winner], why.posterior[why.winner]);
         for rung in why.ranked_contributions() {

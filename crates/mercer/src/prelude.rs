@@ -4,9 +4,9 @@ pub use crate::data::{Classes, Dataset, Label, Table, Target};
 pub use crate::error::{Error, Result};
 pub use crate::explain::short;
 pub use crate::model::{
-    Accumulate, Additive, Certificate, Check, Classifier, Clusterer, Decides, Detector,
-    Discriminant, Factored, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic,
-    Regressor, Rounds, Statistics, Summed, Supported, Transformer,
+    Accumulate, LinearModel, Certificate, Check, Classifier, Clusterer, DecisionFunction, OutlierDetector,
+    Discriminant, FactorizedLikelihood, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic,
+    Regressor, Rounds, Statistics, AdditiveScores, SupportVectors, Transformer,
 };
 pub use crate::{choice, params};
 pub use mercer_num::{Matrix, Rows, Sparse, SparseView};

@@ -8,7 +8,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{model_comparison, terminal};
 use crate::session::Session;
-use mercer::catalog::Estimator;
+use mercer::catalog::{Capability, Estimator};
 use mercer::data::{Classes, Kind, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
@@ -32,7 +32,7 @@ pub struct Compared {
 
 pub fn run(args: Compare, session: &Session) -> Result<()> {
     let estimators = estimators(&args)?;
-    let numbers = estimators[0].card().can("regressor");
+    let numbers = estimators[0].card().can(Capability::Regressor);
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
     let target = find_target(args.target.clone(), &source, &profile)?;
@@ -84,12 +84,15 @@ fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
             args.models[0]
         )));
     }
-    if estimators.iter().any(|e| !e.card().can("regressor") && !e.card().can("classifier")) {
+    if estimators
+        .iter()
+        .any(|e| !e.card().can(Capability::Regressor) && !e.card().can(Capability::Classifier))
+    {
         return Err(Failure::Usage(
             "only estimators for classes or numbers can be compared".into(),
         ));
     }
-    let numbers = |e: &Estimator| e.card().can("regressor");
+    let numbers = |e: &Estimator| e.card().can(Capability::Regressor);
     if estimators.iter().any(|e| numbers(e) != numbers(&estimators[0])) {
         return Err(Failure::Usage(
             "some of the estimators learn classes and some learn numbers; compare like with like"
@@ -120,7 +123,7 @@ fn learn(
     let training = Training {
         estimator,
         features,
-        goal: if card.can("regressor") { Goal::Numbers } else { Goal::Classes(classes) },
+        goal: if card.can(Capability::Regressor) { Goal::Numbers } else { Goal::Classes(classes) },
         n_rows: Some(profile.n_rows),
         n_folds: args.folds.into(),
         seed: args.seed,

@@ -89,7 +89,7 @@ impl DecisionOptions {
             let even = vec![1.0 / classes.len() as f64; classes.len()];
             return Ok(new_priors(&even, &given)?);
         }
-        match model.fitted.model.as_model().factored() {
+        match model.fitted.model.as_model().factorized_likelihood() {
             Some(factored) => Ok(factored.log_priors().iter().map(|p| p.exp()).collect()),
             None => Err(Failure::Usage(
                 "the model does not keep the classes' shares; give them with --trained-prior"

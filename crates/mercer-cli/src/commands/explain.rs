@@ -19,9 +19,10 @@ const STEP: usize = 1024;
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     let able = model.fitted.model.as_model();
-    let by_columns =
-        able.factored().is_some() || able.summed().is_some() || able.additive().is_some();
-    if !by_columns && able.supported().is_none() {
+    let by_columns = able.factorized_likelihood().is_some()
+        || able.additive_scores().is_some()
+        || able.linear_model().is_some();
+    if !by_columns && able.support_vectors().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
     let map = model.features.map.as_ref().filter(|map| by_columns && !map.can_be_told());
@@ -53,20 +54,23 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
     })?;
     let mut names = model.features.names();
-    if args.html.is_some() && able.factored().is_none() && able.summed().is_none() {
+    if args.html.is_some()
+        && able.factorized_likelihood().is_none()
+        && able.additive_scores().is_none()
+    {
         return Err(model.estimator.unable("mark words in a text").into());
     }
-    if let Some(supported) = able.supported() {
-        let explanation = supported.supports(&row)?;
+    if let Some(supported) = able.support_vectors() {
+        let explanation = supported.support_terms(&row)?;
         if session.json {
             return session.print_json(&explanation);
         }
         let target = model.features.target.as_deref();
-        return terminal::supports(&explanation, target, able.detector().is_some());
+        return terminal::supports(&explanation, target, able.outlier_detector().is_some());
     }
     let absent = |j: usize| row[j] == 0.0 && texts.iter().any(|text| text.has(j));
     let features: Vec<usize> = (0..row.len()).filter(|j| !absent(*j)).collect();
-    if able.summed().is_some() {
+    if able.additive_scores().is_some() {
         texts.iter().for_each(|text| text.name_hashes(&mut names));
         let mut explanation = explain_scores(able, &row, &names)?;
         // A word that the text does not have adds nothing.
@@ -83,7 +87,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         }
         return terminal::scores(&explanation);
     }
-    if let Some(additive) = able.additive() {
+    if let Some(additive) = able.linear_model() {
         texts.iter().for_each(|text| text.name_hashes(&mut names));
         let mut explanation = explain_terms(additive, &row, &names)?;
         // Of the words that the text does not have, only the average row knows.
@@ -95,7 +99,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
         let target = model.features.target.as_deref().unwrap_or("prediction");
         return terminal::terms(&explanation, target);
     }
-    let Some(factored) = able.factored() else { return Ok(()) };
+    let Some(factored) = able.factorized_likelihood() else { return Ok(()) };
     texts.iter().for_each(|text| text.name_hashes(&mut names));
     let explanation = explain_shown(factored, &row, &names, |j| !absent(j))?
         .with_levels(|k, x| model.features.word(*features.get(k)?, x));

@@ -35,7 +35,8 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let able = model.fitted.model.as_model();
     let classes = able.classifier().map(|m| m.classes().clone()).unwrap_or_default();
     let names = model.features.names();
-    let summary = able.additive().filter(|_| tells(&model)).and_then(|m| m.summary(&names, 0.95));
+    let summary =
+        able.linear_model().filter(|_| tells(&model)).and_then(|m| m.summary(&names, 0.95));
     let readable = model.stats.as_ref().is_some_and(|stats| stats.holds_rows());
     let inside = keeps_rows(&model);
     let holds_rows = readable || inside;
@@ -95,7 +96,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     }
     if let Some(summary) = summary {
         writeln!(out, "\n{summary}\n")?;
-    } else if let Some(additive) = able.additive().filter(|_| tells(&model)) {
+    } else if let Some(additive) = able.linear_model().filter(|_| tells(&model)) {
         let terms = additive.terms();
         let mut rows = table(&["term", "coefficient"]);
         rows.add_row(["(intercept)".to_owned(), short(terms.intercept)]);

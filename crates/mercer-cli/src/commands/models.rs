@@ -22,12 +22,13 @@ pub fn run(args: Models, session: &Session) -> Result<()> {
     }
     let mut out = io::stdout().lock();
     writeln!(out, "{}  (Python: mercer.{})\n{}\n", card.id, card.python, one_line(card.doc))?;
-    writeln!(out, "learns by {}", format!("{:?}", card.learns).to_lowercase())?;
-    writeln!(out, "can be    {}", card.capabilities.join(", "))?;
+    writeln!(out, "learns by {}", card.learns.name())?;
+    let capabilities: Vec<&str> = card.capabilities.iter().map(|can| can.name()).collect();
+    writeln!(out, "can be    {}", capabilities.join(", "))?;
     writeln!(
         out,
         "takes     numbers{}\n",
-        card.takes.iter().map(|t| format!(", {}", t.replace('_', " "))).collect::<String>()
+        card.inputs.iter().map(|input| format!(", {input}")).collect::<String>()
     )?;
     let defaults = card.defaults();
     let mut rows = table(&["--set", "default", "must be", "what it does"]);
@@ -69,6 +70,6 @@ fn describe(card: &Card) -> Value {
         .collect();
     json!({
         "id": card.id, "python": card.python, "doc": one_line(card.doc), "learns": card.learns,
-        "capabilities": card.capabilities, "takes": card.takes, "params": params,
+        "capabilities": card.capabilities, "inputs": card.inputs, "params": params,
     })
 }

@@ -6,7 +6,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, TrainReport, html, terminal};
 use crate::session::Session;
-use mercer::catalog::{Card, Estimator};
+use mercer::catalog::{Capability, Card, Estimator, Input};
 use mercer::data::{Classes, Kind, Label};
 use mercer::data::{Field, Schema};
 use mercer::preprocess::{
@@ -60,10 +60,10 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
             "--features: `{}` reads {}, and a map makes real numbers; choose an estimator for those, as \
              logistic, linear-svc, ridge or lda",
             card.id,
-            card.takes.join(", ")
+            card.inputs.iter().map(|input| input.name()).collect::<Vec<_>>().join(", ")
         )));
     }
-    let numbers = card.can("regressor");
+    let numbers = card.can(Capability::Regressor);
     let classes = if numbers {
         check_numbers(target, &source, estimator.id())?;
         Classes::default()
@@ -460,7 +460,7 @@ impl Columns<'_> {
         }
         let mut reads = card.0.reads();
         let asked = |name: &str| self.texts.iter().any(|text| text == name);
-        if card.0.takes("asked_texts") && schema.fields.iter().any(|f| asked(&f.name)) {
+        if card.0.accepts(Input::TextOnRequest) && schema.fields.iter().any(|f| asked(&f.name)) {
             reads = Reads::NumbersAndTexts;
             let used = |f: &Field| {
                 f.kind != Kind::Text || asked(&f.name) || Some(f.name.as_str()) == target
@@ -485,7 +485,7 @@ fn planned(
     session: &Session,
 ) -> Result<Features> {
     let (features, left_out) = Features::plan_for(schema, target, words, reads)?;
-    let unasked = card.takes("asked_texts");
+    let unasked = card.accepts(Input::TextOnRequest);
     for (why, words) in [
         (DroppedColumns::Empty, "they have no values".to_owned()),
         (

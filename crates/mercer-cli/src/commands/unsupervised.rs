@@ -9,7 +9,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{Paths, terminal};
 use crate::session::Session;
-use mercer::catalog::Estimator;
+use mercer::catalog::{Capability, Estimator};
 use mercer::preprocess::Recipe;
 use mercer::train::{Goal, Trained, Training, train};
 use mercer_io::{Format, Profile, Source};
@@ -83,7 +83,7 @@ pub(super) fn train_alone(
             looked.map_err(|e| input::placed(e, source, || planned.cell_names()))?
         }
     };
-    let judged = estimator.card().can("detector");
+    let judged = estimator.card().can(Capability::OutlierDetector);
     let training = Training {
         estimator,
         features,
@@ -108,7 +108,7 @@ pub(super) fn train_alone(
 pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
     let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
     let able = model.fitted.model.as_model();
-    if able.detector().is_some() {
+    if able.outlier_detector().is_some() {
         return named(&["prediction", "score"]);
     }
     if able.clusterer().is_some() {
@@ -118,7 +118,7 @@ pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
     // As Python calls them.
     let class = model.estimator.card().python.rsplit('.').next().unwrap_or_default().to_lowercase();
     let numbered = || (0..map.n_outputs()).map(|k| format!("{class}{k}")).collect();
-    Some(map.names_out(&model.features.names()).unwrap_or_else(numbered))
+    Some(map.feature_names_out(&model.features.names()).unwrap_or_else(numbered))
 }
 
 /// The columns in a few words.
@@ -134,9 +134,9 @@ pub(super) fn in_words(columns: &[String]) -> String {
 /// What is said of each row, in the order of the columns.
 fn answers(model: &Trained, rows: &Rows<'_>) -> mercer::Result<Vec<Vec<Value>>> {
     let able = model.fitted.model.as_model();
-    if let Some(detector) = able.detector() {
+    if let Some(detector) = able.outlier_detector() {
         let said = |score: f64| vec![json!(NAMES[usize::from(score >= 0.0)]), json!(score)];
-        return Ok(detector.inside(rows)?.into_iter().map(said).collect());
+        return Ok(detector.inlier_scores(rows)?.into_iter().map(said).collect());
     }
     if let Some(clusterer) = able.clusterer() {
         let distances = clusterer.distances(rows)?;

@@ -8,9 +8,10 @@ use kuva::render::figure::Figure;
 use kuva::render::layout::Layout;
 use kuva::render::plots::Plot;
 use kuva::render::render::{Primitive, Scene, TextAnchor};
+use mercer::catalog::Input;
 use mercer::data::Measure;
 use mercer::explain::{ClassMeans, short};
-use mercer::model::Factored;
+use mercer::model::FactorizedLikelihood;
 use mercer::train::Trained;
 use mercer_num::Matrix;
 
@@ -100,7 +101,7 @@ pub fn curves(model: &Trained, columns: &[String]) -> Result<Scene> {
             Some(Measure::Category(n)) if n <= MOST_BARS => Some(n),
             _ => None,
         };
-        let factored = model.fitted.model.as_model().factored();
+        let factored = model.fitted.model.as_model().factorized_likelihood();
         let plots = match (factored, codes) {
             (Some(factored), Some(n)) => bars(model, factored, j, n)?,
             (Some(factored), None) => lines(model, j, &portrait, |x| {
@@ -135,7 +136,7 @@ pub fn curves(model: &Trained, columns: &[String]) -> Result<Scene> {
 /// A row in which nothing is known: a word that does not occur is not missing, it occurs zero times.
 fn missing(model: &Trained) -> Vec<f64> {
     let is_word = |m: &Measure| matches!(m, Measure::Word(_));
-    let gaps = model.estimator.card().takes("missing");
+    let gaps = model.estimator.card().accepts(Input::MissingValues);
     let columns = model.features.described();
     columns.iter().map(|c| if is_word(&c.measure) || !gaps { 0.0 } else { f64::NAN }).collect()
 }
@@ -167,7 +168,12 @@ fn lines(
     Ok(lines)
 }
 
-fn bars(model: &Trained, factored: &dyn Factored, j: usize, n: usize) -> Result<Vec<Plot>> {
+fn bars(
+    model: &Trained,
+    factored: &dyn FactorizedLikelihood,
+    j: usize,
+    n: usize,
+) -> Result<Vec<Plot>> {
     let names = class_names(model);
     let mut plot = BarPlot::new();
     let mut row = missing(model);
@@ -181,7 +187,7 @@ fn bars(model: &Trained, factored: &dyn Factored, j: usize, n: usize) -> Result<
 }
 
 fn portrait(model: &Trained) -> Result<ClassMeans> {
-    let portrait = model.fitted.model.as_model().classifier().and_then(|m| m.portrait());
+    let portrait = model.fitted.model.as_model().classifier().and_then(|m| m.class_means());
     portrait.ok_or_else(|| model.estimator.unable("be drawn: it has no picture of a class").into())
 }
 
@@ -193,7 +199,7 @@ fn class_names(model: &Trained) -> Vec<String> {
 
 /// The shares of the classes, where the model keeps them.
 fn priors(model: &Trained) -> Vec<f64> {
-    let factored = model.fitted.model.as_model().factored();
+    let factored = model.fitted.model.as_model().factorized_likelihood();
     factored.map_or_else(Vec::new, |m| m.log_priors().iter().map(|p| p.exp()).collect())
 }
 

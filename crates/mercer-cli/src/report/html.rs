@@ -168,7 +168,7 @@ fn summary(trained: &Trained) -> Option<String> {
     if trained.features.map.as_ref().is_some_and(|map| !map.can_be_told()) {
         return None;
     }
-    let model = trained.fitted.model.as_model().additive()?;
+    let model = trained.fitted.model.as_model().linear_model()?;
     Some(model.summary(&trained.features.names(), 0.95)?.to_string())
 }
 
@@ -201,7 +201,9 @@ fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
 
 /// The densities of the most telling numeric columns: one factor at a time, the others missing.
 fn curves(report: &TrainReport, trained: &Trained) -> Vec<String> {
-    let Some(model) = trained.fitted.model.as_model().factored() else { return Vec::new() };
+    let Some(model) = trained.fitted.model.as_model().factorized_likelihood() else {
+        return Vec::new();
+    };
     let names = trained.features.names();
     let classes: Vec<String> = model.classes().labels().iter().map(ToString::to_string).collect();
     // A word that does not occur is not missing: it occurs zero times.

@@ -101,7 +101,7 @@ impl TrainReport {
             cross_validation: judged.map(|e| e.report()),
             regression: regression.map(|e| e.report()),
             outside: outcome.outside,
-            candidates: trained.fitted.model.as_model().selected().map(|m| m.candidates()),
+            candidates: trained.fitted.model.as_model().cross_validated().map(|m| m.candidates()),
             telling: telling(trained, outcome.bits.as_deref()),
             saved: paths.clone(),
         }

@@ -144,7 +144,7 @@ fn borders(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Ve
         let rows = encoded(model, vec![grid(0), grid(1)])?;
         let Some(able) = model.fitted.model.as_model().classifier() else { continue };
         let scores = able.scores(&rows.rows())?;
-        let winners = mercer::model::winners(&scores);
+        let winners = mercer::model::argmax_rows(&scores);
         let mut dots = Vec::new();
         let mut edge = |a: usize, b: usize| {
             let (one, other) = (winners[a] as usize, winners[b] as usize);

@@ -36,7 +36,7 @@ class Card(TypedDict):
     python: str
     doc: str
     capabilities: list[str]
-    takes: list[str]
+    inputs: list[str]
 
 class Fitted:
     def raise_interrupt(self) -> None: ...

@@ -57,7 +57,7 @@ class KernelKMeans(Clusterer):
     """
 
     _id = "kernel-k-means"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(
         self,

@@ -75,7 +75,7 @@ class KernelPCA(Transformer):
     """
 
     _id = "kernel-pca"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
     _beside = {
         "verbose": Honored(),
         "n_jobs": Honored(),

@@ -10,7 +10,7 @@ from .base import (
     Mergeable,
     Only,
     Probabilistic,
-    Summed,
+    AdditiveScores,
     Transformer,
 )
 
@@ -24,7 +24,7 @@ __all__ = [
 class LinearDiscriminantAnalysis(
     Mergeable,
     Discriminant,
-    Summed,
+    AdditiveScores,
     Generative,
     Probabilistic,
     Classifier,
@@ -90,7 +90,7 @@ class LinearDiscriminantAnalysis(
     """
 
     _id = "lda"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
     _beside = {
         "covariance_estimator": Only(None, instead="use shrinkage, a number or \"auto\""),
     }
@@ -120,7 +120,7 @@ class LinearDiscriminantAnalysis(
 class QuadraticDiscriminantAnalysis(
     Mergeable,
     Discriminant,
-    Summed,
+    AdditiveScores,
     Generative,
     Probabilistic,
     Classifier,
@@ -185,7 +185,7 @@ class QuadraticDiscriminantAnalysis(
     """
 
     _id = "qda"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
     _beside = {
         "covariance_estimator": Only(None, instead="use shrinkage, a number or \"auto\""),
     }
@@ -215,7 +215,7 @@ class QuadraticDiscriminantAnalysis(
 class RegularizedDiscriminantAnalysis(
     Mergeable,
     Discriminant,
-    Summed,
+    AdditiveScores,
     Generative,
     Probabilistic,
     Classifier,
@@ -278,7 +278,7 @@ class RegularizedDiscriminantAnalysis(
     """
 
     _id = "rda"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(
         self,

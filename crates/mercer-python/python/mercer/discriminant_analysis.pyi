@@ -7,7 +7,7 @@ from .base import (
     Generative,
     Mergeable,
     Probabilistic,
-    Summed,
+    AdditiveScores,
     Transformer,
 )
 
@@ -20,7 +20,7 @@ __all__ = [
 class LinearDiscriminantAnalysis(
     Mergeable,
     Discriminant,
-    Summed,
+    AdditiveScores,
     Generative,
     Probabilistic,
     Classifier,
@@ -50,7 +50,7 @@ class LinearDiscriminantAnalysis(
 class QuadraticDiscriminantAnalysis(
     Mergeable,
     Discriminant,
-    Summed,
+    AdditiveScores,
     Generative,
     Probabilistic,
     Classifier,
@@ -79,7 +79,7 @@ class QuadraticDiscriminantAnalysis(
 class RegularizedDiscriminantAnalysis(
     Mergeable,
     Discriminant,
-    Summed,
+    AdditiveScores,
     Generative,
     Probabilistic,
     Classifier,

@@ -49,7 +49,7 @@ class RBFSampler(Transformer):
     """
 
     _id = "rbf-sampler"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(
         self,
@@ -130,7 +130,7 @@ class Nystroem(Transformer):
     """
 
     _id = "nystroem"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
     _beside = {
         "n_jobs": Honored(),
         "kernel_params": Honored(),
@@ -200,7 +200,7 @@ class PolynomialCountSketch(Transformer):
     """
 
     _id = "polynomial-sketch"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(self, *, gamma=1.0, degree=2, coef0=0.0, n_components=100, random_state=0):
         self.gamma = gamma
@@ -238,7 +238,7 @@ class AdditiveChi2Sampler(Transformer):
     """
 
     _id = "additive-chi2"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(self, *, sample_steps=2, sample_interval=None):
         self.sample_steps = sample_steps

@@ -3,12 +3,12 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Honored, Regressor, Supported
+from .base import Honored, Regressor, SupportVectors
 
 __all__ = ["KernelRidge"]
 
 
-class KernelRidge(Supported, Regressor):
+class KernelRidge(SupportVectors, Regressor):
     """Kernel ridge regression: least squares in a kernel's space, with a price on size.
 
     Parameters
@@ -80,7 +80,7 @@ class KernelRidge(Supported, Regressor):
     """
 
     _id = "kernel-ridge"
-    _takes = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "targets", "asked_texts")
     _beside = {
         "verbose": Honored(),
         "kernel_params": Honored(),

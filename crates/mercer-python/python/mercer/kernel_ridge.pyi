@@ -1,11 +1,11 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from .base import Regressor, Supported
+from .base import Regressor, SupportVectors
 
 __all__ = ["KernelRidge"]
 
-class KernelRidge(Supported, Regressor):
+class KernelRidge(SupportVectors, Regressor):
     alpha: float
     kernel: str | Callable[..., Any]
     gamma: Any

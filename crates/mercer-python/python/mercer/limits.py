@@ -49,7 +49,7 @@ def memory_limit(size: float | None) -> Iterator[None]:
     >>> from mercer.kernel_ridge import KernelRidge
     >>> with mercer.memory_limit(1e9):
     ...     model = KernelRidge().fit([[1.0], [2.0], [3.0]], [1.0, 2.0, 3.0])
-    >>> print(model.certificate_["plan"]["way"])
+    >>> print(model.certificate_["plan"]["strategy"])
     a factor of the kernel matrix in double precision
     """
     if size is not None and not size >= 0:

@@ -6,10 +6,10 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 from numpy.random import RandomState
 
 from .base import (
-    Additive,
+    LinearModel,
     Calibrated,
     Classifier,
-    Decides,
+    DecisionFunction,
     Honored,
     MergeableRegressor,
     Online,
@@ -17,9 +17,9 @@ from .base import (
     Only,
     Probabilistic,
     Regressor,
-    Summed,
+    AdditiveScores,
     Unused,
-    Warm,
+    WarmStart,
 )
 
 __all__ = [
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 
-class LinearRegression(MergeableRegressor, Additive, Regressor):
+class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     """Least squares: a weighted sum of the columns, with standard errors.
 
     Parameters
@@ -78,7 +78,7 @@ class LinearRegression(MergeableRegressor, Additive, Regressor):
     """
 
     _id = "ols"
-    _takes = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "targets", "asked_texts")
     _beside = {
         "n_jobs": Honored(),
         "copy_X": Unused(bool),
@@ -94,7 +94,7 @@ class LinearRegression(MergeableRegressor, Additive, Regressor):
         self.tol = tol
 
 
-class Ridge(MergeableRegressor, Additive, Regressor):
+class Ridge(MergeableRegressor, LinearModel, Regressor):
     """Ridge regression: a weighted sum of the columns whose weights are kept small.
 
     Parameters
@@ -147,7 +147,7 @@ class Ridge(MergeableRegressor, Additive, Regressor):
     """
 
     _id = "ridge"
-    _takes = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "targets", "asked_texts")
     _beside = {
         "random_state": Unused(int, RandomState, None),
         "copy_X": Unused(bool),
@@ -181,7 +181,7 @@ class Ridge(MergeableRegressor, Additive, Regressor):
         self.solver = solver
 
 
-class RidgeCV(Additive, Regressor):
+class RidgeCV(LinearModel, Regressor):
     """Ridge regression whose price is chosen by leaving every row out once.
 
     Parameters
@@ -230,7 +230,7 @@ class RidgeCV(Additive, Regressor):
     """
 
     _id = "ridge-cv"
-    _takes = ("sparse", "asked_texts")
+    _inputs = ("sparse", "asked_texts")
     _beside = {
         "scoring": Only(
             None,
@@ -269,7 +269,7 @@ class RidgeCV(Additive, Regressor):
         self.alpha_per_target = alpha_per_target
 
 
-class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
+class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     """Logistic regression: log-odds that are a weighted sum of the columns.
 
     Parameters
@@ -342,7 +342,7 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
     """
 
     _id = "logistic"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -387,7 +387,7 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
         self.intercept_scaling = intercept_scaling
 
 
-class LogisticRegressionCV(Summed, Probabilistic, Classifier):
+class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     """Logistic regression whose price on large weights is chosen by cross-validation.
 
     Parameters
@@ -469,7 +469,7 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
     """
 
     _id = "logistic-cv"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "verbose": Honored(),
         "n_jobs": Honored(),
@@ -524,7 +524,7 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
         self.use_legacy_attributes = use_legacy_attributes
 
 
-class Perceptron(Online, Warm, Decides, Summed, Classifier):
+class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
     """The perceptron: a plane that moves towards every row on its wrong side.
 
     Parameters
@@ -606,7 +606,7 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
     """
 
     _id = "perceptron"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -655,7 +655,7 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
         self.n_jobs = n_jobs
 
 
-class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
+class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibrated, Classifier):
     """Classes told apart by planes that follow the slope of one row after the other.
 
     Parameters
@@ -756,7 +756,7 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
     """
 
     _id = "sgd"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -813,7 +813,7 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         self.n_jobs = n_jobs
 
 
-class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
+class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     """Numbers predicted by a plane that follows the slope of one row after the other.
 
     Parameters
@@ -903,7 +903,7 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
     """
 
     _id = "sgd-regressor"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -955,7 +955,7 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
         self.verbose = verbose
 
 
-class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
+class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
     """Passive-aggressive classification: the smallest step that puts a row right.
 
     Parameters
@@ -1031,7 +1031,7 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
     """
 
     _id = "passive-aggressive"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -1076,7 +1076,7 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
         self.n_jobs = n_jobs
 
 
-class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
+class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     """Passive-aggressive regression: the smallest step that brings a row near enough to its number.
 
     Parameters
@@ -1146,7 +1146,7 @@ class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
     """
 
     _id = "passive-aggressive-regressor"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),

@@ -4,17 +4,17 @@ from typing import Any, Literal
 from numpy.random import RandomState
 
 from .base import (
-    Additive,
+    LinearModel,
     Calibrated,
     Classifier,
-    Decides,
+    DecisionFunction,
     MergeableRegressor,
     Online,
     OnlineRegressor,
     Probabilistic,
     Regressor,
-    Summed,
-    Warm,
+    AdditiveScores,
+    WarmStart,
 )
 
 __all__ = [
@@ -30,7 +30,7 @@ __all__ = [
     "PassiveAggressiveRegressor",
 ]
 
-class LinearRegression(MergeableRegressor, Additive, Regressor):
+class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     fit_intercept: bool
     n_jobs: int | None
     copy_X: bool
@@ -46,7 +46,7 @@ class LinearRegression(MergeableRegressor, Additive, Regressor):
         tol: float = 1e-06,
     ) -> None: ...
 
-class Ridge(MergeableRegressor, Additive, Regressor):
+class Ridge(MergeableRegressor, LinearModel, Regressor):
     alpha: float
     fit_intercept: bool
     alpha_from: Literal["given", "evidence"]
@@ -72,7 +72,7 @@ class Ridge(MergeableRegressor, Additive, Regressor):
         ] = "auto",
     ) -> None: ...
 
-class RidgeCV(Additive, Regressor):
+class RidgeCV(LinearModel, Regressor):
     alphas: Sequence[float] | None
     fit_intercept: bool
     scoring: Literal[None, "neg_mean_squared_error"]
@@ -92,7 +92,7 @@ class RidgeCV(Additive, Regressor):
         alpha_per_target: Literal[False] = False,
     ) -> None: ...
 
-class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
+class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None
     C: float
     l1_ratio: float | None
@@ -128,7 +128,7 @@ class LogisticRegression(Warm, Summed, Probabilistic, Classifier):
         intercept_scaling: float = 1,
     ) -> None: ...
 
-class LogisticRegressionCV(Summed, Probabilistic, Classifier):
+class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     Cs: int | Sequence[float]
     l1_ratios: Sequence[float] | None
     fit_intercept: bool
@@ -170,7 +170,7 @@ class LogisticRegressionCV(Summed, Probabilistic, Classifier):
         use_legacy_attributes: Literal[False, "warn"] = False,
     ) -> None: ...
 
-class Perceptron(Online, Warm, Decides, Summed, Classifier):
+class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
     penalty: Literal["l2", "l1", "elasticnet", "none"]
     alpha: float
     l1_ratio: float
@@ -212,7 +212,7 @@ class Perceptron(Online, Warm, Decides, Summed, Classifier):
         n_jobs: int | None = None,
     ) -> None: ...
 
-class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
+class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibrated, Classifier):
     loss: Literal[
         "hinge",
         "log_loss",
@@ -284,7 +284,7 @@ class SGDClassifier(Online, Warm, Decides, Summed, Calibrated, Classifier):
         n_jobs: int | None = None,
     ) -> None: ...
 
-class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
+class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     loss: Literal["squared_error", "huber", "epsilon_insensitive", "squared_epsilon_insensitive"]
     penalty: Literal["l2", "l1", "elasticnet", "none"]
     alpha: float
@@ -334,7 +334,7 @@ class SGDRegressor(OnlineRegressor, Warm, Additive, Regressor):
         verbose: int = 0,
     ) -> None: ...
 
-class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
+class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
     C: float
     fit_intercept: bool
     max_iter: int
@@ -372,7 +372,7 @@ class PassiveAggressiveClassifier(Online, Warm, Decides, Summed, Classifier):
         n_jobs: int | None = None,
     ) -> None: ...
 
-class PassiveAggressiveRegressor(OnlineRegressor, Warm, Additive, Regressor):
+class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     C: float
     fit_intercept: bool
     max_iter: int

@@ -3,7 +3,7 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Classifier, Factored, Generative, Mergeable, Probabilistic, Summed
+from .base import Classifier, FactorizedLikelihood, Generative, Mergeable, Probabilistic, AdditiveScores
 
 __all__ = [
     "GaussianNB",
@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Gaussian naive Bayes, for real-valued features.
 
     Parameters
@@ -62,7 +62,7 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     """
 
     _id = "gaussian-nb"
-    _takes = ("missing", "sparse")
+    _inputs = ("missing", "sparse")
 
     def __init__(self, *, priors=None, var_smoothing=1e-09, variance="population"):
         self.priors = priors
@@ -70,7 +70,7 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.variance = variance
 
 
-class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
+class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
     """Multinomial naive Bayes, for counts such as words in documents.
 
     Parameters
@@ -115,7 +115,7 @@ class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
     """
 
     _id = "multinomial-nb"
-    _takes = ("sparse", "counts")
+    _inputs = ("sparse", "counts")
 
     def __init__(self, *, alpha=1.0, force_alpha=True, fit_prior=True, class_prior=None):
         self.alpha = alpha
@@ -124,7 +124,7 @@ class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
         self.class_prior = class_prior
 
 
-class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
+class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
     """Complement naive Bayes, for counts in classes of very different size.
 
     Parameters
@@ -171,7 +171,7 @@ class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
     """
 
     _id = "complement-nb"
-    _takes = ("sparse", "counts")
+    _inputs = ("sparse", "counts")
 
     def __init__(
         self,
@@ -189,7 +189,7 @@ class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
         self.norm = norm
 
 
-class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Bernoulli naive Bayes, for features that are there or not.
 
     Parameters
@@ -237,7 +237,7 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     """
 
     _id = "bernoulli-nb"
-    _takes = ("sparse", "binary")
+    _inputs = ("sparse", "binary")
 
     def __init__(
         self,
@@ -255,7 +255,7 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.class_prior = class_prior
 
 
-class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Categorical naive Bayes, for features that are one of a few values: codes from 0.
 
     Parameters
@@ -308,7 +308,7 @@ class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     """
 
     _id = "categorical-nb"
-    _takes = ("missing", "categories")
+    _inputs = ("missing", "categories")
 
     def __init__(
         self,
@@ -328,7 +328,7 @@ class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.unseen = unseen
 
 
-class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Naive Bayes for tables as they are: every column has its own kind of likelihood.
 
     Parameters
@@ -410,7 +410,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
     """
 
     _id = "mixed-nb"
-    _takes = ("missing", "sparse", "mixed")
+    _inputs = ("missing", "sparse", "mixed")
 
     def __init__(
         self,
@@ -444,7 +444,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         self.class_prior = class_prior
 
 
-class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     """Tree-augmented naive Bayes, for columns of categories that depend on each other.
 
     Parameters
@@ -494,7 +494,7 @@ class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier
     """
 
     _id = "tan"
-    _takes = ("missing", "categories")
+    _inputs = ("missing", "categories")
 
     def __init__(self, *, alpha=1.0, min_gain=0.0, root=0, fit_prior=True, class_prior=None):
         self.alpha = alpha
@@ -504,7 +504,7 @@ class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier
         self.class_prior = class_prior
 
 
-class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Classifier):
+class BayesNetworkClassifier(Mergeable, AdditiveScores, Generative, Probabilistic, Classifier):
     """A Bayesian network with the class in it, for columns of categories that depend on each other.
 
     Parameters
@@ -557,7 +557,7 @@ class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Class
     """
 
     _id = "bayes-network"
-    _takes = ("missing", "categories")
+    _inputs = ("missing", "categories")
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 from typing import Any, Literal
 
-from .base import Classifier, Factored, Generative, Mergeable, Probabilistic, Summed
+from .base import Classifier, FactorizedLikelihood, Generative, Mergeable, Probabilistic, AdditiveScores
 
 __all__ = [
     "GaussianNB",
@@ -14,7 +14,7 @@ __all__ = [
     "BayesNetworkClassifier",
 ]
 
-class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     priors: Sequence[float] | None
     var_smoothing: float
     variance: Literal["population", "sample"]
@@ -26,7 +26,7 @@ class GaussianNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         variance: Literal["population", "sample"] = "population",
     ) -> None: ...
 
-class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
+class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
     alpha: Any
     force_alpha: bool
     fit_prior: bool
@@ -40,7 +40,7 @@ class MultinomialNB(Mergeable, Factored, Probabilistic, Classifier):
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
 
-class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
+class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
     alpha: Any
     force_alpha: bool
     fit_prior: bool
@@ -56,7 +56,7 @@ class ComplementNB(Mergeable, Summed, Probabilistic, Classifier):
         norm: bool = False,
     ) -> None: ...
 
-class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     alpha: Any
     force_alpha: bool
     binarize: float | None
@@ -72,7 +72,7 @@ class BernoulliNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
 
-class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     alpha: float
     force_alpha: bool
     fit_prior: bool
@@ -90,7 +90,7 @@ class CategoricalNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         unseen: Literal["ignore", "other", "error"] = "ignore",
     ) -> None: ...
 
-class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     likelihood: Any
     estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"]
     alpha: float
@@ -122,7 +122,7 @@ class MixedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
 
-class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier):
+class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
     alpha: float
     min_gain: float
     root: int
@@ -138,7 +138,7 @@ class TreeAugmentedNB(Mergeable, Factored, Generative, Probabilistic, Classifier
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
 
-class BayesNetworkClassifier(Mergeable, Summed, Generative, Probabilistic, Classifier):
+class BayesNetworkClassifier(Mergeable, AdditiveScores, Generative, Probabilistic, Classifier):
     criterion: Literal["bic", "bdeu"]
     sample_size: float
     max_parents: int

@@ -3,12 +3,12 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Classifier, Honored, Only, Probabilistic, Regressor, Unused, Warm
+from .base import Classifier, Honored, Only, Probabilistic, Regressor, Unused, WarmStart
 
 __all__ = ["MLPClassifier", "MLPRegressor"]
 
 
-class MLPClassifier(Warm, Probabilistic, Classifier):
+class MLPClassifier(WarmStart, Probabilistic, Classifier):
     """A multilayer perceptron for classes: a network of a few layers.
 
     Parameters
@@ -96,7 +96,7 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
     """
 
     _id = "mlp"
-    _takes = ("sparse", "asked_texts")
+    _inputs = ("sparse", "asked_texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -171,7 +171,7 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
         self.max_fun = max_fun
 
 
-class MLPRegressor(Warm, Regressor):
+class MLPRegressor(WarmStart, Regressor):
     """A multilayer perceptron for numbers: a network of a few layers.
 
     Parameters
@@ -259,7 +259,7 @@ class MLPRegressor(Warm, Regressor):
     """
 
     _id = "mlp-regressor"
-    _takes = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "targets", "asked_texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),

@@ -1,11 +1,11 @@
 from collections.abc import Sequence
 from typing import Literal
 
-from .base import Classifier, Probabilistic, Regressor, Warm
+from .base import Classifier, Probabilistic, Regressor, WarmStart
 
 __all__ = ["MLPClassifier", "MLPRegressor"]
 
-class MLPClassifier(Warm, Probabilistic, Classifier):
+class MLPClassifier(WarmStart, Probabilistic, Classifier):
     hidden_layer_sizes: int | Sequence[int]
     activation: Literal["identity", "logistic", "tanh", "relu"]
     solver: Literal["lbfgs", "adam", "sgd"]
@@ -57,7 +57,7 @@ class MLPClassifier(Warm, Probabilistic, Classifier):
         max_fun: int = 15000,
     ) -> None: ...
 
-class MLPRegressor(Warm, Regressor):
+class MLPRegressor(WarmStart, Regressor):
     loss: Literal["squared_error"]
     hidden_layer_sizes: int | Sequence[int]
     activation: Literal["identity", "logistic", "tanh", "relu"]

@@ -49,7 +49,7 @@ class PolynomialFeatures(Transformer):
     """
 
     _id = "polynomial-features"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(
         self,

@@ -94,7 +94,7 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        if "mixed" in model._takes and rows.with_texts(X) is not None:
+        if "mixed" in model._inputs and rows.with_texts(X) is not None:
             raise ValueError(
                 "a table with texts: count their words first, or use `mercer train --unlabeled`"
             )

@@ -6,17 +6,17 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 from numpy.random import RandomState
 
 from .base import (
-    Additive,
+    LinearModel,
     Calibrated,
     Classifier,
-    Decides,
-    Detector,
+    DecisionFunction,
+    OutlierDetector,
     Honored,
     Regressor,
-    Summed,
-    Supported,
+    AdditiveScores,
+    SupportVectors,
     Unused,
-    Warm,
+    WarmStart,
 )
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-class SVC(Warm, Decides, Supported, Calibrated, Classifier):
+class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     """Support vector classification: the boundary that keeps farthest from both sides.
 
     Parameters
@@ -141,7 +141,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _takes = ("sparse", "asked_texts")
+    _inputs = ("sparse", "asked_texts")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -200,7 +200,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
         self.random_state = random_state
 
 
-class LinearSVC(Decides, Summed, Calibrated, Classifier):
+class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
     """Linear support vector classification: the hyperplane that keeps farthest from both sides.
 
     Parameters
@@ -285,7 +285,7 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
     """
 
     _id = "linear-svc"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -329,7 +329,7 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         self.random_state = random_state
 
 
-class LinearSVR(Additive, Regressor):
+class LinearSVR(LinearModel, Regressor):
     """Linear support vector regression: the flattest plane that most rows are within a tube of.
 
     Parameters
@@ -397,7 +397,7 @@ class LinearSVR(Additive, Regressor):
     """
 
     _id = "linear-svr"
-    _takes = ("sparse", "texts")
+    _inputs = ("sparse", "texts")
     _beside = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -433,7 +433,7 @@ class LinearSVR(Additive, Regressor):
         self.random_state = random_state
 
 
-class NuSVC(Decides, Supported, Calibrated, Classifier):
+class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     """Support vector classification by the share of rows that may come too near.
 
     Parameters
@@ -520,7 +520,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
     """
 
     _id = "nu-svc"
-    _takes = ("sparse", "asked_texts")
+    _inputs = ("sparse", "asked_texts")
     _beside = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -566,7 +566,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
         self.random_state = random_state
 
 
-class SVR(Supported, Regressor):
+class SVR(SupportVectors, Regressor):
     """Support vector regression: the flattest function that most rows are within a tube of.
 
     Parameters
@@ -635,7 +635,7 @@ class SVR(Supported, Regressor):
     """
 
     _id = "svr"
-    _takes = ("sparse", "asked_texts")
+    _inputs = ("sparse", "asked_texts")
     _beside = {
         "verbose": Honored(),
     }
@@ -670,7 +670,7 @@ class SVR(Supported, Regressor):
         self.verbose = verbose
 
 
-class NuSVR(Supported, Regressor):
+class NuSVR(SupportVectors, Regressor):
     """Support vector regression where the share of rows outside the tube is given, not its width.
 
     Parameters
@@ -740,7 +740,7 @@ class NuSVR(Supported, Regressor):
     """
 
     _id = "nu-svr"
-    _takes = ("sparse", "asked_texts")
+    _inputs = ("sparse", "asked_texts")
     _beside = {
         "verbose": Honored(),
     }
@@ -775,7 +775,7 @@ class NuSVR(Supported, Regressor):
         self.verbose = verbose
 
 
-class OneClassSVM(Decides, Supported, Detector):
+class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
     """One-class machine: the region that holds most of the rows, to recognize strangers by.
 
     Parameters
@@ -832,7 +832,7 @@ class OneClassSVM(Decides, Supported, Detector):
     """
 
     _id = "one-class-svm"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
     _beside = {
         "verbose": Honored(),
     }
@@ -865,7 +865,7 @@ class OneClassSVM(Decides, Supported, Detector):
         self.verbose = verbose
 
 
-class KernelPerceptron(Decides, Supported, Classifier):
+class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
     """The perceptron with a kernel: a boundary from the rows it was wrong about.
 
     Parameters
@@ -926,7 +926,7 @@ class KernelPerceptron(Decides, Supported, Classifier):
     """
 
     _id = "kernel-perceptron"
-    _takes = ("sparse",)
+    _inputs = ("sparse",)
 
     def __init__(
         self,

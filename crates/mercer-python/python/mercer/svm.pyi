@@ -4,15 +4,15 @@ from typing import Any, Literal
 from numpy.random import RandomState
 
 from .base import (
-    Additive,
+    LinearModel,
     Calibrated,
     Classifier,
-    Decides,
-    Detector,
+    DecisionFunction,
+    OutlierDetector,
     Regressor,
-    Summed,
-    Supported,
-    Warm,
+    AdditiveScores,
+    SupportVectors,
+    WarmStart,
 )
 
 __all__ = [
@@ -26,7 +26,7 @@ __all__ = [
     "KernelPerceptron",
 ]
 
-class SVC(Warm, Decides, Supported, Calibrated, Classifier):
+class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     C: float
     margin: Literal["soft", "hard"]
     slack_power: float
@@ -78,7 +78,7 @@ class SVC(Warm, Decides, Supported, Calibrated, Classifier):
         random_state: int | RandomState | None = None,
     ) -> None: ...
 
-class LinearSVC(Decides, Summed, Calibrated, Classifier):
+class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
     penalty: Literal["l2", "l1"]
     loss: Literal["hinge", "squared_hinge"]
     tol: float
@@ -116,7 +116,7 @@ class LinearSVC(Decides, Summed, Calibrated, Classifier):
         random_state: int | RandomState | None = None,
     ) -> None: ...
 
-class LinearSVR(Additive, Regressor):
+class LinearSVR(LinearModel, Regressor):
     epsilon: float
     tol: float
     C: float
@@ -146,7 +146,7 @@ class LinearSVR(Additive, Regressor):
         random_state: int | RandomState | None = None,
     ) -> None: ...
 
-class NuSVC(Decides, Supported, Calibrated, Classifier):
+class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     nu: float
     kernel: str | Callable[..., Any]
     degree: int
@@ -186,7 +186,7 @@ class NuSVC(Decides, Supported, Calibrated, Classifier):
         random_state: int | RandomState | None = None,
     ) -> None: ...
 
-class SVR(Supported, Regressor):
+class SVR(SupportVectors, Regressor):
     kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
@@ -216,7 +216,7 @@ class SVR(Supported, Regressor):
         verbose: bool = False,
     ) -> None: ...
 
-class NuSVR(Supported, Regressor):
+class NuSVR(SupportVectors, Regressor):
     nu: float
     C: float
     kernel: str | Callable[..., Any]
@@ -246,7 +246,7 @@ class NuSVR(Supported, Regressor):
         verbose: bool = False,
     ) -> None: ...
 
-class OneClassSVM(Decides, Supported, Detector):
+class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
     kernel: str | Callable[..., Any]
     degree: int
     gamma: Any
@@ -274,7 +274,7 @@ class OneClassSVM(Decides, Supported, Detector):
         verbose: bool = False,
     ) -> None: ...
 
-class KernelPerceptron(Decides, Supported, Classifier):
+class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
     kernel: str | Callable[..., Any]
     gamma: Any
     degree: int

@@ -325,7 +325,7 @@ impl Fitted {
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let model = self.transformer()?;
-        self.written(py, x, model.n_outputs(), |rows, out| model.transform_to(rows, out))
+        self.written(py, x, model.n_outputs(), |rows, out| model.transform_into(rows, out))
     }
 
     /// Rows that mapped ones could come from.
@@ -367,8 +367,8 @@ impl Fitted {
 
     /// What the new columns are called, from the names of the old ones; `None` where they have no names of
     /// their own.
-    fn names_out(&self, names: Vec<String>) -> PyResult<Option<Vec<String>>> {
-        Ok(self.transformer()?.names_out(&names))
+    fn feature_names_out(&self, names: Vec<String>) -> PyResult<Option<Vec<String>>> {
+        Ok(self.transformer()?.feature_names_out(&names))
     }
 
     /// The nearest cluster of each row.
@@ -412,13 +412,13 @@ impl Fitted {
     }
 
     /// The same in single precision.
-    fn transform_single<'py>(
+    fn transform_f32<'py>(
         &self,
         py: Python<'py>,
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let model = self.transformer()?;
-        self.written(py, x, model.n_outputs(), |rows, out| model.transform_single_to(rows, out))
+        self.written(py, x, model.n_outputs(), |rows, out| model.transform_f32_into(rows, out))
     }
 
     /// The code of the class of each row.
@@ -481,15 +481,15 @@ impl Fitted {
     ) -> PyResult<Bound<'py, PyAny>> {
         let names = self.names().unwrap_or_default();
         let model = self.model()?;
-        if model.summed().is_some() {
+        if model.additive_scores().is_some() {
             let told = explain_scores(model, row.as_slice()?, &names).map_err(raised)?;
             return array::tree_object(py, tree(&told)?);
         }
-        if let Some(model) = model.supported() {
-            let told = model.supports(row.as_slice()?).map_err(raised)?;
+        if let Some(model) = model.support_vectors() {
+            let told = model.support_terms(row.as_slice()?).map_err(raised)?;
             return array::tree_object(py, tree(&told)?);
         }
-        let model = model.factored();
+        let model = model.factorized_likelihood();
         let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
         let told = told.with_levels(|feature, x| self.features().word(feature, x));
@@ -510,7 +510,7 @@ impl Fitted {
         py: Python<'py>,
         x: Table<'py>,
     ) -> PyResult<Bound<'py, PyArray2<f64>>> {
-        let model = self.model()?.decides();
+        let model = self.model()?.decision_function();
         let model = model.ok_or_else(|| self.unable("give decisions"))?;
         let rows = x.rows()?;
         let decisions = work::run(py, |_| model.decisions(&rows))?;
@@ -544,7 +544,7 @@ impl Fitted {
         py: Python<'py>,
         row: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let model = self.model()?.additive();
+        let model = self.model()?.linear_model();
         let model = model.ok_or_else(|| self.unable("be told term by term"))?;
         let names = self.names().unwrap_or_default();
         let told = explain_terms(model, row.as_slice()?, &names).map_err(raised)?;
@@ -554,7 +554,7 @@ impl Fitted {
     /// The table of coefficients: its numbers, and its text.
     fn summary<'py>(&self, py: Python<'py>, level: f64) -> PyResult<(Bound<'py, PyAny>, String)> {
         let names = self.names().unwrap_or_default();
-        let summary = self.model()?.additive().and_then(|model| model.summary(&names, level));
+        let summary = self.model()?.linear_model().and_then(|model| model.summary(&names, level));
         let summary = summary.ok_or_else(|| self.unable("give standard errors"))?;
         Ok((array::tree_object(py, tree(&summary)?)?, summary.to_string()))
     }

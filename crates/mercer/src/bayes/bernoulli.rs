@@ -220,7 +220,7 @@ impl Classifier for BernoulliNbModel {
         self.counts.ncols()
     }
 
-    fn portrait(&self) -> Option<ClassMeans> {
+    fn class_means(&self) -> Option<ClassMeans> {
         let centers = self.log_probabilities.mapv(f64::exp);
         let deviations = Some(centers.mapv(|p| (p * (1.0 - p)).max(0.0).sqrt()));
         Some(ClassMeans { what: Center::Probability, centers, deviations })
@@ -261,7 +261,7 @@ impl Generative for BernoulliNbModel {
     }
 }
 
-impl Factored for BernoulliNbModel {
+impl FactorizedLikelihood for BernoulliNbModel {
     fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }

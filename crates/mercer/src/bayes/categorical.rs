@@ -110,7 +110,7 @@ impl Classifier for CategoricalNbModel {
     }
 
     /// Of the codes: a picture where they are steps of one quantity, as gray levels are.
-    fn portrait(&self) -> Option<ClassMeans> {
+    fn class_means(&self) -> Option<ClassMeans> {
         Some(ClassMeans::of_columns(self.classes.len(), self.columns.len(), |c, j| {
             self.columns[j].moments(c)
         }))
@@ -163,7 +163,7 @@ impl Generative for CategoricalNbModel {
     }
 }
 
-impl Factored for CategoricalNbModel {
+impl FactorizedLikelihood for CategoricalNbModel {
     fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }

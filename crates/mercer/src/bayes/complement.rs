@@ -155,7 +155,7 @@ impl ComplementNbModel {
     }
 }
 
-impl Summed for ComplementNbModel {
+impl AdditiveScores for ComplementNbModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         // What is not there adds nothing, however much a count of it would.

@@ -267,7 +267,7 @@ impl Classifier for GaussianNbModel {
         self.width()
     }
 
-    fn portrait(&self) -> Option<ClassMeans> {
+    fn class_means(&self) -> Option<ClassMeans> {
         Some(ClassMeans::of_moments(self.means.clone(), &self.variances))
     }
 
@@ -293,7 +293,7 @@ impl Generative for GaussianNbModel {
     }
 }
 
-impl Factored for GaussianNbModel {
+impl FactorizedLikelihood for GaussianNbModel {
     fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }

@@ -110,7 +110,7 @@ impl Classifier for MultinomialNbModel {
         self.counts.ncols()
     }
 
-    fn portrait(&self) -> Option<ClassMeans> {
+    fn class_means(&self) -> Option<ClassMeans> {
         let centers = self.log_probabilities.mapv(f64::exp);
         Some(ClassMeans { what: Center::Probability, centers, deviations: None })
     }
@@ -124,7 +124,7 @@ impl Classifier for MultinomialNbModel {
 
 impl Probabilistic for MultinomialNbModel {}
 
-impl Factored for MultinomialNbModel {
+impl FactorizedLikelihood for MultinomialNbModel {
     fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }
@@ -137,7 +137,11 @@ impl Factored for MultinomialNbModel {
     }
 
     /// A word that does not occur has factors of one, which are left out.
-    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
+    fn for_each_factor(
+        &self,
+        x: &Rows<'_>,
+        tell: &mut dyn FnMut(usize, usize, &[f64]),
+    ) -> Result<()> {
         self.check_columns(x)?;
         let mut factors = vec![0.0; self.classes.len()];
         for i in 0..x.n_rows() {
@@ -239,7 +243,7 @@ mod tests {
 
         let rows = array![[0.0; 6], TEST];
         model
-            .each_factor(&Rows::from(&rows), &mut |j, i, f| told.push((j, i, f.to_vec())))
+            .for_each_factor(&Rows::from(&rows), &mut |j, i, f| told.push((j, i, f.to_vec())))
             .unwrap();
 
         let all = model.log_factors(&TEST).unwrap();

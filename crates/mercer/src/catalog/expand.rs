@@ -1,5 +1,5 @@
-//! The macro behind the list: it writes the tagged enums and every `match` over them, so that nobody
-//! writes one by hand. A capability that the model lacks does not compile.
+//! The macro behind the list: it writes the tagged enums and every `match` over all estimators, so that
+//! none is written by hand. A capability whose trait the model does not implement fails to compile.
 
 /// Expands the list into `Estimator`, `AnyModel`, `AnyStats` and `CATALOG`.
 macro_rules! catalog {
@@ -15,7 +15,7 @@ macro_rules! catalog {
             $($S $s_id $SM;)* $($R $r_id $RM;)* $($V $v_id $VM;)*
         }
 
-        /// Every estimator there is.
+        /// The cards of all estimators.
         pub const CATALOG: &[Card] = &[
             $($crate::catalog::expand::catalog!(@card $S $s_id $s_py Statistics [$($s_can)*] [$($s_takes)*]),)*
             $($crate::catalog::expand::catalog!(@card $R $r_id $r_py Rounds [$($r_can)*] [$($r_takes)*]),)*
@@ -42,10 +42,10 @@ macro_rules! catalog {
                 }
             }
 
-            /// Takes rows back out.
+            /// Removes the rows of another summary.
             ///
             /// # Errors
-            /// If they cannot have been in.
+            /// If those rows cannot have been part of this summary.
             pub fn forget(&mut self, other: &AnyStats) -> Result<()> {
                 match (self, other) {
                     $((AnyStats::$S(mine), AnyStats::$S(theirs)) => mine.forget(theirs),)*
@@ -53,24 +53,24 @@ macro_rules! catalog {
                 }
             }
 
-            /// The number of columns and the classes, where it knows them by itself.
+            /// The number of columns and the classes, for summaries that store them.
             pub fn outline(&self) -> Option<(usize, crate::data::Classes)> {
                 match self {
                     $(AnyStats::$S(stats) => stats.outline(),)*
                 }
             }
 
-            /// Whether rows can be read back out of it.
+            /// Whether the summary stores training rows, so that they could be read back.
             pub fn holds_rows(&self) -> bool {
                 match self {
                     $(AnyStats::$S(stats) => stats.holds_rows(),)*
                 }
             }
 
-            /// Refuses numbers that no rows could have given.
+            /// Refuses values that no rows could have produced.
             ///
             /// # Errors
-            /// What does not fit.
+            /// The first inconsistency found.
             pub fn check(&self) -> Result<()> {
                 match self {
                     $(AnyStats::$S(stats) => stats.check(),)*
@@ -80,7 +80,7 @@ macro_rules! catalog {
 
         #[allow(unreachable_patterns)]
         impl Estimator {
-            /// The summary of no rows, if the estimator learns by statistics.
+            /// The empty summary, if the estimator learns by statistics.
             pub fn no_rows(&self) -> Option<AnyStats> {
                 match self {
                     $(Estimator::$S(_) => Some(AnyStats::$S(Default::default())),)*
@@ -88,7 +88,7 @@ macro_rules! catalog {
                 }
             }
 
-            /// How many rows one leaf takes, if the estimator learns by statistics.
+            /// Rows per chunk of the parallel reduction.
             pub fn chunk_rows(&self, n_columns: usize, layout: Layout) -> usize {
                 match self {
                     $(Estimator::$S(_) => <$S as Accumulate>::Stats::chunk_rows(n_columns, layout),)*
@@ -96,7 +96,7 @@ macro_rules! catalog {
                 }
             }
 
-            /// About how many bytes the summary of so many classes and columns takes.
+            /// Approximate bytes of a summary of so many classes and columns.
             pub fn summary_bytes(&self, n_classes: usize, n_columns: usize) -> u64 {
                 match self {
                     $(Estimator::$S(_) => <$S as Accumulate>::Stats::bytes(n_classes, n_columns),)*
@@ -107,7 +107,7 @@ macro_rules! catalog {
             /// Adds rows to a summary.
             ///
             /// # Errors
-            /// If the rows are not usable or the summary is another estimator's.
+            /// If the rows are not valid or the summary belongs to another estimator.
             pub fn observe(&self, stats: &mut AnyStats, batch: &Dataset<'_>) -> Result<()> {
                 match (self, stats) {
                     $((Estimator::$S(params), AnyStats::$S(stats)) => params.observe(stats, batch),)*
@@ -118,7 +118,7 @@ macro_rules! catalog {
             /// The summary of all rows, on all threads; see [`gather`](crate::model::gather).
             ///
             /// # Errors
-            /// If the rows are not usable or the estimator does not learn by statistics.
+            /// If the rows are not valid or the estimator does not learn by statistics.
             pub fn gather(
                 &self,
                 data: &Dataset<'_>,
@@ -133,18 +133,19 @@ macro_rules! catalog {
                 }
             }
 
-            /// Makes the model of a summary.
+            /// Computes the model from a summary.
             ///
             /// # Errors
-            /// If the summary is of too little or another estimator's.
+            /// If the summary holds too few rows or belongs to another estimator.
             pub fn finish(&self, stats: &AnyStats, rows: u64) -> Result<Fitted<AnyModel>> {
                 self.finish_within(stats, rows, &Monitor::quiet())
             }
 
-            /// The same where it takes a search: the best so far, marked, if the monitor ends it.
+            /// As [`Estimator::finish`], under a monitor: a search that the monitor ends returns its best model so far,
+            /// marked as stopped.
             ///
             /// # Errors
-            /// If the summary is of too little or another estimator's.
+            /// If the summary holds too few rows or belongs to another estimator.
             pub fn finish_within(
                 &self,
                 stats: &AnyStats,
@@ -187,10 +188,10 @@ macro_rules! catalog {
         })*
 
         impl Estimator {
-            /// The estimator of an id with its default parameters.
+            /// The estimator with this id and default parameters.
             ///
             /// # Errors
-            /// If there is none.
+            /// If no estimator has this id.
             pub fn from_id(id: &str) -> Result<Estimator> {
                 match id {
                     $($id => Ok(Estimator::$P($P::default())),)*
@@ -215,10 +216,10 @@ macro_rules! catalog {
                 }
             }
 
-            /// The same with one parameter set.
+            /// A copy with one parameter changed.
             ///
             /// # Errors
-            /// If there is no such parameter or the value does not fit.
+            /// If there is no such parameter or the value is not allowed.
             pub fn set(&self, name: &str, value: Value) -> Result<Estimator> {
                 match self {
                     $(Estimator::$P(params) => {
@@ -227,7 +228,7 @@ macro_rules! catalog {
                 }
             }
 
-            /// Refuses parameters outside their rules.
+            /// Refuses parameters outside their allowed values.
             ///
             /// # Errors
             /// The first such parameter.
@@ -237,10 +238,10 @@ macro_rules! catalog {
                 }
             }
 
-            /// Learns from all rows.
+            /// Fits all rows.
             ///
             /// # Errors
-            /// If parameters or data are not usable.
+            /// If parameters or data are not valid.
             pub fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<AnyModel>> {
                 match self {
                     $(Estimator::$P(params) => Ok(params.fit(data, monitor)?.map(AnyModel::$P)),)*
@@ -250,11 +251,11 @@ macro_rules! catalog {
 
         #[allow(unreachable_patterns)]
         impl Estimator {
-            /// Learns from all rows, beginning at a model of the same estimator; see
+            /// Fits all rows, starting from a model of the same estimator (warm start); see
             /// [`Fit::fit_from`](crate::model::Fit::fit_from).
             ///
             /// # Errors
-            /// If parameters or data are not usable, or the estimator is not `warm`.
+            /// If parameters or data are not valid, or the estimator has no warm start.
             pub fn fit_from(
                 &self,
                 start: &AnyModel,
@@ -265,15 +266,15 @@ macro_rules! catalog {
                     $((Estimator::$P(params), AnyModel::$P(start)) => {
                         Ok(Fit::fit_from(params, start, data, monitor)?.map(AnyModel::$P))
                     })*
-                    _ => Err(self.unable("begin at a model of another estimator")),
+                    _ => Err(self.unable("start from a model of another estimator")),
                 }
             }
 
-            /// Goes on from a model of the same estimator with one pass over more rows; see
+            /// Continues from a model of the same estimator with one pass over more rows; see
             /// [`Fit::learn_on`](crate::model::Fit::learn_on).
             ///
             /// # Errors
-            /// If parameters or data are not usable, or the estimator is not `online`.
+            /// If parameters or data are not valid, or the estimator does not learn online.
             pub fn learn_on(
                 &self,
                 before: Option<&Fitted<AnyModel>>,
@@ -287,7 +288,7 @@ macro_rules! catalog {
                     (Estimator::$P(params), Some(AnyModel::$P(model))) => {
                         Fit::learn_on(params, Some(model), data, monitor)?.map(AnyModel::$P)
                     })*
-                    _ => return Err(self.unable("learn on from a model of another estimator")),
+                    _ => return Err(self.unable("continue from a model of another estimator")),
                 };
                 if let Some(before) = before {
                     fitted.certificate.rows += before.certificate.rows;
@@ -298,37 +299,37 @@ macro_rules! catalog {
         }
 
         impl Estimator {
-            /// Begins to learn from rows that come in parts; see
+            /// Starts a fit of rows that arrive in parts; see
             /// [`Fit::in_parts`](crate::model::Fit::in_parts).
             ///
             /// # Errors
-            /// If parameters are not usable, or the estimator is not `online`.
+            /// If parameters are not valid, or the estimator does not learn online.
             pub fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<AnyModel>> {
                 match self {
                     $(Estimator::$P(params) => {
                         let parts = Fit::in_parts(params, shape)?;
-                        Ok(Box::new(AnyParts { parts, name: AnyModel::$P }))
+                        Ok(Box::new(AnyParts { parts, wrap: AnyModel::$P }))
                     })*
                 }
             }
         }
 
         impl AnyModel {
-            /// What the model can do.
+            /// The model's capabilities.
             pub fn as_model(&self) -> &dyn Model {
                 match self {
                     $(AnyModel::$P(model) => model,)*
                 }
             }
 
-            /// The id of the estimator that makes such models.
+            /// The id of its estimator.
             pub fn id(&self) -> &'static str {
                 match self {
                     $(AnyModel::$P(_) => $id,)*
                 }
             }
 
-            /// The model's fields by name, arrays whole.
+            /// The model's fields by name, with whole arrays.
             pub fn fields(&self) -> Tree {
                 match self {
                     $(AnyModel::$P(model) => Tree::of(model).unwrap_or(Tree::Null),)*
@@ -342,31 +343,37 @@ macro_rules! catalog {
             $($crate::catalog::expand::catalog!(@can $can);)*
         })*
     };
-    (@can classifier) => { fn classifier(&self) -> Option<&dyn crate::model::Classifier> { Some(self) } };
-    (@can probabilistic) => { fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> { Some(self) } };
-    (@can generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
-    (@can factored) => { fn factored(&self) -> Option<&dyn crate::model::Factored> { Some(self) } };
-    (@can summed) => { fn summed(&self) -> Option<&dyn crate::model::Summed> { Some(self) } };
-    (@can supported) => { fn supported(&self) -> Option<&dyn crate::model::Supported> { Some(self) } };
-    (@can discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
-    (@can regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
-    (@can additive) => { fn additive(&self) -> Option<&dyn crate::model::Additive> { Some(self) } };
-    (@can calibrated) => {
+    (@can Classifier) => { fn classifier(&self) -> Option<&dyn crate::model::Classifier> { Some(self) } };
+    (@can Probabilistic) => { fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> { Some(self) } };
+    (@can Calibrated) => {
         fn probabilistic(&self) -> Option<&dyn crate::model::Probabilistic> {
             self.has_probabilities().then_some(self as &dyn crate::model::Probabilistic)
         }
     };
-    (@can detector) => { fn detector(&self) -> Option<&dyn crate::model::Detector> { Some(self) } };
-    (@can clusterer) => { fn clusterer(&self) -> Option<&dyn crate::model::Clusterer> { Some(self) } };
-    (@can decides) => { fn decides(&self) -> Option<&dyn crate::model::Decides> { Some(self) } };
-    // How it learns, not what its model does: methods of `Fit`.
-    (@can online) => {};
-    (@can warm) => {};
-    (@can planned) => {};
-    (@can ordered) => {};
-    (@can local) => {};
-    (@can selected) => { fn selected(&self) -> Option<&dyn crate::model::Selected> { Some(self) } };
-    (@can transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
+    (@can Generative) => { fn generative(&self) -> Option<&dyn crate::model::Generative> { Some(self) } };
+    (@can FactorizedLikelihood) => {
+        fn factorized_likelihood(&self) -> Option<&dyn crate::model::FactorizedLikelihood> { Some(self) }
+    };
+    (@can AdditiveScores) => { fn additive_scores(&self) -> Option<&dyn crate::model::AdditiveScores> { Some(self) } };
+    (@can SupportVectors) => { fn support_vectors(&self) -> Option<&dyn crate::model::SupportVectors> { Some(self) } };
+    (@can Discriminant) => { fn discriminant(&self) -> Option<&dyn crate::model::Discriminant> { Some(self) } };
+    (@can DecisionFunction) => {
+        fn decision_function(&self) -> Option<&dyn crate::model::DecisionFunction> { Some(self) }
+    };
+    (@can Regressor) => { fn regressor(&self) -> Option<&dyn crate::model::Regressor> { Some(self) } };
+    (@can LinearModel) => { fn linear_model(&self) -> Option<&dyn crate::model::LinearModel> { Some(self) } };
+    (@can CrossValidated) => { fn cross_validated(&self) -> Option<&dyn crate::model::CrossValidated> { Some(self) } };
+    (@can OutlierDetector) => {
+        fn outlier_detector(&self) -> Option<&dyn crate::model::OutlierDetector> { Some(self) }
+    };
+    (@can Clusterer) => { fn clusterer(&self) -> Option<&dyn crate::model::Clusterer> { Some(self) } };
+    (@can Transformer) => { fn transformer(&self) -> Option<&dyn crate::model::Transformer> { Some(self) } };
+    // Properties of the fit rather than of the model: methods of `Fit`.
+    (@can Online) => {};
+    (@can WarmStart) => {};
+    (@can MemoryPlan) => {};
+    (@can OrderDependent) => {};
+    (@can NonConvex) => {};
 
     (@card $P:ident $id:literal $py:literal $learns:ident [$($can:ident)*] [$($takes:ident)*]) => {
         Card {
@@ -375,8 +382,8 @@ macro_rules! catalog {
             doc: <$P as Params>::DOC,
             specs: <$P as Params>::SPECS,
             learns: Learns::$learns,
-            capabilities: &[$(stringify!($can)),*],
-            takes: &[$(stringify!($takes)),*],
+            capabilities: &[$(Capability::$can),*],
+            inputs: &[$(Input::$takes),*],
         }
     };
 }

@@ -1,14 +1,14 @@
-//! Any estimator of the catalog that learns from rows in parts.
+//! Out-of-core fits of any estimator of the catalog.
 
 use super::AnyModel;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::model::{BoxedParts, Fitted, InParts, Monitor, Stop};
 
-/// A learner whose model is any.
+/// A fit over parts of the rows whose model is wrapped as [`AnyModel`].
 pub(crate) struct AnyParts<M> {
     pub parts: BoxedParts<M>,
-    pub name: fn(M) -> AnyModel,
+    pub wrap: fn(M) -> AnyModel,
 }
 
 impl<M: 'static> InParts for AnyParts<M> {
@@ -23,6 +23,6 @@ impl<M: 'static> InParts for AnyParts<M> {
     }
 
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {
-        Ok(self.parts.finish(stopped)?.map(self.name))
+        Ok(self.parts.finish(stopped)?.map(self.wrap))
     }
 }

@@ -308,7 +308,7 @@ macro_rules! delegate_to_gaussians {
                 self.gaussians.means.ncols()
             }
 
-            fn portrait(&self) -> Option<$crate::explain::ClassMeans> {
+            fn class_means(&self) -> Option<$crate::explain::ClassMeans> {
                 let gaussians = &self.gaussians;
                 let (n_classes, width) = gaussians.means.dim();
                 let deviation =
@@ -343,7 +343,7 @@ macro_rules! delegate_to_gaussians {
             }
         }
 
-        impl Summed for $Model {
+        impl AdditiveScores for $Model {
             fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
                 self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
                 Ok(self.gaussians.terms(row))

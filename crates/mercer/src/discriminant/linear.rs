@@ -348,7 +348,7 @@ impl Classifier for LinearDiscriminantAnalysisModel {
         self.means.ncols()
     }
 
-    fn portrait(&self) -> Option<ClassMeans> {
+    fn class_means(&self) -> Option<ClassMeans> {
         let deviation = |j: usize| self.covariance[[j, j]].max(0.0).sqrt();
         let (n_classes, width) = self.means.dim();
         let moments = |c, j| (self.means[[c, j]], deviation(j));
@@ -423,7 +423,7 @@ impl Transformer for LinearDiscriminantAnalysisModel {
     }
 }
 
-impl Summed for LinearDiscriminantAnalysisModel {
+impl AdditiveScores for LinearDiscriminantAnalysisModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let rule = self.rule();

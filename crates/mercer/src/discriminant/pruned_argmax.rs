@@ -137,7 +137,7 @@ impl Standing {
 #[cfg(test)]
 mod tests {
     use crate::discriminant::QuadraticDiscriminantAnalysis;
-    use crate::model::winners;
+    use crate::model::argmax_rows;
     use crate::prelude::*;
     use mercer_num::random::Random;
 
@@ -167,7 +167,10 @@ mod tests {
 
             for rows in [&x, &new] {
                 let rows = Rows::from(rows);
-                assert_eq!(model.predict(&rows).unwrap(), winners(&model.scores(&rows).unwrap()));
+                assert_eq!(
+                    model.predict(&rows).unwrap(),
+                    argmax_rows(&model.scores(&rows).unwrap())
+                );
             }
             assert!(model.predict(&Rows::from(&x)).unwrap().iter().all(|code| *code != 4));
         }

@@ -199,7 +199,7 @@ mod tests {
     }
 
     fn mercer_winners(scores: &Matrix) -> Vec<u32> {
-        crate::model::winners(scores)
+        crate::model::argmax_rows(scores)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! `I(xⱼ; c) = E[log p(xⱼ | c) − log Σ_c′ p(c′) p(xⱼ | c′)]`, estimated by the mean over rows of known class.
 
 use crate::error::Result;
-use crate::model::Factored;
+use crate::model::FactorizedLikelihood;
 use mercer_num::Rows;
 use mercer_num::special::log_sum_exp;
 
@@ -19,11 +19,11 @@ impl Information {
     ///
     /// # Errors
     /// If a row has another number of columns than the model, or a cell that the model refuses.
-    pub fn push(&mut self, model: &dyn Factored, x: &Rows<'_>, codes: &[u32]) -> Result<()> {
+    pub fn push(&mut self, model: &dyn FactorizedLikelihood, x: &Rows<'_>, codes: &[u32]) -> Result<()> {
         self.nats.resize(model.n_columns(), 0.0);
         let (priors, nats) = (model.log_priors(), &mut self.nats);
         let mut joint = vec![0.0; priors.len()];
-        model.each_factor(x, &mut |j, i, factors| {
+        model.for_each_factor(x, &mut |j, i, factors| {
             for (joint, (f, p)) in joint.iter_mut().zip(factors.iter().zip(priors)) {
                 *joint = f + p;
             }

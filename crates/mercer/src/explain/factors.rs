@@ -5,7 +5,7 @@
 use super::{column_name, ranked_by, short};
 use crate::data::Label;
 use crate::error::Result;
-use crate::model::Factored;
+use crate::model::FactorizedLikelihood;
 use mercer_num::special::log_normalize;
 use serde::Serialize;
 
@@ -73,7 +73,7 @@ impl Explanation {
 ///
 /// # Errors
 /// If the row has another number of columns than the model, or a cell that the model refuses.
-pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Explanation> {
+pub fn explain(model: &dyn FactorizedLikelihood, row: &[f64], names: &[String]) -> Result<Explanation> {
     explain_shown(model, row, names, |_| true)
 }
 
@@ -83,7 +83,7 @@ pub fn explain(model: &dyn Factored, row: &[f64], names: &[String]) -> Result<Ex
 /// # Errors
 /// If the row has another number of columns than the model, or a cell that the model refuses.
 pub fn explain_shown(
-    model: &dyn Factored,
+    model: &dyn FactorizedLikelihood,
     row: &[f64],
     names: &[String],
     shown: impl Fn(usize) -> bool,

@@ -66,7 +66,7 @@ pub fn explain_scores(
     row: &[f64],
     names: &[String],
 ) -> Result<ScoreExplanation> {
-    let summed = model.summed().ok_or_else(|| Error::Unable {
+    let summed = model.additive_scores().ok_or_else(|| Error::Unable {
         estimator: "this model".to_owned(),
         what: "explain its scores term by term".to_owned(),
     })?;

@@ -2,7 +2,7 @@
 
 use super::{column_name, ranked_by};
 use crate::error::{Error, Result};
-use crate::model::Additive;
+use crate::model::LinearModel;
 use serde::Serialize;
 
 /// A prediction that is `intercept + Σⱼ coefficientⱼ · xⱼ`.
@@ -56,7 +56,7 @@ impl TermExplanation {
 /// # Errors
 /// If the row has another number of columns than the model, or a cell that is not finite.
 pub fn explain_terms(
-    model: &dyn Additive,
+    model: &dyn LinearModel,
     row: &[f64],
     names: &[String],
 ) -> Result<TermExplanation> {

@@ -431,20 +431,20 @@ impl Transformer for RbfSamplerModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_to(x, out))
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_into(x, out))
     }
 
-    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_single_to(x, out))
+    fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_f32_into(x, out))
     }
 
-    fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
+    fn transform_into(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.check_rows(x)?;
         self.map(x, self.ready.get(|| self.waves()), out);
         Ok(())
     }
 
-    fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
+    fn transform_f32_into(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
         self.check_rows(x)?;
         self.map(x, self.single.get(|| self.waves()), out);
         Ok(())
@@ -487,7 +487,7 @@ mod tests {
         let model = fit(&RbfSampler::new().n_components(70), &x);
 
         let new = model.transform(&Rows::from(&x)).unwrap();
-        let single = model.transform_single(&Rows::from(&x)).unwrap();
+        let single = model.transform_f32(&Rows::from(&x)).unwrap();
 
         for (i, k) in [(0, 0), (137, 69), (199, 31)] {
             let dot: f64 = (0..3).map(|j| x[[i, j]] * model.random_weights[[j, k]]).sum();
@@ -526,7 +526,7 @@ mod tests {
         let model = fit(&RbfSampler::new().n_components(19).directions(Directions::Structured), &x);
 
         let new = model.transform(&Rows::from(&x)).unwrap();
-        let single = model.transform_single(&Rows::from(&x)).unwrap();
+        let single = model.transform_f32(&Rows::from(&x)).unwrap();
 
         let plain =
             RbfSamplerModel::new(1.0, model.random_weights.clone(), model.random_offset.clone());

@@ -408,20 +408,20 @@ impl Transformer for NystroemModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_to(x, out))
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_into(x, out))
     }
 
-    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_single_to(x, out))
+    fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+        written(x.n_rows(), self.n_outputs(), |out| self.transform_f32_into(x, out))
     }
 
-    fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
+    fn transform_into(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.expansion.check_rows(x)?;
         self.map(x, self.double.get_or_fail(|| self.ready(false))?, out);
         Ok(())
     }
 
-    fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
+    fn transform_f32_into(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
         self.expansion.check_rows(x)?;
         self.map(x, self.single.get_or_fail(|| self.ready(true))?, out);
         Ok(())
@@ -523,7 +523,7 @@ mod tests {
         let fitted = fitted.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
         let double = fitted.transform(&Rows::from(&x)).unwrap();
-        let single = fitted.transform_single(&Rows::from(&x)).unwrap();
+        let single = fitted.transform_f32(&Rows::from(&x)).unwrap();
 
         let off = |(a, b): (&f64, &f32)| (a - f64::from(*b)).abs();
         assert!(double.iter().zip(&single).map(off).fold(0.0, f64::max) < 1e-3);

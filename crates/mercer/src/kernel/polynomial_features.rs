@@ -439,7 +439,7 @@ impl Transformer for PolynomialFeaturesModel {
         Ok(self.map(x.n_rows(), 1.0, |v| v, |i| x.row(i)))
     }
 
-    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+    fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
         self.check_rows(x)?;
         let row = |i: usize| x.row(i).iter().map(|v| *v as f32).collect();
         Ok(self.map(x.n_rows(), 1.0, |v| v as f32, row))
@@ -477,7 +477,7 @@ impl Transformer for PolynomialFeaturesModel {
     }
 
     /// As scikit-learn writes them: `1`, `x0`, `x0^2`, `x0 x1`.
-    fn names_out(&self, inputs: &[String]) -> Option<Vec<String>> {
+    fn feature_names_out(&self, inputs: &[String]) -> Option<Vec<String>> {
         let name = |product: &Vec<usize>| {
             let factors = product.chunk_by(|a, b| a == b).map(|run| match run.len() {
                 1 => inputs[run[0]].clone(),
@@ -522,7 +522,7 @@ mod tests {
 
         let new = model.transform(&Rows::from(&x)).unwrap();
         assert_eq!(new.row(0).to_vec(), [1.0, 2.0, 3.0, 4.0, 6.0, 9.0]);
-        let names = model.names_out(&["a".into(), "b".into()]).unwrap();
+        let names = model.feature_names_out(&["a".into(), "b".into()]).unwrap();
         assert_eq!(names, ["1", "a", "b", "a^2", "a b", "b^2"]);
         let cubes = PolynomialFeatures::new().degree(Degrees::Between(2, 3)).interaction_only(true);
         let x = ndarray::array![[2.0, 3.0, 5.0]];

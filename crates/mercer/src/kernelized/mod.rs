@@ -58,7 +58,7 @@ impl KernelProblem<'_> {
     /// Tells the way and the bytes it takes; `size` is what a kernel value takes.
     fn plan(&self, way: String, bytes: u64, size: u64, monitor: &Monitor<'_>) -> Option<Plan> {
         let n = self.indices.len() as u64;
-        monitor.plan(Plan { way, bytes, whole: size * n * n })
+        monitor.plan(Plan { strategy: way, bytes, kernel_matrix_bytes: size * n * n })
     }
 
     /// The weight of every row, those that do not count included.

@@ -315,14 +315,14 @@ impl Classifier for KernelPerceptronModel {
     }
 }
 
-impl Decides for KernelPerceptronModel {
+impl DecisionFunction for KernelPerceptronModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.expansion.decisions(x, &[Segment::all(&self.expansion)])
     }
 }
 
-impl Supported for KernelPerceptronModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for KernelPerceptronModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
         let sum = match self.classes.len() {
             2 => vec![(0, if first == 1 { 1.0 } else { -1.0 })],

@@ -369,8 +369,8 @@ impl Regressor for KernelRidgeModel {
     }
 }
 
-impl Supported for KernelRidgeModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for KernelRidgeModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         if self.n_targets() > 1 {
             let what = "explain several numbers at once".to_owned();
             return Err(Error::Unable { estimator: "kernel-ridge".to_owned(), what });
@@ -521,7 +521,7 @@ mod tests {
         let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
 
         assert!(single.certificate.to_string().contains("single precision"));
-        let way = |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.plan.clone().unwrap().way;
+        let way = |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.plan.clone().unwrap().strategy;
         assert_eq!(way(&single), "a factor of the kernel matrix in single precision");
         assert_eq!(way(&double), "a factor of the kernel matrix in double precision");
         assert!(single.certificate.violation.as_ref().unwrap().value < 1e-11);
@@ -560,8 +560,8 @@ mod tests {
         assert!(told.contains("cg because a kernel matrix of 400 rows is too large"), "{told}");
         let plan = fitted.certificate.plan.clone().unwrap();
         // A quarter of the budget is room for 54 columns of 400 rows.
-        assert!(plan.way.contains("without the matrix, 54 of its columns in front"), "{plan}");
-        assert!(plan.bytes < 700_000 && plan.whole == 8 * 400 * 400, "{plan}");
+        assert!(plan.strategy.contains("without the matrix, 54 of its columns in front"), "{plan}");
+        assert!(plan.bytes < 700_000 && plan.kernel_matrix_bytes == 8 * 400 * 400, "{plan}");
         let refused = params.variance(true).fit(&data, &tight).unwrap_err();
         assert!(matches!(refused, Error::Memory { .. }));
         let said = refused.to_string();

@@ -245,7 +245,7 @@ impl Regressor for LinearRegressionModel {
     }
 }
 
-impl Additive for LinearRegressionModel {
+impl LinearModel for LinearRegressionModel {
     fn terms(&self) -> Terms<'_> {
         Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
     }

@@ -273,7 +273,7 @@ impl Classifier for LogisticRegressionModel {
 
 impl Probabilistic for LogisticRegressionModel {}
 
-impl Summed for LogisticRegressionModel {
+impl AdditiveScores for LogisticRegressionModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();

@@ -9,7 +9,7 @@ use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::check_rows;
 use crate::data::ClassWeight;
 use crate::evaluate::stratified_folds;
-use crate::model::{Candidate, Candidates, Certificate, ParamValue, Rule, Selected};
+use crate::model::{Candidate, Candidates, Certificate, ParamValue, Rule, CrossValidated};
 use crate::prelude::*;
 use mercer_num::rows::Missing;
 use ndarray::{Array3, Array5, Axis};
@@ -352,7 +352,7 @@ impl LogisticRegressionCv {
     }
 }
 
-impl Selected for LogisticRegressionCvModel {
+impl CrossValidated for LogisticRegressionCvModel {
     fn candidates(&self) -> Candidates {
         let n_folds = self.scores.len_of(Axis(0)).max(1) as f64;
         let mut all = Vec::new();
@@ -417,7 +417,7 @@ impl Classifier for LogisticRegressionCvModel {
 
 impl Probabilistic for LogisticRegressionCvModel {}
 
-impl Summed for LogisticRegressionCvModel {
+impl AdditiveScores for LogisticRegressionCvModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.logistic.terms(row)
     }

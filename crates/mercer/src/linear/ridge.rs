@@ -256,7 +256,7 @@ impl Regressor for RidgeModel {
     }
 }
 
-impl Additive for RidgeModel {
+impl LinearModel for RidgeModel {
     fn terms(&self) -> Terms<'_> {
         Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
     }

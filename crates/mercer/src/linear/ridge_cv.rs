@@ -8,7 +8,7 @@
 use super::ridge::{Ridge, RidgeModel};
 use super::weighted_sums;
 use crate::explain::Terms;
-use crate::model::{Candidate, Candidates, Selected, gather};
+use crate::model::{Candidate, Candidates, CrossValidated, gather};
 use crate::prelude::*;
 use crate::stats::{CrossProducts, Scatter};
 use mercer_num::linalg::{SymmetricEigen, add_matrix_product};
@@ -182,13 +182,13 @@ impl Regressor for RidgeCvModel {
     }
 }
 
-impl Additive for RidgeCvModel {
+impl LinearModel for RidgeCvModel {
     fn terms(&self) -> Terms<'_> {
         Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
     }
 }
 
-impl Selected for RidgeCvModel {
+impl CrossValidated for RidgeCvModel {
     fn candidates(&self) -> Candidates {
         let all = self.alphas.iter().zip(&self.errors).map(|(alpha, error)| Candidate {
             values: vec![*alpha],

@@ -441,7 +441,7 @@ impl Check for LinearSvcModel {
     }
 }
 
-impl Decides for LinearSvcModel {
+impl DecisionFunction for LinearSvcModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let m = self.intercepts.len();
@@ -491,7 +491,7 @@ fn side(class: usize) -> f64 {
     if class == 1 { 1.0 } else { -1.0 }
 }
 
-impl Summed for LinearSvcModel {
+impl AdditiveScores for LinearSvcModel {
     /// The decisions as a sum, also where the scores are probabilities.
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;

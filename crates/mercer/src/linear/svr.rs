@@ -152,7 +152,7 @@ impl Regressor for LinearSvrModel {
     }
 }
 
-impl Additive for LinearSvrModel {
+impl LinearModel for LinearSvrModel {
     fn terms(&self) -> Terms<'_> {
         Terms { intercept: self.intercept, coefficients: &self.coefficients, means: &self.means }
     }

@@ -1,39 +1,38 @@
-//! What follows from the fields of a model: worked out when first asked for, never saved.
+//! Values that follow from the fields of a model: computed on first use and never saved.
 
 use std::fmt;
 use std::sync::OnceLock;
 
-/// A place for something that can be worked out again at any time. Two of them are always equal,
-/// because what they hold follows from what stands beside them.
+/// A lazily computed value that is a function of the fields beside it. Two caches always compare
+/// equal, because those fields already decide the value.
 pub struct Cached<T>(OnceLock<T>);
 
 impl<T> Cached<T> {
-    /// What is held, worked out if it is not there yet.
+    /// The value, computed on the first call.
     ///
-    /// No lock is held meanwhile: work that waits for other threads may be handed, on this very thread,
-    /// a task that asks for the same. Both then work it out, and one of the two equal results stays.
-    pub fn get(&self, work: impl FnOnce() -> T) -> &T {
+    /// No lock is held while `compute` runs: work that waits for other threads may be given, on this very
+    /// thread, a task that requests the same value. Both then compute it, and one of the two equal
+    /// results is stored.
+    pub fn get(&self, compute: impl FnOnce() -> T) -> &T {
         match self.0.get() {
-            Some(held) => held,
+            Some(value) => value,
             None => {
-                let made = work();
-                self.0.get_or_init(|| made)
+                let value = compute();
+                self.0.get_or_init(|| value)
             }
         }
     }
-}
 
-impl<T> Cached<T> {
-    /// The same for work that may fail; a failure is not held.
+    /// The same for a computation that may fail; an error is not stored.
     ///
     /// # Errors
-    /// That of the work.
-    pub fn get_or_fail<E>(&self, work: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
+    /// The error of `compute`.
+    pub fn get_or_fail<E>(&self, compute: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         match self.0.get() {
-            Some(held) => Ok(held),
+            Some(value) => Ok(value),
             None => {
-                let made = work()?;
-                Ok(self.0.get_or_init(|| made))
+                let value = compute()?;
+                Ok(self.0.get_or_init(|| value))
             }
         }
     }
@@ -45,7 +44,7 @@ impl<T> Default for Cached<T> {
     }
 }
 
-/// A copy works it out again.
+/// A clone starts empty and computes the value again when needed.
 impl<T> Clone for Cached<T> {
     fn clone(&self) -> Self {
         Cached::default()
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn work_may_ask_for_what_it_makes() {
+    fn a_computation_may_request_its_own_value() {
         let cached = Cached::default();
         assert_eq!(*cached.get(|| *cached.get(|| 1) + 1), 1);
     }

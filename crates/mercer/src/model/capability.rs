@@ -1,4 +1,7 @@
-//! What a fitted thing can do.
+//! The traits of fitted models: what a model can compute besides holding its parameters.
+//!
+//! Every trait here has a [`Capability`](crate::catalog::Capability) of the same name on the estimator's
+//! card, and a method of [`Model`] by which an interface asks for it at run time.
 
 use crate::data::{Classes, check_storage};
 use crate::error::{Error, Result};
@@ -12,34 +15,34 @@ use ndarray::Array2;
 use rayon::prelude::*;
 use serde::Serialize;
 
-/// Tells classes apart.
+/// Predicts one of several classes.
 pub trait Classifier: Send + Sync {
     /// The classes in code order.
     fn classes(&self) -> &Classes;
 
-    /// How many columns a row has.
+    /// Number of feature columns.
     fn n_columns(&self) -> usize;
 
-    /// One row a row, one column a class; the largest wins.
+    /// Class scores, one row per row of `x` and one column per class; the largest score is predicted.
     ///
     /// # Errors
-    /// If the width differs or a cell is infinite.
+    /// If the number of columns differs or a cell is infinite.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix>;
 
-    /// The code of the winning class of each row; ties go to the first.
+    /// The code of the predicted class of each row; ties go to the first class.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        Ok(winners(&self.scores(x)?))
+        Ok(argmax_rows(&self.scores(x)?))
     }
 
-    /// What the rows of each class look like, where the model has a picture of them.
-    fn portrait(&self) -> Option<ClassMeans> {
+    /// The mean row of each class, if the model stores class means.
+    fn class_means(&self) -> Option<ClassMeans> {
         None
     }
 
-    /// Refuses rows of another width than the model's, and sparse ones stored by columns.
+    /// Refuses rows with another number of columns than the model, and sparse rows stored by columns.
     ///
     /// # Errors
     /// [`Error::Columns`], [`Error::ByColumns`].
@@ -50,30 +53,30 @@ pub trait Classifier: Send + Sync {
     }
 }
 
-/// The place of the largest score of each row.
-pub fn winners(scores: &Matrix) -> Vec<u32> {
-    by_row(scores, |row| argmax(row) as u32)
+/// The index of the largest score of each row; ties go to the first.
+pub fn argmax_rows(scores: &Matrix) -> Vec<u32> {
+    map_rows(scores, |row| argmax(row) as u32)
 }
 
-/// Rows answered by one thread at a time.
-const ROWS: usize = 4096;
+/// Rows of scores that one task normalizes or reduces.
+const ROWS_PER_TASK: usize = 4096;
 
-/// One answer a row, on all threads.
-fn by_row<T: Send>(scores: &Matrix, answer: impl Fn(&[f64]) -> T + Sync + Send) -> Vec<T> {
+/// One value per row of scores, computed on all threads.
+fn map_rows<T: Send>(scores: &Matrix, reduce: impl Fn(&[f64]) -> T + Sync + Send) -> Vec<T> {
     let width = scores.ncols().max(1);
     let cells = scores.as_standard_layout();
     let cells = cells.as_slice().unwrap_or_default();
-    let answer = &answer;
+    let reduce = &reduce;
     cells
-        .par_chunks(ROWS * width)
-        .flat_map_iter(|rows| rows.chunks_exact(width).map(answer))
+        .par_chunks(ROWS_PER_TASK * width)
+        .flat_map_iter(|rows| rows.chunks_exact(width).map(reduce))
         .collect()
 }
 
-/// Says how sure it is.
+/// Predicts class probabilities.
 pub trait Probabilistic: Classifier {
-    /// `log P(class | row)`. For scores that are joint log-likelihoods, normalizing them is all
-    /// there is to do.
+    /// The log posterior `log P(class | row)`. The default normalizes the scores, which is right
+    /// wherever scores are joint log-likelihoods.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
@@ -81,7 +84,7 @@ pub trait Probabilistic: Classifier {
         let mut scores = self.scores(x)?;
         let width = scores.ncols().max(1);
         if let Some(cells) = scores.as_slice_mut() {
-            cells.par_chunks_mut(ROWS * width).for_each(|rows| {
+            cells.par_chunks_mut(ROWS_PER_TASK * width).for_each(|rows| {
                 rows.chunks_exact_mut(width).for_each(|row| {
                     log_normalize(row);
                 });
@@ -91,17 +94,18 @@ pub trait Probabilistic: Classifier {
     }
 }
 
-/// Has a density over rows: recognizes strangers and invents new rows.
+/// Models the joint density of rows and classes: detects outliers and samples new rows.
 pub trait Generative: Classifier {
-    /// `log p(row)`: the joint log-likelihoods summed over the classes.
+    /// The marginal `log p(row)`: the joint log-likelihoods summed over the classes.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
     fn log_density(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        Ok(by_row(&self.log_joint(x)?, log_sum_exp))
+        Ok(map_rows(&self.log_joint(x)?, log_sum_exp))
     }
 
-    /// `log p(row, class)`: the scores, where those are not a shorter form of it.
+    /// The joint `log p(row, class)`. The default returns the scores; models whose scores leave out
+    /// terms that all classes share override it.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
@@ -109,129 +113,132 @@ pub trait Generative: Classifier {
         self.scores(x)
     }
 
-    /// New rows and their classes.
+    /// New rows and their class codes, drawn from the model.
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>);
 }
 
-/// Has scores that are a prior times one factor a column, so that a prediction can be told
-/// factor by factor.
-pub trait Factored: Classifier {
+/// A likelihood that factorizes over the columns: `p(row, class) = P(class) Πⱼ p(xⱼ | class)`, so that a
+/// prediction is explained factor by factor.
+pub trait FactorizedLikelihood: Classifier {
     /// `log P(class)`.
     fn log_priors(&self) -> &[f64];
 
-    /// `log p(xⱼ | class)`: one row a column of the data, one column a class; zero where `xⱼ` is
+    /// `log p(xⱼ | class)`: one row per column of the data, one column per class; zero where `xⱼ` is
     /// missing.
     ///
     /// # Errors
-    /// If the width differs.
+    /// If the number of columns differs.
     fn log_factors(&self, row: &[f64]) -> Result<Matrix>;
 
-    /// Tells the factors of many rows: a column, a row and `log p(xⱼ | class)` of every class. The rows of
-    /// a column come in order; factors of one may be left out.
+    /// Calls `visit(column, row, log p(xⱼ | class) of every class)` for the factors of many rows. The rows
+    /// of one column come in order; factors equal to one may be left out.
     ///
     /// # Errors
-    /// As [`Factored::log_factors`].
-    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
+    /// As [`FactorizedLikelihood::log_factors`].
+    fn for_each_factor(
+        &self,
+        x: &Rows<'_>,
+        visit: &mut dyn FnMut(usize, usize, &[f64]),
+    ) -> Result<()> {
         for i in 0..x.n_rows() {
             let factors = self.log_factors(&x.row(i)).map_err(|e| e.after_rows(i))?;
             for (j, factors) in factors.outer_iter().enumerate() {
-                tell(j, i, &factors.to_vec());
+                visit(j, i, &factors.to_vec());
             }
         }
         Ok(())
     }
 
-    /// How the lecture writes the factor of a column and class.
+    /// The formula of the factor of a column and class with its numbers filled in.
     fn factor_formula(&self, column: usize, class: u32, value: f64) -> String;
 
-    /// The column, beside the class, that the factor of a column depends on.
+    /// The parent column that, besides the class, the factor of a column is conditioned on.
     fn given(&self, _column: usize) -> Option<usize> {
         None
     }
 
-    /// How the lecture writes the factor of a column and class in a row, where a factor may depend
-    /// on more than its own value.
+    /// As [`FactorizedLikelihood::factor_formula`], for factors that depend on more than their own value.
     fn factor_formula_in(&self, column: usize, class: u32, row: &[f64]) -> String {
         self.factor_formula(column, class, row[column])
     }
 }
 
-/// Has scores that are a sum with one term a column, so that a prediction can be told term by term.
-pub trait Summed: Classifier {
-    /// The scores of a row as a sum: what stands before any column is looked at, one number a
-    /// class, and what each column adds, one row a column of the data and one column a class.
+/// Class scores that are a sum with one term per column, so that a prediction is explained term by term.
+pub trait AdditiveScores: Classifier {
+    /// The scores of a row as a sum: the score of each class before any column counts, and the term of
+    /// each column, one row per column of the data and one column per class.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)>;
 }
 
-/// Answers by rows that it keeps, so that an answer can be told row by row.
-pub trait Supported: Send + Sync {
-    /// What each of them adds to the answer about a row; of many classes, to the choice between the class
-    /// that wins and the one that comes second.
+/// A kernel expansion over stored training rows (the support vectors), so that a prediction is explained
+/// row by row.
+pub trait SupportVectors: Send + Sync {
+    /// The term of each support vector in the decision value of a row; of more than two classes, in
+    /// the decision between the best and the second-best class.
     ///
     /// # Errors
-    /// If the width differs, a cell is not finite, or there are several answers.
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation>;
+    /// If the number of columns differs, a cell is not finite, or there are several targets.
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation>;
 }
 
-/// Has a center for every class and measures how far rows are from it, in units of the class's
-/// own spread.
-pub trait Discriminant: Summed {
-    /// Squared Mahalanobis distances: one row a row, one column a class.
+/// Discriminant analysis: a mean per class, and Mahalanobis distances to it.
+pub trait Discriminant: AdditiveScores {
+    /// Squared Mahalanobis distances, one row per row of `x` and one column per class.
     ///
     /// # Errors
     /// As [`Classifier::scores`].
     fn distances(&self, x: &Rows<'_>) -> Result<Matrix>;
 
-    /// The names of numbers that follow from the model and are not kept in it.
+    /// The names of quantities that follow from the model's fields and are not stored.
     fn derived_names(&self) -> &'static [&'static str];
 
-    /// Such numbers by name; a list is one row.
+    /// Such a quantity by name; a vector is one row.
     fn derived(&self, name: &str) -> Option<Matrix>;
 }
 
-/// Was chosen among others.
-pub trait Selected: Send + Sync {
-    /// What there was to choose from, and how it did.
+/// Its hyperparameters were chosen by cross-validation.
+pub trait CrossValidated: Send + Sync {
+    /// The candidates and their scores.
     fn candidates(&self) -> Candidates;
 }
 
-/// What there was to choose from.
+/// The hyperparameter candidates of a cross-validated fit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidates {
-    /// The parameters that differ.
+    /// The hyperparameters that differ.
     pub names: Vec<&'static str>,
-    /// What they were judged by; the higher the better.
+    /// The score they were compared by; higher is better.
     pub score: &'static str,
-    /// All of them, in order.
+    /// All candidates, in order.
     pub all: Vec<Candidate>,
 }
 
-/// One of them.
+/// One candidate.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Its parameters.
+    /// Its hyperparameters.
     pub values: Vec<f64>,
-    /// How it did on rows that had no say.
+    /// Its score on held-out rows.
     pub score: f64,
-    /// The standard error of that, where it is the mean of several.
+    /// The standard error of the score, where it is the mean over several folds.
     pub error: Option<f64>,
-    /// Whether it was taken.
+    /// Whether it was chosen.
     pub chosen: bool,
 }
 
-/// Can tell whether a fit could have made it; asked of everything that comes from a file.
+/// Validates the fields of a model; called on everything that comes from a file.
 pub trait Check {
-    /// Refuses a model that no fit could have made.
+    /// Refuses fields that no fit could have produced.
     ///
     /// # Errors
-    /// What does not fit.
+    /// The first inconsistency found.
     fn check(&self) -> Result<()>;
 }
 
-/// What a fitted thing can do, asked at run time by the faces. Written by the catalog.
+/// The capabilities of a fitted model, asked at run time by the interfaces. Implemented by the catalog.
 pub trait Model: Check + Send + Sync {
     /// As a classifier.
     fn classifier(&self) -> Option<&dyn Classifier> {
@@ -243,84 +250,84 @@ pub trait Model: Check + Send + Sync {
         None
     }
 
-    /// As a density.
+    /// As a joint density.
     fn generative(&self) -> Option<&dyn Generative> {
         None
     }
 
-    /// As a product of factors.
-    fn factored(&self) -> Option<&dyn Factored> {
+    /// As a likelihood that factorizes over the columns.
+    fn factorized_likelihood(&self) -> Option<&dyn FactorizedLikelihood> {
         None
     }
 
-    /// As a sum with one term a column.
-    fn summed(&self) -> Option<&dyn Summed> {
+    /// As class scores with one term per column.
+    fn additive_scores(&self) -> Option<&dyn AdditiveScores> {
         None
     }
 
-    /// As centers with distances.
+    /// As class means with Mahalanobis distances.
     fn discriminant(&self) -> Option<&dyn Discriminant> {
         None
     }
 
-    /// As a sum over rows that it keeps.
-    fn supported(&self) -> Option<&dyn Supported> {
+    /// As a kernel expansion over stored rows.
+    fn support_vectors(&self) -> Option<&dyn SupportVectors> {
         None
     }
 
-    /// As a predictor of numbers.
+    /// As a regressor.
     fn regressor(&self) -> Option<&dyn Regressor> {
         None
     }
 
-    /// As a weighted sum of columns.
-    fn additive(&self) -> Option<&dyn Additive> {
+    /// As a linear regression model.
+    fn linear_model(&self) -> Option<&dyn LinearModel> {
         None
     }
 
-    /// As one that knows strangers.
-    fn detector(&self) -> Option<&dyn Detector> {
+    /// As an outlier detector.
+    fn outlier_detector(&self) -> Option<&dyn OutlierDetector> {
         None
     }
 
-    /// As one that knows which rows lie together.
+    /// As a clustering.
     fn clusterer(&self) -> Option<&dyn Clusterer> {
         None
     }
 
-    /// As one with a decision function.
-    fn decides(&self) -> Option<&dyn Decides> {
+    /// As a decision function.
+    fn decision_function(&self) -> Option<&dyn DecisionFunction> {
         None
     }
 
-    /// As one of several.
-    fn selected(&self) -> Option<&dyn Selected> {
+    /// As the best of several cross-validated candidates.
+    fn cross_validated(&self) -> Option<&dyn CrossValidated> {
         None
     }
 
-    /// As a map from rows to rows.
+    /// As a feature map.
     fn transformer(&self) -> Option<&dyn Transformer> {
         None
     }
 }
 
-/// Predicts numbers.
+/// Predicts real targets.
 pub trait Regressor: Send + Sync {
-    /// How many columns a row has.
+    /// Number of feature columns.
     fn n_columns(&self) -> usize;
 
-    /// One number a row.
+    /// One prediction per row, of the first target.
     ///
     /// # Errors
-    /// If the width differs or a cell is infinite.
+    /// If the number of columns differs or a cell is infinite.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
 
-    /// How many numbers were learned of a row; [`Regressor::predict`] tells the first.
+    /// Number of targets; [`Regressor::predict`] returns the first.
     fn n_targets(&self) -> usize {
         1
     }
 
-    /// Every number of every row: a column each.
+    /// Predictions of all targets, one column per target.
     ///
     /// # Errors
     /// As [`Regressor::predict`].
@@ -329,8 +336,8 @@ pub trait Regressor: Send + Sync {
         Ok(Matrix::from_shape_fn((column.len(), 1), |(i, _)| column[i]))
     }
 
-    /// For every row, the ends of an interval that holds its number with probability `level`; `None`
-    /// where the model cannot say.
+    /// Prediction intervals: for every row the bounds that contain its target with probability `level`;
+    /// `None` for models without a predictive distribution.
     ///
     /// # Errors
     /// As [`Regressor::predict`].
@@ -339,41 +346,41 @@ pub trait Regressor: Send + Sync {
     }
 }
 
-/// Has predictions that are a weighted sum of columns, so that they can be told term by term.
-pub trait Additive: Regressor {
-    /// The constant term, the weights, and where the columns stand on average.
+/// A regressor whose prediction is `intercept + Σⱼ wⱼ xⱼ`, so that it is explained term by term.
+pub trait LinearModel: Regressor {
+    /// The intercept, the coefficients and the column means.
     fn terms(&self) -> Terms<'_>;
 
-    /// The coefficients with their errors, where the model has such.
+    /// The coefficients with their standard errors, for models that have them.
     fn summary(&self, _names: &[String], _level: f64) -> Option<Summary> {
         None
     }
 }
 
-/// Knows the rows that are like those it learned from.
-pub trait Detector: Send + Sync {
-    /// How many columns a row has.
+/// Detects outliers (novelties).
+pub trait OutlierDetector: Send + Sync {
+    /// Number of feature columns.
     fn n_columns(&self) -> usize;
 
-    /// A number a row: above zero inside, and the higher the farther from the border.
+    /// The decision value of each row: positive for inliers, negative for outliers.
     ///
     /// # Errors
-    /// If the width differs or a cell is not finite.
-    fn inside(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
+    /// If the number of columns differs or a cell is not finite.
+    fn inlier_scores(&self, x: &Rows<'_>) -> Result<Vec<f64>>;
 }
 
-/// Knows which rows lie together.
+/// Assigns rows to clusters.
 pub trait Clusterer: Send + Sync {
-    /// How many columns a row has.
+    /// Number of feature columns.
     fn n_columns(&self) -> usize;
 
-    /// How many clusters there are.
+    /// Number of clusters.
     fn n_clusters(&self) -> usize;
 
-    /// The squared distance of every row from the center of every cluster: a column a cluster.
+    /// Squared distances to the cluster centers, one column per cluster.
     ///
     /// # Errors
-    /// If the width differs or a cell is not finite.
+    /// If the number of columns differs or a cell is not finite.
     fn distances(&self, x: &Rows<'_>) -> Result<Matrix>;
 
     /// The nearest cluster of every row; ties go to the first.
@@ -383,53 +390,55 @@ pub trait Clusterer: Send + Sync {
     fn assign(&self, x: &Rows<'_>) -> Result<Vec<u32>>;
 }
 
-/// Has a decision function, as scikit-learn shapes it.
-pub trait Decides: Send + Sync {
-    /// One row a row; of two classes, or where there are none, a single column.
+/// Has a decision function in scikit-learn's shape.
+pub trait DecisionFunction: Send + Sync {
+    /// Decision values, one row per row of `x`; a single column for two classes and for outlier
+    /// detectors.
     ///
     /// # Errors
-    /// If the width differs or a cell is not finite.
+    /// If the number of columns differs or a cell is not finite.
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix>;
 }
 
-/// Maps rows to other rows.
+/// Maps rows to new features.
 pub trait Transformer: Send + Sync {
-    /// How many columns a row has.
+    /// Number of feature columns it takes.
     fn n_inputs(&self) -> usize;
 
-    /// How many columns the new rows have.
+    /// Number of feature columns it returns.
     fn n_outputs(&self) -> usize;
 
-    /// The new rows.
+    /// The transformed rows.
     ///
     /// # Errors
-    /// If the width differs or a cell is infinite.
+    /// If the number of columns differs or a cell is infinite.
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix>;
 
-    /// Rows that new ones could come from; `None` where the way back is not known.
+    /// Approximate preimages of transformed rows; `None` for maps without an inverse.
     ///
     /// # Errors
-    /// If the width differs or a cell is not finite.
+    /// If the number of columns differs or a cell is not finite.
     fn inverse(&self, _new: &Rows<'_>) -> Result<Option<Matrix>> {
         Ok(None)
     }
 
-    /// The new rows in single precision, for rows that came so.
+    /// The transformed rows in single precision, for input in single precision.
     ///
     /// # Errors
     /// As [`Transformer::transform`].
-    fn transform_single(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
+    fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
         Ok(self.transform(x)?.mapv(|v| v as f32))
     }
 
-    /// The new rows, row-major, in memory that waits for them: a large table is touched once.
+    /// Writes the transformed rows, row-major, into allocated memory, so that a large result is written
+    /// once.
     ///
     /// # Errors
     /// As [`Transformer::transform`].
     ///
     /// # Panics
-    /// If there is not one place a cell.
-    fn transform_to(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
+    /// If `out` does not have one element per cell.
+    fn transform_into(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         let rows = self.transform(x)?;
         parallel::copy(
             rows.as_standard_layout().as_slice().expect("standard layout is contiguous"),
@@ -438,15 +447,15 @@ pub trait Transformer: Send + Sync {
         Ok(())
     }
 
-    /// The same in single precision.
+    /// As [`Transformer::transform_into`], in single precision.
     ///
     /// # Errors
     /// As [`Transformer::transform`].
     ///
     /// # Panics
-    /// If there is not one place a cell.
-    fn transform_single_to(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
-        let rows = self.transform_single(x)?;
+    /// If `out` does not have one element per cell.
+    fn transform_f32_into(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
+        let rows = self.transform_f32(x)?;
         parallel::copy(
             rows.as_standard_layout().as_slice().expect("standard layout is contiguous"),
             out,
@@ -454,8 +463,7 @@ pub trait Transformer: Send + Sync {
         Ok(())
     }
 
-    /// The new rows in compressed form, of sparse rows whose new ones are sparse too; `None` where they
-    /// are not.
+    /// The transformed rows in compressed sparse rows; `None` for maps whose output is dense.
     ///
     /// # Errors
     /// As [`Transformer::transform`].
@@ -463,9 +471,8 @@ pub trait Transformer: Send + Sync {
         Ok(None)
     }
 
-    /// What the new columns are called, from the names of the old ones, where they have names of their
-    /// own.
-    fn names_out(&self, _inputs: &[String]) -> Option<Vec<String>> {
+    /// Names of the new features from the names of the input columns; `None` for numbered features.
+    fn feature_names_out(&self, _inputs: &[String]) -> Option<Vec<String>> {
         None
     }
 }

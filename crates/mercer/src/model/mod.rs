@@ -11,9 +11,9 @@ pub mod tree;
 
 pub use cached::Cached;
 pub use capability::{
-    Additive, Candidate, Candidates, Check, Classifier, Clusterer, Decides, Detector, Discriminant,
-    Factored, Generative, Model, Probabilistic, Regressor, Selected, Summed, Supported,
-    Transformer, winners,
+    AdditiveScores, Candidate, Candidates, Check, Classifier, Clusterer, CrossValidated,
+    DecisionFunction, Discriminant, FactorizedLikelihood, Generative, LinearModel, Model,
+    OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows,
 };
 pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{

@@ -351,7 +351,7 @@ impl FeatureMap {
             FittedFeatureMap::Poly(_) => "poly",
         };
         let numbered = || (1..=self.n_outputs()).map(|k| format!("{word}{k}")).collect();
-        self.transformer().names_out(inputs).unwrap_or_else(numbered)
+        self.transformer().feature_names_out(inputs).unwrap_or_else(numbered)
     }
 
     /// The map in a sentence, with what was measured of it.

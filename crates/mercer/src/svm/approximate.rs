@@ -128,7 +128,7 @@ impl Svc {
         let what = format!("a factor of the kernel of {n} rows and {m} that stand for them");
         monitor.reserve_or(&what, bytes, u64::MAX, INSTEAD)?;
         let way = format!("{m} rows stand for all, planes in a space of {m} columns");
-        Ok(monitor.plan(Plan { way, bytes, whole: 8 * n * n }))
+        Ok(monitor.plan(Plan { strategy: way, bytes, kernel_matrix_bytes: 8 * n * n }))
     }
 }
 

@@ -17,7 +17,7 @@ use crate::data::ClassWeight;
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, GammaRule, Kernel};
 use crate::kernel::{KernelExpansion, Segment};
-use crate::model::winners;
+use crate::model::argmax_rows;
 use crate::prelude::*;
 use rayon::prelude::*;
 use std::time::Instant;
@@ -262,16 +262,16 @@ impl Classifier for NuSvcModel {
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         let decisions = self.expansion.decisions(x, &self.segments())?;
         if let Some(maps) = &self.calibration {
-            return Ok(winners(&self.log_proba_of(&decisions, maps)));
+            return Ok(argmax_rows(&self.log_proba_of(&decisions, maps)));
         }
         match self.classes.len() {
-            n if n > 2 && !self.break_ties => Ok(winners(&votes(&decisions, n))),
-            _ => Ok(winners(&self.scores_of(decisions))),
+            n if n > 2 && !self.break_ties => Ok(argmax_rows(&votes(&decisions, n))),
+            _ => Ok(argmax_rows(&self.scores_of(decisions))),
         }
     }
 }
 
-impl Decides for NuSvcModel {
+impl DecisionFunction for NuSvcModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         let decisions = self.expansion.decisions(x, &self.segments())?;
         if self.classes.len() == 2 || self.shape == DecisionShape::OneVsOne {
@@ -281,8 +281,8 @@ impl Decides for NuSvcModel {
     }
 }
 
-impl Supported for NuSvcModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for NuSvcModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
         let sum = [decision_between(self.classes.len(), first, second)];
         let told = self.expansion.explain(row, &self.segments(), &sum)?;

@@ -128,8 +128,8 @@ impl Regressor for NuSvrModel {
     }
 }
 
-impl Supported for NuSvrModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for NuSvrModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }

@@ -99,25 +99,25 @@ impl Fit for OneClassSvm {
     }
 }
 
-impl Detector for OneClassSvmModel {
+impl OutlierDetector for OneClassSvmModel {
     fn n_columns(&self) -> usize {
         self.expansion.n_columns
     }
 
-    fn inside(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
+    fn inlier_scores(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
         Ok(self.decisions(x)?.column(0).to_vec())
     }
 }
 
-impl Decides for OneClassSvmModel {
+impl DecisionFunction for OneClassSvmModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
         self.expansion.decisions(x, &[all])
     }
 }
 
-impl Supported for OneClassSvmModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for OneClassSvmModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }

@@ -62,7 +62,7 @@ pub(super) fn plan(
     };
     let way = format!("{}, {how}", problems.words(tasks.len()));
     let bytes = ground.row_bytes() + small + kept;
-    monitor.plan(Plan { way, bytes, whole: square(ground.indices.len()) })
+    monitor.plan(Plan { strategy: way, bytes, kernel_matrix_bytes: square(ground.indices.len()) })
 }
 
 /// The plan of functions learned together, told.
@@ -80,7 +80,7 @@ pub(super) fn plan_together(
     let way = format!("functions of {n_classes} classes together, {how}");
     let tables = 16 * n * n_classes as u64;
     let bytes = ground.row_bytes() + tables + whole.min(cache.max(16 * n));
-    monitor.plan(Plan { way, bytes, whole })
+    monitor.plan(Plan { strategy: way, bytes, kernel_matrix_bytes: whole })
 }
 
 #[cfg(test)]
@@ -118,12 +118,12 @@ mod tests {
         let (small, kept, values) = told(&plain, 300, 3, quiet());
         assert_eq!(small.len(), 1);
         assert_eq!(values % (200 * 201 / 2), 0);
-        assert_eq!(kept.way, "3 machines of two classes, the whole matrix of each");
-        assert_eq!(kept.whole, 4 * 300 * 300);
+        assert_eq!(kept.strategy, "3 machines of two classes, the whole matrix of each");
+        assert_eq!(kept.kernel_matrix_bytes, 4 * 300 * 300);
 
         let (large, kept, _) = told(&plain, 900, 2, quiet());
         assert_eq!(large.len(), 1);
-        assert_eq!(kept.way, "one machine of two classes, columns kept as they are asked for");
+        assert_eq!(kept.strategy, "one machine of two classes, columns kept as they are asked for");
         // The rows in single precision and in double, and every column there is.
         assert_eq!(kept.bytes, 900 * 4 * 12 + 4 * 900 * 900);
 
@@ -131,25 +131,25 @@ mod tests {
         let (narrow, kept, _) = told(&plain.clone().cache_size(0.36), 900, 2, quiet());
         assert_eq!(narrow.len(), 1);
         let way = "one machine of two classes, columns in a cache of 360 KB, working sets when it is full";
-        assert_eq!(kept.way, way);
+        assert_eq!(kept.strategy, way);
         assert!(
-            kept.to_string().ends_with("about 403 KB (whole matrix would be 3.2 MB)"),
+            kept.to_string().ends_with("about 403 KB (full kernel matrix: 3.2 MB)"),
             "{kept}"
         );
 
         let rest = plain.clone().multiclass(Multiclass::OneVsRest);
         let (_, kept, _) = told(&rest, 900, 3, quiet());
-        assert!(kept.way.starts_with("3 machines of a class and the rest, columns kept"), "{kept}");
+        assert!(kept.strategy.starts_with("3 machines of a class and the rest, columns kept"), "{kept}");
 
         let together = plain.clone().multiclass(Multiclass::CrammerSinger);
         let (_, kept, _) = told(&together, 300, 3, quiet());
-        assert!(kept.way.starts_with("functions of 3 classes together, columns kept"), "{kept}");
-        assert_eq!(kept.whole, 8 * 300 * 300);
+        assert!(kept.strategy.starts_with("functions of 3 classes together, columns kept"), "{kept}");
+        assert_eq!(kept.kernel_matrix_bytes, 8 * 300 * 300);
 
         let (both, kept, _) = told(&plain.approx(50).polish(true), 900, 2, quiet());
         assert_eq!(both.len(), 2);
-        assert!(both[0].way.starts_with("50 rows stand for all"), "{}", both[0]);
-        assert!(kept.way.starts_with("one machine of two classes"), "{kept}");
+        assert!(both[0].strategy.starts_with("50 rows stand for all"), "{}", both[0]);
+        assert!(kept.strategy.starts_with("one machine of two classes"), "{kept}");
     }
 
     #[test]
@@ -157,7 +157,7 @@ mod tests {
         let plain = Svc::new().gamma(0.03.into());
         // Rows of 43 KB and 64 columns of 230 KB leave 26 KB.
         let (_, kept, _) = told(&plain, 900, 2, Monitor::quiet().memory_limit(300_000));
-        assert!(kept.way.contains("working sets"), "{kept}");
+        assert!(kept.strategy.contains("working sets"), "{kept}");
         assert!(kept.bytes <= 300_000, "{kept}");
 
         let (x, codes, classes) = blobs(900, 2, 5);
@@ -181,6 +181,6 @@ mod tests {
         });
 
         assert_eq!(plans[0], plans[1]);
-        assert!(plans[0].way.contains("3 machines of two classes, columns in a cache of 500 KB"));
+        assert!(plans[0].strategy.contains("3 machines of two classes, columns in a cache of 500 KB"));
     }
 }

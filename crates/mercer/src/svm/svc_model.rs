@@ -7,7 +7,7 @@ use crate::calibrate::coupling::{About, log_distribution};
 use crate::calibrate::map::{CalibrationMap, maps_fit, not_calibrated};
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{KernelExpansion, Segment};
-use crate::model::winners;
+use crate::model::argmax_rows;
 use crate::prelude::*;
 
 /// Machines that tell classes apart.
@@ -152,12 +152,12 @@ impl Classifier for SvcModel {
         let decisions = self.raw_decisions(x)?;
         let n = self.classes.len();
         if let Some(maps) = &self.calibration {
-            return Ok(winners(&self.log_proba_of(&decisions, maps)));
+            return Ok(argmax_rows(&self.log_proba_of(&decisions, maps)));
         }
         if n > 2 && self.multiclass == Multiclass::OneVsOne && !self.break_ties {
-            return Ok(winners(&votes(&decisions, n)));
+            return Ok(argmax_rows(&votes(&decisions, n)));
         }
-        Ok(winners(&self.scores_of(decisions)))
+        Ok(argmax_rows(&self.scores_of(decisions)))
     }
 }
 
@@ -168,7 +168,7 @@ impl Probabilistic for SvcModel {
     }
 }
 
-impl Decides for SvcModel {
+impl DecisionFunction for SvcModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         let decisions = self.raw_decisions(x)?;
         if self.classes.len() == 2 || self.shape == DecisionShape::OneVsOne {
@@ -178,8 +178,8 @@ impl Decides for SvcModel {
     }
 }
 
-impl Supported for SvcModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for SvcModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
         let sum = match self.multiclass {
             Multiclass::OneVsRest | Multiclass::CrammerSinger if self.classes.len() > 2 => {

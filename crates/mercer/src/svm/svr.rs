@@ -120,8 +120,8 @@ impl Regressor for SvrModel {
     }
 }
 
-impl Supported for SvrModel {
-    fn supports(&self, row: &[f64]) -> Result<SupportExplanation> {
+impl SupportVectors for SvrModel {
+    fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
         self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
     }
 }

@@ -77,7 +77,7 @@ fn an_answer_is_told_by_the_rows_it_comes_from() {
     let svc = Svc::new().kernel(Kernel::Linear).C(1e3).tol(1e-9);
     let model = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-    let told = model.supports(&[3.5]).unwrap();
+    let told = model.support_terms(&[3.5]).unwrap();
 
     // Between 2 and 6 the middle of the street is 4: f(x) = (4 - x) / 2, by 1/8 of either row.
     let [first, second] = told.between.as_ref().unwrap();
@@ -223,7 +223,7 @@ fn one_class_of_identical_points_has_them_on_the_border() {
 
     // ρ = Σ α = ν n, as every kernel value is one.
     near(-fitted.expansion.intercepts[0], 2.0, 1e-6);
-    assert!(fitted.inside(&Rows::from(&x)).unwrap().iter().all(|v| v.abs() < 1e-6));
+    assert!(fitted.inlier_scores(&Rows::from(&x)).unwrap().iter().all(|v| v.abs() < 1e-6));
 }
 
 pub(super) fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>, Classes) {

@@ -97,7 +97,7 @@ pub(crate) fn judge_batch(
         let able = model.as_model();
         match (able.probabilistic(), able.generative()) {
             // Scores that are joint likelihoods give both at once.
-            (Some(_), Some(model)) if able.factored().is_some() => {
+            (Some(_), Some(model)) if able.factorized_likelihood().is_some() => {
                 let (log_proba, densities) = split(model.log_joint(&rows)?);
                 judged.classes.push(&part.codes, &log_proba);
                 judged.densities.merge(&Densities::of(&densities));
@@ -117,10 +117,10 @@ pub(crate) fn judge_batch(
         if let Some(model) = model.as_model().regressor() {
             judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
         }
-        if let Some(model) = model.as_model().detector() {
-            judged.inside.extend(model.inside(&rows)?);
+        if let Some(model) = model.as_model().outlier_detector() {
+            judged.inside.extend(model.inlier_scores(&rows)?);
         }
-        if let Some(model) = model.as_model().factored() {
+        if let Some(model) = model.as_model().factorized_likelihood() {
             let telling = |i: &usize| (first + places[*i]).is_multiple_of(stride);
             let some: Vec<usize> = (0..places.len()).filter(telling).collect();
             let some = part.select(&some);

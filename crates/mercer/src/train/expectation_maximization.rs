@@ -8,7 +8,7 @@
 //! logarithm of that prior added. The rounds go through the summaries that learning with classes goes
 //! through, so whatever learns by statistics and has a likelihood can do it.
 
-use crate::catalog::{AnyModel, AnyStats, Estimator};
+use crate::catalog::{AnyModel, AnyStats, Capability, Estimator};
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Fitted, Monitor, Stop};
@@ -118,7 +118,7 @@ impl Unlabeled {
             return refuse("max_rounds", 0.0, "at least 1");
         }
         let card = estimator.card();
-        if !(card.can("factored") || card.can("generative")) {
+        if !(card.can(Capability::FactorizedLikelihood) || card.can(Capability::Generative)) {
             return Err(estimator.unable("learn from rows without a class: it has no likelihood"));
         }
         if estimator.no_rows().is_none() {
@@ -198,7 +198,7 @@ impl Unlabeled {
 /// `log p(x, c)` of a model that has it.
 fn log_joint(estimator: &Estimator, model: &AnyModel, rows: &Rows<'_>) -> Result<Matrix> {
     let able = model.as_model();
-    match (able.generative(), able.factored()) {
+    match (able.generative(), able.factorized_likelihood()) {
         (Some(model), _) => model.log_joint(rows),
         (None, Some(model)) => model.scores(rows),
         (None, None) => Err(estimator.unable("learn from rows without a class")),

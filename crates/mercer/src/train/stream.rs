@@ -7,7 +7,7 @@
 use super::cross_validate::{HeldOutScores, judge_batch};
 use super::expectation_maximization::{Climb, Part};
 use super::{Trained, Unlabeled};
-use crate::catalog::{AnyModel, AnyStats, Estimator};
+use crate::catalog::{AnyModel, AnyStats, Capability, Estimator};
 use crate::data::Schema;
 use crate::data::{Classes, Dataset, Stream, Table};
 use crate::error::{Error, Result};
@@ -314,7 +314,7 @@ impl Training<'_> {
         // Once as they come, once joined.
         let reserve = |bytes: u64| monitor.reserve("holding the rows together", 2 * bytes);
         let width = self.features.n_features() as u64;
-        let online = self.estimator.card().can("online");
+        let online = self.estimator.card().can(Capability::Online);
         if let (Some(n), Layout::Dense, false) = (self.n_rows, self.features.layout(), online) {
             reserve(8 * n * width)?;
         }

@@ -108,7 +108,7 @@ impl Trained {
         let mut fitted = self.estimator.finish(&stats, rows)?;
         fitted.certificate = fitted.certificate.stopped_by(self.fitted.certificate.stopped());
         let log_priors =
-            |model: &AnyModel| Some(model.as_model().factored()?.log_priors().to_vec());
+            |model: &AnyModel| Some(model.as_model().factorized_likelihood()?.log_priors().to_vec());
         let mut decision = self.decision.clone();
         if let (Some(old), Some(new)) = (log_priors(&self.fitted.model), log_priors(&fitted.model))
             && old.len() == new.len()
@@ -265,7 +265,7 @@ fn n_columns(model: &AnyModel) -> Option<usize> {
     let model = model.as_model();
     let classifier = model.classifier().map(|m| m.n_columns());
     let regressor = || model.regressor().map(|m| m.n_columns());
-    let detector = || model.detector().map(|m| m.n_columns());
+    let detector = || model.outlier_detector().map(|m| m.n_columns());
     let clusterer = || model.clusterer().map(|m| m.n_columns());
     let transformer = || model.transformer().map(|m| m.n_inputs());
     classifier.or_else(regressor).or_else(detector).or_else(clusterer).or_else(transformer)

@@ -80,7 +80,7 @@ fn the_most_probable_class_is_the_predicted_one() {
                 }
                 // Of two classes, the farther decision is never the less probable one.
                 if n_classes == 2 {
-                    let decisions = model.decides().unwrap().decisions(&rows).unwrap();
+                    let decisions = model.decision_function().unwrap().decisions(&rows).unwrap();
                     let mut order: Vec<usize> = (0..proba.nrows()).collect();
                     order.sort_by(|a, b| decisions[[*a, 0]].total_cmp(&decisions[[*b, 0]]));
                     let rises = order.is_sorted_by(|a, b| proba[[*a, 1]] <= proba[[*b, 1]] + 1e-12);

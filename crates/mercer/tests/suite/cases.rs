@@ -3,7 +3,7 @@
 //! Nothing here names an estimator: what it wants is read from its card, and where the card is
 //! silent, from the first kind of rows it accepts.
 
-use mercer::catalog::{AnyModel, Card, Estimator, Learns};
+use mercer::catalog::{AnyModel, Capability, Card, Estimator, Input, Learns};
 use mercer::data::{Column, Levels, Values};
 use mercer::data::{Field, Schema};
 use mercer::model::Tree;
@@ -52,7 +52,7 @@ pub fn width(card: &Card) -> usize {
     if card.learns == Learns::Solver {
         return 8;
     }
-    let wide = if card.takes("categories") { 16 } else { 128 };
+    let wide = if card.accepts(Input::Categories) { 16 } else { 128 };
     if chunk_of(card, wide) == chunk_rows(wide, Layout::Dense) { wide } else { 8 }
 }
 
@@ -105,8 +105,9 @@ pub enum Cells {
 impl Case {
     /// Rows that fit an estimator.
     pub fn new(card: &Card, shape: Shape) -> Case {
-        let mut case = Case::of(cells(card), shape.gaps && card.takes("missing"), shape);
-        if card.can("online") {
+        let mut case =
+            Case::of(cells(card), shape.gaps && card.accepts(Input::MissingValues), shape);
+        if card.can(Capability::Online) {
             // Steps of a fixed length want columns of about unit size.
             case.x /= 4.0;
         }
@@ -148,9 +149,9 @@ impl Case {
     /// Other rows of the same length with the same target and weights.
     pub fn data_of<'a>(&'a self, card: &Card, rows: impl Into<Rows<'a>>) -> Dataset<'a> {
         let rows = rows.into();
-        let data = if card.can("classifier") {
+        let data = if card.can(Capability::Classifier) {
             Dataset::classes(rows, &self.codes, &self.classes).unwrap()
-        } else if card.can("regressor") {
+        } else if card.can(Capability::Regressor) {
             Dataset::numbers(rows, &self.numbers).unwrap()
         } else {
             Dataset::unlabeled(rows)
@@ -192,7 +193,7 @@ impl Case {
         let levels = Arc::new(Levels::new(
             self.classes.labels().iter().map(mercer::data::Label::to_string).collect(),
         ));
-        let values = match card.can("regressor") {
+        let values = match card.can(Capability::Regressor) {
             true => Values::Numbers(self.numbers.clone()),
             false => Values::Categories { codes: self.codes.clone(), levels },
         };
@@ -233,10 +234,12 @@ pub fn estimator(card: &Card) -> Estimator {
     let estimator = Estimator::from_id(card.id).unwrap();
     let has = |name: &str| card.specs.iter().any(|spec| spec.name == name);
     match card.learns {
-        Learns::Solver if card.can("online") && has("intercept_decay") => {
+        Learns::Solver if card.can(Capability::Online) && has("intercept_decay") => {
             estimator.set_from_str("intercept_decay", "0.001").unwrap()
         }
-        Learns::Solver if card.can("local") => estimator.set_from_str("max_iter", "5").unwrap(),
+        Learns::Solver if card.can(Capability::NonConvex) => {
+            estimator.set_from_str("max_iter", "5").unwrap()
+        }
         Learns::Solver if has("tol") => estimator.set_from_str("tol", "1e-10").unwrap(),
         _ => estimator,
     }
@@ -321,8 +324,8 @@ pub fn answers<'a>(model: &AnyModel, rows: impl Into<Rows<'a>>) -> Matrix {
         model.scores(&rows).unwrap()
     } else if let Some(model) = model.regressor() {
         Matrix::from_shape_vec((rows.n_rows(), 1), model.predict(&rows).unwrap()).unwrap()
-    } else if let Some(model) = model.detector() {
-        Matrix::from_shape_vec((rows.n_rows(), 1), model.inside(&rows).unwrap()).unwrap()
+    } else if let Some(model) = model.outlier_detector() {
+        Matrix::from_shape_vec((rows.n_rows(), 1), model.inlier_scores(&rows).unwrap()).unwrap()
     } else if let Some(model) = model.clusterer() {
         model.distances(&rows).unwrap()
     } else if let Some(model) = model.transformer() {

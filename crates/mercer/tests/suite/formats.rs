@@ -1,7 +1,7 @@
 //! Model files: what is written can be read by others, and what was not written by us is refused.
 
 use crate::cases::{answers, estimator, names};
-use mercer::catalog::{CATALOG, Card, Estimator};
+use mercer::catalog::{CATALOG, Capability, Card, Estimator, Input};
 use mercer::data::{Column, Kind, Levels, Values};
 use mercer::data::{Field, Schema};
 use mercer::file;
@@ -89,8 +89,8 @@ fn model(card: &Card) -> Trained {
 fn savable() -> impl Iterator<Item = &'static Card> {
     CATALOG.iter().filter(|card| {
         card.learns == mercer::catalog::Learns::Statistics
-            && card.can("classifier")
-            && card.takes("missing")
+            && card.can(Capability::Classifier)
+            && card.accepts(Input::MissingValues)
     })
 }
 
@@ -209,19 +209,19 @@ fn use_it(trained: &Trained) {
     let encoded = encoded.as_ref().map(|encoded| encoded.rows());
     for rows in [Rows::from(&zeros), Rows::from(&thin)].into_iter().chain(encoded) {
         if let Some(model) = model.probabilistic() {
-            let _ = model.log_proba(&rows).map(|p| mercer::model::winners(&p));
+            let _ = model.log_proba(&rows).map(|p| mercer::model::argmax_rows(&p));
         }
         if let Some(model) = model.generative() {
             let _ = model.log_density(&rows);
             let _ = model.sample(2, &mut Random::new(1));
         }
-        if let Some(model) = model.factored() {
+        if let Some(model) = model.factorized_likelihood() {
             let _ = mercer::explain::explain(model, &rows.row(0), &names(width));
         }
-        if let Some(model) = model.supported() {
-            let _ = model.supports(&rows.row(0));
+        if let Some(model) = model.support_vectors() {
+            let _ = model.support_terms(&rows.row(0));
         }
-        if model.summed().is_some() {
+        if model.additive_scores().is_some() {
             let _ = mercer::explain::explain_scores(model, &rows.row(0), &names(width));
         }
     }
@@ -306,7 +306,7 @@ fn numbers_that_json_lacks_survive_a_file() {
 
     assert_eq!(loaded, trained);
     assert_eq!(
-        loaded.fitted.model.as_model().factored().unwrap().log_priors()[1],
+        loaded.fitted.model.as_model().factorized_likelihood().unwrap().log_priors()[1],
         f64::NEG_INFINITY
     );
 }

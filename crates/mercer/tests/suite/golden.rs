@@ -251,7 +251,7 @@ fn linear_models_equal_scikit_learn() {
 
         let fitted = estimator.fit(&data, &Monitor::quiet()).unwrap();
 
-        let model = fitted.as_model().additive().unwrap();
+        let model = fitted.as_model().linear_model().unwrap();
         let near = |a: f64, b: f64| (a - b).abs() <= golden.tolerance * b.abs().max(1e-3);
         let terms = model.terms();
         assert!(near(terms.intercept, case.intercept), "{what}: {}", terms.intercept);

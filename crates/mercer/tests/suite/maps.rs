@@ -1,7 +1,7 @@
 //! A kernel map between prepared columns and an estimator: one model, one file, rows in blocks.
 
 use crate::cases::assert_near;
-use mercer::catalog::Estimator;
+use mercer::catalog::{Capability, Estimator};
 use mercer::data::{Column, Levels, Values};
 use mercer::data::{Field, Schema};
 use mercer::kernel::{Function, Kernel, check_kernel};
@@ -56,7 +56,7 @@ fn features(table: &Table, map: &str, target: &str) -> Result<Features> {
 fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::train::Outcome {
     let estimator = Estimator::from_id(id).unwrap();
     let classes = Classes::from_names(["inside", "outside"]);
-    let numbers = estimator.card().can("regressor");
+    let numbers = estimator.card().can(Capability::Regressor);
     let target = if numbers { "far" } else { "where" };
     let training = Training {
         features: features(table, map, target).unwrap(),
@@ -225,8 +225,10 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
         }
         let card = estimator.card();
         let data = match card {
-            card if card.can("classifier") => Dataset::classes(&x, &codes, &classes).unwrap(),
-            card if card.can("regressor") => Dataset::numbers(&x, &numbers).unwrap(),
+            card if card.can(Capability::Classifier) => {
+                Dataset::classes(&x, &codes, &classes).unwrap()
+            }
+            card if card.can(Capability::Regressor) => Dataset::numbers(&x, &numbers).unwrap(),
             _ => Dataset::unlabeled(&x),
         };
 
@@ -247,8 +249,10 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
         }
         let given = estimator.set_from_str("kernel", "precomputed").unwrap();
         let data = match card {
-            card if card.can("classifier") => Dataset::classes(&gram, &codes, &classes).unwrap(),
-            card if card.can("regressor") => Dataset::numbers(&gram, &numbers).unwrap(),
+            card if card.can(Capability::Classifier) => {
+                Dataset::classes(&gram, &codes, &classes).unwrap()
+            }
+            card if card.can(Capability::Regressor) => Dataset::numbers(&gram, &numbers).unwrap(),
             _ => Dataset::unlabeled(&gram),
         };
         let given = given.fit(&data, &Monitor::quiet()).unwrap();
@@ -376,7 +380,7 @@ fn products_are_scikit_learns_to_the_bit() {
             "{:?}",
             case.params
         );
-        assert_eq!(model.names_out(&names), Some(case.names));
+        assert_eq!(model.feature_names_out(&names), Some(case.names));
     }
 }
 

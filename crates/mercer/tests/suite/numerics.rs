@@ -267,7 +267,7 @@ fn a_row_beyond_every_curve_still_has_probabilities() {
         for row in log_proba.outer_iter() {
             assert!((row.mapv(f64::exp).sum() - 1.0).abs() < 1e-12, "{row}");
         }
-        let winners = mercer::model::winners(&log_proba);
+        let winners = mercer::model::argmax_rows(&log_proba);
         assert_eq!(model.predict(&rows).unwrap(), winners);
     }
 }

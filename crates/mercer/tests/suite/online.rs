@@ -1,7 +1,7 @@
 //! Learners that look at one row at a time, against scikit-learn's steps over rows as they come.
 
 use crate::cases::{repository_file, sparse};
-use mercer::catalog::{AnyModel, Estimator};
+use mercer::catalog::{AnyModel, Capability, Estimator};
 use mercer::model::Shape;
 use mercer::prelude::*;
 use serde_json::{Value, json};
@@ -150,9 +150,9 @@ fn each_online(mut check: impl FnMut(&Estimator, &Dataset<'_>, &Shape<'_>)) {
     let by_class = Dataset::classes(&x, &codes, &classes).unwrap();
     let by_number = Dataset::numbers(&x, &y).unwrap();
     let layout = mercer_num::parallel::Layout::Dense;
-    for card in mercer::catalog::CATALOG.iter().filter(|card| card.can("online")) {
+    for card in mercer::catalog::CATALOG.iter().filter(|card| card.can(Capability::Online)) {
         let estimator = Estimator::from_id(card.id).unwrap().set("shuffle", json!(false)).unwrap();
-        if card.can("regressor") {
+        if card.can(Capability::Regressor) {
             check(&estimator, &by_number, &Shape { classes: None, n_columns: 4, layout });
         } else {
             check(&estimator, &by_class, &Shape { classes: Some(&classes), n_columns: 4, layout });

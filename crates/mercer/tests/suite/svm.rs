@@ -81,7 +81,7 @@ fn machines_equal_libsvm() {
 
         let model = fitted.as_model();
         let rows = Rows::from(&x);
-        let decisions = match (model.decides(), model.regressor()) {
+        let decisions = match (model.decision_function(), model.regressor()) {
             (Some(model), _) => model.decisions(&rows).unwrap(),
             (_, Some(model)) => {
                 let numbers = model.predict(&rows).unwrap();

@@ -5,7 +5,7 @@
 //! hand-written package `base`.
 
 use super::sklearn_parameters::{beside_of, by_position, said};
-use mercer::catalog::{CATALOG, Card, Estimator, Learns};
+use mercer::catalog::{CATALOG, Capability, Card, Estimator, Input, Learns};
 use mercer::data::Dataset;
 use mercer::model::{Monitor, Rule, Spec};
 use mercer_num::{Matrix, Rows};
@@ -100,44 +100,45 @@ fn heading(card: &Card) -> String {
 
 /// The parts of the package `base` that a card's model can do, the most particular first.
 fn bases(card: &Card) -> Vec<&'static str> {
-    const PARTS: [(&str, &str); 14] = [
-        // Its decision function goes before the difference of the scores.
-        ("decides", "Decides"),
-        ("discriminant", "Discriminant"),
-        ("supported", "Supported"),
-        ("summed", "Summed"),
-        ("factored", "Factored"),
-        ("generative", "Generative"),
-        ("probabilistic", "Probabilistic"),
-        ("calibrated", "Calibrated"),
-        ("classifier", "Classifier"),
-        ("additive", "Additive"),
-        ("regressor", "Regressor"),
-        ("detector", "Detector"),
-        ("clusterer", "Clusterer"),
-        ("transformer", "Transformer"),
+    const PARTS: [(Capability, &str); 14] = [
+        // Its own decision function takes precedence over the difference of the scores.
+        (Capability::DecisionFunction, "DecisionFunction"),
+        (Capability::Discriminant, "Discriminant"),
+        (Capability::SupportVectors, "SupportVectors"),
+        (Capability::AdditiveScores, "AdditiveScores"),
+        (Capability::FactorizedLikelihood, "FactorizedLikelihood"),
+        (Capability::Generative, "Generative"),
+        (Capability::Probabilistic, "Probabilistic"),
+        (Capability::Calibrated, "Calibrated"),
+        (Capability::Classifier, "Classifier"),
+        (Capability::LinearModel, "LinearModel"),
+        (Capability::Regressor, "Regressor"),
+        (Capability::OutlierDetector, "OutlierDetector"),
+        (Capability::Clusterer, "Clusterer"),
+        (Capability::Transformer, "Transformer"),
     ];
-    let goes_on = match (card.learns, card.can("online"), card.can("regressor")) {
+    let goes_on = match (card.learns, card.can(Capability::Online), card.can(Capability::Regressor))
+    {
         (Learns::Statistics, _, false) => Some("Mergeable"),
         (Learns::Statistics, _, true) => Some("MergeableRegressor"),
         (_, true, false) => Some("Online"),
         (_, true, true) => Some("OnlineRegressor"),
         _ => None,
     };
-    let warm = card.can("warm").then_some("Warm");
-    let parts = PARTS.iter().filter(|(can, _)| card.can(can)).map(|(_, part)| *part);
+    let warm = card.can(Capability::WarmStart).then_some("WarmStart");
+    let parts = PARTS.iter().filter(|(can, _)| card.can(*can)).map(|(_, part)| *part);
     goes_on.into_iter().chain(warm).chain(parts).collect()
 }
 
 fn class(card: &Card) -> String {
-    let takes = card.takes.iter().map(|what| format!("\"{what}\"")).collect();
+    let inputs = card.inputs.iter().map(|input| format!("\"{input}\"")).collect();
     let params = params(card);
     let mut out = format!(
-        "\n\n{}\n{}\n    _id = \"{}\"\n    _takes = {}\n",
+        "\n\n{}\n{}\n    _id = \"{}\"\n    _inputs = {}\n",
         heading(card),
         docstring(card),
         card.id,
-        tuple(takes),
+        tuple(inputs),
     );
     let beside: String = beside_of(card)
         .map(|beside| {
@@ -318,7 +319,7 @@ fn rule_words(rule: Rule) -> Option<String> {
 
 fn attributes(card: &Card) -> String {
     let mut out = "\n    Attributes\n    ----------\n".to_owned();
-    if card.can("classifier") {
+    if card.can(Capability::Classifier) {
         out += "    classes_ : ndarray of shape (n_classes,)\n        The classes, sorted.\n";
     }
     out += "    n_features_in_ : int\n        How many columns a row has.\n";
@@ -332,7 +333,7 @@ fn attributes(card: &Card) -> String {
          scikit-learn's names for them work too; ``dir(model)`` lists both.",
         4,
     );
-    if card.takes("missing") {
+    if card.accepts(Input::MissingValues) {
         out += &wrapped("NaN is a missing value: it is left out, not filled in.", 4);
     }
     out
@@ -340,11 +341,12 @@ fn attributes(card: &Card) -> String {
 
 fn example(card: &Card) -> String {
     let (module, name) = place(card);
-    if card.can("regressor") {
+    if card.can(Capability::Regressor) {
         // Where a minimum is one of many, digits behind the point are the processor's own.
-        let digits = if card.can("local") { "" } else { ", 6" };
+        let digits = if card.can(Capability::NonConvex) { "" } else { ", 6" };
         let number = between(card);
-        let said = if card.can("local") { format!("{number:.0}") } else { float(number) };
+        let said =
+            if card.can(Capability::NonConvex) { format!("{number:.0}") } else { float(number) };
         return format!(
             "\n    Examples\n    --------\n\
              \x20   >>> from mercer.{module} import {name}\n\
@@ -355,7 +357,7 @@ fn example(card: &Card) -> String {
              \x20   {said}\n"
         );
     }
-    if !card.can("classifier") {
+    if !card.can(Capability::Classifier) {
         return String::new();
     }
     // Counts of a kind every classifier can learn from; three rows of a class are three folds at most.

@@ -1,7 +1,7 @@
 //! The reference pages, made from the catalog.
 
 use crate::report::terminal::one_line;
-use mercer::catalog::{CATALOG, Card};
+use mercer::catalog::{CATALOG, Capability, Card};
 
 /// Every page: its path from the root of the project, and its text.
 pub fn reference_files() -> Vec<(String, String)> {
@@ -28,19 +28,18 @@ fn index() -> String {
 }
 
 fn page(card: &Card) -> String {
-    let takes: String =
-        card.takes.iter().map(|what| format!(", {}", what.replace('_', " "))).collect();
+    let inputs: String = card.inputs.iter().map(|input| format!(", {input}")).collect();
     let target = if card.is_unsupervised() { "" } else { " --target COLUMN" };
     let command = format!("`mercer train DATA{target} --model {}`", card.id);
     let mut text = format!(
         "# {}\n\n{}\n\n- Python: `mercer.{}`\n- Command line: {command}\n- Learns by {}\n- Is {}\n\
-         - Takes numbers{takes}\n\n\
+         - Takes numbers{inputs}\n\n\
          | parameter | default | must be | what it does |\n|---|---|---|---|\n",
         card.id,
         one_line(card.doc),
         card.python,
-        format!("{:?}", card.learns).to_lowercase(),
-        card.capabilities.join(", "),
+        card.learns.name(),
+        join(card.capabilities),
     );
     let defaults = card.defaults();
     for spec in card.specs {
@@ -53,4 +52,9 @@ fn page(card: &Card) -> String {
         );
     }
     text
+}
+
+/// The names of capabilities, separated by commas.
+pub fn join(capabilities: &[Capability]) -> String {
+    capabilities.iter().map(|can| can.name()).collect::<Vec<_>>().join(", ")
 }

@@ -5,7 +5,7 @@
 //! everything else is refused with a word on what to do. Signature, docstring, stub and the check at run time are
 //! made from this table; the command line has no use for these names and does not show them.
 
-use mercer::catalog::Card;
+use mercer::catalog::{Capability, Card};
 
 /// A parameter of a Python class that the estimator itself does not have.
 pub struct Beside {
@@ -23,7 +23,7 @@ pub struct Beside {
 /// Who has a parameter.
 enum Of {
     /// Whatever can do this.
-    Can(&'static str),
+    Can(Capability),
     /// Those with these ids.
     These(&'static [&'static str]),
 }
@@ -64,9 +64,9 @@ const RIDGE_CV: Of = These(&["ridge-cv"]);
 /// Every parameter beside those of the catalog.
 #[rustfmt::skip]
 const BESIDE: &[Beside] = &[
-    beside(Can("warm"), "warm_start", "False", Honored("bool"),
+    beside(Can(Capability::WarmStart), "warm_start", "False", Honored("bool"),
         "Whether a fit begins at the weights of the fit before, where there is one."),
-    beside(Can("planned"), "verbose", "False", Honored("bool"),
+    beside(Can(Capability::MemoryPlan), "verbose", "False", Honored("bool"),
         "Whether a fit prints its plan before it begins, the way it takes and the memory it expects, and once a \
          second how far it is."),
     beside(These(&["logistic", "logistic-cv", "linear-svc", "linear-svr", "perceptron", "sgd", "sgd-regressor",
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn types_follow_from_what_is_taken() {
-        let hint = |taken| beside(Can("warm"), "a", "None", taken, "").hint();
+        let hint = |taken| beside(Can(Capability::WarmStart), "a", "None", taken, "").hint();
 
         assert_eq!(hint(INT_OR_AUTO), "int | Literal[\"auto\"]");
         assert_eq!(hint(SEED), "int | RandomState | None");

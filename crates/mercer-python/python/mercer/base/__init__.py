@@ -6,32 +6,32 @@ its model can do. What is learned lives in ``_fitted``, a compiled object that n
 
 from .capabilities import (
     Calibrated,
-    Decides,
+    DecisionFunction,
     Discriminant,
-    Factored,
+    FactorizedLikelihood,
     Generative,
     Probabilistic,
-    Summed,
-    Supported,
-    Warm,
+    AdditiveScores,
+    SupportVectors,
+    WarmStart,
 )
 from .classifier import Classifier, Mergeable, Online
 from .drop_in import Honored, Only, Unused
 from .estimator import Estimator
 from .files import load
-from .regressor import Additive, MergeableRegressor, OnlineRegressor, Regressor
-from .unsupervised import Clusterer, Detector, Transformer
+from .regressor import LinearModel, MergeableRegressor, OnlineRegressor, Regressor
+from .unsupervised import Clusterer, OutlierDetector, Transformer
 
 __all__ = [
-    "Additive",
+    "LinearModel",
     "Calibrated",
     "Classifier",
     "Clusterer",
-    "Decides",
-    "Detector",
+    "DecisionFunction",
+    "OutlierDetector",
     "Discriminant",
     "Estimator",
-    "Factored",
+    "FactorizedLikelihood",
     "Generative",
     "Honored",
     "Mergeable",
@@ -41,10 +41,10 @@ __all__ = [
     "Only",
     "Probabilistic",
     "Regressor",
-    "Summed",
-    "Supported",
+    "AdditiveScores",
+    "SupportVectors",
     "Transformer",
     "Unused",
-    "Warm",
+    "WarmStart",
     "load",
 ]

@@ -12,7 +12,7 @@ from .estimator import Estimator
 from .inputs import seed_of
 
 
-class Warm(Estimator):
+class WarmStart(Estimator):
     """Can begin at the model of the fit before."""
 
     warm_start: bool
@@ -99,7 +99,7 @@ class Calibrated(Probabilistic):
         return np.exp(self._log_proba(X))
 
 
-class Decides(Estimator):
+class DecisionFunction(Estimator):
     """Has a decision function."""
 
     def decision_function(self, X: Any) -> np.ndarray:
@@ -113,7 +113,7 @@ class Decides(Estimator):
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
 
-class Factored(Classifier):
+class FactorizedLikelihood(Classifier):
     """Has scores that are a prior times one factor a column."""
 
     def explain(self, x: Any) -> Explanation:
@@ -129,7 +129,7 @@ class Factored(Classifier):
         return Explanation(told, self.classes_)
 
 
-class Supported(Estimator):
+class SupportVectors(Estimator):
     """Answers by rows that it keeps."""
 
     def explain(self, x: Any) -> SupportExplanation:
@@ -146,11 +146,11 @@ class Supported(Estimator):
         return SupportExplanation(self._fitted.explain(self._one_row(x)))
 
 
-class Summed(Classifier):
+class AdditiveScores(Classifier):
     """Has scores that are sums with one term a column."""
 
     # Scikit-learn takes whatever has one for something that reads any numbers.
-    @available_if(lambda self: not {"categories", "counts"} & set(self._takes))
+    @available_if(lambda self: not {"categories", "counts"} & set(self._inputs))
     def decision_function(self, X: Any) -> np.ndarray:
         """The scores of the classes; of two classes, the second's less the first's."""
         matrix = self._known_rows(X)
@@ -169,7 +169,7 @@ class Summed(Classifier):
         return ScoreExplanation(self._fitted.explain(self._one_row(x)), self.classes_)
 
 
-class Discriminant(Summed):
+class Discriminant(AdditiveScores):
     """Has a center for every class and measures how far rows are from it."""
 
     def mahalanobis(self, X: Any) -> np.ndarray:

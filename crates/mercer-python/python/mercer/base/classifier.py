@@ -23,7 +23,7 @@ class Classifier(ClassifierMixin, Estimator):
         tags = super().__sklearn_tags__()
         # As scikit-learn says of its own: counting says little about real numbers.
         counting = {"counts", "binary", "categories"}
-        tags.classifier_tags.poor_score = not counting.isdisjoint(self._takes)
+        tags.classifier_tags.poor_score = not counting.isdisjoint(self._inputs)
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -38,7 +38,7 @@ class Classifier(ClassifierMixin, Estimator):
         sample_weight : array of shape (n_samples,), default=None
             How often each row counts.
         """
-        table = rows.with_texts(X) if "mixed" in self._takes else None
+        table = rows.with_texts(X) if "mixed" in self._inputs else None
         matrix = self._rows(X, reset=True) if table is None else self._columns(table)
         codes, classes, weights = self._target(matrix, y, sample_weight)
         fitted = self._learned(table, matrix, codes, classes, weights, wait=False)
@@ -112,7 +112,7 @@ class Mergeable(Classifier):
             How often each row counts.
         """
         first = not self.__sklearn_is_fitted__()
-        table = rows.with_texts(X) if first and "mixed" in self._takes else None
+        table = rows.with_texts(X) if first and "mixed" in self._inputs else None
         matrix = self._rows(X, reset=first) if table is None else self._columns(table)
         codes, seen, weights = self._target(matrix, y, sample_weight)
         known = self._known_classes(seen, classes, first=first)

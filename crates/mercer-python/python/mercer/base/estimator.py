@@ -33,7 +33,7 @@ class Estimator(BaseEstimator):
     #: Its id in the catalog.
     _id = ""
     #: What its rows may have: ``missing`` values, ``sparse`` storage; or are read as.
-    _takes: tuple[str, ...] = ()
+    _inputs: tuple[str, ...] = ()
     #: The parameters that the core does not have, and how they are taken.
     _beside: dict[str, Honored | Only | Unused] = {}
     #: What it learned; there after a fit.
@@ -106,13 +106,13 @@ class Estimator(BaseEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = "missing" in self._takes
-        tags.input_tags.sparse = "sparse" in self._takes
+        tags.input_tags.allow_nan = "missing-values" in self._inputs
+        tags.input_tags.sparse = "sparse" in self._inputs
         # The chi-squared kernel compares shares, and a share is never negative.
         shares = type(self).__name__ == "AdditiveChi2Sampler"
-        tags.input_tags.positive_only = shares or not {"counts", "categories"}.isdisjoint(self._takes)
+        tags.input_tags.positive_only = shares or not {"counts", "categories"}.isdisjoint(self._inputs)
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
-        tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._takes)
+        tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._inputs)
         return tags
 
     def _params(self) -> str:
@@ -178,7 +178,7 @@ class Estimator(BaseEstimator):
         if not reset and self._fitted.table_names is not None:
             kinds = dict(zip(self._fitted.table_names, self._fitted.table_kinds, strict=True))
             return self._fitted.encode(rows.with_texts(X, kinds))
-        if not {"mixed", "categories"}.isdisjoint(self._takes):
+        if not {"mixed", "categories"}.isdisjoint(self._inputs):
             known = None if reset else self._fitted.levels
             coded = rows.coded(X, known)
             if coded is not None:
@@ -195,11 +195,11 @@ class Estimator(BaseEstimator):
             self,
             X,
             reset=reset,
-            accept_sparse="csr" if "sparse" in self._takes else False,
+            accept_sparse="csr" if "sparse" in self._inputs else False,
             dtype=[np.float64, np.float32],
             ensure_all_finite=False,
         )
-        if "categories" in self._takes:
+        if "categories" in self._inputs:
             X = whole_codes(X)
         return rows.matrix(X)
 

@@ -37,7 +37,7 @@ class Regressor(RegressorMixin, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = "targets" in self._takes
+        tags.target_tags.multi_output = "multi-output" in self._inputs
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -53,7 +53,7 @@ class Regressor(RegressorMixin, Estimator):
             How often each row counts.
         """
         matrix = self._rows(X, reset=True)
-        self._columns_of_y = "targets" in self._takes and y is not None and np.asarray(y).ndim == 2
+        self._columns_of_y = "multi-output" in self._inputs and y is not None and np.asarray(y).ndim == 2
         if self._columns_of_y:
             return self._fit_many(matrix, y, sample_weight)
         numbers, weights = self._target(matrix, y, sample_weight)
@@ -217,7 +217,7 @@ class OnlineRegressor(Regressor):
         return self._keep(fitted, len(numbers))
 
 
-class Additive(Regressor):
+class LinearModel(Regressor):
     """Has predictions that are a weighted sum of columns."""
 
     def explain(self, x: Any) -> TermExplanation:

@@ -36,7 +36,7 @@ class Alone(Estimator):
         return self._fit_rows(X, sample_weight)
 
 
-class Detector(OutlierMixin, Alone):
+class OutlierDetector(OutlierMixin, Alone):
     """Knows the rows that are like those it learned from."""
 
     def predict(self, X: Any) -> np.ndarray:

@@ -222,7 +222,7 @@ impl Classifier for MixedNbModel {
     }
 
     /// CategoryEncoding of a text are things in a bag.
-    fn portrait(&self) -> Option<ClassMeans> {
+    fn class_means(&self) -> Option<ClassMeans> {
         let n_classes = self.classes.len();
         let words = self.by_word(false);
         Some(ClassMeans::of_columns(n_classes, self.n_columns(), |c, j| {
@@ -255,14 +255,14 @@ impl Generative for MixedNbModel {
     }
 }
 
-impl Factored for MixedNbModel {
+impl FactorizedLikelihood for MixedNbModel {
     fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }
 
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
         let mut out = Matrix::zeros((row.len(), self.classes.len()));
-        self.each_factor(&Rows::from(ndarray::ArrayView1::from(row)), &mut |j, _, factors| {
+        self.for_each_factor(&Rows::from(ndarray::ArrayView1::from(row)), &mut |j, _, factors| {
             out.row_mut(j).assign(&ndarray::ArrayView1::from(factors));
         })?;
         Ok(out)
@@ -270,7 +270,11 @@ impl Factored for MixedNbModel {
 
     /// Column by column: what the rows of a column share is worked out once. CategoryEncoding that do not occur
     /// are left out.
-    fn each_factor(&self, x: &Rows<'_>, tell: &mut dyn FnMut(usize, usize, &[f64])) -> Result<()> {
+    fn for_each_factor(
+        &self,
+        x: &Rows<'_>,
+        tell: &mut dyn FnMut(usize, usize, &[f64]),
+    ) -> Result<()> {
         self.check_columns(x)?;
         let (head, n, n_classes) = (self.head(), x.n_rows(), self.classes.len());
         let by_word = self.by_word(true);

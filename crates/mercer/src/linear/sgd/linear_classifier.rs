@@ -231,7 +231,7 @@ impl<K> Check for LinearClassifier<K> {
     }
 }
 
-impl<K: Send + Sync> Decides for LinearClassifier<K> {
+impl<K: Send + Sync> DecisionFunction for LinearClassifier<K> {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let m = self.intercepts.len();
@@ -287,7 +287,7 @@ impl<K: Send + Sync> Probabilistic for LinearClassifier<K> {
     }
 }
 
-impl<K: Send + Sync> Summed for LinearClassifier<K> {
+impl<K: Send + Sync> AdditiveScores for LinearClassifier<K> {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();

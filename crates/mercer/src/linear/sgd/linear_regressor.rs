@@ -167,7 +167,7 @@ impl<K: Send + Sync> Regressor for LinearRegressor<K> {
     }
 }
 
-impl<K: Send + Sync> Additive for LinearRegressor<K> {
+impl<K: Send + Sync> LinearModel for LinearRegressor<K> {
     fn terms(&self) -> Terms<'_> {
         Terms {
             intercept: self.intercepts[0],

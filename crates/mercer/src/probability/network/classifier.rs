@@ -328,7 +328,7 @@ impl Generative for BayesNetworkModel {
     }
 }
 
-impl Summed for BayesNetworkModel {
+impl AdditiveScores for BayesNetworkModel {
     /// What stands before is the class's own table; a column adds the logarithm of its own. With gaps
     /// the columns are seen one after another, and each adds what seeing it changes.
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {

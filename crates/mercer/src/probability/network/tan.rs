@@ -379,7 +379,7 @@ impl Generative for TanNbModel {
     }
 }
 
-impl Factored for TanNbModel {
+impl FactorizedLikelihood for TanNbModel {
     fn log_priors(&self) -> &[f64] {
         &self.log_priors
     }

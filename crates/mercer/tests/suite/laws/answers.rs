@@ -2,7 +2,7 @@
 
 use super::{LONG_WAY, ROUNDING, few, ordinary, those_that_can};
 use crate::cases::*;
-use mercer::catalog::CATALOG;
+use mercer::catalog::{CATALOG, Capability, Input};
 use mercer::explain::{explain, explain_scores, explain_terms};
 use mercer::prelude::*;
 use mercer_num::random::Random;
@@ -13,10 +13,10 @@ proptest! {
 
     #[test]
     fn terms_add_up_to_the_number(shape in shapes()) {
-        for card in those_that_can("additive").filter(|card| tried(card, shape)) {
+        for card in those_that_can(Capability::LinearModel).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
-            let model = fitted.as_model().additive().unwrap();
+            let model = fitted.as_model().linear_model().unwrap();
             let predicted = model.predict(&Rows::from(&case.x)).unwrap();
             for (row, predicted) in case.x.outer_iter().zip(predicted) {
                 let told = explain_terms(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
@@ -32,7 +32,7 @@ proptest! {
 
     #[test]
     fn intervals_hold_the_number_and_grow_with_the_level(shape in shapes()) {
-        for card in those_that_can("regressor").filter(|card| tried(card, shape)) {
+        for card in those_that_can(Capability::Regressor).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model().regressor().unwrap();
@@ -52,11 +52,11 @@ proptest! {
 
     #[test]
     fn probabilities_sum_to_one_and_agree_with_predict(shape in shapes(), far in 0.0..1e6f64) {
-        for card in those_that_can("probabilistic").filter(|card| tried(card, shape)) {
+        for card in those_that_can(Capability::Probabilistic).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model().probabilistic().unwrap();
-            let whole = |v: f64| if card.takes("categories") { v.floor() } else { v };
+            let whole = |v: f64| if card.accepts(Input::Categories) { v.floor() } else { v };
             for x in [case.x.clone(), &case.x * far, case.x.mapv(|v| v.abs() + far)] {
                 let x = x.mapv(whole);
                 let rows = Rows::from(&x);
@@ -75,10 +75,10 @@ proptest! {
 
     #[test]
     fn prior_and_factors_multiply_to_the_score(shape in shapes()) {
-        for card in those_that_can("factored") {
+        for card in those_that_can(Capability::FactorizedLikelihood) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
-            let model = fitted.as_model().factored().unwrap();
+            let model = fitted.as_model().factorized_likelihood().unwrap();
             let scores = model.scores(&Rows::from(&case.x)).unwrap();
             let predicted = model.predict(&Rows::from(&case.x)).unwrap();
             for (i, row) in case.x.outer_iter().enumerate() {
@@ -98,19 +98,19 @@ proptest! {
 
     #[test]
     fn rows_that_are_kept_add_up_to_the_answer(shape in shapes()) {
-        for card in those_that_can("supported").filter(|card| tried(card, shape)) {
+        for card in those_that_can(Capability::SupportVectors).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model();
             let rows = Rows::from(&case.x);
-            let numbers = match (model.regressor(), model.detector()) {
+            let numbers = match (model.regressor(), model.outlier_detector()) {
                 (Some(model), _) => model.predict(&rows).unwrap(),
-                (_, Some(model)) => model.inside(&rows).unwrap(),
+                (_, Some(model)) => model.inlier_scores(&rows).unwrap(),
                 _ => Vec::new(),
             };
             let classified = model.classifier().map(|m| (m.classes(), m.predict(&rows).unwrap()));
             for (i, row) in case.x.outer_iter().enumerate() {
-                let told = model.supported().unwrap().supports(&row.to_vec()).unwrap();
+                let told = model.support_vectors().unwrap().support_terms(&row.to_vec()).unwrap();
 
                 let sum = told.intercept + told.support_vectors.iter().map(|s| s.term).sum::<f64>();
                 let size = told.support_vectors.iter().map(|s| s.term.abs()).sum::<f64>().max(1.0);
@@ -130,7 +130,7 @@ proptest! {
 
     #[test]
     fn starts_and_terms_add_up_to_the_score(shape in shapes()) {
-        for card in those_that_can("summed").filter(|card| tried(card, shape)) {
+        for card in those_that_can(Capability::AdditiveScores).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let tolerance = LONG_WAY * slack(&fitted);
@@ -149,7 +149,7 @@ proptest! {
                         prop_assert!(*told >= 0.0 && near(*told, *distance, tolerance));
                     }
                 }
-                if card.can("probabilistic") {
+                if card.can(Capability::Probabilistic) {
                     prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 }
                 prop_assert_eq!(told.ranked_contributions().len(), row.len());
@@ -164,7 +164,7 @@ proptest! {
 
 #[test]
 fn sampled_rows_are_likely_and_repeatable() {
-    for card in those_that_can("generative") {
+    for card in those_that_can(Capability::Generative) {
         let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
         let model = fitted.as_model().generative().unwrap();
 
@@ -180,10 +180,12 @@ fn sampled_rows_are_likely_and_repeatable() {
 
 #[test]
 fn a_row_with_a_gap_is_the_product_without_that_factor() {
-    for card in CATALOG.iter().filter(|card| card.can("factored") && card.takes("missing")) {
+    for card in CATALOG.iter().filter(|card| {
+        card.can(Capability::FactorizedLikelihood) && card.accepts(Input::MissingValues)
+    }) {
         let case = Case::new(card, ordinary());
         let fitted = fit(card, &case).unwrap();
-        let model = fitted.as_model().factored().unwrap();
+        let model = fitted.as_model().factorized_likelihood().unwrap();
         let mut row = case.x.row(0).to_vec();
         let whole = model.log_factors(&row).unwrap();
         row[1] = f64::NAN;
@@ -204,7 +206,7 @@ fn a_row_with_a_gap_is_the_product_without_that_factor() {
 
 #[test]
 fn a_class_nobody_showed_is_never_predicted() {
-    for card in those_that_can("probabilistic") {
+    for card in those_that_can(Capability::Probabilistic) {
         let mut case = Case::new(card, ordinary());
         case.classes = Classes::from_names(["class 0", "class 1", "class 2", "class 3"]);
 
@@ -217,7 +219,7 @@ fn a_class_nobody_showed_is_never_predicted() {
 
 #[test]
 fn new_rows_are_as_wide_as_promised_in_any_storage() {
-    for card in those_that_can("transformer") {
+    for card in those_that_can(Capability::Transformer) {
         let case = Case::new(card, ordinary()).thinned();
         let fitted = fit(card, &case).unwrap();
         let model = fitted.as_model().transformer().unwrap();
@@ -226,7 +228,7 @@ fn new_rows_are_as_wide_as_promised_in_any_storage() {
 
         assert_eq!(new.dim(), (40, model.n_outputs()), "{}", card.id);
         assert!(new.iter().all(|v| v.is_finite()));
-        if card.takes("sparse") {
+        if card.accepts(Input::Sparse) {
             let thin = sparse(&case.x);
             assert_near(&model.transform(&Rows::from(&thin)).unwrap(), &new, LONG_WAY);
             if let Some(new_thin) = model.transform_sparse(&Rows::from(&thin)).unwrap() {

@@ -2,7 +2,7 @@
 
 use super::{Waves, few, mergeable, ordinary, those_that_take, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns};
+use mercer::catalog::{CATALOG, Capability, Input, Learns};
 use mercer::prelude::*;
 use mercer::train::{Outcome, Trained, train};
 use mercer_num::parallel::with_threads;
@@ -96,7 +96,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
-    for card in those_that_take("sparse") {
+    for card in those_that_take(Input::Sparse) {
         let n_rows = if card.learns == Learns::Solver { 500 } else { 5000 };
         let shape = Shape { n_rows, n_columns: 6, gaps: true, ..ordinary() };
         let case = Case::new(card, shape).thinned();
@@ -164,7 +164,7 @@ fn streamed_tables_give_the_bits_of_rows_in_memory() {
                 let (plain, densities) = parts(plain.unwrap());
 
                 assert_eq!(plain, expected, "{}", card.id);
-                assert_eq!(densities.is_some(), n_folds > 1 && card.can("generative"));
+                assert_eq!(densities.is_some(), n_folds > 1 && card.can(Capability::Generative));
                 for wave in [1, 2, 5] {
                     let (bytes, of_wave) = run(wave);
                     assert_eq!(bytes, expected, "{}", card.id);

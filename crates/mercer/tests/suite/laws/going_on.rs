@@ -2,7 +2,7 @@
 
 use super::{LONG_WAY, ordinary, those_that_can};
 use crate::cases::*;
-use mercer::catalog::{AnyModel, CATALOG};
+use mercer::catalog::{AnyModel, CATALOG, Capability};
 use mercer::prelude::*;
 
 #[test]
@@ -15,13 +15,13 @@ fn those_that_learn_row_by_row_say_so() {
 
         match learned {
             Ok(fitted) => {
-                assert!(card.can("online"), "{}", card.id);
+                assert!(card.can(Capability::Online), "{}", card.id);
                 assert_eq!((fitted.certificate.rows, fitted.certificate.iterations), (40, 1));
                 let more = estimator(card).learn_on(Some(&fitted), &data, &Monitor::quiet());
                 assert_eq!(more.unwrap().certificate.rows, 80, "{}", card.id);
             }
             Err(error) => {
-                assert!(!card.can("online"), "{}: {error}", card.id);
+                assert!(!card.can(Capability::Online), "{}: {error}", card.id);
                 assert!(matches!(error, Error::Unable { .. }), "{}: {error}", card.id);
             }
         }
@@ -30,7 +30,7 @@ fn those_that_learn_row_by_row_say_so() {
 
 #[test]
 fn rows_in_parts_are_one_pass_over_rows_as_they_come() {
-    for card in those_that_can("online") {
+    for card in those_that_can(Capability::Online) {
         let case = Case::new(card, Shape { weighted: true, ..ordinary() });
         let data = case.data(card);
         let plain = estimator(card).set_from_str("shuffle", "false").unwrap();
@@ -61,9 +61,9 @@ fn those_that_can_begin_at_another_model_say_so() {
 
         match estimator(card).fit_from(&fitted.model, &data, &Monitor::quiet()) {
             Ok(again) => {
-                assert!(card.can("warm"), "{}", card.id);
+                assert!(card.can(Capability::WarmStart), "{}", card.id);
                 // Whoever has an optimum, and looks for it to the end, is there already.
-                if !card.can("online") && !card.can("local") {
+                if !card.can(Capability::Online) && !card.can(Capability::NonConvex) {
                     assert!(again.certificate.iterations <= 1, "{}", card.id);
                     assert_near(&answers(&again, &case.x), &answers(&fitted, &case.x), SOLVED);
                 }
@@ -73,7 +73,7 @@ fn those_that_can_begin_at_another_model_say_so() {
                 assert!(other.is_err() || answers(&other.unwrap(), &narrow.x).nrows() == 40);
             }
             Err(error) => {
-                assert!(!card.can("warm"), "{}: {error}", card.id);
+                assert!(!card.can(Capability::WarmStart), "{}: {error}", card.id);
                 assert!(matches!(error, Error::Unable { .. }), "{}: {error}", card.id);
             }
         }

@@ -10,7 +10,7 @@ mod refusals;
 mod same_rows;
 
 use crate::cases::*;
-use mercer::catalog::{AnyModel, CATALOG, Card, Learns};
+use mercer::catalog::{AnyModel, CATALOG, Capability, Card, Input, Learns};
 use mercer::data::Schema;
 use mercer::data::Stream;
 use mercer::prelude::*;
@@ -27,12 +27,12 @@ fn few() -> Config {
     same_cases(64)
 }
 
-fn those_that_can(what: &str) -> impl Iterator<Item = &'static Card> {
+fn those_that_can(what: Capability) -> impl Iterator<Item = &'static Card> {
     CATALOG.iter().filter(move |card| card.can(what))
 }
 
-fn those_that_take(what: &str) -> impl Iterator<Item = &'static Card> {
-    CATALOG.iter().filter(move |card| card.takes(what))
+fn those_that_take(what: Input) -> impl Iterator<Item = &'static Card> {
+    CATALOG.iter().filter(move |card| card.accepts(what))
 }
 
 /// Those that keep a summary.
@@ -47,17 +47,18 @@ fn searches(card: &Card) -> bool {
 
 /// Those to whom the order of the rows, and a row twice instead of one of twice the weight, is the same.
 fn orderless() -> impl Iterator<Item = &'static Card> {
-    CATALOG.iter().filter(|card| !card.can("ordered"))
+    CATALOG.iter().filter(|card| !card.can(Capability::OrderDependent))
 }
 
 /// Densities over real numbers: a change of units multiplies all of them alike.
 fn real_densities() -> impl Iterator<Item = &'static Card> {
-    those_that_can("generative").filter(|card| cells(card) == Cells::Real && !card.takes("binary"))
+    those_that_can(Capability::Generative)
+        .filter(|card| cells(card) == Cells::Real && !card.accepts(Input::Binary))
 }
 
 /// Whether the factor of a column depends on another column.
 fn leaning(model: &AnyModel) -> bool {
-    let factored = model.as_model().factored();
+    let factored = model.as_model().factorized_likelihood();
     let given = factored.is_some_and(|m| (0..m.n_columns()).any(|j| m.given(j).is_some()));
     given || model.fields().get("parents").is_some()
 }
@@ -97,7 +98,7 @@ fn training<'a>(card: &Card, case: &'a Case, n_folds: usize) -> Training<'a> {
     Training {
         estimator: estimator(card),
         features: case.features(),
-        goal: match card.can("regressor") {
+        goal: match card.can(Capability::Regressor) {
             true => Goal::Numbers,
             false => Goal::Classes(&case.classes),
         },

@@ -2,7 +2,7 @@
 
 use super::{Waves, mergeable, ordinary, searches, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns};
+use mercer::catalog::{CATALOG, Capability, Learns};
 use mercer::model::{Progress, Status, Stop};
 use mercer::prelude::*;
 use mercer::train::{Trained, train};
@@ -160,8 +160,8 @@ fn those_that_plan_say_so_once_and_keep_what_they_said() {
         let fitted = estimator(card).fit(&case.data(card), &monitor).unwrap();
 
         let told = plans.lock().unwrap().clone();
-        assert_eq!(told.len(), usize::from(card.can("planned")), "{}", card.id);
+        assert_eq!(told.len(), usize::from(card.can(Capability::MemoryPlan)), "{}", card.id);
         assert_eq!(told.first(), fitted.certificate.plan.as_ref(), "{}", card.id);
-        assert!(told.iter().all(|plan| !plan.way.is_empty() && plan.bytes > 0), "{}", card.id);
+        assert!(told.iter().all(|plan| !plan.strategy.is_empty() && plan.bytes > 0), "{}", card.id);
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{LONG_WAY, Waves, mergeable, ordinary, those_that_can, those_that_take, training};
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns};
+use mercer::catalog::{CATALOG, Capability, Input, Learns};
 use mercer::prelude::*;
 use mercer::train::train;
 use mercer_num::parallel::with_threads;
@@ -28,7 +28,7 @@ fn rows_of_another_width_are_refused() {
                 if let Some(model) = model.generative() {
                     assert_eq!(model.log_density(&rows).err(), refused);
                 }
-                if let Some(model) = model.factored() {
+                if let Some(model) = model.factorized_likelihood() {
                     assert_eq!(model.log_factors(&vec![0.0; width]).err(), refused);
                 }
                 if let Some(model) = model.regressor() {
@@ -79,7 +79,7 @@ fn rows_that_were_never_learned_are_not_forgotten() {
 
 #[test]
 fn a_gap_is_refused_where_it_means_nothing() {
-    for card in CATALOG.iter().filter(|card| !card.takes("missing")) {
+    for card in CATALOG.iter().filter(|card| !card.accepts(Input::MissingValues)) {
         let mut case = Case::new(card, many_chunks(card, 3, 4));
         case.x[[chunk(card) + 3, 5]] = f64::NAN;
 
@@ -93,7 +93,7 @@ fn a_gap_is_refused_where_it_means_nothing() {
 
 #[test]
 fn a_column_without_a_single_value_still_learns_where_gaps_are_taken() {
-    for card in those_that_take("missing") {
+    for card in those_that_take(Input::MissingValues) {
         let mut case = Case::new(card, ordinary());
         case.x.column_mut(2).fill(f64::NAN);
         let without = Case { x: case.x.select(Axis(1), &[0, 1, 3]), ..case.clone() };
@@ -120,7 +120,7 @@ fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads()
             let single = case.x.mapv(|v| v as f32);
             let thin = sparse(&case.x);
             let mut rows = vec![Rows::from(&case.x), Rows::Single(single.view())];
-            if card.takes("sparse") {
+            if card.accepts(Input::Sparse) {
                 rows.push(Rows::from(&thin));
             }
             for rows in rows {
@@ -212,7 +212,7 @@ fn rows_that_weigh_nothing_are_refused() {
 
 #[test]
 fn one_class_is_refused() {
-    for card in those_that_can("classifier") {
+    for card in those_that_can(Capability::Classifier) {
         let mut case = Case::new(card, ordinary());
         case.codes.fill(0);
         case.classes = Classes::from_names(["only"]);
@@ -229,7 +229,7 @@ fn one_class_is_refused() {
 
 #[test]
 fn targets_of_the_wrong_kind_are_refused() {
-    for card in those_that_can("classifier") {
+    for card in those_that_can(Capability::Classifier) {
         let case = Case::new(card, ordinary());
 
         let numbers = Dataset::numbers(&case.x, &case.numbers).unwrap();
@@ -246,7 +246,7 @@ fn targets_of_the_wrong_kind_are_refused() {
 
 #[test]
 fn classes_are_refused_where_numbers_are_learned() {
-    for card in those_that_can("regressor") {
+    for card in those_that_can(Capability::Regressor) {
         let case = Case::new(card, ordinary());
 
         let classes = Dataset::classes(&case.x, &case.codes, &case.classes).unwrap();

@@ -5,7 +5,7 @@ use super::{
     those_that_take,
 };
 use crate::cases::*;
-use mercer::catalog::{CATALOG, Learns};
+use mercer::catalog::{CATALOG, Capability, Input, Learns};
 use mercer::prelude::*;
 use mercer_num::random::Random;
 use ndarray::{Axis, concatenate};
@@ -16,7 +16,7 @@ proptest! {
 
     #[test]
     fn dense_and_sparse_rows_agree(shape in shapes()) {
-        for card in those_that_take("sparse").filter(|card| tried(card, shape)) {
+        for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).thinned();
             let x = sparse(&case.x);
 
@@ -34,7 +34,7 @@ proptest! {
 
     #[test]
     fn cells_in_any_order_and_in_parts_are_the_same_rows(shape in shapes()) {
-        for card in those_that_take("sparse").filter(|card| tried(card, shape)) {
+        for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).thinned();
             let (ordered, parts) = (sparse(&case.x), disordered(&case.x));
 
@@ -163,8 +163,8 @@ proptest! {
 
     #[test]
     fn the_order_of_columns_does_not_matter(shape in shapes()) {
-        let those = CATALOG.iter().filter(|card| card.can("classifier") || card.can("regressor"));
-        for card in those.filter(|card| !card.can("local") && tried(card, shape)) {
+        let those = CATALOG.iter().filter(|card| card.can(Capability::Classifier) || card.can(Capability::Regressor));
+        for card in those.filter(|card| !card.can(Capability::NonConvex) && tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut places: Vec<usize> = (0..case.x.ncols()).collect();
             Random::new(shape.seed).shuffle(&mut places);
@@ -182,7 +182,7 @@ proptest! {
 
     #[test]
     fn the_names_of_classes_do_not_matter(shape in shapes()) {
-        let those = those_that_can("classifier").filter(|card| !card.can("local"));
+        let those = those_that_can(Capability::Classifier).filter(|card| !card.can(Capability::NonConvex));
         for card in those.filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let last = case.classes.len() as u32 - 1;
@@ -219,7 +219,7 @@ proptest! {
             let (a, b) = (answers(&a, &case.x), answers(&b, &scaled.x));
             assert_near(&a, &b, tolerance);
             // Where two classes are equal to rounding, either may win.
-            let winners = mercer::model::winners(&a).into_iter().zip(mercer::model::winners(&b));
+            let winners = mercer::model::argmax_rows(&a).into_iter().zip(mercer::model::argmax_rows(&b));
             for (row, (one, other)) in a.outer_iter().zip(winners) {
                 let tie = near(row[one as usize], row[other as usize], tolerance);
                 prop_assert!(one == other || tie, "{}: {}", card.id, row);
@@ -247,7 +247,7 @@ proptest! {
         power in -40i32..40,
         shift in -9.0..9.0f64,
     ) {
-        for card in those_that_can("regressor").filter(|card| card.learns != Learns::Solver) {
+        for card in those_that_can(Capability::Regressor).filter(|card| card.learns != Learns::Solver) {
             let case = Case::new(card, shape);
             let unit = 2f64.powi(power);
             let moved = |y: &f64| unit * (y + shift);
@@ -263,7 +263,7 @@ proptest! {
 
     #[test]
     fn a_column_that_stands_still_moves_no_number(shape in shapes(), value in -9.0..9.0f64) {
-        for card in those_that_can("regressor").filter(|card| card.learns != Learns::Solver) {
+        for card in those_that_can(Capability::Regressor).filter(|card| card.learns != Learns::Solver) {
             let case = Case::new(card, shape);
             let constant = Matrix::from_elem((case.x.nrows(), 1), value);
             let wider = Case { x: concatenate![Axis(1), case.x, constant], ..case.clone() };

@@ -1,0 +1,195 @@
+//! The card of an estimator: what every interface knows about it before it is fitted.
+
+use super::Estimator;
+use crate::model::Spec;
+use crate::preprocess::Reads;
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+use std::fmt;
+
+/// What is known about an estimator before it is fitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Card {
+    /// Its identifier in the CLI, in model files and in Rust.
+    pub id: &'static str,
+    /// Its Python module and class.
+    pub python: &'static str,
+    /// Its description.
+    pub doc: &'static str,
+    /// Its parameters.
+    pub specs: &'static [Spec],
+    /// How it learns.
+    pub learns: Learns,
+    /// What its model can compute and how it can be fitted.
+    pub capabilities: &'static [Capability],
+    /// What its training rows may contain.
+    pub inputs: &'static [Input],
+}
+
+/// How an estimator learns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Learns {
+    /// From one mergeable summary (sufficient statistics).
+    Statistics,
+    /// From one mergeable summary per iteration.
+    Rounds,
+    /// From the rows themselves, held in memory.
+    Solver,
+}
+
+impl Learns {
+    /// The name in JSON, in Python and on the reference pages.
+    pub fn name(self) -> &'static str {
+        match self {
+            Learns::Statistics => "statistics",
+            Learns::Rounds => "rounds",
+            Learns::Solver => "solver",
+        }
+    }
+}
+
+/// An enum whose variants have names for JSON, Python and the reference pages.
+macro_rules! named {
+    (
+        $(#[doc = $doc:literal])+
+        pub enum $Name:ident { $($(#[doc = $arm_doc:literal])+ $Arm:ident = $name:literal,)+ }
+    ) => {
+        $(#[doc = $doc])+
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum $Name { $($(#[doc = $arm_doc])+ $Arm,)+ }
+
+        impl $Name {
+            /// All variants, in order.
+            pub const ALL: &'static [$Name] = &[$($Name::$Arm),+];
+
+            /// The name in JSON, in Python and on the reference pages.
+            pub fn name(self) -> &'static str {
+                match self { $($Name::$Arm => $name,)+ }
+            }
+        }
+
+        impl fmt::Display for $Name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(self.name())
+            }
+        }
+
+        impl Serialize for $Name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.serialize_str(self.name())
+            }
+        }
+    };
+}
+
+named! {
+    /// What the model of an estimator can compute (a trait of [`model`](crate::model) each), or how the
+    /// estimator can be fitted.
+    pub enum Capability {
+        /// [`Classifier`](crate::model::Classifier).
+        Classifier = "classifier",
+        /// [`Probabilistic`](crate::model::Probabilistic): `predict_proba`.
+        Probabilistic = "probabilistic",
+        /// [`Probabilistic`](crate::model::Probabilistic) if the parameters request calibrated probabilities.
+        Calibrated = "calibrated",
+        /// [`Generative`](crate::model::Generative): densities and sampling.
+        Generative = "generative",
+        /// [`FactorizedLikelihood`](crate::model::FactorizedLikelihood): one likelihood factor per column.
+        FactorizedLikelihood = "factorized-likelihood",
+        /// [`AdditiveScores`](crate::model::AdditiveScores): class scores with one term per column.
+        AdditiveScores = "additive-scores",
+        /// [`Discriminant`](crate::model::Discriminant): class means and Mahalanobis distances.
+        Discriminant = "discriminant",
+        /// [`SupportVectors`](crate::model::SupportVectors): a kernel expansion over stored rows.
+        SupportVectors = "support-vectors",
+        /// [`DecisionFunction`](crate::model::DecisionFunction).
+        DecisionFunction = "decision-function",
+        /// [`Regressor`](crate::model::Regressor).
+        Regressor = "regressor",
+        /// [`LinearModel`](crate::model::LinearModel): a regressor with an intercept and coefficients.
+        LinearModel = "linear-model",
+        /// [`CrossValidated`](crate::model::CrossValidated): hyperparameters chosen by cross-validation.
+        CrossValidated = "cross-validated",
+        /// [`OutlierDetector`](crate::model::OutlierDetector).
+        OutlierDetector = "outlier-detector",
+        /// [`Clusterer`](crate::model::Clusterer).
+        Clusterer = "clusterer",
+        /// [`Transformer`](crate::model::Transformer).
+        Transformer = "transformer",
+        /// Learns one row after the other and continues at any time (`partial_fit`);
+        /// see [`Fit::learn_on`](crate::model::Fit::learn_on).
+        Online = "online",
+        /// Can start from an earlier model (`warm_start`); see [`Fit::fit_from`](crate::model::Fit::fit_from).
+        WarmStart = "warm-start",
+        /// Reports a memory [`Plan`](crate::model::Plan) before it starts.
+        MemoryPlan = "memory-plan",
+        /// The model depends on the order of the training rows.
+        OrderDependent = "order-dependent",
+        /// Its objective is not convex: a fit reaches one of many local minima, which one depends on the
+        /// order of columns and classes.
+        NonConvex = "non-convex",
+    }
+}
+
+named! {
+    /// What the training rows of an estimator may contain, besides numbers in dense storage.
+    pub enum Input {
+        /// Missing values (NaN).
+        MissingValues = "missing-values",
+        /// Compressed sparse storage.
+        Sparse = "sparse",
+        /// Text columns, as token counts.
+        Text = "text",
+        /// Text columns that the user names explicitly, as token counts.
+        TextOnRequest = "text-on-request",
+        /// Several targets per row.
+        MultiOutput = "multi-output",
+        /// Every value is read as a count.
+        Counts = "counts",
+        /// Every value is read as present or absent.
+        Binary = "binary",
+        /// Every value is read as the code of a category.
+        Categories = "categories",
+        /// Every column has its own type: numeric, categorical or text.
+        Mixed = "mixed",
+    }
+}
+
+impl Card {
+    /// Whether the estimator has a capability.
+    pub fn can(&self, capability: Capability) -> bool {
+        self.capabilities.contains(&capability)
+    }
+
+    /// Whether its training rows may contain something.
+    pub fn accepts(&self, input: Input) -> bool {
+        self.inputs.contains(&input)
+    }
+
+    /// Whether it learns from rows without a target.
+    pub fn is_unsupervised(&self) -> bool {
+        !self.can(Capability::Classifier) && !self.can(Capability::Regressor)
+    }
+
+    /// Whether it has a parameter of this name.
+    pub fn has_parameter(&self, name: &str) -> bool {
+        self.specs.iter().any(|spec| spec.name == name)
+    }
+
+    /// How it reads the values of a row.
+    pub fn reads(&self) -> Reads {
+        match () {
+            () if self.accepts(Input::Mixed) => Reads::Mixed,
+            () if self.accepts(Input::Categories) => Reads::Categories,
+            () if self.accepts(Input::Counts) || self.accepts(Input::Binary) => Reads::Counts,
+            () if self.accepts(Input::Text) => Reads::NumbersAndTexts,
+            () => Reads::Numbers,
+        }
+    }
+
+    /// The default parameters.
+    pub fn defaults(&self) -> Value {
+        Estimator::from_id(self.id).map(|e| e.params()).unwrap_or_default()
+    }
+}
