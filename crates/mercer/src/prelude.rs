@@ -8,6 +8,7 @@ pub use crate::model::{
     Discriminant, FactorizedLikelihood, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic,
     Regressor, Rounds, Statistics, AdditiveScores, SupportVectors, Transformer,
 };
+pub(crate) use crate::model::{FitIntercept, Priors, RandomState};
 pub use crate::{choice, params};
 pub use mercer_num::{Matrix, Rows, Sparse, SparseView};
 pub use serde::{Deserialize, Serialize};

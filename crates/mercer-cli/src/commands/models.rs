@@ -31,12 +31,12 @@ pub fn run(args: Models, session: &Session) -> Result<()> {
         card.inputs.iter().map(|input| format!(", {input}")).collect::<String>()
     )?;
     let defaults = card.defaults();
-    let mut rows = table(&["--set", "default", "must be", "what it does"]);
+    let mut rows = table(&["--set", "default", "type", "what it does"]);
     for spec in card.specs {
         rows.add_row([
             spec.name.to_owned(),
             defaults[spec.name].to_string(),
-            spec.rule.to_string(),
+            spec.value_type(),
             one_line(spec.doc),
         ]);
     }
@@ -63,8 +63,8 @@ fn describe(card: &Card) -> Value {
         .iter()
         .map(|spec| {
             json!({
-                "name": spec.name, "kind": spec.kind, "default": defaults[spec.name],
-                "must_be": spec.rule.to_string(), "doc": one_line(spec.doc),
+                "name": spec.name, "type": spec.value_type(), "default": defaults[spec.name],
+                "doc": one_line(spec.doc),
             })
         })
         .collect();

@@ -1,7 +1,8 @@
 //! The card of an estimator: what every interface knows about it before it is fitted.
 
 use super::Estimator;
-use crate::model::Spec;
+use crate::model::sklearn::{ExtraParameter, VERBOSE_PLAN, WARM_START};
+use crate::model::{Sklearn, Spec};
 use crate::preprocess::Reads;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -16,8 +17,12 @@ pub struct Card {
     pub python: &'static str,
     /// Its description.
     pub doc: &'static str,
+    /// What a fit computes, as a formula.
+    pub formula: &'static str,
     /// Its parameters.
     pub specs: &'static [Spec],
+    /// How scikit-learn's class of the same name differs.
+    pub sklearn: &'static Sklearn,
     /// How it learns.
     pub learns: Learns,
     /// What its model can compute and how it can be fitted.
@@ -170,6 +175,13 @@ impl Card {
     /// Whether it learns from rows without a target.
     pub fn is_unsupervised(&self) -> bool {
         !self.can(Capability::Classifier) && !self.can(Capability::Regressor)
+    }
+
+    /// The parameters that only its Python class has: those that follow from its capabilities, then its own.
+    pub fn extra_parameters(&self) -> impl Iterator<Item = &'static ExtraParameter> {
+        let warm_start = self.can(Capability::WarmStart).then_some(&WARM_START);
+        let plan = self.can(Capability::MemoryPlan).then_some(&VERBOSE_PLAN);
+        warm_start.into_iter().chain(plan).chain(self.sklearn.extra)
     }
 
     /// Whether it has a parameter of this name.

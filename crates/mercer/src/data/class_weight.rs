@@ -26,7 +26,7 @@ pub enum ClassWeight {
 }
 
 impl ParamValue for Option<ClassWeight> {
-    const KIND: &'static str = "\"balanced\", weights by class, or nothing";
+    const TYPE: &'static str = "\"balanced\", dict of class to float or None";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {

@@ -71,7 +71,7 @@ impl From<f64> for ShrinkageAmount {
 }
 
 impl ParamValue for ShrinkageAmount {
-    const KIND: &'static str = "number or \"auto\"";
+    const TYPE: &'static str = "float or \"auto\"";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {

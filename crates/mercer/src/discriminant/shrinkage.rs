@@ -27,7 +27,7 @@ pub enum Shrinkage {
 }
 
 impl ParamValue for Shrinkage {
-    const KIND: &'static str = "number, \"auto\", \"oas\" or nothing";
+    const TYPE: &'static str = "float, \"auto\", \"oas\" or None";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {

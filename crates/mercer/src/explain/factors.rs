@@ -73,7 +73,11 @@ impl Explanation {
 ///
 /// # Errors
 /// If the row has another number of columns than the model, or a cell that the model refuses.
-pub fn explain(model: &dyn FactorizedLikelihood, row: &[f64], names: &[String]) -> Result<Explanation> {
+pub fn explain(
+    model: &dyn FactorizedLikelihood,
+    row: &[f64],
+    names: &[String],
+) -> Result<Explanation> {
     explain_shown(model, row, names, |_| true)
 }
 

@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Kernel {
 }
 
 impl ParamValue for Kernel {
-    const KIND: &'static str = "kernel";
+    const TYPE: &'static str = "str";
 
     fn obeys(&self, _rule: Rule) -> bool {
         true
@@ -209,7 +209,7 @@ impl GammaRule {
 }
 
 impl ParamValue for Gamma {
-    const KIND: &'static str = "number, \"scale\" or \"auto\"";
+    const TYPE: &'static str = "float, \"scale\" or \"auto\"";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {
@@ -221,7 +221,7 @@ impl ParamValue for Gamma {
 
 /// Nothing is the usual width.
 impl ParamValue for Option<Gamma> {
-    const KIND: &'static str = "number, \"scale\", \"auto\", or nothing";
+    const TYPE: &'static str = "float, \"scale\", \"auto\" or None";
 
     fn obeys(&self, rule: Rule) -> bool {
         self.is_none_or(|gamma| gamma.obeys(rule))

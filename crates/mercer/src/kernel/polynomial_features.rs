@@ -32,7 +32,7 @@ pub enum Degrees {
 }
 
 impl ParamValue for Degrees {
-    const KIND: &'static str = "whole number or pair of them";
+    const TYPE: &'static str = "int or pair of int";
 
     fn obeys(&self, rule: Rule) -> bool {
         let (low, high) = self.ends();

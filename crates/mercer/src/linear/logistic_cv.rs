@@ -57,7 +57,7 @@ impl Grid {
 }
 
 impl ParamValue for Grid {
-    const KIND: &'static str = "whole number or list of numbers";
+    const TYPE: &'static str = "int or list of float";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {

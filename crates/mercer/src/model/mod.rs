@@ -20,7 +20,9 @@ pub use fit::{
     Accumulate, BoxedParts, Fit, Gathered, InParts, Rounds, Shape, Statistics, Step, gather,
 };
 pub use monitor::{Monitor, Progress, Standing, Stop};
-pub use params::{OneOrEach, ParamValue, Params, Rule, Spec, set};
+pub use params::sklearn;
+pub(crate) use params::{FitIntercept, Priors, RandomState};
+pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set};
 pub use plan::Plan;
 pub use tree::Tree;
 

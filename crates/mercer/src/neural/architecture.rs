@@ -48,7 +48,7 @@ impl<const N: usize> From<[usize; N]> for Sizes {
 }
 
 impl ParamValue for Sizes {
-    const KIND: &'static str = "whole number or list of whole numbers";
+    const TYPE: &'static str = "int or list of int";
 
     fn obeys(&self, rule: Rule) -> bool {
         self.all().iter().all(|size| size.obeys(rule))

@@ -50,7 +50,7 @@ pub enum Dual {
 }
 
 impl ParamValue for Dual {
-    const KIND: &'static str = "\"auto\", true or false";
+    const TYPE: &'static str = "bool or \"auto\"";
 
     fn obeys(&self, _rule: Rule) -> bool {
         true

@@ -222,9 +222,13 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     let model = trained.fitted.model.as_model();
     assert_eq!(model.classifier().unwrap().predict(&rows.rows()).unwrap(), [1, 1, 1, 0, 0, 0]);
     let names = trained.features.names();
-    let told = mercer::explain::explain(model.factorized_likelihood().unwrap(), &rows.rows().row(2), &names)
-        .unwrap()
-        .with_levels(|j, x| trained.features.word(j, x));
+    let told = mercer::explain::explain(
+        model.factorized_likelihood().unwrap(),
+        &rows.rows().row(2),
+        &names,
+    )
+    .unwrap()
+    .with_levels(|j, x| trained.features.word(j, x));
     let factor = |name: &str| told.factors.iter().find(|f| f.column == name).unwrap();
     assert_eq!(factor("domain").level.as_deref(), Some("com"));
     assert_eq!(factor("urgent").level.as_deref(), Some("true"));

@@ -215,8 +215,7 @@ fn own(card: &Card, spec: &'static Spec, value: &Value) -> Param {
         hint += " | None";
     }
     let mut doc = vec![spec.doc.to_owned()];
-    doc.extend(rule_words(spec.rule));
-    if spec.kind.starts_with("list") && default == "None" {
+    if spec.type_name.starts_with("list") && default == "None" {
         doc.push("`None` is the empty list.".to_owned());
     }
     if let Some(said) = said(card, spec.name) {
@@ -227,30 +226,46 @@ fn own(card: &Card, spec: &'static Spec, value: &Value) -> Param {
     Param { name: spec.name, default, words, hint, doc }
 }
 
+/// The type of a parameter for the docstring, and as a type hint.
 fn kind(spec: &Spec) -> (String, String) {
-    let (words, hint) = match (spec.rule, spec.kind) {
-        (Rule::OneOf(choices), _) => {
+    match spec.rule {
+        Rule::OneOf(choices) => {
             let quoted = choices.iter().map(|c| format!("\"{c}\"")).collect::<Vec<_>>().join(", ");
-            return (format!("{{{quoted}}}"), format!("Literal[{quoted}]"));
+            (format!("{{{quoted}}}"), format!("Literal[{quoted}]"))
         }
-        (Rule::Formula(_), _) => ("str or callable", "str | Callable[..., Any]"),
-        (_, "number") => ("float", "float"),
-        (_, "whole number") => ("int", "int"),
-        (_, "true or false") => ("bool", "bool"),
-        (_, "list of numbers") => ("array of float", "Sequence[float]"),
-        (_, "word") => ("str", "str"),
-        (_, "whole number or nothing") => ("int or None", "int | None"),
-        (_, "number or nothing") => ("float or None", "float | None"),
-        (_, "true, false or a whole number") => ("bool or int", "bool | int"),
-        (_, "whole number or list of whole numbers") => {
-            ("int or array of int", "int | Sequence[int]")
-        }
-        (_, "whole number or list of numbers") => {
-            ("int or array of float", "int | Sequence[float]")
-        }
-        (_, other) => (other, "Any"),
-    };
-    (words.replace("or nothing", "or None"), hint.to_owned())
+        Rule::Formula(_) => ("str or callable".to_owned(), "str | Callable[..., Any]".to_owned()),
+        rule => (rule.bound(spec.type_name), hint(spec.type_name)),
+    }
+}
+
+/// The type hint of a type in words; see [`ParamValue::TYPE`](mercer::model::ParamValue::TYPE).
+fn hint(type_name: &str) -> String {
+    let alternatives = type_name.replace(" or ", ", ");
+    let (literals, types): (Vec<&str>, Vec<&str>) =
+        alternatives.split(", ").partition(|part| part.starts_with('"'));
+    let (none, types): (Vec<&str>, Vec<&str>) = types.into_iter().partition(|t| *t == "None");
+    let literals = (!literals.is_empty()).then(|| format!("Literal[{}]", literals.join(", ")));
+    let none = none.first().map(|none| (*none).to_owned());
+    types.into_iter().map(hint_of_one).chain(literals).chain(none).collect::<Vec<_>>().join(" | ")
+}
+
+fn hint_of_one(type_name: &str) -> String {
+    if let Some(item) = type_name.strip_prefix("list of ") {
+        return format!("Sequence[{}]", hint_of_one(item));
+    }
+    if let Some(item) = type_name.strip_prefix("pair of ") {
+        let item = hint_of_one(item);
+        return format!("tuple[{item}, {item}]");
+    }
+    if let Some((key, value)) =
+        type_name.strip_prefix("dict of ").and_then(|t| t.split_once(" to "))
+    {
+        return format!("dict[{}, {}]", hint_of_one(key), hint_of_one(value));
+    }
+    match type_name {
+        "class" => "Any".to_owned(),
+        plain => plain.to_owned(),
+    }
 }
 
 /// A value as Python writes it. An empty list or table is `None`: a default must not be changeable.
@@ -307,14 +322,6 @@ fn docstring(card: &Card) -> String {
     out += &attributes(card);
     out += &example(card);
     out + "    \"\"\"\n"
-}
-
-/// What the rule adds to the type; the choices of a word are its type already.
-fn rule_words(rule: Rule) -> Option<String> {
-    match rule {
-        Rule::Any | Rule::OneOf(_) | Rule::Formula(_) => None,
-        rule => Some(format!("It must be {rule}.")),
-    }
 }
 
 fn attributes(card: &Card) -> String {

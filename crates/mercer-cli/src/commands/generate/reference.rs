@@ -34,7 +34,7 @@ fn page(card: &Card) -> String {
     let mut text = format!(
         "# {}\n\n{}\n\n- Python: `mercer.{}`\n- Command line: {command}\n- Learns by {}\n- Is {}\n\
          - Takes numbers{inputs}\n\n\
-         | parameter | default | must be | what it does |\n|---|---|---|---|\n",
+         | parameter | default | type | what it does |\n|---|---|---|---|\n",
         card.id,
         one_line(card.doc),
         card.python,
@@ -47,7 +47,7 @@ fn page(card: &Card) -> String {
             "| `{}` | `{}` | {} | {} |\n",
             spec.name,
             defaults[spec.name],
-            spec.rule,
+            spec.value_type(),
             one_line(spec.doc)
         );
     }

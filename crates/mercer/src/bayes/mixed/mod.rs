@@ -93,7 +93,7 @@ pub enum Likelihoods {
 }
 
 impl ParamValue for Likelihoods {
-    const KIND: &'static str = "word, list of words, or words by column";
+    const TYPE: &'static str = "str, list of str or dict of str to str";
 
     fn obeys(&self, _rule: crate::model::Rule) -> bool {
         true
@@ -104,7 +104,7 @@ impl ParamValue for Likelihoods {
 pub type ByName = BTreeMap<String, Vec<f64>>;
 
 impl ParamValue for ByName {
-    const KIND: &'static str = "lists of numbers by column";
+    const TYPE: &'static str = "dict of str to list of float";
 
     fn obeys(&self, rule: crate::model::Rule) -> bool {
         self.values().all(|numbers| numbers.obeys(rule))

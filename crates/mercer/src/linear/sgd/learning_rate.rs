@@ -89,7 +89,7 @@ impl Average {
 }
 
 impl ParamValue for Average {
-    const KIND: &'static str = "true, false or a whole number";
+    const TYPE: &'static str = "bool or int";
 
     fn obeys(&self, rule: Rule) -> bool {
         match self {
