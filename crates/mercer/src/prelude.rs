@@ -4,9 +4,10 @@ pub use crate::data::{Classes, Dataset, Label, Table, Target};
 pub use crate::error::{Error, Result};
 pub use crate::explain::short;
 pub use crate::model::{
-    Accumulate, LinearModel, Certificate, Check, Classifier, Clusterer, DecisionFunction, OutlierDetector,
-    Discriminant, FactorizedLikelihood, Fit, Fitted, Generative, Model, Monitor, Params, Probabilistic,
-    Regressor, Rounds, Statistics, AdditiveScores, SupportVectors, Transformer,
+    Accumulate, AdditiveScores, Certificate, Check, Classifier, Clusterer, DecisionFunction,
+    Discriminant, FactorizedLikelihood, Fit, Fitted, Generative, LinearModel, Model, Monitor,
+    OutlierDetector, Params, Probabilistic, Regressor, Rounds, Statistics, SupportVectors,
+    Transformer,
 };
 pub(crate) use crate::model::{FitIntercept, Priors, RandomState};
 pub use crate::{choice, params};

@@ -470,7 +470,11 @@ fn a_kernel_machine_says_its_plan_once_and_keeps_it() {
     assert_eq!(words.matches("plan: ").count(), 1, "the folds have a plan of their own in {words}");
     assert!(words.contains(&format!("plan: {way}; about ")), "{words}");
     let plan = &report["certificate"]["plan"];
-    assert_eq!((&plan["strategy"], &plan["kernel_matrix_bytes"]), (&way.into(), &(4 * 150 * 150).into()), "{report}");
+    assert_eq!(
+        (&plan["strategy"], &plan["kernel_matrix_bytes"]),
+        (&way.into(), &(4 * 150 * 150).into()),
+        "{report}"
+    );
     assert!(told.contains(&format!("plan: {way}; about ")), "{told}");
     assert!(quiet.get_output().stderr.is_empty());
 }

@@ -35,8 +35,7 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, BoxedParts, Fit, Fitted, Gathered, Model, Monitor, Params, Shape,
-    Statistics, Tree,
+    Accumulate, BoxedParts, Fit, Fitted, Gathered, Model, Monitor, Params, Shape, Statistics, Tree,
 };
 use crate::neural::{MlpClassifier, MlpClassifierModel, MlpRegressor, MlpRegressorModel};
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};

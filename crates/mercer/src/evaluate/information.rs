@@ -19,7 +19,12 @@ impl Information {
     ///
     /// # Errors
     /// If a row has another number of columns than the model, or a cell that the model refuses.
-    pub fn push(&mut self, model: &dyn FactorizedLikelihood, x: &Rows<'_>, codes: &[u32]) -> Result<()> {
+    pub fn push(
+        &mut self,
+        model: &dyn FactorizedLikelihood,
+        x: &Rows<'_>,
+        codes: &[u32],
+    ) -> Result<()> {
         self.nats.resize(model.n_columns(), 0.0);
         let (priors, nats) = (model.log_priors(), &mut self.nats);
         let mut joint = vec![0.0; priors.len()];

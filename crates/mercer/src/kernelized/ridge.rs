@@ -521,7 +521,8 @@ mod tests {
         let (double, single) = (fit(&double, &x, &y), fit(&single, &x, &y));
 
         assert!(single.certificate.to_string().contains("single precision"));
-        let way = |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.plan.clone().unwrap().strategy;
+        let way =
+            |fitted: &Fitted<KernelRidgeModel>| fitted.certificate.plan.clone().unwrap().strategy;
         assert_eq!(way(&single), "a factor of the kernel matrix in single precision");
         assert_eq!(way(&double), "a factor of the kernel matrix in double precision");
         assert!(single.certificate.violation.as_ref().unwrap().value < 1e-11);

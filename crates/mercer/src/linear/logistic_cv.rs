@@ -9,7 +9,7 @@ use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::check_rows;
 use crate::data::ClassWeight;
 use crate::evaluate::stratified_folds;
-use crate::model::{Candidate, Candidates, Certificate, ParamValue, Rule, CrossValidated};
+use crate::model::{Candidate, Candidates, Certificate, CrossValidated, ParamValue, Rule};
 use crate::prelude::*;
 use mercer_num::rows::Missing;
 use ndarray::{Array3, Array5, Axis};

@@ -132,18 +132,21 @@ mod tests {
         assert_eq!(narrow.len(), 1);
         let way = "one machine of two classes, columns in a cache of 360 KB, working sets when it is full";
         assert_eq!(kept.strategy, way);
-        assert!(
-            kept.to_string().ends_with("about 403 KB (full kernel matrix: 3.2 MB)"),
-            "{kept}"
-        );
+        assert!(kept.to_string().ends_with("about 403 KB (full kernel matrix: 3.2 MB)"), "{kept}");
 
         let rest = plain.clone().multiclass(Multiclass::OneVsRest);
         let (_, kept, _) = told(&rest, 900, 3, quiet());
-        assert!(kept.strategy.starts_with("3 machines of a class and the rest, columns kept"), "{kept}");
+        assert!(
+            kept.strategy.starts_with("3 machines of a class and the rest, columns kept"),
+            "{kept}"
+        );
 
         let together = plain.clone().multiclass(Multiclass::CrammerSinger);
         let (_, kept, _) = told(&together, 300, 3, quiet());
-        assert!(kept.strategy.starts_with("functions of 3 classes together, columns kept"), "{kept}");
+        assert!(
+            kept.strategy.starts_with("functions of 3 classes together, columns kept"),
+            "{kept}"
+        );
         assert_eq!(kept.kernel_matrix_bytes, 8 * 300 * 300);
 
         let (both, kept, _) = told(&plain.approx(50).polish(true), 900, 2, quiet());
@@ -181,6 +184,8 @@ mod tests {
         });
 
         assert_eq!(plans[0], plans[1]);
-        assert!(plans[0].strategy.contains("3 machines of two classes, columns in a cache of 500 KB"));
+        assert!(
+            plans[0].strategy.contains("3 machines of two classes, columns in a cache of 500 KB")
+        );
     }
 }

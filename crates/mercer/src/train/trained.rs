@@ -107,8 +107,9 @@ impl Trained {
     fn refinished(&self, stats: AnyStats, rows: u64) -> Result<Trained> {
         let mut fitted = self.estimator.finish(&stats, rows)?;
         fitted.certificate = fitted.certificate.stopped_by(self.fitted.certificate.stopped());
-        let log_priors =
-            |model: &AnyModel| Some(model.as_model().factorized_likelihood()?.log_priors().to_vec());
+        let log_priors = |model: &AnyModel| {
+            Some(model.as_model().factorized_likelihood()?.log_priors().to_vec())
+        };
         let mut decision = self.decision.clone();
         if let (Some(old), Some(new)) = (log_priors(&self.fitted.model), log_priors(&fitted.model))
             && old.len() == new.len()

@@ -273,12 +273,22 @@ macro_rules! params {
     (@fields $head:tt $groups:tt $done:tt ..$Group:ident $(($($args:tt)*))?; $($rest:tt)*) => {
         $Group! { [$head $groups $done [$($rest)*]] $($($args)*)? }
     };
-    (@group [$head:tt [$($groups:tt)*] [$($done:tt)*] [$($rest:tt)*]] $(as $Group:ident)? {
+    (@group [$head:tt [$($groups:tt)*] [$($done:tt)*] [$($rest:tt)*]] as $Group:ident {
         $($(#[doc = $field_doc:literal])+ $field:ident: $Type:ty = $default:expr, $rule:expr;)*
     }) => {
         $crate::params! { @fields
             $head
-            [$($groups)* $($Group { $($field)* })?]
+            [$($groups)* $Group { $($field)* }]
+            [$($done)* $({ [$($field_doc)+] $field ($Type) ($default) ($rule) })*]
+            $($rest)*
+        }
+    };
+    (@group [$head:tt $groups:tt [$($done:tt)*] [$($rest:tt)*]] {
+        $($(#[doc = $field_doc:literal])+ $field:ident: $Type:ty = $default:expr, $rule:expr;)*
+    }) => {
+        $crate::params! { @fields
+            $head
+            $groups
             [$($done)* $({ [$($field_doc)+] $field ($Type) ($default) ($rule) })*]
             $($rest)*
         }
@@ -383,15 +393,16 @@ macro_rules! params {
 }
 
 /// Declares a group of parameters that several estimators share: a macro of the group's name, which
-/// [`params!`](crate::params) calls for a line `..Group;`. With `struct`, also a struct of that name.
+/// [`params!`](crate::params) calls for a line `..Group;`. With `as Options`, also a struct of that name, to
+/// which every estimator of the group converts.
 #[macro_export]
 macro_rules! param_group {
     ($(#[doc = $doc:literal])* $Group:ident { $($fields:tt)* }) => {
         $crate::param_group! { @macro ($) $(#[doc = $doc])* $Group [] { $($fields)* } }
     };
-    ($(#[doc = $doc:literal])* struct $Group:ident { $($fields:tt)* }) => {
-        $crate::param_group! { @macro ($) $(#[doc = $doc])* $Group [as $Group] { $($fields)* } }
-        $Group! { [struct] }
+    ($(#[doc = $doc:literal])* $Group:ident as $Options:ident { $($fields:tt)* }) => {
+        $crate::param_group! { @macro ($) $(#[doc = $doc])* $Group [as $Options] { $($fields)* } }
+        $crate::params! { @group [struct] as $Options { $($fields)* } }
     };
     (@macro ($d:tt) $(#[doc = $doc:literal])* $Group:ident [$($as:tt)*] { $($fields:tt)* }) => {
         $(#[doc = $doc])*
@@ -437,26 +448,26 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    params! {
-        /// A test.
-        pub struct Sample {
-            /// Regularization strength.
-            strength: f64 = 1.0, Above(0.0);
-            ..Sampling;
-            /// Class priors.
-            priors: Vec<f64> = Vec::new(), Simplex;
-        }
-        formula = "y = x";
-        sklearn { positional: &["strength"] }
-    }
-
     param_group! {
-        struct Sampling {
+        SamplingParams as Sampling {
             /// Number of draws.
             times: usize = 3, AtLeast(1.0);
             /// Seed.
             seed: Option<usize> = None, AtLeast(0.0);
         }
+    }
+
+    params! {
+        /// A test.
+        pub struct Sample {
+            /// Regularization strength.
+            strength: f64 = 1.0, Above(0.0);
+            ..SamplingParams;
+            /// Class priors.
+            priors: Vec<f64> = Vec::new(), Simplex;
+        }
+        formula = "y = x";
+        sklearn { positional: &["strength"] }
     }
 
     #[test]
