@@ -1,418 +1,446 @@
-//! Steps along the slopes of single rows.
+//! Stochastic gradient descent for linear models.
 //!
-//! For each plane, minimize `1/n Σᵢ sᵢ L(yᵢ, w·xᵢ + b) + ½ λ ‖w‖² + μ ‖w‖₁` by looking at one row after the
-//! other: `w ← (1 − ηλ) w − η sᵢ L'(yᵢ, pᵢ) xᵢ`, `b` likewise without the price (Robbins & Monro 1951; Bottou
-//! 2012), and `μ` by what it could have taken so far (Tsuruoka, Tsujii & Ananiadou 2009). Passive-aggressive
-//! steps are as long as the row itself needs (Crammer et al. 2006).
+//! Minimize `1/n Σᵢ sᵢ L(yᵢ, w·xᵢ + b) + ½ λ ‖w‖² + μ ‖w‖₁` with one update per row:
+//! `w ← (1 − ηλ) w − η sᵢ L'(yᵢ, pᵢ) xᵢ`, and `b` without the penalty (Robbins & Monro 1951; Bottou 2012). The L1
+//! penalty is applied cumulatively (Tsuruoka, Tsujii & Ananiadou 2009). Passive-aggressive updates take their step
+//! size from the row (Crammer et al. 2006).
 //!
-//! Where there are several planes, a row is read once and moves all of them. They know nothing of each
-//! other, so that each ends at the pass it would have ended at alone.
+//! The one-vs-rest subproblems of several classes share each read of a row. They are independent: each stops after
+//! the epoch at which it would have stopped if it were solved by itself.
 
+use super::lazy_weights::{LazyWeights, LinearWeights};
 use super::learning_rate::{LearningRate, StepSize};
 use super::loss::Loss;
-use super::weights::{Plain, Weights};
 use crate::data::design_matrix::{DesignMatrix, RowCells};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
 use mercer_num::random::Random;
 
-/// Rows between two looks at the clock.
-const ROWS: usize = 256;
-/// Slopes are no steeper: a step that overflows would not come back.
-const STEEPEST: f64 = 1e12;
-/// Steps that adapt are not made shorter than about this.
-const SHORTEST: f64 = 1e-6;
+/// Rows between two checks whether the fit should stop.
+const ROWS_PER_STOP_CHECK: usize = 256;
+/// Derivatives of the loss are clipped to this magnitude, so that an update does not overflow.
+const MAX_LOSS_DERIVATIVE: f64 = 1e12;
+/// `adaptive` step sizes are not reduced below about this value.
+const MIN_ADAPTIVE_STEP: f64 = 1e-6;
 
-/// How to step.
+/// The options of stochastic gradient descent.
 #[derive(Clone, Debug)]
 pub(crate) struct SgdOptions {
     pub loss: Loss,
-    /// The price `λ` on half the squares.
-    pub squared: f64,
-    /// The price `μ` on absolute weights.
-    pub absolute: f64,
-    pub pace: StepSize,
+    /// `λ`, the coefficient of `½ ‖w‖²`.
+    pub l2_penalty: f64,
+    /// `μ`, the coefficient of `‖w‖₁`.
+    pub l1_penalty: f64,
+    pub step_size: StepSize,
     pub fit_intercept: bool,
-    /// How long the steps of the constant terms are, beside those of the weights.
+    /// The step size of the intercept, relative to that of the weights.
     pub intercept_decay: f64,
-    /// The first step that counts in the mean.
+    /// The first update that enters the averaged weights; `None` for plain SGD.
     pub average: Option<u64>,
-    pub passes: u64,
+    pub max_epochs: u64,
     pub tol: Option<f64>,
-    pub patience: u64,
-    /// The seed of the order of rows; none takes them as they come.
+    /// Epochs in a row without an improvement of `tol` after which a subproblem stops.
+    pub n_iter_no_change: u64,
+    /// The seed of the shuffling; `None` keeps the order of the rows.
     pub shuffle: Option<u64>,
 }
 
-/// What the rows should be.
-pub(crate) enum Aims<'a> {
-    /// Of these classes: for a single plane, of the second and not the first; else a plane a class.
+/// The targets of the rows.
+pub(crate) enum SgdTargets<'a> {
+    /// Class codes. Two classes are one subproblem, the second class against the first; more classes are one-vs-rest.
     Classes {
         codes: &'a [u32],
-        factors: Vec<f64>,
+        class_weights: Vec<f64>,
     },
-    Numbers(&'a [f64]),
+    Regression(&'a [f64]),
 }
 
-impl Aims<'_> {
-    /// What plane `k` of `m` should give row `i`.
+impl SgdTargets<'_> {
+    /// The target of row `i` in subproblem `k` of `m`: ±1 for classes.
     pub fn target(&self, i: usize, k: usize, m: usize) -> f64 {
         match self {
-            Aims::Classes { codes, .. } => {
+            SgdTargets::Classes { codes, .. } => {
                 let own = if m == 1 { codes[i] == 1 } else { codes[i] as usize == k };
                 if own { 1.0 } else { -1.0 }
             }
-            Aims::Numbers(y) => y[i],
+            SgdTargets::Regression(y) => y[i],
         }
     }
 
-    /// How much row `i` counts to plane `k`, besides its own weight. To the plane of one class among
-    /// many, the rows of the others count once.
-    pub fn factor(&self, i: usize, k: usize, m: usize) -> f64 {
+    /// The class weight of row `i` in subproblem `k`. In a one-vs-rest subproblem, the rows of the other classes have
+    /// weight one.
+    pub fn class_weight(&self, i: usize, k: usize, m: usize) -> f64 {
         match self {
-            Aims::Classes { codes, factors } if m == 1 => factors[codes[i] as usize],
-            Aims::Classes { codes, factors } if codes[i] as usize == k => factors[k],
+            SgdTargets::Classes { codes, class_weights } if m == 1 => {
+                class_weights[codes[i] as usize]
+            }
+            SgdTargets::Classes { codes, class_weights } if codes[i] as usize == k => {
+                class_weights[k]
+            }
             _ => 1.0,
         }
     }
 }
 
-/// The rows, and what is known of them.
+/// The training rows with their targets and sample weights.
 pub(crate) struct SgdData<'a> {
     pub design: DesignMatrix<'a>,
-    pub aims: Aims<'a>,
-    /// The weight of each row; empty means one.
-    pub weights: &'a [f64],
+    pub targets: SgdTargets<'a>,
+    /// The sample weights; empty means one everywhere.
+    pub sample_weights: &'a [f64],
     /// `‖x‖²` of every row.
-    pub squares: Vec<f64>,
-    /// Rows that judge the passes and are not learned from, in order.
+    pub squared_norms: Vec<f64>,
+    /// Validation rows for early stopping, which are not trained on, in ascending order.
     pub held_out: Vec<usize>,
 }
 
 impl SgdData<'_> {
-    pub fn weight(&self, i: usize) -> f64 {
-        self.weights.get(i).copied().unwrap_or(1.0)
+    pub fn sample_weight(&self, i: usize) -> f64 {
+        self.sample_weights.get(i).copied().unwrap_or(1.0)
     }
 }
 
-/// Where steps begin.
+/// The initial point.
 pub(crate) struct Start {
-    pub now: Plain,
-    /// The mean over the steps before, where one was begun.
-    pub mean: Option<Plain>,
-    /// Steps taken, and one.
+    pub weights: LinearWeights,
+    /// The averaged weights of earlier updates, where averaging had begun.
+    pub average: Option<LinearWeights>,
+    /// The number of the next update, counted from one.
     pub t: u64,
 }
 
-/// How it ended.
-pub(crate) struct Ended {
-    pub now: Plain,
-    pub mean: Option<Plain>,
-    /// Passes of the plane that took most.
-    pub passes: u64,
-    /// The mean loss and price of the rows of the last pass, each when it came, of all planes.
+/// The weights that stochastic gradient descent returned, and how it stopped.
+pub(crate) struct SgdResult {
+    pub weights: LinearWeights,
+    pub average: Option<LinearWeights>,
+    /// The largest number of epochs of a subproblem.
+    pub epochs: u64,
+    /// The mean penalized loss of the last epoch, each row evaluated before its update, summed over subproblems.
     pub value: f64,
-    /// Rows of the last pass of each plane that were on its wrong side, or on it, when they came.
+    /// The rows of the last epoch of each subproblem with `y p ≤ 0` before their update.
     pub mistakes: Vec<u64>,
-    /// Steps of each plane that moved it.
+    /// The updates of each subproblem that changed its weights.
     pub updates: Vec<u64>,
-    /// Whether every plane came to the end of its gains.
-    pub settled: bool,
+    /// Whether every subproblem met the stopping criterion.
+    pub converged: bool,
     /// Whether all weights were zero at the start.
     pub from_zero: bool,
     pub stopped: Option<Stop>,
 }
 
-/// Where a plane has come to.
-struct Plane {
-    /// The length of steps that adapt.
+impl SgdResult {
+    /// The weights of the model: averaged if averaging had begun, else the last ones.
+    pub fn fitted(&self) -> &LinearWeights {
+        self.average.as_ref().unwrap_or(&self.weights)
+    }
+}
+
+/// The state of one subproblem.
+struct Subproblem {
+    /// The current step size of `adaptive`.
     eta: f64,
-    /// The best value of a pass so far: small for losses, negative for scores.
+    /// The smallest value of an epoch so far: a penalized mean loss, or a negative validation score.
     best: f64,
-    /// Passes in a row without a gain.
-    idle: u64,
-    done: bool,
-    passes: u64,
-    /// The losses and prices of this pass,
+    /// Epochs in a row without an improvement.
+    epochs_without_improvement: u64,
+    converged: bool,
+    epochs: u64,
+    /// The sum of penalized losses of this epoch.
     sum: f64,
-    /// and the mean of those of the last.
+    /// The mean penalized loss of the last epoch.
     value: f64,
     mistakes: u64,
     updates: u64,
 }
 
-/// Takes steps until the passes no longer gain, or are over.
+/// Runs epochs until every subproblem has converged or `max_epochs` is reached.
 ///
 /// # Errors
-/// If it was stopped before the first row, or the weights leave the numbers there are.
-pub(crate) fn descend(
-    plan: &SgdOptions,
-    ground: &SgdData<'_>,
+/// If the fit was stopped before the first row, or the weights diverge.
+pub(crate) fn minimize(
+    options: &SgdOptions,
+    data: &SgdData<'_>,
     start: Start,
     monitor: &Monitor<'_>,
-) -> Result<Ended> {
-    let mut learned = vec![true; ground.design.n_rows()];
-    ground.held_out.iter().for_each(|i| learned[*i] = false);
-    let mut order: Vec<usize> = (0..learned.len()).filter(|i| learned[*i]).collect();
-    let mut descent = Descent::new(plan, start);
+) -> Result<SgdResult> {
+    let mut trained = vec![true; data.design.n_rows()];
+    data.held_out.iter().for_each(|i| trained[*i] = false);
+    let mut order: Vec<usize> = (0..trained.len()).filter(|i| trained[*i]).collect();
+    let mut descent = Descent::new(options, start);
     let mut stopped = None;
-    while descent.goes_on(plan) && stopped.is_none() {
-        descent.begin_pass();
-        stopped = descent.look_at(plan, ground, &mut order, monitor);
-        if stopped.is_some() && descent.n_looks == 0 {
+    while descent.continues(options) && stopped.is_none() {
+        descent.begin_epoch();
+        stopped = descent.run_rows(options, data, &mut order, monitor);
+        if stopped.is_some() && descent.n_rows_seen == 0 {
             return Err(Error::Stopped);
         }
-        descent.end_pass(plan, Some(ground), stopped)?;
-        monitor.report(descent.pass, None);
+        descent.end_epoch(options, Some(data), stopped)?;
+        monitor.report(descent.epoch, None);
     }
-    monitor.report(descent.pass, Some(descent.pass));
+    monitor.report(descent.epoch, Some(descent.epoch));
     Ok(descent.finish(stopped))
 }
 
-/// Steps under way: what is kept from one row to the next, and from one part of the rows to the next.
+/// The state of stochastic gradient descent between rows, and between parts of out-of-core data.
 pub(crate) struct Descent {
-    weights: Weights,
-    planes: Vec<Plane>,
-    /// The number of the next step, counted from one.
+    weights: LazyWeights,
+    subproblems: Vec<Subproblem>,
+    /// The number of the next update, counted from one.
     t: u64,
-    /// Passes behind us.
-    pass: u64,
-    /// Rows of this pass.
+    /// Completed epochs.
+    epoch: u64,
+    /// Rows of this epoch so far.
     n_rows: u64,
-    /// Rows of all passes.
-    n_looks: u64,
+    /// Rows of all epochs so far.
+    n_rows_seen: u64,
     random: Option<Random>,
     from_zero: bool,
 }
 
 impl Descent {
-    pub fn new(plan: &SgdOptions, start: Start) -> Descent {
-        let m = start.now.constants.len();
-        let from_zero = start.now.cells.iter().chain(&start.now.constants).all(|w| *w == 0.0);
-        let mean = plan.average.map(|first| match start.mean {
-            Some(mean) => (mean, start.t.saturating_sub(first)),
+    pub fn new(options: &SgdOptions, start: Start) -> Descent {
+        let m = start.weights.intercepts.len();
+        let from_zero =
+            start.weights.coefficients.iter().chain(&start.weights.intercepts).all(|w| *w == 0.0);
+        let average = options.average.map(|first| match start.average {
+            Some(average) => (average, start.t.saturating_sub(first)),
             None => {
-                let cells = vec![0.0; start.now.cells.len()];
-                (Plain { cells, constants: vec![0.0; m] }, 0)
+                let coefficients = vec![0.0; start.weights.coefficients.len()];
+                (LinearWeights { coefficients, intercepts: vec![0.0; m] }, 0)
             }
         });
-        let plane = |_| Plane {
-            eta: plan.pace.eta0,
+        let subproblem = |_| Subproblem {
+            eta: options.step_size.eta0,
             best: f64::INFINITY,
-            idle: 0,
-            done: false,
-            passes: 0,
+            epochs_without_improvement: 0,
+            converged: false,
+            epochs: 0,
             sum: 0.0,
             value: f64::NAN,
             mistakes: 0,
             updates: 0,
         };
         Descent {
-            weights: Weights::new(start.now, mean, plan.absolute > 0.0),
-            planes: (0..m).map(plane).collect(),
+            weights: LazyWeights::new(start.weights, average, options.l1_penalty > 0.0),
+            subproblems: (0..m).map(subproblem).collect(),
             t: start.t,
-            pass: 0,
+            epoch: 0,
             n_rows: 0,
-            n_looks: 0,
-            random: plan.shuffle.map(Random::new),
+            n_rows_seen: 0,
+            random: options.shuffle.map(Random::new),
             from_zero,
         }
     }
 
-    /// Whether there is another pass.
-    pub fn goes_on(&self, plan: &SgdOptions) -> bool {
-        self.pass < plan.passes && self.planes.iter().any(|plane| !plane.done)
+    /// Whether another epoch follows.
+    pub fn continues(&self, options: &SgdOptions) -> bool {
+        self.epoch < options.max_epochs && self.subproblems.iter().any(|s| !s.converged)
     }
 
-    /// Begins a pass over all rows.
-    pub fn begin_pass(&mut self) {
+    /// Begins an epoch: one pass over all rows.
+    pub fn begin_epoch(&mut self) {
         self.n_rows = 0;
-        self.planes.iter_mut().filter(|plane| !plane.done).for_each(|plane| {
-            (plane.sum, plane.mistakes) = (0.0, 0);
-        });
+        for subproblem in self.subproblems.iter_mut().filter(|s| !s.converged) {
+            (subproblem.sum, subproblem.mistakes) = (0.0, 0);
+        }
     }
 
-    /// Looks at rows, in another order each time where they are shuffled. Gives why it ended before the
-    /// last of them, if it did.
-    pub fn look_at(
+    /// Updates the weights for each row, in a new random order if rows are shuffled. Returns why it stopped before the
+    /// last row, if it did.
+    pub fn run_rows(
         &mut self,
-        plan: &SgdOptions,
-        ground: &SgdData<'_>,
+        options: &SgdOptions,
+        data: &SgdData<'_>,
         order: &mut [usize],
         monitor: &Monitor<'_>,
     ) -> Option<Stop> {
         if let Some(random) = &mut self.random {
             random.shuffle(order);
         }
-        let mut step = Step::new(plan, ground, self.t, self.planes.len());
+        let mut step = RowStep::new(options, data, self.t, self.subproblems.len());
         let mut stopped = None;
-        for some in order.chunks(ROWS) {
+        for some in order.chunks(ROWS_PER_STOP_CHECK) {
             stopped = monitor.stop();
             if stopped.is_some() {
                 break;
             }
-            some.iter().for_each(|i| step.look_at(*i, &mut self.weights, &mut self.planes));
+            some.iter().for_each(|i| step.apply(*i, &mut self.weights, &mut self.subproblems));
             self.n_rows += some.len() as u64;
-            self.n_looks += some.len() as u64;
+            self.n_rows_seen += some.len() as u64;
         }
         self.t = step.t;
         stopped
     }
 
-    /// Ends a pass, which is judged by the rows held out where there are any, else by its losses.
+    /// Ends an epoch and tests convergence, by the validation score if there are held-out rows, else by the mean loss.
     ///
     /// # Errors
-    /// If the weights have left the numbers there are.
-    pub fn end_pass(
+    /// If the weights diverged.
+    pub fn end_epoch(
         &mut self,
-        plan: &SgdOptions,
-        ground: Option<&SgdData<'_>>,
+        options: &SgdOptions,
+        data: Option<&SgdData<'_>>,
         stopped: Option<Stop>,
     ) -> Result<()> {
-        self.pass += 1;
-        // Losses overflow long before weights do.
-        if !self.weights.settle() || self.planes.iter().any(|plane| !plane.sum.is_finite()) {
-            return Err(Error::Diverged { pass: self.pass });
+        self.epoch += 1;
+        // Losses overflow before weights do.
+        if !self.weights.renormalize() || self.subproblems.iter().any(|s| !s.sum.is_finite()) {
+            return Err(Error::Diverged { pass: self.epoch });
         }
-        let judges = ground.filter(|ground| !ground.held_out.is_empty());
-        for (k, plane) in self.planes.iter_mut().enumerate().filter(|(_, plane)| !plane.done) {
-            plane.passes = self.pass;
-            plane.value = plane.sum / self.n_rows as f64;
+        let validation = data.filter(|data| !data.held_out.is_empty());
+        for (k, subproblem) in self.subproblems.iter_mut().enumerate().filter(|(_, s)| !s.converged)
+        {
+            subproblem.epochs = self.epoch;
+            subproblem.value = subproblem.sum / self.n_rows as f64;
             if stopped.is_none() {
-                let value = match judges {
-                    None => plane.value,
-                    Some(ground) => -held_out_score(ground, &self.weights, k),
+                let value = match validation {
+                    None => subproblem.value,
+                    Some(data) => -held_out_score(data, &self.weights, k),
                 };
-                plane.judge(value, plan);
+                subproblem.record_epoch(value, options);
             }
         }
         Ok(())
     }
 
-    /// Where it came to.
-    pub fn finish(self, stopped: Option<Stop>) -> Ended {
-        let (now, mean) = self.weights.finish();
-        let planes = &self.planes;
-        Ended {
-            now,
-            mean,
-            passes: planes.iter().map(|plane| plane.passes).max().unwrap_or(0),
-            value: planes.iter().map(|plane| plane.value).sum(),
-            mistakes: planes.iter().map(|plane| plane.mistakes).collect(),
-            updates: planes.iter().map(|plane| plane.updates).collect(),
-            settled: planes.iter().all(|plane| plane.done),
+    /// The weights reached.
+    pub fn finish(self, stopped: Option<Stop>) -> SgdResult {
+        let (weights, average) = self.weights.finish();
+        let subproblems = &self.subproblems;
+        SgdResult {
+            weights,
+            average,
+            epochs: subproblems.iter().map(|s| s.epochs).max().unwrap_or(0),
+            value: subproblems.iter().map(|s| s.value).sum(),
+            mistakes: subproblems.iter().map(|s| s.mistakes).collect(),
+            updates: subproblems.iter().map(|s| s.updates).collect(),
+            converged: subproblems.iter().all(|s| s.converged),
             from_zero: self.from_zero,
             stopped,
         }
     }
 }
 
-impl Plane {
-    /// Whether a pass gained enough to go on.
-    fn judge(&mut self, value: f64, plan: &SgdOptions) {
-        self.idle = match plan.tol {
-            Some(tol) if value > self.best - tol => self.idle + 1,
+impl Subproblem {
+    /// Records the value of an epoch, and reduces the step size or stops after too many without improvement.
+    fn record_epoch(&mut self, value: f64, options: &SgdOptions) {
+        self.epochs_without_improvement = match options.tol {
+            Some(tol) if value > self.best - tol => self.epochs_without_improvement + 1,
             _ => 0,
         };
         self.best = self.best.min(value);
-        if self.idle >= plan.patience {
-            if plan.pace.rate == LearningRate::Adaptive && self.eta > SHORTEST {
+        if self.epochs_without_improvement >= options.n_iter_no_change {
+            if options.step_size.rate == LearningRate::Adaptive && self.eta > MIN_ADAPTIVE_STEP {
                 self.eta /= 5.0;
-                self.idle = 0;
+                self.epochs_without_improvement = 0;
             } else {
-                self.done = true;
+                self.converged = true;
             }
         }
     }
 }
 
-/// What a step needs, kept from row to row.
-struct Step<'a, 'g> {
-    plan: &'a SgdOptions,
-    ground: &'a SgdData<'g>,
-    /// The number of the step, counted from one.
+/// One update per row: the inputs and buffers.
+struct RowStep<'a, 'g> {
+    options: &'a SgdOptions,
+    data: &'a SgdData<'g>,
+    /// The number of the update, counted from one.
     t: u64,
     scores: Vec<f64>,
     steps: Vec<f64>,
 }
 
-impl<'a, 'g> Step<'a, 'g> {
-    fn new(plan: &'a SgdOptions, ground: &'a SgdData<'g>, t: u64, m: usize) -> Step<'a, 'g> {
-        Step { plan, ground, t, scores: vec![0.0; m], steps: vec![0.0; m] }
+impl<'a, 'g> RowStep<'a, 'g> {
+    fn new(options: &'a SgdOptions, data: &'a SgdData<'g>, t: u64, m: usize) -> RowStep<'a, 'g> {
+        RowStep { options, data, t, scores: vec![0.0; m], steps: vec![0.0; m] }
     }
 
-    fn look_at(&mut self, i: usize, weights: &mut Weights, planes: &mut [Plane]) {
-        let (plan, ground, m) = (self.plan, self.ground, planes.len());
-        let row: RowCells<'_> = ground.design.row(i);
-        let square = ground.squares[i];
+    fn apply(&mut self, i: usize, weights: &mut LazyWeights, subproblems: &mut [Subproblem]) {
+        let (options, data, m) = (self.options, self.data, subproblems.len());
+        let row: RowCells<'_> = data.design.row(i);
+        let squared_norm = data.squared_norms[i];
         weights.scores(&row, &mut self.scores);
-        let eta = plan.pace.at(self.t as f64);
-        let counts_price = !plan.pace.rate.by_row();
-        // A row of zeros says nothing about how long a step it needs.
-        let silent = plan.pace.rate == LearningRate::Pa1 && square == 0.0;
-        let mut moves = false;
-        for (k, plane) in planes.iter_mut().enumerate() {
+        let eta = options.step_size.at(self.t as f64);
+        let penalizes = !options.step_size.rate.is_passive_aggressive();
+        // The PA-I step `ℓ/‖x‖²` is undefined for a row of zeros.
+        let skip = options.step_size.rate == LearningRate::Pa1 && squared_norm == 0.0;
+        let mut any_step = false;
+        for (k, subproblem) in subproblems.iter_mut().enumerate() {
             self.steps[k] = 0.0;
-            if plane.done {
+            if subproblem.converged {
                 continue;
             }
-            let (y, p) = (ground.aims.target(i, k, m), self.scores[k]);
-            let loss = plan.loss.value(y, p);
-            plane.sum += loss;
-            plane.mistakes += u64::from(y * p <= 0.0);
-            if counts_price {
-                plane.sum += 0.5 * plan.squared * weights.square(k);
-                plane.sum += plan.absolute * weights.absolute(k);
+            let (y, p) = (data.targets.target(i, k, m), self.scores[k]);
+            let loss = options.loss.value(y, p);
+            subproblem.sum += loss;
+            subproblem.mistakes += u64::from(y * p <= 0.0);
+            if penalizes {
+                subproblem.sum += 0.5 * options.l2_penalty * weights.squared_norm(k);
+                subproblem.sum += options.l1_penalty * weights.l1_norm(k);
             }
-            if silent {
+            if skip {
                 continue;
             }
-            let eta = if plan.pace.rate == LearningRate::Adaptive { plane.eta } else { eta };
-            let step = match plan.pace.rate {
-                LearningRate::Pa1 => toward(y, p, plan.loss) * plan.pace.eta0.min(loss / square),
-                LearningRate::Pa2 => {
-                    toward(y, p, plan.loss) * loss / (square + 0.5 / plan.pace.eta0)
+            let eta =
+                if options.step_size.rate == LearningRate::Adaptive { subproblem.eta } else { eta };
+            let step = match options.step_size.rate {
+                LearningRate::Pa1 => {
+                    step_direction(y, p, options.loss)
+                        * options.step_size.eta0.min(loss / squared_norm)
                 }
-                _ => -eta * plan.loss.slope(y, p).clamp(-STEEPEST, STEEPEST),
+                LearningRate::Pa2 => {
+                    step_direction(y, p, options.loss) * loss
+                        / (squared_norm + 0.5 / options.step_size.eta0)
+                }
+                _ => {
+                    -eta * options
+                        .loss
+                        .derivative(y, p)
+                        .clamp(-MAX_LOSS_DERIVATIVE, MAX_LOSS_DERIVATIVE)
+                }
             };
-            let step = step * ground.aims.factor(i, k, m) * ground.weight(i);
-            self.scores[k] -= weights.constants[k];
-            if plan.squared > 0.0 {
-                // A step longer than the price allows would turn the weights around.
-                let by = (1.0 - eta * plan.squared).max(0.0);
-                weights.shrink(k, by);
-                self.scores[k] *= by;
+            let step = step * data.targets.class_weight(i, k, m) * data.sample_weight(i);
+            self.scores[k] -= weights.intercepts[k];
+            if options.l2_penalty > 0.0 {
+                // A step size above `1/λ` would change the sign of the weights.
+                let scale = (1.0 - eta * options.l2_penalty).max(0.0);
+                weights.shrink(k, scale);
+                self.scores[k] *= scale;
             }
             if step != 0.0 {
-                (moves, self.steps[k]) = (true, step);
-                plane.updates += 1;
-                if plan.fit_intercept {
-                    weights.constants[k] += step * plan.intercept_decay;
+                (any_step, self.steps[k]) = (true, step);
+                subproblem.updates += 1;
+                if options.fit_intercept {
+                    weights.intercepts[k] += step * options.intercept_decay;
                 }
             }
         }
-        if moves {
-            weights.add(&row, &self.steps, &self.scores, square);
+        if any_step {
+            weights.add(&row, &self.steps, &self.scores, squared_norm);
         }
-        if silent {
+        if skip {
             return;
         }
-        let counts = plan.average.is_some_and(|first| first <= self.t);
-        for (k, plane) in planes.iter().enumerate().filter(|(_, plane)| !plane.done) {
-            if plan.absolute > 0.0 {
-                let eta = if plan.pace.rate == LearningRate::Adaptive { plane.eta } else { eta };
-                weights.pay(&row, k, eta * plan.absolute);
+        let averages = options.average.is_some_and(|first| first <= self.t);
+        for (k, subproblem) in subproblems.iter().enumerate().filter(|(_, s)| !s.converged) {
+            if options.l1_penalty > 0.0 {
+                let eta = if options.step_size.rate == LearningRate::Adaptive {
+                    subproblem.eta
+                } else {
+                    eta
+                };
+                weights.apply_l1(&row, k, eta * options.l1_penalty);
             }
-            if counts {
-                weights.count(k);
+            if averages {
+                weights.add_to_average(k);
             }
         }
         self.t += 1;
     }
 }
 
-/// Which way a passive-aggressive step goes: to the row's side, or to its number.
-fn toward(y: f64, p: f64, loss: Loss) -> f64 {
+/// The sign of a passive-aggressive step: the class for the hinge loss, else the sign of the residual.
+fn step_direction(y: f64, p: f64, loss: Loss) -> f64 {
     match loss {
         Loss::Hinge(_) => y,
         _ if y - p < 0.0 => -1.0,
@@ -420,28 +448,28 @@ fn toward(y: f64, p: f64, loss: Loss) -> f64 {
     }
 }
 
-/// How well a plane does on the rows that judge: the share on their side, or `R²`.
-fn held_out_score(ground: &SgdData<'_>, weights: &Weights, k: usize) -> f64 {
-    let m = weights.constants.len();
+/// The validation score of a subproblem: the accuracy on held-out rows, or `R²`.
+fn held_out_score(data: &SgdData<'_>, weights: &LazyWeights, k: usize) -> f64 {
+    let m = weights.intercepts.len();
     let mut scores = vec![0.0; m];
-    let (mut total, mut right, mut mean) = (0.0, 0.0, 0.0);
-    let mut judged = Vec::with_capacity(ground.held_out.len());
-    for i in &ground.held_out {
-        weights.scores(&ground.design.row(*i), &mut scores);
-        let (y, weight) = (ground.aims.target(*i, k, m), ground.weight(*i));
+    let (mut total, mut correct, mut mean) = (0.0, 0.0, 0.0);
+    let mut scored = Vec::with_capacity(data.held_out.len());
+    for i in &data.held_out {
+        weights.scores(&data.design.row(*i), &mut scores);
+        let (y, weight) = (data.targets.target(*i, k, m), data.sample_weight(*i));
         total += weight;
         mean += weight * y;
-        right += if (scores[k] > 0.0) == (y > 0.0) { weight } else { 0.0 };
-        judged.push((weight, y, scores[k]));
+        correct += if (scores[k] > 0.0) == (y > 0.0) { weight } else { 0.0 };
+        scored.push((weight, y, scores[k]));
     }
-    match ground.aims {
-        Aims::Classes { .. } => right / total,
-        Aims::Numbers(_) => {
+    match data.targets {
+        SgdTargets::Classes { .. } => correct / total,
+        SgdTargets::Regression(_) => {
             let sum = |f: &dyn Fn(f64, f64) -> f64| -> f64 {
-                judged.iter().map(|(weight, y, p)| weight * f(*y, *p)).sum()
+                scored.iter().map(|(weight, y, p)| weight * f(*y, *p)).sum()
             };
-            let around = sum(&|y, _| (y - mean / total).powi(2));
-            1.0 - sum(&|y, p| (y - p).powi(2)) / around.max(f64::MIN_POSITIVE)
+            let total_variance = sum(&|y, _| (y - mean / total).powi(2));
+            1.0 - sum(&|y, p| (y - p).powi(2)) / total_variance.max(f64::MIN_POSITIVE)
         }
     }
 }

@@ -1,187 +1,199 @@
-//! What is true of planes that were found by steps, worked out from them and the rows alone.
+//! The duality gap of weights found by stochastic gradient descent, and Novikoff's bound for the perceptron.
 //!
-//! With a price on the weights there is a bound: the slopes `aᵢ = L'(yᵢ, pᵢ)`, drawn towards zero until those
-//! of both signs weigh the same (the constant term is free), are a point of the dual problem, whose value
-//! `−1/n Σ sᵢ L*(aᵢ) − R*(−1/n Σ sᵢ aᵢ xᵢ)` no weights can go below. For the perceptron the mistakes are what
-//! is counted; it has no best plane to be near to.
+//! For a penalized problem the derivatives `aᵢ = L'(yᵢ, pᵢ)`, scaled towards zero until those of both signs have the
+//! same sum (the condition of the unpenalized intercept), are a dual point. By weak duality its value
+//! `−1/n Σ sᵢ L*(aᵢ) − R*(−1/n Σ sᵢ aᵢ xᵢ)` is a lower bound on the objective. The perceptron minimizes no penalized
+//! objective; its certificate counts the mistakes of the last epoch.
 
-use super::descent::{Ended, SgdData, SgdOptions};
-use super::weights::Plain;
+use super::descent::{SgdData, SgdOptions, SgdResult};
+use super::lazy_weights::LinearWeights;
 use crate::model::Certificate;
 use rayon::prelude::*;
 
-/// Rows whose losses one thread adds.
-const ROWS: usize = 1024;
+/// Rows whose losses are added by one parallel task.
+const ROWS_PER_TASK: usize = 1024;
 
-/// The proof of planes, which are the mean of those that stepped or the last of them.
+/// The certificate of the fitted weights.
 pub(crate) fn certificate(
-    plan: &SgdOptions,
-    ground: &SgdData<'_>,
-    ended: &Ended,
-    planes: &Plain,
+    options: &SgdOptions,
+    data: &SgdData<'_>,
+    result: &SgdResult,
 ) -> Certificate {
-    let m = planes.constants.len();
-    let mut weights = planes.cells.clone();
-    if ground.design.intercept {
-        weights.extend(&planes.constants);
+    let weights = result.fitted();
+    let m = weights.intercepts.len();
+    let mut cells = weights.coefficients.clone();
+    if data.design.intercept {
+        cells.extend(&weights.intercepts);
     }
-    let mut scores = vec![0.0; ground.design.n_rows() * m];
-    ground.design.scores(&weights, m, &mut scores);
-    let mut how = format!("{} updates", ended.updates.iter().sum::<u64>());
-    let converged = plan.tol.is_none() || ended.settled || plan.passes <= 1;
-    let certificate = Certificate::iterative(converged, ended.stopped);
-    if plan.loss.counts_mistakes() {
-        let mistakes: u64 = ended.mistakes.iter().sum();
-        if let Some(words) = separated(plan, ground, ended, planes, &scores) {
-            how += &words;
+    let mut scores = vec![0.0; data.design.n_rows() * m];
+    data.design.scores(&cells, m, &mut scores);
+    let mut how = format!("{} updates", result.updates.iter().sum::<u64>());
+    let converged = options.tol.is_none() || result.converged || options.max_epochs <= 1;
+    let certificate = Certificate::iterative(converged, result.stopped);
+    if options.loss.is_perceptron() {
+        let mistakes: u64 = result.mistakes.iter().sum();
+        if let Some(text) = separated(options, data, result, weights, &scores) {
+            how += &text;
         }
         return certificate.objective("mistakes in the last epoch", mistakes as f64).note(how);
     }
-    let measured = measure(plan, ground, planes, &scores);
-    let name = if plan.pace.rate.by_row() { "mean loss" } else { "penalized mean loss" };
-    let certificate = certificate.objective(name, measured.value).note(how);
-    match measured.bound {
+    let objective = objective(options, data, weights, &scores);
+    let name = match options.step_size.rate.is_passive_aggressive() {
+        true => "mean loss",
+        false => "penalized mean loss",
+    };
+    let certificate = certificate.objective(name, objective.value).note(how);
+    match objective.bound {
         Some(bound) => certificate.dual(bound),
-        None => certificate.violation("norm of a subgradient", measured.gradient),
+        None => certificate.violation("norm of a subgradient", objective.gradient),
     }
 }
 
-struct Measured {
+struct Objective {
     value: f64,
     bound: Option<f64>,
     gradient: f64,
 }
 
-fn measure(plan: &SgdOptions, ground: &SgdData<'_>, planes: &Plain, scores: &[f64]) -> Measured {
-    let (n, m, width) = (ground.design.n_rows(), planes.constants.len(), ground.design.width());
-    let share = |i: usize, k: usize| ground.weight(i) * ground.aims.factor(i, k, m) / n as f64;
-    let at = |place: usize| (place / m, place % m);
-    // The slopes with the shares of their rows, and the sums of losses in a fixed order.
-    let mut slopes = vec![0.0; n * m];
-    let parts: Vec<f64> = slopes
-        .par_chunks_mut(ROWS * m)
-        .zip(scores.par_chunks(ROWS * m))
+fn objective(
+    options: &SgdOptions,
+    data: &SgdData<'_>,
+    weights: &LinearWeights,
+    scores: &[f64],
+) -> Objective {
+    let (n, m, width) = (data.design.n_rows(), weights.intercepts.len(), data.design.width());
+    let row_weight =
+        |i: usize, k: usize| data.sample_weight(i) * data.targets.class_weight(i, k, m) / n as f64;
+    let at = |index: usize| (index / m, index % m);
+    // The weighted derivatives of the loss, and its sums in a fixed order.
+    let mut derivatives = vec![0.0; n * m];
+    let parts: Vec<f64> = derivatives
+        .par_chunks_mut(ROWS_PER_TASK * m)
+        .zip(scores.par_chunks(ROWS_PER_TASK * m))
         .enumerate()
-        .map(|(part, (slopes, scores))| {
+        .map(|(part, (derivatives, scores))| {
             let mut sum = 0.0;
-            for (place, (slope, p)) in slopes.iter_mut().zip(scores).enumerate() {
-                let (i, k) = at(part * ROWS * m + place);
-                let (y, share) = (ground.aims.target(i, k, m), share(i, k));
-                sum += share * plan.loss.value(y, *p);
-                *slope = share * plan.loss.slope(y, *p);
+            for (index, (derivative, p)) in derivatives.iter_mut().zip(scores).enumerate() {
+                let (i, k) = at(part * ROWS_PER_TASK * m + index);
+                let (y, row_weight) = (data.targets.target(i, k, m), row_weight(i, k));
+                sum += row_weight * options.loss.value(y, *p);
+                *derivative = row_weight * options.loss.derivative(y, *p);
             }
             sum
         })
         .collect();
     let mut value: f64 = parts.iter().sum();
-    let priced = !plan.pace.rate.by_row();
-    if priced {
-        let squares: f64 = planes.cells.iter().map(|w| w * w).sum();
-        let absolutes: f64 = planes.cells.iter().map(|w| w.abs()).sum();
-        value += 0.5 * plan.squared * squares + plan.absolute * absolutes;
+    let penalizes = !options.step_size.rate.is_passive_aggressive();
+    if penalizes {
+        let squares: f64 = weights.coefficients.iter().map(|w| w * w).sum();
+        let absolutes: f64 = weights.coefficients.iter().map(|w| w.abs()).sum();
+        value += 0.5 * options.l2_penalty * squares + options.l1_penalty * absolutes;
     }
-    let mut sums = vec![0.0; ground.design.n_weights() * m];
-    ground.design.back(&slopes, m, &mut sums);
-    let steepness = |(place, sum): (usize, &f64)| {
-        let w = planes.cells.get(place).copied().unwrap_or(0.0);
-        let pull = if place < width * m && priced { plan.absolute } else { 0.0 };
-        let smooth = sum + if priced { plan.squared * w } else { 0.0 };
-        // At zero an absolute weight has every slope up to its price.
-        let rest =
-            if w == 0.0 { (smooth.abs() - pull).max(0.0) } else { smooth + pull * w.signum() };
+    let mut sums = vec![0.0; data.design.n_weights() * m];
+    data.design.back(&derivatives, m, &mut sums);
+    let squared_component = |(index, sum): (usize, &f64)| {
+        let w = weights.coefficients.get(index).copied().unwrap_or(0.0);
+        let l1 = if index < width * m && penalizes { options.l1_penalty } else { 0.0 };
+        let smooth = sum + if penalizes { options.l2_penalty * w } else { 0.0 };
+        // At zero, |w| has every subgradient in [−1, 1].
+        let rest = if w == 0.0 { (smooth.abs() - l1).max(0.0) } else { smooth + l1 * w.signum() };
         rest * rest
     };
-    let gradient = sums.iter().enumerate().map(steepness).sum::<f64>().sqrt();
-    let bound = (priced && plan.squared + plan.absolute > 0.0)
-        .then(|| (0..m).map(|k| dual(plan, ground, &mut slopes, k, m)).sum::<Option<f64>>())
+    let gradient = sums.iter().enumerate().map(squared_component).sum::<f64>().sqrt();
+    let bound = (penalizes && options.l2_penalty + options.l1_penalty > 0.0)
+        .then(|| (0..m).map(|k| dual(options, data, &mut derivatives, k, m)).sum::<Option<f64>>())
         .flatten();
-    Measured { value, bound, gradient }
+    Objective { value, bound, gradient }
 }
 
-/// The value of the dual point that the slopes of a plane make.
+/// The dual objective of the derivatives of one subproblem, scaled to be feasible.
 fn dual(
-    plan: &SgdOptions,
-    ground: &SgdData<'_>,
-    slopes: &mut [f64],
+    options: &SgdOptions,
+    data: &SgdData<'_>,
+    derivatives: &mut [f64],
     k: usize,
     m: usize,
 ) -> Option<f64> {
-    let (n, width) = (ground.design.n_rows(), ground.design.width());
-    let mut own: Vec<f64> = slopes.iter().skip(k).step_by(m).copied().collect();
-    if ground.design.intercept {
-        let up: f64 = own.iter().filter(|a| **a > 0.0).sum();
-        let down: f64 = -own.iter().filter(|a| **a < 0.0).sum::<f64>();
-        let (shorten_up, shorten_down) = ((down / up).min(1.0), (up / down).min(1.0));
+    let (n, width) = (data.design.n_rows(), data.design.width());
+    let mut own: Vec<f64> = derivatives.iter().skip(k).step_by(m).copied().collect();
+    if data.design.intercept {
+        let positive: f64 = own.iter().filter(|a| **a > 0.0).sum();
+        let negative: f64 = -own.iter().filter(|a| **a < 0.0).sum::<f64>();
+        let (scale_positive, scale_negative) =
+            ((negative / positive).min(1.0), (positive / negative).min(1.0));
         for a in &mut own {
-            *a *= if *a > 0.0 { shorten_up } else { shorten_down };
+            *a *= if *a > 0.0 { scale_positive } else { scale_negative };
         }
     }
-    let mut pulls = vec![0.0; ground.design.n_weights()];
-    ground.design.back(&own, 1, &mut pulls);
-    pulls.truncate(width);
-    if plan.squared <= 0.0 {
-        // Nothing may pull harder than the absolute price.
-        let hardest = pulls.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
-        if hardest > plan.absolute {
-            own.iter_mut().for_each(|a| *a *= plan.absolute / hardest);
+    let mut products = vec![0.0; data.design.n_weights()];
+    data.design.back(&own, 1, &mut products);
+    products.truncate(width);
+    if options.l2_penalty <= 0.0 {
+        // Without an L2 penalty, dual feasibility is `‖Σ aᵢ xᵢ‖∞ ≤ μ`.
+        let largest = products.iter().fold(0.0, |a: f64, v| a.max(v.abs()));
+        if largest > options.l1_penalty {
+            own.iter_mut().for_each(|a| *a *= options.l1_penalty / largest);
         }
     }
     let conjugates: f64 = (0..n)
         .map(|i| {
-            let share = ground.weight(i) * ground.aims.factor(i, k, m) / n as f64;
-            match share > 0.0 {
-                true => share * plan.loss.conjugate(ground.aims.target(i, k, m), own[i] / share),
+            let row_weight = data.sample_weight(i) * data.targets.class_weight(i, k, m) / n as f64;
+            match row_weight > 0.0 {
+                true => {
+                    row_weight
+                        * options.loss.conjugate(data.targets.target(i, k, m), own[i] / row_weight)
+                }
                 false => 0.0,
             }
         })
         .sum();
-    let price: f64 = match plan.squared > 0.0 {
+    let regularizer: f64 = match options.l2_penalty > 0.0 {
         true => {
-            let beyond = |v: &f64| (v.abs() - plan.absolute).max(0.0).powi(2);
-            pulls.iter().map(beyond).sum::<f64>() / (2.0 * plan.squared)
+            let beyond = |v: &f64| (v.abs() - options.l1_penalty).max(0.0).powi(2);
+            products.iter().map(beyond).sum::<f64>() / (2.0 * options.l2_penalty)
         }
         false => 0.0,
     };
-    let value = -conjugates - price;
+    let value = -conjugates - regularizer;
     value.is_finite().then_some(value)
 }
 
-/// The margin of planes that separate all rows, and Novikoff's bound on the updates, where his theorem is
-/// about such steps: equal ones from zero, of rows that count the same, without a price.
+/// The margin of weights that separate all rows, and Novikoff's bound `R²/γ²` on the number of updates where the
+/// theorem (1962) applies: equal steps from zero, equal sample weights, no penalty.
 fn separated(
-    plan: &SgdOptions,
-    ground: &SgdData<'_>,
-    ended: &Ended,
-    planes: &Plain,
+    options: &SgdOptions,
+    data: &SgdData<'_>,
+    result: &SgdResult,
+    weights: &LinearWeights,
     scores: &[f64],
 ) -> Option<String> {
-    let (n, m) = (ground.design.n_rows(), planes.constants.len());
-    if ended.mistakes.iter().any(|n| *n > 0) {
+    let (n, m) = (data.design.n_rows(), weights.intercepts.len());
+    if result.mistakes.iter().any(|n| *n > 0) {
         return None;
     }
-    let constant = f64::from(u8::from(plan.fit_intercept));
-    let (mut margin, mut most) = (f64::INFINITY, 0.0);
+    let intercept = f64::from(u8::from(options.fit_intercept));
+    let (mut margin, mut bound) = (f64::INFINITY, 0.0);
     for k in 0..m {
-        let weights = planes.cells.iter().skip(k).step_by(m);
-        let square: f64 = weights.map(|w| w * w).sum::<f64>() + planes.constants[k].powi(2);
+        let own_weights = weights.coefficients.iter().skip(k).step_by(m);
+        let square: f64 = own_weights.map(|w| w * w).sum::<f64>() + weights.intercepts[k].powi(2);
         let own = (0..n)
-            .map(|i| ground.aims.target(i, k, m) * scores[i * m + k] / square.sqrt())
+            .map(|i| data.targets.target(i, k, m) * scores[i * m + k] / square.sqrt())
             .fold(f64::INFINITY, f64::min);
         margin = margin.min(own);
-        let longest = ground.squares.iter().fold(0.0, |a: f64, s| a.max(*s)) + constant;
-        most += longest / (own * own);
+        let longest = data.squared_norms.iter().fold(0.0, |a: f64, s| a.max(*s)) + intercept;
+        bound += longest / (own * own);
     }
     if margin <= 0.0 || !margin.is_finite() {
         return None;
     }
-    let mut words = format!("; separated with a margin of {margin:.4}");
-    let equal = ground.weights.is_empty()
-        && (0..n).all(|i| (0..m).all(|k| ground.aims.factor(i, k, m) == 1.0));
-    let plain = plan.squared + plan.absolute == 0.0
-        && plan.intercept_decay == 1.0
-        && plan.pace.at(1.0) == plan.pace.at(2.0);
-    if equal && plain && ended.from_zero && ground.held_out.is_empty() {
-        words += &format!(", which bounds the updates by {most:.0} (Novikoff)");
+    let mut text = format!("; separated with a margin of {margin:.4}");
+    let equal = data.sample_weights.is_empty()
+        && (0..n).all(|i| (0..m).all(|k| data.targets.class_weight(i, k, m) == 1.0));
+    let plain = options.l2_penalty + options.l1_penalty == 0.0
+        && options.intercept_decay == 1.0
+        && options.step_size.at(1.0) == options.step_size.at(2.0);
+    if equal && plain && result.from_zero && data.held_out.is_empty() {
+        text += &format!(", which bounds the updates by {bound:.0} (Novikoff)");
     }
-    Some(words)
+    Some(text)
 }

@@ -1,11 +1,10 @@
-//! Planes between classes that were found by steps: one for two classes, else one for each against the
-//! others.
+//! Linear classifier trained by stochastic gradient descent: one weight vector for two classes, one-vs-rest otherwise.
 
-use super::descent::{Aims, Ended, Start, descend};
+use super::descent::{SgdResult, SgdTargets, Start, minimize};
 use super::duality_gap::certificate;
+use super::lazy_weights::LinearWeights;
 use super::loss::Loss;
-use super::rows::Asked;
-use super::weights::Plain;
+use super::options::SgdParams;
 use crate::data::design_matrix::DesignMatrix;
 use crate::data::{ClassWeight, ClassWeightRule};
 use crate::linear::svc::check_rows;
@@ -16,127 +15,136 @@ use mercer_num::special::log_normalize;
 use std::marker::PhantomData;
 use std::time::Instant;
 
-/// How a distance from a plane becomes a probability.
+/// How a decision value becomes a probability.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Certainty {
-    /// By the logistic function.
+enum ProbabilityLink {
+    /// The logistic function.
     Sigmoid,
-    /// Straight from −1 to 1 (Zhang 2004).
-    Straight,
-    /// It does not.
+    /// `(clip(z, −1, 1) + 1) / 2`, for `modified_huber` (Zhang 2004).
+    ClippedLinear,
+    /// The loss gives no probabilities.
     None,
 }
 
-/// Planes of an estimator `K`.
+/// A linear classifier of estimator `K`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearClassifier<K> {
     /// The classes.
     pub classes: Classes,
-    /// The weights, one row a class; of two classes, the second's.
+    /// The weights, one row per class; for two classes one row, which separates the second from the first.
     pub coefficients: Matrix,
-    /// The constant terms.
+    /// The intercepts.
     pub intercepts: Vec<f64>,
-    /// Passes over the rows.
+    /// Epochs.
     pub n_iter: u64,
-    /// Rows looked at, and one: the number of the next step.
+    /// The number of the next update, counted from one.
     pub t: u64,
-    /// Where the weights are means: the ones that step.
+    /// For averaged SGD: the weights of the last update, from which training continues.
     pub last: Option<LastClassifier>,
-    certainty: Certainty,
+    probability_link: ProbabilityLink,
     #[serde(skip)]
     by_feature: Cached<Vec<f64>>,
     #[serde(skip)]
     kind: PhantomData<K>,
 }
 
-/// Planes as the last step left them.
+/// The weights after the last update, before averaging.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LastClassifier {
-    /// The weights, one row a plane.
+    /// The weights, one row per output.
     pub last_coefficients: Matrix,
-    /// The constant terms.
+    /// The intercepts.
     pub last_intercepts: Vec<f64>,
 }
 
-/// Where learning begins.
-pub(crate) enum Begin<'a, M> {
-    /// At weights of zero, or those of a model, as if no row had been seen; until there is no gain.
-    Start(Option<&'a M>),
-    /// Where a model came to; one pass.
-    On(Option<&'a M>),
+/// The initial point of a fit.
+pub(crate) enum Initialization<'a, M> {
+    /// A new fit until convergence, from zero or (warm start) from the weights of a model.
+    Fresh(Option<&'a M>),
+    /// One more epoch from the state of a model (`partial_fit`).
+    Continue(Option<&'a M>),
 }
 
 impl<K> LinearClassifier<K> {
-    /// Learns rows.
+    /// Fits the rows in memory.
     ///
     /// # Errors
-    /// If the rows cannot be learned from.
-    pub(crate) fn learn(
-        asked: &Asked,
-        class_weight: Option<&ClassWeight>,
-        from: Begin<'_, Self>,
+    /// If the data or parameters are invalid, or the weights diverge.
+    pub(crate) fn fit_in_memory(
+        params: &SgdParams,
+        from: Initialization<'_, Self>,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self>> {
         let began = Instant::now();
-        let once = matches!(from, Begin::On(_));
+        let single_epoch = matches!(from, Initialization::Continue(_));
         let (codes, classes) = data.class_target()?;
         check_rows(data)?;
         classes.check_several()?;
-        let factors = factors(class_weight, codes, classes, once)?;
-        let (width, m) = (data.n_columns(), outputs(classes.len()));
+        let class_weights =
+            class_factors(params.class_weight.as_ref(), codes, classes, single_epoch)?;
+        let (width, m) = (data.n_columns(), n_outputs(classes.len()));
         let start = match from {
-            Begin::Start(model) => Start { mean: None, t: 1, ..at(model, classes, width, m)? },
-            Begin::On(model) => at(model, classes, width, m)?,
+            Initialization::Fresh(model) => {
+                Start { average: None, t: 1, ..start_from(model, classes, width, m)? }
+            }
+            Initialization::Continue(model) => start_from(model, classes, width, m)?,
         };
         let t = start.t;
-        let plan = asked.plan(data.rows(), once)?;
-        let ground = asked.ground(data, Aims::Classes { codes, factors }, m, monitor)?;
-        let ended = descend(&plan, &ground, start, monitor)?;
-        let planes = ended.mean.as_ref().unwrap_or(&ended.now);
-        let certificate = certificate(&plan, &ground, &ended, planes)
+        let options = params.options(data.rows(), single_epoch)?;
+        let training =
+            params.training_data(data, SgdTargets::Classes { codes, class_weights }, m, monitor)?;
+        let result = minimize(&options, &training, start, monitor)?;
+        let certificate = certificate(&options, &training, &result)
             .rows(data.n_rows() as u64)
-            .iterations(ended.passes)
+            .iterations(result.epochs)
             .since(began);
-        let t = t + ended.passes * data.n_rows() as u64;
-        let model = LinearClassifier::of(ended, classes, width, t, plan.loss);
+        let t = t + result.epochs * data.n_rows() as u64;
+        let model = LinearClassifier::from_result(result, classes, width, t, options.loss);
         Ok(Fitted { model, certificate })
     }
 
-    /// The planes that steps ended at; `t` is the number of the next one.
-    pub(crate) fn of(ended: Ended, classes: &Classes, width: usize, t: u64, loss: Loss) -> Self {
-        let certainty = match loss {
-            Loss::Log => Certainty::Sigmoid,
-            Loss::ModifiedHuber => Certainty::Straight,
-            _ => Certainty::None,
+    /// The model of a finished descent; `t` is the number of the next update.
+    pub(crate) fn from_result(
+        result: SgdResult,
+        classes: &Classes,
+        width: usize,
+        t: u64,
+        loss: Loss,
+    ) -> Self {
+        let probability_link = match loss {
+            Loss::Log => ProbabilityLink::Sigmoid,
+            Loss::ModifiedHuber => ProbabilityLink::ClippedLinear,
+            _ => ProbabilityLink::None,
         };
-        let m = ended.now.constants.len();
-        let to_rows =
-            |plain: &Plain| Matrix::from_shape_fn((m, width), |(k, j)| plain.cells[j * m + k]);
-        let planes = ended.mean.as_ref().unwrap_or(&ended.now);
-        let last = ended.mean.is_some().then(|| LastClassifier {
-            last_coefficients: to_rows(&ended.now),
-            last_intercepts: ended.now.constants.clone(),
+        let m = result.weights.intercepts.len();
+        let to_rows = |plain: &LinearWeights| {
+            Matrix::from_shape_fn((m, width), |(k, j)| plain.coefficients[j * m + k])
+        };
+        let fitted = result.fitted();
+        let last = result.average.is_some().then(|| LastClassifier {
+            last_coefficients: to_rows(&result.weights),
+            last_intercepts: result.weights.intercepts.clone(),
         });
         LinearClassifier {
             classes: classes.clone(),
-            coefficients: to_rows(planes),
-            intercepts: planes.constants.clone(),
-            n_iter: ended.passes,
+            coefficients: to_rows(fitted),
+            intercepts: fitted.intercepts.clone(),
+            n_iter: result.epochs,
             t,
             last,
-            certainty,
+            probability_link,
             by_feature: Cached::default(),
             kind: PhantomData,
         }
     }
 
-    /// Whether it says how sure it is: where its loss was `log_loss` or `modified_huber`.
+    /// Whether the loss gives probabilities: `log_loss` and `modified_huber` do.
     pub fn has_probabilities(&self) -> bool {
-        self.certainty != Certainty::None
+        self.probability_link != ProbabilityLink::None
     }
 
     fn by_feature(&self) -> Vec<f64> {
@@ -146,69 +154,69 @@ impl<K> LinearClassifier<K> {
     }
 }
 
-/// Where `m` planes begin that have seen no row.
-pub(crate) fn at_zero(width: usize, m: usize) -> Start {
-    let now = Plain { cells: vec![0.0; width * m], constants: vec![0.0; m] };
-    Start { now, mean: None, t: 1 }
+/// The zero weights of `m` n_outputs before the first update.
+pub(crate) fn zero_start(width: usize, m: usize) -> Start {
+    let weights = LinearWeights { coefficients: vec![0.0; width * m], intercepts: vec![0.0; m] };
+    Start { weights, average: None, t: 1 }
 }
 
-/// Where a model stands.
-fn at<K>(
+/// The state of a model.
+fn start_from<K>(
     model: Option<&LinearClassifier<K>>,
     classes: &Classes,
     width: usize,
     m: usize,
 ) -> Result<Start> {
-    let Some(model) = model else { return Ok(at_zero(width, m)) };
+    let Some(model) = model else { return Ok(zero_start(width, m)) };
     if model.coefficients.ncols() != width {
         return Err(Error::Columns { found: width, expected: model.coefficients.ncols() });
     }
     if &model.classes != classes {
         return Err(Error::Merge { why: "the classes differ from those of the model".into() });
     }
-    let plain = |coefficients: &Matrix, constants: &[f64]| Plain {
-        cells: coefficients.t().iter().copied().collect(),
-        constants: constants.to_vec(),
+    let by_feature = |coefficients: &Matrix, intercepts: &[f64]| LinearWeights {
+        coefficients: coefficients.t().iter().copied().collect(),
+        intercepts: intercepts.to_vec(),
     };
-    let shown = plain(&model.coefficients, &model.intercepts);
+    let reported = by_feature(&model.coefficients, &model.intercepts);
     Ok(match &model.last {
         Some(last) => {
-            let now = plain(&last.last_coefficients, &last.last_intercepts);
-            Start { now, mean: Some(shown), t: model.t }
+            let weights = by_feature(&last.last_coefficients, &last.last_intercepts);
+            Start { weights, average: Some(reported), t: model.t }
         }
-        None => Start { now: shown, mean: None, t: model.t },
+        None => Start { weights: reported, average: None, t: model.t },
     })
 }
 
-/// How much the rows of each class count; by their numbers, not by their weights.
-pub(crate) fn factors(
+/// The weight of each class in the loss. `balanced` counts rows, not sample weights, as scikit-learn does.
+pub(crate) fn class_factors(
     weight: Option<&ClassWeight>,
     codes: &[u32],
     classes: &Classes,
-    once: bool,
+    single_epoch: bool,
 ) -> Result<Vec<f64>> {
-    if once && weight == Some(&ClassWeight::Rule(ClassWeightRule::Balanced)) {
+    if single_epoch && weight == Some(&ClassWeight::Rule(ClassWeightRule::Balanced)) {
         return Err(Error::Parameter {
             name: "class_weight".into(),
             found: "balanced".into(),
-            expected: "weights by class where rows come in parts: no part knows all of them".into(),
+            expected: "a weight per class if rows are learned in parts: no part knows the class frequencies".into(),
         });
     }
     let mut counts = vec![0.0; classes.len()];
     codes.iter().for_each(|c| counts[*c as usize] += 1.0);
-    let factors = ClassWeight::factors(weight, classes, &counts)?;
+    let class_weights = ClassWeight::factors(weight, classes, &counts)?;
     let mut present = (0..classes.len()).filter(|c| counts[*c] > 0.0);
-    if let (Some(only), None, false) = (present.next(), present.next(), once) {
+    if let (Some(only), None, false) = (present.next(), present.next(), single_epoch) {
         return Err(Error::OneClass { class: classes.label(only as u32).to_string() });
     }
-    Ok(factors)
+    Ok(class_weights)
 }
 
-pub(crate) fn outputs(n_classes: usize) -> usize {
+pub(crate) fn n_outputs(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 
-fn side(class: usize) -> f64 {
+fn class_sign(class: usize) -> f64 {
     if class == 1 { 1.0 } else { -1.0 }
 }
 
@@ -222,12 +230,18 @@ impl<K> Check for LinearClassifier<K> {
         };
         let last = |last: &LastClassifier| fits(&last.last_coefficients, &last.last_intercepts);
         let fits = self.classes.len() >= 2
-            && m == outputs(self.classes.len())
+            && m == n_outputs(self.classes.len())
             && width >= 1
             && self.t >= 1
             && fits(&self.coefficients, &self.intercepts)
             && self.last.as_ref().is_none_or(last);
-        if fits { Ok(()) } else { Err(Error::File("planes that no rows could give".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File(
+                "linear classifier with inconsistent shapes or non-finite weights".into(),
+            ))
+        }
     }
 }
 
@@ -255,23 +269,22 @@ impl<K: Send + Sync> Classifier for LinearClassifier<K> {
         self.coefficients.ncols()
     }
 
-    /// The decision about each class; of two classes, for the second and against the first.
+    /// The decision value of each class; for two classes, `−z` and `z`.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         let decisions = self.decisions(x)?;
         if self.intercepts.len() > 1 {
             return Ok(decisions);
         }
-        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| side(c) * decisions[[i, 0]]))
+        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| class_sign(c) * decisions[[i, 0]]))
     }
 }
 
 impl<K: Send + Sync> Probabilistic for LinearClassifier<K> {
-    /// The probabilities of the planes, made to add up to one (Zadrozny & Elkan 2002); where all of them
-    /// are zero, all classes are the same.
+    /// One-vs-rest probabilities, normalized to sum to one (Zadrozny & Elkan 2002); uniform if all of them are zero.
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
         let mut scores = self.scores(x)?;
-        let log_probability = |z: f64| match self.certainty {
-            Certainty::Straight => (0.5 * (z.clamp(-1.0, 1.0) + 1.0)).ln(),
+        let log_probability = |z: f64| match self.probability_link {
+            ProbabilityLink::ClippedLinear => (0.5 * (z.clamp(-1.0, 1.0) + 1.0)).ln(),
             _ => -Loss::Log.value(1.0, z),
         };
         for mut row in scores.outer_iter_mut() {
@@ -291,12 +304,13 @@ impl<K: Send + Sync> AdditiveScores for LinearClassifier<K> {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();
-        // The one row of two classes speaks for the second and against the first.
-        let part = |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, side(c)) };
+        // For two classes, the one row of weights has sign +1 for the second class and −1 for the first.
+        let part =
+            |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, class_sign(c)) };
         let starts = (0..k).map(|c| part(c).1 * self.intercepts[part(c).0]).collect();
         let terms = Matrix::from_shape_fn((row.len(), k), |(j, c)| {
-            let (place, sign) = part(c);
-            sign * self.coefficients[[place, j]] * row[j]
+            let (k, sign) = part(c);
+            sign * self.coefficients[[k, j]] * row[j]
         });
         Ok((starts, terms))
     }

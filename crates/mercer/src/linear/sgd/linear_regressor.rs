@@ -1,10 +1,10 @@
-//! A plane through numbers that was found by steps.
+//! Linear regressor trained by stochastic gradient descent.
 
-use super::descent::{Aims, Ended, Start, descend};
+use super::descent::{SgdResult, SgdTargets, Start, minimize};
 use super::duality_gap::certificate;
-use super::linear_classifier::{Begin, at_zero};
-use super::rows::Asked;
-use super::weights::Plain;
+use super::lazy_weights::LinearWeights;
+use super::linear_classifier::{Initialization, zero_start};
+use super::options::SgdParams;
 use crate::explain::Terms;
 use crate::linear::svc::check_rows;
 use crate::linear::weighted_sums;
@@ -12,46 +12,46 @@ use crate::prelude::*;
 use std::marker::PhantomData;
 use std::time::Instant;
 
-/// A plane of an estimator `K`.
+/// A linear regressor of estimator `K`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearRegressor<K> {
     /// The weights.
     pub coefficients: Vec<f64>,
-    /// The constant term.
+    /// The intercept.
     pub intercepts: Vec<f64>,
-    /// Where the columns stand on average.
+    /// The weighted column means of the training data.
     pub means: Vec<f64>,
-    /// The weight of the rows those are averages of.
+    /// The total sample weight of the training data.
     pub weight: f64,
-    /// Passes over the rows.
+    /// Epochs.
     pub n_iter: u64,
-    /// Rows looked at, and one: the number of the next step.
+    /// The number of the next update, counted from one.
     pub t: u64,
-    /// Where the weights are means: the ones that step.
+    /// For averaged SGD: the weights of the last update, from which training continues.
     pub last: Option<LastRegressor>,
     #[serde(skip)]
     kind: PhantomData<K>,
 }
 
-/// A plane as the last step left it.
+/// The weights after the last update, before averaging.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LastRegressor {
     /// The weights.
     pub last_coefficients: Vec<f64>,
-    /// The constant term.
+    /// The intercept.
     pub last_intercepts: Vec<f64>,
 }
 
 impl<K> LinearRegressor<K> {
-    /// Learns rows.
+    /// Fits the rows in memory.
     ///
     /// # Errors
-    /// If the rows cannot be learned from.
-    pub(crate) fn learn(
-        asked: &Asked,
-        from: Begin<'_, Self>,
+    /// If the data or parameters are invalid, or the weights diverge.
+    pub(crate) fn fit_in_memory(
+        params: &SgdParams,
+        from: Initialization<'_, Self>,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self>> {
@@ -59,26 +59,27 @@ impl<K> LinearRegressor<K> {
         let y = data.number_target()?;
         check_rows(data)?;
         let width = data.n_columns();
-        let (once, before) = match from {
-            Begin::Start(_) => (false, None),
-            Begin::On(model) => (true, model),
+        let (single_epoch, before) = match from {
+            Initialization::Fresh(_) => (false, None),
+            Initialization::Continue(model) => (true, model),
         };
         let start = match from {
-            Begin::Start(model) => Start { mean: None, t: 1, ..at(model, width)? },
-            Begin::On(model) => at(model, width)?,
+            Initialization::Fresh(model) => {
+                Start { average: None, t: 1, ..start_from(model, width)? }
+            }
+            Initialization::Continue(model) => start_from(model, width)?,
         };
         let t = start.t;
-        let plan = asked.plan(data.rows(), once)?;
-        let ground = asked.ground(data, Aims::Numbers(y), 1, monitor)?;
-        let ended = descend(&plan, &ground, start, monitor)?;
-        let plane = ended.mean.as_ref().unwrap_or(&ended.now);
-        let certificate = certificate(&plan, &ground, &ended, plane)
+        let options = params.options(data.rows(), single_epoch)?;
+        let training = params.training_data(data, SgdTargets::Regression(y), 1, monitor)?;
+        let result = minimize(&options, &training, start, monitor)?;
+        let certificate = certificate(&options, &training, &result)
             .rows(data.n_rows() as u64)
-            .iterations(ended.passes)
+            .iterations(result.epochs)
             .since(began);
-        let weights: Vec<f64> = (0..data.n_rows()).map(|i| ground.weight(i)).collect();
-        let mut sums = vec![0.0; ground.design.n_weights()];
-        ground.design.back(&weights, 1, &mut sums);
+        let weights: Vec<f64> = (0..data.n_rows()).map(|i| training.sample_weight(i)).collect();
+        let mut sums = vec![0.0; training.design.n_weights()];
+        training.design.back(&weights, 1, &mut sums);
         let mut weight: f64 = weights.iter().sum();
         if let Some(before) = before {
             let sums = sums.iter_mut().zip(&before.means);
@@ -86,54 +87,63 @@ impl<K> LinearRegressor<K> {
             weight += before.weight;
         }
         sums.truncate(width);
-        let t = t + ended.passes * data.n_rows() as u64;
-        Ok(Fitted { model: LinearRegressor::of(ended, At { sums, weight, t }), certificate })
+        let t = t + result.epochs * data.n_rows() as u64;
+        Ok(Fitted {
+            model: LinearRegressor::from_result(
+                result,
+                TrainingTotals { column_sums: sums, weight, t },
+            ),
+            certificate,
+        })
     }
 
-    /// The plane that steps ended at.
-    pub(crate) fn of(ended: Ended, at: At) -> Self {
-        let plane = ended.mean.as_ref().unwrap_or(&ended.now);
-        let last = ended.mean.is_some().then(|| LastRegressor {
-            last_coefficients: ended.now.cells.clone(),
-            last_intercepts: ended.now.constants.clone(),
+    /// The model of a finished descent.
+    pub(crate) fn from_result(result: SgdResult, totals: TrainingTotals) -> Self {
+        let fitted = result.fitted();
+        let last = result.average.is_some().then(|| LastRegressor {
+            last_coefficients: result.weights.coefficients.clone(),
+            last_intercepts: result.weights.intercepts.clone(),
         });
         LinearRegressor {
-            coefficients: plane.cells.clone(),
-            intercepts: plane.constants.clone(),
-            means: at.sums.iter().map(|sum| sum / at.weight).collect(),
-            weight: at.weight,
-            n_iter: ended.passes,
-            t: at.t,
+            coefficients: fitted.coefficients.clone(),
+            intercepts: fitted.intercepts.clone(),
+            means: totals.column_sums.iter().map(|sum| sum / totals.weight).collect(),
+            weight: totals.weight,
+            n_iter: result.epochs,
+            t: totals.t,
             last,
             kind: PhantomData,
         }
     }
 }
 
-/// The rows that a plane was learned from.
-pub(crate) struct At {
+/// Totals of the training data.
+pub(crate) struct TrainingTotals {
     /// The weighted sum of each column.
-    pub sums: Vec<f64>,
-    /// The weight of all rows.
+    pub column_sums: Vec<f64>,
+    /// The sum of the sample weights.
     pub weight: f64,
-    /// The number of the next step.
+    /// The number of the next update.
     pub t: u64,
 }
 
-/// Where a model stands.
-fn at<K>(model: Option<&LinearRegressor<K>>, width: usize) -> Result<Start> {
-    let Some(model) = model else { return Ok(at_zero(width, 1)) };
+/// The state of a model.
+fn start_from<K>(model: Option<&LinearRegressor<K>>, width: usize) -> Result<Start> {
+    let Some(model) = model else { return Ok(zero_start(width, 1)) };
     if model.coefficients.len() != width {
         return Err(Error::Columns { found: width, expected: model.coefficients.len() });
     }
-    let shown = Plain { cells: model.coefficients.clone(), constants: model.intercepts.clone() };
+    let reported = LinearWeights {
+        coefficients: model.coefficients.clone(),
+        intercepts: model.intercepts.clone(),
+    };
     Ok(match &model.last {
         Some(last) => {
-            let cells = last.last_coefficients.clone();
-            let now = Plain { cells, constants: last.last_intercepts.clone() };
-            Start { now, mean: Some(shown), t: model.t }
+            let coefficients = last.last_coefficients.clone();
+            let weights = LinearWeights { coefficients, intercepts: last.last_intercepts.clone() };
+            Start { weights, average: Some(reported), t: model.t }
         }
-        None => Start { now: shown, mean: None, t: model.t },
+        None => Start { weights: reported, average: None, t: model.t },
     })
 }
 
@@ -153,7 +163,13 @@ impl<K> Check for LinearRegressor<K> {
             && self.means.len() == width
             && self.means.iter().chain([&self.weight]).all(|x| x.is_finite())
             && self.last.as_ref().is_none_or(last);
-        if fits { Ok(()) } else { Err(Error::File("a plane that no rows could give".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File(
+                "linear regressor with inconsistent shapes or non-finite weights".into(),
+            ))
+        }
     }
 }
 

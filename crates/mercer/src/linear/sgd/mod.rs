@@ -1,14 +1,42 @@
-//! Linear models that learn one row at a time: the perceptron, stochastic gradients, passive-aggressive
-//! steps. They can go on at any time, and another order of the rows gives another model.
+//! Linear models trained by stochastic gradient descent (SGD): `SgdClassifier`, `SgdRegressor`, the perceptron and
+//! passive-aggressive algorithms.
+//!
+//! All of them run [`descent`] with their own loss and learning rate schedule. They support `partial_fit`, and the
+//! fitted model depends on the order of the rows.
 
-/// The ways to learn of an estimator by rows: afresh, from another model's weights, on, and in parts.
-macro_rules! by_rows {
+/// The [`SgdParams`](options::SgdParams) of an estimator: the listed fields, and those that all of them have.
+macro_rules! sgd_params {
+    ($self:ident; $($field:ident: $value:expr),* $(,)?) => {
+        SgdParams {
+            $($field: $value,)*
+            fit_intercept: $self.fit_intercept,
+            intercept_decay: $self.intercept_decay,
+            average: $self.average,
+            max_iter: $self.max_iter,
+            tol: $self.tol,
+            n_iter_no_change: $self.n_iter_no_change,
+            shuffle: $self.shuffle,
+            random_state: $self.random_state,
+            validation: $self.early_stopping.then_some($self.validation_fraction),
+        }
+    };
+}
+
+/// Implements [`Fit`](crate::model::Fit) by stochastic gradient descent: a new fit, a warm start, `partial_fit` and an
+/// out-of-core fit.
+macro_rules! fit_by_sgd {
     ($Params:ty => $Model:ty) => {
         impl Fit for $Params {
             type Model = $Model;
 
             fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<$Model>> {
-                self.learn(Begin::Start(None), data, monitor)
+                self.check()?;
+                <$Model>::fit_in_memory(
+                    &self.sgd_params(),
+                    Initialization::Fresh(None),
+                    data,
+                    monitor,
+                )
             }
 
             fn fit_from(
@@ -17,7 +45,9 @@ macro_rules! by_rows {
                 data: &Dataset<'_>,
                 monitor: &Monitor<'_>,
             ) -> Result<Fitted<$Model>> {
-                self.learn(Begin::Start(Some(start)), data, monitor)
+                self.check()?;
+                let from = Initialization::Fresh(Some(start));
+                <$Model>::fit_in_memory(&self.sgd_params(), from, data, monitor)
             }
 
             fn learn_on(
@@ -26,11 +56,14 @@ macro_rules! by_rows {
                 data: &Dataset<'_>,
                 monitor: &Monitor<'_>,
             ) -> Result<Fitted<$Model>> {
-                self.learn(Begin::On(before), data, monitor)
+                self.check()?;
+                let from = Initialization::Continue(before);
+                <$Model>::fit_in_memory(&self.sgd_params(), from, data, monitor)
             }
 
             fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<$Model>> {
-                self.begin_parts(shape)
+                self.check()?;
+                <$Model>::fit_out_of_core(self.sgd_params(), shape)
             }
         }
     };
@@ -38,16 +71,16 @@ macro_rules! by_rows {
 
 mod descent;
 mod duality_gap;
+mod lazy_weights;
 mod learning_rate;
 mod linear_classifier;
 mod linear_regressor;
 mod loss;
+mod options;
 mod out_of_core;
 mod passive_aggressive;
 mod perceptron;
-mod rows;
-mod sgd;
-mod weights;
+mod stochastic_gradient;
 
 pub use learning_rate::{Average, LearningRate};
 pub use linear_classifier::LinearClassifier;
@@ -58,4 +91,4 @@ pub use passive_aggressive::{
     PassiveAggressiveRegressionLoss, PassiveAggressiveRegressor, PassiveAggressiveRegressorModel,
 };
 pub use perceptron::{Perceptron, PerceptronModel};
-pub use sgd::{SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel};
+pub use stochastic_gradient::{SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel};

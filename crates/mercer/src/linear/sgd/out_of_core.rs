@@ -1,49 +1,48 @@
-//! Rows that come in parts, pass after pass: for rows that are too many to be held together.
+//! Out-of-core stochastic gradient descent: several epochs over data that is read in parts.
 //!
-//! The steps are those of `descent.rs`, in the order of the parts; where rows are shuffled, they are within
-//! each part. A pass is judged by the losses that its rows had when they came.
+//! The updates are those of `descent.rs` in the order of the parts; shuffling permutes the rows within each part.
+//! Convergence is tested on the mean loss of an epoch, each row evaluated before its update.
 
-use super::descent::{Aims, Descent, Ended, SgdOptions, Start};
-use super::linear_classifier::{LinearClassifier, at_zero, factors, outputs};
-use super::linear_regressor::{At, LinearRegressor};
-use super::rows::Asked;
-use crate::data::ClassWeight;
+use super::descent::{Descent, SgdOptions, SgdResult, SgdTargets, Start};
+use super::linear_classifier::{LinearClassifier, class_factors, n_outputs, zero_start};
+use super::linear_regressor::{LinearRegressor, TrainingTotals};
+use super::options::SgdParams;
 use crate::data::design_matrix::{DesignMatrix, RowCells};
 use crate::model::{BoxedParts, Certificate, InParts, Shape, Stop};
 use crate::prelude::*;
 use std::marker::PhantomData;
 use std::time::Instant;
 
-/// Steps under way over parts.
-struct Walk {
-    asked: Asked,
-    plan: SgdOptions,
+/// The state of a fit between parts.
+struct OutOfCoreSgd {
+    params: SgdParams,
+    options: SgdOptions,
     descent: Descent,
-    n_planes: usize,
+    n_outputs: usize,
     width: usize,
-    /// Rows of the first pass.
+    /// The number of rows, counted in the first epoch.
     n_rows: u64,
-    in_first_pass: bool,
-    /// Whether a pass is under way.
-    walks: bool,
+    in_first_epoch: bool,
+    /// Whether an epoch has begun.
+    in_epoch: bool,
     began: Instant,
 }
 
-impl Walk {
-    fn new(asked: Asked, shape: &Shape<'_>, start: Start) -> Result<Walk> {
+impl OutOfCoreSgd {
+    fn new(params: SgdParams, shape: &Shape<'_>, start: Start) -> Result<OutOfCoreSgd> {
         if shape.n_columns == 0 {
             return Err(Error::NoFeatures);
         }
-        let plan = asked.plan_in_parts(shape.layout)?;
-        Ok(Walk {
-            n_planes: start.now.constants.len(),
-            descent: Descent::new(&plan, start),
-            asked,
-            plan,
+        let options = params.options_out_of_core(shape.layout)?;
+        Ok(OutOfCoreSgd {
+            n_outputs: start.weights.intercepts.len(),
+            descent: Descent::new(&options, start),
+            params,
+            options,
             width: shape.n_columns,
             n_rows: 0,
-            in_first_pass: true,
-            walks: false,
+            in_first_epoch: true,
+            in_epoch: false,
             began: Instant::now(),
         })
     }
@@ -51,20 +50,20 @@ impl Walk {
     fn take<'a>(
         &mut self,
         part: &Dataset<'a>,
-        aims: Aims<'a>,
+        targets: SgdTargets<'a>,
         rows: &[usize],
         monitor: &Monitor<'_>,
     ) -> Result<()> {
         if part.n_columns() != self.width {
             return Err(Error::Columns { found: part.n_columns(), expected: self.width });
         }
-        if !std::mem::replace(&mut self.walks, true) {
-            self.descent.begin_pass();
+        if !std::mem::replace(&mut self.in_epoch, true) {
+            self.descent.begin_epoch();
         }
-        let ground = self.asked.ground(part, aims, self.n_planes, monitor)?;
-        self.n_rows += if self.in_first_pass { rows.len() as u64 } else { 0 };
-        // Whoever brings the rows asks the monitor too, and ends.
-        self.descent.look_at(&self.plan, &ground, &mut rows.to_vec(), monitor);
+        let data = self.params.training_data(part, targets, self.n_outputs, monitor)?;
+        self.n_rows += if self.in_first_epoch { rows.len() as u64 } else { 0 };
+        // The caller that reads the parts asks the monitor too, and stops the fit.
+        self.descent.run_rows(&self.options, &data, &mut rows.to_vec(), monitor);
         Ok(())
     }
 
@@ -72,59 +71,61 @@ impl Walk {
         if self.n_rows == 0 {
             return Err(Error::NoRows);
         }
-        (self.in_first_pass, self.walks) = (false, false);
-        self.descent.end_pass(&self.plan, None, None)?;
-        Ok(self.descent.goes_on(&self.plan))
+        (self.in_first_epoch, self.in_epoch) = (false, false);
+        self.descent.end_epoch(&self.options, None, None)?;
+        Ok(self.descent.continues(&self.options))
     }
 
-    fn finish(mut self, stopped: Option<Stop>) -> Result<(Ended, Certificate)> {
+    fn finish(mut self, stopped: Option<Stop>) -> Result<(SgdResult, Certificate)> {
         if self.n_rows == 0 {
             return Err(if stopped.is_some() { Error::Stopped } else { Error::NoRows });
         }
-        if self.walks {
-            self.descent.end_pass(&self.plan, None, stopped)?;
+        if self.in_epoch {
+            self.descent.end_epoch(&self.options, None, stopped)?;
         }
-        let ended = self.descent.finish(stopped);
-        let converged = self.plan.tol.is_none() || ended.settled || self.plan.passes <= 1;
-        let objective = if self.plan.loss.counts_mistakes() {
-            ("mistakes in the last epoch", ended.mistakes.iter().sum::<u64>() as f64)
-        } else if self.plan.pace.rate.by_row() {
-            ("mean loss of the last epoch", ended.value)
+        let result = self.descent.finish(stopped);
+        let converged =
+            self.options.tol.is_none() || result.converged || self.options.max_epochs <= 1;
+        let objective = if self.options.loss.is_perceptron() {
+            ("mistakes in the last epoch", result.mistakes.iter().sum::<u64>() as f64)
+        } else if self.options.step_size.rate.is_passive_aggressive() {
+            ("mean loss of the last epoch", result.value)
         } else {
-            ("penalized mean loss of the last epoch", ended.value)
+            ("penalized mean loss of the last epoch", result.value)
         };
         let certificate = Certificate::iterative(converged, stopped)
             .objective(objective.0, objective.1)
-            .note(format!("{} updates", ended.updates.iter().sum::<u64>()))
+            .note(format!("{} updates", result.updates.iter().sum::<u64>()))
             .note("rows were read in blocks, in the order of the file")
             .rows(self.n_rows)
-            .iterations(ended.passes)
+            .iterations(result.epochs)
             .since(self.began);
-        Ok((ended, certificate))
+        Ok((result, certificate))
     }
 }
 
-/// Planes between classes whose rows come in parts.
+/// An out-of-core fit of a linear classifier.
 struct ClassifierParts<K> {
-    walk: Walk,
+    sgd: OutOfCoreSgd,
     classes: Classes,
-    factors: Vec<f64>,
+    class_weights: Vec<f64>,
     kind: PhantomData<K>,
 }
 
-/// Begins planes between classes.
-pub(crate) fn of_classes<K: Send + 'static>(
-    asked: Asked,
-    class_weight: Option<&ClassWeight>,
-    shape: &Shape<'_>,
-) -> Result<BoxedParts<LinearClassifier<K>>> {
-    let no_target = || Error::MissingColumn { name: "target".into() };
-    let classes = shape.classes.cloned().ok_or_else(no_target)?;
-    classes.check_several()?;
-    let factors = factors(class_weight, &[], &classes, true)?;
-    let start = at_zero(shape.n_columns, outputs(classes.len()));
-    let walk = Walk::new(asked, shape, start)?;
-    Ok(Box::new(ClassifierParts { walk, classes, factors, kind: PhantomData }))
+impl<K: Send + 'static> LinearClassifier<K> {
+    /// Begins an out-of-core fit.
+    pub(crate) fn fit_out_of_core(
+        params: SgdParams,
+        shape: &Shape<'_>,
+    ) -> Result<BoxedParts<LinearClassifier<K>>> {
+        let no_target = || Error::MissingColumn { name: "target".into() };
+        let classes = shape.classes.cloned().ok_or_else(no_target)?;
+        classes.check_several()?;
+        let class_weights = class_factors(params.class_weight.as_ref(), &[], &classes, true)?;
+        let start = zero_start(shape.n_columns, n_outputs(classes.len()));
+        let sgd = OutOfCoreSgd::new(params, shape, start)?;
+        Ok(Box::new(ClassifierParts { sgd, classes, class_weights, kind: PhantomData }))
+    }
 }
 
 impl<K: Send + 'static> InParts for ClassifierParts<K> {
@@ -132,40 +133,42 @@ impl<K: Send + 'static> InParts for ClassifierParts<K> {
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
         let (codes, _) = part.class_target()?;
-        let aims = Aims::Classes { codes, factors: self.factors.clone() };
-        self.walk.take(part, aims, rows, monitor)
+        let targets = SgdTargets::Classes { codes, class_weights: self.class_weights.clone() };
+        self.sgd.take(part, targets, rows, monitor)
     }
 
     fn end_pass(&mut self) -> Result<bool> {
-        self.walk.end_pass()
+        self.sgd.end_pass()
     }
 
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<LinearClassifier<K>>> {
-        let (loss, width) = (self.walk.plan.loss, self.walk.width);
-        let (ended, certificate) = self.walk.finish(stopped)?;
-        let t = 1 + ended.passes * certificate.rows;
-        let model = LinearClassifier::of(ended, &self.classes, width, t, loss);
+        let (loss, width) = (self.sgd.options.loss, self.sgd.width);
+        let (result, certificate) = self.sgd.finish(stopped)?;
+        let t = 1 + result.epochs * certificate.rows;
+        let model = LinearClassifier::from_result(result, &self.classes, width, t, loss);
         Ok(Fitted { model, certificate })
     }
 }
 
-/// A plane through numbers whose rows come in parts.
+/// An out-of-core fit of a linear regressor.
 struct RegressorParts<K> {
-    walk: Walk,
-    /// The weighted sums of the columns, and the weight.
-    sums: Vec<f64>,
+    sgd: OutOfCoreSgd,
+    /// The weighted column sums, and the sum of the sample weights.
+    column_sums: Vec<f64>,
     weight: f64,
     kind: PhantomData<K>,
 }
 
-/// Begins a plane through numbers.
-pub(crate) fn of_numbers<K: Send + 'static>(
-    asked: Asked,
-    shape: &Shape<'_>,
-) -> Result<BoxedParts<LinearRegressor<K>>> {
-    let walk = Walk::new(asked, shape, at_zero(shape.n_columns, 1))?;
-    let sums = vec![0.0; shape.n_columns];
-    Ok(Box::new(RegressorParts { walk, sums, weight: 0.0, kind: PhantomData }))
+impl<K: Send + 'static> LinearRegressor<K> {
+    /// Begins an out-of-core fit.
+    pub(crate) fn fit_out_of_core(
+        params: SgdParams,
+        shape: &Shape<'_>,
+    ) -> Result<BoxedParts<LinearRegressor<K>>> {
+        let sgd = OutOfCoreSgd::new(params, shape, zero_start(shape.n_columns, 1))?;
+        let column_sums = vec![0.0; shape.n_columns];
+        Ok(Box::new(RegressorParts { sgd, column_sums, weight: 0.0, kind: PhantomData }))
+    }
 }
 
 impl<K: Send + 'static> InParts for RegressorParts<K> {
@@ -173,12 +176,12 @@ impl<K: Send + 'static> InParts for RegressorParts<K> {
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
         let y = part.number_target()?;
-        if self.walk.in_first_pass {
+        if self.sgd.in_first_epoch {
             let design = DesignMatrix::reading(part.rows(), false);
             for i in rows {
                 let weight = part.weights().get(*i).copied().unwrap_or(1.0);
                 self.weight += weight;
-                let mut add = |j: usize, x: f64| self.sums[j] += weight * x;
+                let mut add = |j: usize, x: f64| self.column_sums[j] += weight * x;
                 match design.row(*i) {
                     RowCells::Dense(row) => row.iter().enumerate().for_each(|(j, x)| add(j, *x)),
                     RowCells::Sparse(columns, values) => {
@@ -187,17 +190,17 @@ impl<K: Send + 'static> InParts for RegressorParts<K> {
                 }
             }
         }
-        self.walk.take(part, Aims::Numbers(y), rows, monitor)
+        self.sgd.take(part, SgdTargets::Regression(y), rows, monitor)
     }
 
     fn end_pass(&mut self) -> Result<bool> {
-        self.walk.end_pass()
+        self.sgd.end_pass()
     }
 
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<LinearRegressor<K>>> {
-        let (ended, certificate) = self.walk.finish(stopped)?;
-        let t = 1 + ended.passes * certificate.rows;
-        let at = At { sums: self.sums, weight: self.weight, t };
-        Ok(Fitted { model: LinearRegressor::of(ended, at), certificate })
+        let (result, certificate) = self.sgd.finish(stopped)?;
+        let t = 1 + result.epochs * certificate.rows;
+        let totals = TrainingTotals { column_sums: self.column_sums, weight: self.weight, t };
+        Ok(Fitted { model: LinearRegressor::from_result(result, totals), certificate })
     }
 }

@@ -1,22 +1,20 @@
-//! The perceptron: a plane that moves towards every row on its wrong side.
+//! The perceptron (Rosenblatt 1958): `if yᵢ (w·xᵢ + b) ≤ 0 then w ← w + η yᵢ xᵢ, b ← b + η yᵢ`.
 //!
-//! `if yᵢ (w·xᵢ + b) ≤ 0 then w ← w + η yᵢ xᵢ, b ← b + η yᵢ` (Rosenblatt 1958). Where a plane with margin `γ`
-//! separates rows no longer than `R`, it makes at most `R²/γ²` mistakes (Novikoff 1962); where none does, it
-//! never comes to rest, and the mean of its planes does better than the last (Freund & Schapire 1999). Of
-//! more than two classes each has a plane against the others.
+//! If a hyperplane with margin `γ` separates rows with `‖x‖ ≤ R`, the perceptron makes at most `R²/γ²` mistakes
+//! (Novikoff 1962). If the classes are not linearly separable it does not converge, and the averaged weights
+//! classify better than the last ones (Freund & Schapire 1999). More than two classes are one-vs-rest.
 
 use super::learning_rate::{Average, LearningRate};
-use super::linear_classifier::{Begin, LinearClassifier};
+use super::linear_classifier::{Initialization, LinearClassifier};
 use super::loss::Loss;
-use super::out_of_core;
-use super::rows::Asked;
+use super::options::SgdParams;
 use crate::data::ClassWeight;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
 
 params! {
-    /// The perceptron: a plane that moves towards every row on its wrong side.
+    /// Perceptron: a linear classifier updated on each misclassified row.
     pub struct Perceptron {
         /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
         /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
@@ -57,12 +55,12 @@ params! {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfPerceptron;
 
-/// The planes of a perceptron.
+/// A fitted perceptron.
 pub type PerceptronModel = LinearClassifier<OfPerceptron>;
 
 impl Perceptron {
-    fn asked(&self) -> Asked {
-        Asked {
+    fn sgd_params(&self) -> SgdParams {
+        sgd_params! { self;
             loss: Loss::Hinge(0.0),
             penalty: self.penalty,
             alpha: self.alpha,
@@ -70,35 +68,12 @@ impl Perceptron {
             rate: LearningRate::Constant,
             eta0: self.eta0,
             power_t: 0.5,
-            fit_intercept: self.fit_intercept,
-            intercept_decay: self.intercept_decay,
-            average: self.average,
-            max_iter: self.max_iter,
-            tol: self.tol,
-            n_iter_no_change: self.n_iter_no_change,
-            shuffle: self.shuffle,
-            random_state: self.random_state,
-            validation: self.early_stopping.then_some(self.validation_fraction),
+            class_weight: self.class_weight.clone(),
         }
-    }
-
-    fn learn(
-        &self,
-        from: Begin<'_, PerceptronModel>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<PerceptronModel>> {
-        self.check()?;
-        LinearClassifier::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
-    }
-
-    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<PerceptronModel>> {
-        self.check()?;
-        out_of_core::of_classes(self.asked(), self.class_weight.as_ref(), shape)
     }
 }
 
-by_rows!(Perceptron => PerceptronModel);
+fit_by_sgd!(Perceptron => PerceptronModel);
 
 #[cfg(test)]
 mod tests {
@@ -109,38 +84,38 @@ mod tests {
         Classes::from_names(["no", "yes"])
     }
 
-    /// Rows as they come, passes until none gains.
-    fn plain() -> Perceptron {
+    /// Rows in their given order.
+    fn unshuffled() -> Perceptron {
         Perceptron::new().shuffle(false)
     }
 
     #[test]
-    fn mistakes_move_the_plane_as_by_hand() {
-        // w = 0: row 1 (yes) on the plane, w = (2, 1), b = 1; row 2 (no): 1·2 − 1·1 + 1 = 2 > 0, a mistake,
-        // w = (1, 2), b = 0; row 3 (yes): 0·1 + 1·2 = 2 right; row 4 (no): −1·1 − 1·2 = −3 right. From then
-        // on row 1: 4, row 2: 1 − 2 = −1, so that all are right.
+    fn updates_match_a_hand_calculation() {
+        // w = 0: row 1 (yes) has decision value 0, a mistake: w = (2, 1), b = 1. Row 2 (no): 1·2 − 1·1 + 1 = 2 > 0, a
+        // mistake: w = (1, 2), b = 0. Row 3 (yes): 0·1 + 1·2 = 2, correct; row 4 (no): −1·1 − 1·2 = −3, correct. In
+        // the next epoch row 1 has 4 and row 2 has 1 − 2 = −1, so all rows are correct.
         let x = array![[2.0, 1.0], [1.0, -1.0], [0.0, 1.0], [-1.0, -1.0]];
         let (classes, codes) = (two(), [1, 0, 1, 0]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
-        let fitted = plain().fit(&data, &Monitor::quiet()).unwrap();
+        let fitted = unshuffled().fit(&data, &Monitor::quiet()).unwrap();
 
         assert_eq!(fitted.coefficients, array![[1.0, 2.0]]);
         assert_eq!(fitted.intercepts, [0.0]);
-        let told = fitted.certificate.to_string();
+        let text = fitted.certificate.to_string();
         assert_eq!(fitted.certificate.primal(), Some(0.0));
-        // The nearest row is the second, 1/√5 away; R² = 2² + 1² + 1.
-        assert!(told.contains("2 updates; separated with a margin of 0.4472"), "{told}");
-        assert!(told.contains("bounds the updates by 30 (Novikoff)"), "{told}");
+        // The closest row is the second, at distance 1/√5; R² = 2² + 1² + 1.
+        assert!(text.contains("2 updates; separated with a margin of 0.4472"), "{text}");
+        assert!(text.contains("bounds the updates by 30 (Novikoff)"), "{text}");
     }
 
     #[test]
-    fn rows_no_plane_separates_are_not_said_to_be() {
+    fn inseparable_rows_have_no_margin_in_the_certificate() {
         let x = array![[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]];
         let (classes, codes) = (two(), [0, 1, 1, 0]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
-        let fitted = plain().max_iter(50).fit(&data, &Monitor::quiet()).unwrap();
+        let fitted = unshuffled().max_iter(50).fit(&data, &Monitor::quiet()).unwrap();
 
         let certificate = &fitted.certificate;
         assert!(certificate.primal().unwrap() > 0.0);
@@ -148,13 +123,13 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_of_planes_is_kept_and_the_last_goes_on() {
-        // One column: planes after each row are (2, 1), (1, 0), (1, 0): the mean is (4/3, 1/3).
+    fn averaged_weights_are_reported_and_training_continues_from_the_last() {
+        // One column: (w, b) after each row is (2, 1), (1, 0), (1, 0), with average (4/3, 1/3).
         let x = array![[2.0], [1.0], [3.0]];
         let (classes, codes) = (two(), [1, 0, 1]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
-        let averaged = plain().average(Average::Switch(true));
+        let averaged = unshuffled().average(Average::Switch(true));
         let model = averaged.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
 
         assert!((model.coefficients[[0, 0]] - 4.0 / 3.0).abs() < 1e-15);
@@ -164,12 +139,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_in_parts_are_one_pass_over_all_of_them() {
+    fn partial_fits_equal_one_epoch_over_all_rows() {
         let x = Matrix::from_shape_fn((30, 3), |(i, j)| ((i * 7 + j * 5) % 11) as f64 - 5.0);
         let codes: Vec<u32> = (0..30).map(|i| (i % 3) as u32).collect();
         let classes = Classes::from_names(["a", "b", "c"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
-        let params = plain().average(Average::From(4));
+        let params = unshuffled().average(Average::From(4));
 
         let whole = params.learn_on(None, &data, &Monitor::quiet()).unwrap().model;
         let mut parts = params.learn_on(None, &data.slice(0..7), &Monitor::quiet()).unwrap().model;
@@ -185,13 +160,13 @@ mod tests {
     }
 
     #[test]
-    fn balanced_classes_of_parts_are_refused() {
+    fn balanced_class_weights_are_refused_for_partial_fit() {
         let x = array![[1.0], [2.0]];
         let classes = two();
         let data = Dataset::classes(&x, &[0, 1], &classes).unwrap();
         let balanced = serde_json::from_value(serde_json::json!("balanced")).unwrap();
 
-        let refused = plain().class_weight(balanced).learn_on(None, &data, &Monitor::quiet());
+        let refused = unshuffled().class_weight(balanced).learn_on(None, &data, &Monitor::quiet());
 
         assert!(matches!(refused, Err(Error::Parameter { name, .. }) if name == "class_weight"));
     }

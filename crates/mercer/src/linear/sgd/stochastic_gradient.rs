@@ -1,26 +1,25 @@
-//! Stochastic gradients: linear models that follow the slope of one row after the other.
+//! Linear classification and regression by stochastic gradient descent.
 //!
-//! What is minimized, and the steps, stand at the head of `descent.rs`. With the loss `hinge` it is a linear
-//! support vector machine, with `log_loss` logistic regression, with `squared_error` ridge regression: the
-//! same optima as theirs, less exactly, in time that grows with the cells that are there and nothing else.
+//! The objective and the updates are at the head of `descent.rs`. The loss `hinge` gives a linear support vector
+//! machine, `log_loss` logistic regression and `squared_error` ridge regression: the same optimum as the dedicated
+//! solvers at lower accuracy, in time proportional to the number of nonzero cells.
 
 use super::learning_rate::{Average, LearningRate};
-use super::linear_classifier::{Begin, LinearClassifier};
+use super::linear_classifier::{Initialization, LinearClassifier};
 use super::linear_regressor::LinearRegressor;
 use super::loss::{ClassificationLoss, SgdRegressionLoss};
-use super::out_of_core;
-use super::rows::Asked;
+use super::options::SgdParams;
 use crate::data::ClassWeight;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
 
 params! {
-    /// Classes told apart by planes that follow the slope of one row after the other.
+    /// Linear classifier trained by stochastic gradient descent.
     pub struct SgdClassifier {
-        /// What a row costs: `hinge` (a linear support vector machine), `log_loss` (logistic regression),
-        /// `modified_huber`, `squared_hinge`, `perceptron`; or what it costs to miss 1 and −1:
-        /// `squared_error`, `huber`, `epsilon_insensitive`, `squared_epsilon_insensitive`.
+        /// Loss function: `hinge` (linear support vector machine), `log_loss` (logistic regression),
+        /// `modified_huber`, `squared_hinge` or `perceptron`; or a regression loss on targets ±1:
+        /// `squared_error`, `huber`, `epsilon_insensitive` or `squared_epsilon_insensitive`.
         loss: ClassificationLoss = ClassificationLoss::Hinge, OneOf(ClassificationLoss::WORDS);
         /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
         /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
@@ -67,10 +66,10 @@ params! {
 }
 
 params! {
-    /// Numbers predicted by a plane that follows the slope of one row after the other.
+    /// Linear regressor trained by stochastic gradient descent.
     pub struct SgdRegressor {
-        /// What a row costs: `squared_error`, `huber` (straight beyond `epsilon`), `epsilon_insensitive`,
-        /// `squared_epsilon_insensitive`.
+        /// Loss function: `squared_error`, `huber` (linear for residuals beyond `epsilon`),
+        /// `epsilon_insensitive` or `squared_epsilon_insensitive`.
         loss: SgdRegressionLoss = SgdRegressionLoss::SquaredError, OneOf(SgdRegressionLoss::WORDS);
         /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
         /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
@@ -118,19 +117,19 @@ params! {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfSgdClassifier;
 
-/// The planes that stochastic gradients came to.
+/// A linear classifier trained by stochastic gradient descent.
 pub type SgdClassifierModel = LinearClassifier<OfSgdClassifier>;
 
 /// The estimator of [`SgdRegressorModel`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfSgdRegressor;
 
-/// The plane that stochastic gradients came to.
+/// A linear regressor trained by stochastic gradient descent.
 pub type SgdRegressorModel = LinearRegressor<OfSgdRegressor>;
 
 impl SgdClassifier {
-    fn asked(&self) -> Asked {
-        Asked {
+    fn sgd_params(&self) -> SgdParams {
+        sgd_params! { self;
             loss: self.loss.with(self.epsilon),
             penalty: self.penalty,
             alpha: self.alpha,
@@ -138,37 +137,14 @@ impl SgdClassifier {
             rate: self.learning_rate,
             eta0: self.eta0,
             power_t: self.power_t,
-            fit_intercept: self.fit_intercept,
-            intercept_decay: self.intercept_decay,
-            average: self.average,
-            max_iter: self.max_iter,
-            tol: self.tol,
-            n_iter_no_change: self.n_iter_no_change,
-            shuffle: self.shuffle,
-            random_state: self.random_state,
-            validation: self.early_stopping.then_some(self.validation_fraction),
+            class_weight: self.class_weight.clone(),
         }
-    }
-
-    fn learn(
-        &self,
-        from: Begin<'_, SgdClassifierModel>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<SgdClassifierModel>> {
-        self.check()?;
-        LinearClassifier::learn(&self.asked(), self.class_weight.as_ref(), from, data, monitor)
-    }
-
-    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdClassifierModel>> {
-        self.check()?;
-        out_of_core::of_classes(self.asked(), self.class_weight.as_ref(), shape)
     }
 }
 
 impl SgdRegressor {
-    fn asked(&self) -> Asked {
-        Asked {
+    fn sgd_params(&self) -> SgdParams {
+        sgd_params! { self;
             loss: self.loss.with(self.epsilon),
             penalty: self.penalty,
             alpha: self.alpha,
@@ -176,36 +152,13 @@ impl SgdRegressor {
             rate: self.learning_rate,
             eta0: self.eta0,
             power_t: self.power_t,
-            fit_intercept: self.fit_intercept,
-            intercept_decay: self.intercept_decay,
-            average: self.average,
-            max_iter: self.max_iter,
-            tol: self.tol,
-            n_iter_no_change: self.n_iter_no_change,
-            shuffle: self.shuffle,
-            random_state: self.random_state,
-            validation: self.early_stopping.then_some(self.validation_fraction),
+            class_weight: None,
         }
-    }
-
-    fn learn(
-        &self,
-        from: Begin<'_, SgdRegressorModel>,
-        data: &Dataset<'_>,
-        monitor: &Monitor<'_>,
-    ) -> Result<Fitted<SgdRegressorModel>> {
-        self.check()?;
-        LinearRegressor::learn(&self.asked(), from, data, monitor)
-    }
-
-    fn begin_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<SgdRegressorModel>> {
-        self.check()?;
-        out_of_core::of_numbers(self.asked(), shape)
     }
 }
 
-by_rows!(SgdClassifier => SgdClassifierModel);
-by_rows!(SgdRegressor => SgdRegressorModel);
+fit_by_sgd!(SgdClassifier => SgdClassifierModel);
+fit_by_sgd!(SgdRegressor => SgdRegressorModel);
 
 #[cfg(test)]
 mod tests {
@@ -224,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_holds_the_optimum_of_logistic_regression() {
+    fn duality_gap_contains_the_optimum_of_logistic_regression() {
         let (x, codes, _) = rows(400, 3);
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -250,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_holds_the_optimum_of_ridge_regression() {
+    fn duality_gap_contains_the_optimum_of_ridge_regression() {
         let (x, _, y) = rows(300, 4);
         let data = Dataset::numbers(&x, &y).unwrap();
         let alpha = 0.1;
@@ -274,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn absolute_prices_leave_weights_at_zero() {
+    fn l1_penalty_gives_sparse_weights() {
         let (x, codes, _) = rows(200, 5);
         let mut random = Random::new(1);
         let noisy =
@@ -295,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_run_away_are_an_error_with_advice() {
+    fn divergence_is_an_error() {
         let x = Matrix::from_elem((10, 2), 1e100);
         let y: Vec<f64> = (0..10).map(f64::from).collect();
 
@@ -306,18 +259,19 @@ mod tests {
     }
 
     #[test]
-    fn rows_kept_to_judge_end_the_passes() {
+    fn early_stopping_ends_the_fit() {
         let (x, codes, y) = rows(200, 6);
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
-        let numbers = Dataset::numbers(&x, &y).unwrap();
+        let regression = Dataset::numbers(&x, &y).unwrap();
 
-        let sides = SgdClassifier::new().early_stopping(true).fit(&data, &Monitor::quiet());
-        let plane = SgdRegressor::new().early_stopping(true).fit(&numbers, &Monitor::quiet());
+        let classifier = SgdClassifier::new().early_stopping(true).fit(&data, &Monitor::quiet());
+        let regressor =
+            SgdRegressor::new().early_stopping(true).fit(&regression, &Monitor::quiet());
         let refused =
             SgdClassifier::new().early_stopping(true).learn_on(None, &data, &Monitor::quiet());
 
-        assert!(sides.unwrap().n_iter < 1000 && plane.unwrap().n_iter < 1000);
+        assert!(classifier.unwrap().n_iter < 1000 && regressor.unwrap().n_iter < 1000);
         assert!(matches!(refused, Err(Error::Parameter { name, .. }) if name == "early_stopping"));
     }
 }

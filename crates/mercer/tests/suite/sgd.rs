@@ -1,4 +1,4 @@
-//! Learners that look at one row at a time, against scikit-learn's steps over rows as they come.
+//! Estimators trained by stochastic gradient descent, against the updates of scikit-learn on unshuffled rows.
 
 use crate::cases::{repository_file, sparse};
 use mercer::catalog::{AnyModel, Capability, Estimator};
@@ -43,8 +43,8 @@ impl Case {
     }
 }
 
-/// The weights one plane after the other, the constant terms, the passes and steps.
-fn planes(model: &AnyModel) -> (Vec<f64>, Vec<f64>, u64, u64) {
+/// The coefficients, the intercepts, the number of epochs and the number of the next update.
+fn state(model: &AnyModel) -> (Vec<f64>, Vec<f64>, u64, u64) {
     match model {
         AnyModel::Perceptron(m) => {
             (m.coefficients.iter().copied().collect(), m.intercepts.clone(), m.n_iter, m.t)
@@ -59,12 +59,12 @@ fn planes(model: &AnyModel) -> (Vec<f64>, Vec<f64>, u64, u64) {
         AnyModel::PassiveAggressiveRegressor(m) => {
             (m.coefficients.clone(), m.intercepts.clone(), m.n_iter, m.t)
         }
-        other => panic!("{} does not step", other.id()),
+        other => panic!("{} is not trained by SGD", other.id()),
     }
 }
 
 #[test]
-fn steps_over_rows_as_they_come_are_scikit_learns() {
+fn unshuffled_updates_match_scikit_learn() {
     let golden: Golden =
         serde_json::from_str(&repository_file("testdata/golden/online.json")).unwrap();
     assert!(golden.source.starts_with("scikit-learn"));
@@ -73,8 +73,8 @@ fn steps_over_rows_as_they_come_are_scikit_learns() {
         let what = format!("{} {} {:?} sparse {}", case.kind, case.rows, case.params, case.sparse);
         let width = rows.x[0].len();
         let x = Matrix::from_shape_vec((rows.x.len(), width), rows.x.concat()).unwrap();
-        let thin = sparse(&x);
-        let cells = if case.sparse { Rows::from(&thin) } else { Rows::from(&x) };
+        let csr = sparse(&x);
+        let cells = if case.sparse { Rows::from(&csr) } else { Rows::from(&x) };
         let codes: Vec<u32> = rows.y.iter().map(|y| *y as u32).collect();
         let n_classes = i64::from(*codes.iter().max().unwrap()) + 1;
         let classes = Classes::new((0..n_classes).map(Label::Int).collect());
@@ -99,15 +99,15 @@ fn steps_over_rows_as_they_come_are_scikit_learns() {
             estimator.fit(&data, &Monitor::quiet()).unwrap()
         };
 
-        let (weights, constants, n_iter, t) = planes(&fitted.model);
+        let (coefficients, intercepts, n_iter, t) = state(&fitted.model);
         let tolerance = if case.kind == "perceptron" { 1e-10 } else { 1e-8 };
         let near = |a: f64, b: f64| (a - b).abs() <= tolerance * b.abs().max(1.0);
         assert_eq!((n_iter, t), (case.n_iter, case.t), "{what}");
-        for (a, b) in weights.iter().zip(case.coefficients.iter().flatten()) {
-            assert!(near(*a, *b), "{what}: weight {a}, golden {b}");
+        for (a, b) in coefficients.iter().zip(case.coefficients.iter().flatten()) {
+            assert!(near(*a, *b), "{what}: coefficient {a}, golden {b}");
         }
-        for (a, b) in constants.iter().zip(&case.intercepts) {
-            assert!(near(*a, *b), "{what}: constant {a}, golden {b}");
+        for (a, b) in intercepts.iter().zip(&case.intercepts) {
+            assert!(near(*a, *b), "{what}: intercept {a}, golden {b}");
         }
         let model = fitted.as_model();
         assert_eq!(model.probabilistic().is_some(), case.proba.is_some(), "{what}");
@@ -122,7 +122,7 @@ fn steps_over_rows_as_they_come_are_scikit_learns() {
 }
 
 #[test]
-fn a_deadline_midway_keeps_the_planes_and_says_so() {
+fn a_cancelled_fit_returns_the_weights_so_far() {
     let x = Matrix::from_shape_fn((4000, 20), |(i, j)| ((i * 31 + j * 17) % 23) as f64 - 11.0);
     let codes: Vec<u32> = (0..4000).map(|i| u32::from(i % 7 < 3)).collect();
     let classes = Classes::from_names(["a", "b"]);
@@ -141,45 +141,50 @@ fn a_deadline_midway_keeps_the_planes_and_says_so() {
     assert!(fitted.certificate.to_string().contains("CUT SHORT"));
 }
 
-/// Every online estimator with rows of its kind, in the order they come.
+/// Every online estimator with data for its task, unshuffled.
 fn each_online(mut check: impl FnMut(&Estimator, &Dataset<'_>, &Shape<'_>)) {
     let x = Matrix::from_shape_fn((60, 4), |(i, j)| ((i * 7 + j * 5) % 11) as f64 / 5.0 - 1.0);
     let codes: Vec<u32> = (0..60).map(|i| ((i * 7) % 11 / 4) as u32).collect();
     let y: Vec<f64> = x.outer_iter().map(|row| row[0] - 0.5 * row[2]).collect();
     let classes = Classes::from_names(["a", "b", "c"]);
-    let by_class = Dataset::classes(&x, &codes, &classes).unwrap();
-    let by_number = Dataset::numbers(&x, &y).unwrap();
+    let classification = Dataset::classes(&x, &codes, &classes).unwrap();
+    let regression = Dataset::numbers(&x, &y).unwrap();
     let layout = mercer_num::parallel::Layout::Dense;
     for card in mercer::catalog::CATALOG.iter().filter(|card| card.can(Capability::Online)) {
         let estimator = Estimator::from_id(card.id).unwrap().set("shuffle", json!(false)).unwrap();
         if card.can(Capability::Regressor) {
-            check(&estimator, &by_number, &Shape { classes: None, n_columns: 4, layout });
+            check(&estimator, &regression, &Shape { classes: None, n_columns: 4, layout });
         } else {
-            check(&estimator, &by_class, &Shape { classes: Some(&classes), n_columns: 4, layout });
+            check(
+                &estimator,
+                &classification,
+                &Shape { classes: Some(&classes), n_columns: 4, layout },
+            );
         }
     }
 }
 
 #[test]
-fn rows_in_parts_are_learned_as_rows_together() {
+fn out_of_core_fits_equal_fits_in_memory() {
     each_online(|estimator, data, shape| {
-        let together = estimator.fit(data, &Monitor::quiet()).unwrap();
+        let in_memory = estimator.fit(data, &Monitor::quiet()).unwrap();
 
         let mut learner = estimator.in_parts(shape).unwrap();
         loop {
             for range in [0..7, 7..8, 8..40, 40..60] {
-                let places: Vec<usize> = (0..range.len()).collect();
-                learner.take(&data.slice(range), &places, &Monitor::quiet()).unwrap();
+                let rows: Vec<usize> = (0..range.len()).collect();
+                learner.take(&data.slice(range), &rows, &Monitor::quiet()).unwrap();
             }
             if !learner.end_pass().unwrap() {
                 break;
             }
         }
-        let parts = learner.finish(None).unwrap();
+        let out_of_core = learner.finish(None).unwrap();
 
-        let ((a, b, passes, t), (c, d, more, u)) = (planes(&parts.model), planes(&together.model));
-        assert_eq!((passes, t), (more, u), "{}", estimator.id());
-        assert_eq!(parts.certificate.rows, 60);
+        let ((a, b, epochs, t), (c, d, expected_epochs, u)) =
+            (state(&out_of_core.model), state(&in_memory.model));
+        assert_eq!((epochs, t), (expected_epochs, u), "{}", estimator.id());
+        assert_eq!(out_of_core.certificate.rows, 60);
         for (found, expected) in a.iter().chain(&b).zip(c.iter().chain(&d)) {
             assert!((found - expected).abs() < 1e-12, "{}: {found}, {expected}", estimator.id());
         }
@@ -187,39 +192,39 @@ fn rows_in_parts_are_learned_as_rows_together() {
 }
 
 #[test]
-fn rows_at_other_places_of_a_part_have_no_say() {
+fn only_the_selected_rows_of_a_part_are_trained_on() {
     each_online(|estimator, data, shape| {
         let estimator = estimator.set("max_iter", json!(3)).unwrap();
         let even: Vec<usize> = (0..60).step_by(2).collect();
         let mut learner = estimator.in_parts(shape).unwrap();
-        let mut whole = estimator.in_parts(shape).unwrap();
+        let mut expected = estimator.in_parts(shape).unwrap();
         for i in &even {
-            whole.take(&data.slice(*i..*i + 1), &[0], &Monitor::quiet()).unwrap();
+            expected.take(&data.slice(*i..*i + 1), &[0], &Monitor::quiet()).unwrap();
         }
         learner.take(data, &even, &Monitor::quiet()).unwrap();
 
-        assert!(learner.end_pass().unwrap() && whole.end_pass().unwrap());
-        let (a, b) = (learner.finish(None).unwrap(), whole.finish(None).unwrap());
+        assert!(learner.end_pass().unwrap() && expected.end_pass().unwrap());
+        let (a, b) = (learner.finish(None).unwrap(), expected.finish(None).unwrap());
 
-        assert_eq!(planes(&a.model), planes(&b.model));
+        assert_eq!(state(&a.model), state(&b.model));
     });
 }
 
 #[test]
-fn what_needs_all_rows_is_refused_where_they_come_in_parts() {
+fn parameters_that_need_all_rows_are_refused_out_of_core() {
     let classes = Classes::from_names(["a", "b"]);
     let layout = mercer_num::parallel::Layout::Sparse;
     let shape = Shape { classes: Some(&classes), n_columns: 2, layout };
     let refused = |estimator: Estimator| estimator.in_parts(&shape).err().unwrap().to_string();
     let sgd = Estimator::from_id("sgd").unwrap();
 
-    let judged = refused(sgd.set("early_stopping", json!(true)).unwrap());
+    let early = refused(sgd.set("early_stopping", json!(true)).unwrap());
     let balanced = refused(sgd.set("class_weight", json!("balanced")).unwrap());
     let solver = refused(Estimator::from_id("linear-svc").unwrap());
 
-    assert!(judged.contains("early_stopping"), "{judged}");
+    assert!(early.contains("early_stopping"), "{early}");
     assert!(balanced.contains("class_weight"), "{balanced}");
     assert!(solver.contains("learn rows in parts"), "{solver}");
-    let mut nothing = sgd.in_parts(&shape).unwrap();
-    assert_eq!(nothing.end_pass(), Err(Error::NoRows));
+    let mut empty = sgd.in_parts(&shape).unwrap();
+    assert_eq!(empty.end_pass(), Err(Error::NoRows));
 }
