@@ -1,11 +1,11 @@
-"""Writes the golden numbers: what scikit-learn makes of the same rows.
+"""Writes reference values of naive Bayes, linear models and discriminant analysis, computed by scikit-learn.
 
 Run from the root of the repository, in any environment with the versions below:
 
     python -m venv golden && golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
     golden/bin/python testdata/golden/make.py
 
-The files are small and kept in the repository, so nobody needs scikit-learn to run the tests.
+The files are stored in the repository, so the tests do not need scikit-learn.
 """
 
 import json
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def mixed_scales():
-    """Columns whose spreads lie twelve powers of ten apart."""
+    """Columns whose standard deviations differ by twelve orders of magnitude."""
     random = np.random.default_rng(20240)
     y = random.integers(0, 4, 60)
     scales = 10.0 ** np.array([-6, -3, 0, 2, 6])
@@ -55,13 +55,13 @@ def gaussian_cases(rows):
     yield gaussian_case(rows, {})
     yield gaussian_case(rows, {"var_smoothing": 1e-3})
     yield gaussian_case(rows, {"priors": priors})
-    # scikit-learn smooths by the unweighted variance, so weighted cases go without.
+    # scikit-learn smooths by the unweighted variance, so weighted cases use no smoothing.
     yield gaussian_case(rows, {"var_smoothing": 0.0}, weighted=True)
     yield gaussian_case(rows, {"var_smoothing": 0.0, "priors": priors}, weighted=True)
 
 
 def discriminant_case(rows, estimator, params, theirs=None):
-    """``theirs`` are scikit-learn's words for our parameters, where they differ."""
+    """``theirs`` are scikit-learn's names of our parameters, where they differ."""
     x, y = rows["x"], rows["y"]
     model = estimator(**(params if theirs is None else theirs)).fit(x, y)
     some = list(range(0, len(x), len(x) // 20))
@@ -78,7 +78,7 @@ def discriminant_case(rows, estimator, params, theirs=None):
         "covariances": np.array(model.covariance_).tolist(),
     }
     if linear and hasattr(model, "scalings_"):
-        # The sign of an axis is free.
+        # The sign of an axis is arbitrary.
         case["transform"] = np.abs(model.transform(x[some])).tolist()
         case["explained_variance_ratio"] = model.explained_variance_ratio_.tolist()
     return case
@@ -104,7 +104,7 @@ def lda_cases(rows):
 
 def qda_cases(rows):
     def case(params, theirs=None):
-        # Scikit-learn calls narrow columns singular, whatever their unit: let it not.
+        # scikit-learn treats columns of small scale as singular; the tolerance prevents it.
         theirs = {**params, **(theirs or {}), "store_covariance": True, "tol": 0.0}
         return discriminant_case(rows, QuadraticDiscriminantAnalysis, params, theirs)
 
@@ -118,7 +118,7 @@ def qda_cases(rows):
 
 
 def real_rows():
-    """Rows of real numbers, each set with weights of its own."""
+    """Numeric data sets, each with its own sample weights."""
     sets = {
         "iris": load_iris(return_X_y=True),
         "wine": load_wine(return_X_y=True),
@@ -138,7 +138,7 @@ def write(name, rows, cases):
         "cases": [case for some in rows for case in cases(some)],
     }
     text = json.dumps(golden, separators=(",", ":"), default=np.ndarray.tolist)
-    # A line a case, so that a difference can be read.
+    # One line per case, so that differences are readable.
     for key in ('"rows":', '"name":'):
         text = text.replace("{" + key, "\n{" + key)
     (HERE / name).write_text(text + "\n")
@@ -169,7 +169,7 @@ def linear_cases(rows):
 
 
 def measured_rows():
-    """Rows whose last column is what is learned from the others."""
+    """Regression data sets; the last column is the target."""
     for rows in real_rows():
         if rows["name"] != "mixed scales":
             x = rows["x"]
@@ -212,7 +212,7 @@ def logistic_cases(rows):
 
 
 def two_of_three(rows):
-    """The same rows, and those of two classes only."""
+    """The same data sets, and the rows of two classes only."""
     for one in rows:
         if one["name"] != "mixed scales":
             yield one
@@ -224,6 +224,6 @@ def two_of_three(rows):
 write("gaussian-nb.json", real_rows(), gaussian_cases)
 write("linear.json", measured_rows(), linear_cases)
 for name, cases in [("lda.json", lda_cases), ("qda.json", qda_cases)]:
-    # Columns twelve powers of ten apart have no covariance that scikit-learn could invert.
+    # scikit-learn cannot invert the covariance of columns that differ by twelve orders of magnitude.
     write(name, [rows for rows in real_rows() if rows["name"] != "mixed scales"], cases)
 write("logistic.json", two_of_three(real_rows()), logistic_cases)

@@ -1,11 +1,11 @@
-"""Writes the golden numbers of kernel maps and kernelized methods: what scikit-learn makes of the same rows.
+"""Writes reference values of kernel approximation and kernel methods, computed by scikit-learn.
 
 Run from the root of the repository, in any environment with the versions below:
 
     python -m venv golden && golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
     golden/bin/python testdata/golden/make_kernel.py
 
-What scikit-learn draws is kept beside what it makes of it, so that only the formulas are compared.
+scikit-learn's random draws are stored with the results, so that only the formulas are compared.
 """
 
 import json
@@ -83,7 +83,7 @@ golden = {
         "offset": fourier.random_offset_.tolist(),
         "new": fourier.transform(X).tolist(),
     },
-    # Six rows of five columns have a linear kernel of rank five, whose last eigenvalue is rounding.
+    # Six rows with five columns have a linear kernel of rank five; the last eigenvalue is rounding error.
     "nystroem": [nystroem(params) for params in KERNELS if params["kernel"] not in ("linear", "sigmoid")],
     "sketches": [
         {

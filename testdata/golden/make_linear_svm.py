@@ -1,12 +1,12 @@
-"""Writes the golden numbers of linear support vector machines: what scikit-learn's LIBLINEAR makes of the same rows.
+"""Writes reference values of linear support vector machines, computed by scikit-learn's LIBLINEAR.
 
 Run from the root of the repository, in any environment with the versions below:
 
     python -m venv golden && golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
     golden/bin/python testdata/golden/make_linear_svm.py
 
-Its tolerance is set to 1e-12, so that the numbers are those of the optimum as far as its steps get there.
-The objective is worked out here from the weights.
+Its tolerance is 1e-12, so that the values are those of the optimum as far as its iterations get there.
+The objective is computed here from the weights.
 """
 
 import json
@@ -56,7 +56,7 @@ def cases():
 
 
 def objective_together(params, x, y, weights, w, b):
-    """Of planes that are learned together; one plane for two classes is the difference of two."""
+    """The Crammer-Singer objective; the hyperplane of two classes is the difference of the two weight vectors."""
     if len(w) == 1:
         w, b = np.vstack([-w / 2, w / 2]), np.array([-b[0] / 2, b[0] / 2])
     places = np.arange(len(y))
@@ -68,7 +68,7 @@ def objective_together(params, x, y, weights, w, b):
 
 
 def objective(kind, params, x, y, weights, w, b):
-    """Of all machines together, in the words of the parameters."""
+    """The sum of the objectives of all one-vs-rest subproblems."""
     if "multi_class" in params:
         return objective_together(params, x, y, weights, w, b)
     price, total = params.get("C", 1.0), 0.0

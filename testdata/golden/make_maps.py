@@ -1,4 +1,4 @@
-"""Writes maps.json: scikit-learn's products of columns, and kernel ridge regression of several numbers.
+"""Writes maps.json: scikit-learn's polynomial features, and kernel ridge regression with several targets.
 
 Run with numpy and scikit-learn installed: python make_maps.py
 """

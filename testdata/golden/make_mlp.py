@@ -1,4 +1,4 @@
-"""Writes mlp.json: weights of scikit-learn's multilayer perceptrons, their losses and what they say.
+"""Writes mlp.json: weights, losses and predictions of scikit-learn's multilayer perceptrons.
 
 Run with numpy and scikit-learn installed: python make_mlp.py
 """
@@ -18,7 +18,7 @@ codes = (x[:, 0] * x[:, 1] > 0).astype(int) + (x[:, 2] > 0.8)
 numbers = np.round(np.column_stack([x.sum(axis=1), x[:, 0] * x[:, 2]]), 3)
 weights = np.round(rng.uniform(0.2, 2, size=18), 2)
 
-# A few steps are not the end, so that the gradient is there to be compared too.
+# The fits stop after a few iterations, so that the gradient is not zero and can be compared.
 warnings.simplefilter("ignore", ConvergenceWarning)
 cases = []
 for kind, y, hidden, activation, weighted in [

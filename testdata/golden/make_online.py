@@ -1,14 +1,13 @@
-"""Writes the golden numbers of learners that look at one row at a time: scikit-learn's, rows as they come.
+"""Writes reference values of the SGD family, computed by scikit-learn without shuffling.
 
 Run from the root of the repository, in any environment with the versions below:
 
     python -m venv golden && golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
     golden/bin/python testdata/golden/make_online.py
 
-Rows are not shuffled, so that both take the same steps. Where scikit-learn measures the length of the weights
-by the cells of the last row only (sparse rows), or before an absolute price is taken, the passes are told
-instead of measured (`tol` is nothing). Means of parts have no constant term: scikit-learn forgets the one that
-steps between two parts.
+Rows are not shuffled, so that both make the same updates. scikit-learn computes the norm of the weights from the
+cells of the last row only (sparse rows), or before the L1 penalty is applied; in these cases the number of epochs is fixed
+(`tol=None`). Averages over batches have no intercept, because scikit-learn loses it between two batches.
 """
 
 import json
@@ -55,7 +54,7 @@ def rows():
 
 
 def cases():
-    """Kind, rows, parameters, weighted, sparse, parts."""
+    """Kind, data set, parameters, weighted, sparse, number of batches."""
     some = {"tol": None, "max_iter": 12}
     for name in ("iris", "wine, two classes"):
         yield "perceptron", name, {}, False, False, False

@@ -1,4 +1,4 @@
-"""Writes the golden numbers of tables and conjugate pairs: what scipy makes of the same counts.
+"""Writes reference values of contingency tables and conjugate priors, computed by scipy.
 
 Run from the root of the repository, in any environment with the versions below:
 
@@ -17,7 +17,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def independence(strata):
-    """The tests of a two-way table, or of several added up."""
+    """The independence tests of a two-way table, or of several strata."""
     counts = np.asarray(strata, float)
     parts = counts[None] if counts.ndim == 2 else counts
     answer = {"counts": counts.tolist()}

@@ -1,13 +1,13 @@
-"""Writes the golden numbers of the special functions: what scipy makes of the same arguments.
+"""Writes reference values of the special functions, computed by scipy.
 
 Run from the root of the repository, in any environment with the versions below:
 
     python -m venv golden && golden/bin/pip install scipy==1.17.1 numpy==2.4.6
     golden/bin/python testdata/golden/make_special.py
 
-Each case is [arguments, value]. Arguments are chosen where the functions are hard: thin tails,
-small and large parameters, points next to the ends. Gamma shapes end at 5000: in the tails of
-larger ones scipy itself is right to nine digits only.
+Each case is [arguments, value]. Arguments are chosen where the functions are hard to compute: tails, small
+and large parameters, points near the boundaries. Gamma shapes end at 5000: in the tails of larger ones scipy
+itself is accurate to nine digits only.
 """
 
 import itertools
@@ -57,15 +57,15 @@ golden = {
             [0.001, 0.1, 0.5, 0.9, 0.999],
         )
     ),
-    # Arguments: share below, shape.
+    # Arguments: lower tail probability, shape.
     "gamma_quantile": list(cases(stats.gamma.ppf, SHARES, [0.3, 0.5, 1, 2.5, 10, 77, 4000])),
-    # Arguments: a, b, share below.
+    # Arguments: a, b, lower tail probability.
     "beta_quantile": list(
         cases(special.betaincinv, [0.5, 1, 2, 8.5, 100, 3000], [0.5, 1, 3, 40, 2000], SHARES)
     ),
     "normal_quantile": list(cases(stats.norm.ppf, SHARES)),
     "normal_lower": list(cases(stats.norm.cdf, [-30, -8, -3, -1, -0.1, 0, 0.5, 2, 4])),
-    # Arguments: degrees of freedom, share below.
+    # Arguments: degrees of freedom, lower tail probability.
     "student_quantile": list(cases(special.stdtrit, DEGREES, SHARES)),
     # Arguments: degrees of freedom, t.
     "student_lower": list(cases(special.stdtr, DEGREES, [-50, -5, -2, -0.3, 0.001, 1, 3, 8])),

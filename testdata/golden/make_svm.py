@@ -1,11 +1,11 @@
-"""Writes the golden numbers of support vector machines: what scikit-learn's LIBSVM makes of the same rows.
+"""Writes reference values of support vector machines, computed by scikit-learn's LIBSVM.
 
 Run from the root of the repository, in any environment with the versions below:
 
     python -m venv golden && golden/bin/pip install scikit-learn==1.9.1 numpy==2.4.6
     golden/bin/python testdata/golden/make_svm.py
 
-Its tolerance is set to 1e-10, so that the numbers are those of the optimum.
+Its tolerance is 1e-10, so that the values are those of the optimum.
 """
 
 import json

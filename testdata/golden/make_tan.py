@@ -1,6 +1,6 @@
-"""Writes the golden numbers of tree-augmented naive Bayes.
+"""Writes reference values of tree-augmented naive Bayes.
 
-No library we know has it with these tables, so they are worked out here from the formulas of Friedman, Geiger &
+No library implements it with these tables, so they are computed here from the formulas of Friedman, Geiger &
 Goldszmidt (1997), with scipy's spanning tree. Run from the root of the repository:
 
     python -m venv golden && golden/bin/pip install scipy==1.17.1 numpy==2.4.6
@@ -18,7 +18,7 @@ HERE = pathlib.Path(__file__).parent
 
 
 def rows(n, width, n_classes, seed):
-    """Columns that lean on the column before and on the class."""
+    """Columns that depend on the previous column and on the class."""
     random = np.random.default_rng(seed)
     y = random.integers(0, n_classes, n)
     x = np.zeros((n, width), dtype=int)
