@@ -189,12 +189,12 @@ def test_linear_tubes_have_scikit_learns_planes(loss):
 def test_a_free_constant_follows_the_rows():
     X, y = load_iris(return_X_y=True)
 
-    here = LinearSVC(intercept="free", tol=1e-9).fit(X, y)
-    there = LinearSVC(intercept="free", tol=1e-9).fit(X + 50, y)
+    here = LinearSVC(intercept="unpenalized", tol=1e-9).fit(X, y)
+    there = LinearSVC(intercept="unpenalized", tol=1e-9).fit(X + 50, y)
 
     np.testing.assert_allclose(here.coef_, there.coef_, atol=1e-5)
     with pytest.raises(ValueError, match="free constant"):
-        LinearSVC(intercept="free", dual=True).fit(X, y)
+        LinearSVC(intercept="unpenalized", dual=True).fit(X, y)
 
 
 @pytest.mark.parametrize("calibration", ["sigmoid", "isotonic", "venn-abers"])
@@ -253,7 +253,7 @@ def test_squared_slack_without_a_constant_price_is_a_linear_machine():
     X, y = StandardScaler().fit_transform(X[50:]), y[50:]
 
     kernel = SVC(kernel="linear", slack_power=2, tol=1e-9).fit(X, y)
-    plane = LinearSVC(intercept="free", tol=1e-9).fit(X, y)
+    plane = LinearSVC(intercept="unpenalized", tol=1e-9).fit(X, y)
 
     np.testing.assert_allclose(kernel.decision_function(X), plane.decision_function(X), atol=1e-5)
 

@@ -140,7 +140,7 @@ impl System<'_> {
             let (tol, most) = DIGITS;
             let product = |v: &[Vec<f64>]| Some(self.times(v));
             let step = conjugate_gradient(&misses, product, solve, tol, most, &Monitor::quiet());
-            rounds += step.rounds;
+            rounds += step.iterations;
             for (c, d) in coefficients.iter_mut().zip(&step.x) {
                 c.iter_mut().zip(d).for_each(|(c, d)| *c += d);
             }

@@ -7,7 +7,7 @@
 use super::ridge::Answer;
 use crate::kernel::{KernelRows, randomly_pivoted_cholesky};
 use crate::prelude::*;
-use crate::solver::{Gradients, conjugate_gradient};
+use crate::solver::{CgSolution, conjugate_gradient};
 use mercer_num::linalg::{Cholesky, multiply};
 use ndarray::{Array1, ArrayView1};
 
@@ -44,7 +44,7 @@ pub(super) fn solve_by_conjugate_gradient(
         Some(out)
     };
     let found = conjugate_gradient(targets, product, |r| guess.solve(r), tol, most as u64, monitor);
-    let Gradients { x, rounds, converged, stopped } = found;
+    let CgSolution { x, iterations: rounds, converged, stopped } = found;
     if rounds == 0 && stopped.is_some() {
         return Err(Error::Stopped);
     }

@@ -10,7 +10,7 @@ use super::ridge::Answer;
 use super::ridge_conjugate_gradient::relative;
 use crate::kernel::{KernelRows, UniqueRows, sample_by_weight};
 use crate::prelude::*;
-use crate::solver::{Gradients, conjugate_gradient};
+use crate::solver::{CgSolution, conjugate_gradient};
 use mercer_num::linalg::{Cholesky, multiply, solve_lower, solve_lower_transposed};
 use mercer_num::{Float, parallel};
 use ndarray::{Array1, ArrayView2};
@@ -67,7 +67,7 @@ pub(super) fn solve_by_landmarks(
     };
     let start: Vec<Vec<f64>> = b.iter().map(|b| front.turned(b)).collect();
     let found = conjugate_gradient(&start, product, |r| r.to_vec(), tol, most as u64, monitor);
-    let Gradients { x, rounds, converged, stopped } = found;
+    let CgSolution { x, iterations: rounds, converged, stopped } = found;
     if rounds == 0 && stopped.is_some() {
         return Err(Error::Stopped);
     }

@@ -9,7 +9,7 @@ use super::{squared_distances, weighted_sums, weighted_tables};
 use crate::evaluate::{Estimate, Summary};
 use crate::explain::Terms;
 use crate::prelude::*;
-use crate::solver::normal_equations::{Line, Precision, largest_gradient, solve};
+use crate::solver::normal_equations::{Precision, TargetFit, largest_gradient, solve};
 use crate::stats::Scatter;
 use mercer_num::special::{fisher_p_value, student_critical_value, student_p_value};
 
@@ -51,7 +51,7 @@ pub struct LinearRegressionModel {
     pub whitener: Matrix,
     /// Where several numbers were learned at once: the second and further ones.
     #[serde(default)]
-    pub others: Vec<Line>,
+    pub others: Vec<TargetFit>,
 }
 
 impl Accumulate for LinearRegression {
@@ -108,7 +108,7 @@ impl LinearRegressionModel {
     pub fn of_target(&self, target: usize) -> Option<LinearRegressionModel> {
         let alone = LinearRegressionModel { others: Vec::new(), ..self.clone() };
         let Some(target) = target.checked_sub(1) else { return Some(alone) };
-        let Line { coefficients, intercept, total_squares, residual_squares } =
+        let TargetFit { coefficients, intercept, total_squares, residual_squares } =
             self.others.get(target)?.clone();
         Some(LinearRegressionModel {
             coefficients,
@@ -386,7 +386,7 @@ mod tests {
         let model = fit(&x, &y);
 
         // The rounding of y moves them by 1e-16 / 1e-8.
-        assert_eq!((model.rank, model.precision), (2, Precision::TwiceDouble));
+        assert_eq!((model.rank, model.precision), (2, Precision::DoubleDouble));
         assert!((model.coefficients[0] - 3.0).abs() < 1e-7);
         assert!((model.coefficients[1] + 2.0).abs() < 1e-7);
     }

@@ -16,7 +16,8 @@ use crate::model::{Cached, Certificate};
 use crate::prelude::*;
 use crate::solver::coordinate_descent;
 use crate::solver::dual_coordinate_descent::logistic::approach;
-use crate::solver::newton_cg::{Ended, Until, newton};
+use crate::solver::newton_cg::newton_cg;
+use crate::solver::{StoppingRule, Termination};
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
@@ -105,18 +106,21 @@ impl LogisticRegression {
             None => problem.start_at_odds(),
         }
         // The constant terms are made optimal at the end, which moves the gradient a little.
-        let mut until =
-            Until { tolerance: 0.5 * self.tol, most_steps: self.max_iter as u64, monitor };
-        let passes = if start.is_none() { approach(&mut problem, &until) } else { 0 };
-        until.most_steps -= passes;
-        let ended = match self.penalty {
-            Penalty::L1 | Penalty::ElasticNet => coordinate_descent::minimize(&mut problem, &until),
-            Penalty::L2 | Penalty::None => newton(&mut problem, &until),
+        let mut rule = StoppingRule {
+            tolerance: 0.5 * self.tol,
+            max_iterations: self.max_iter as u64,
+            monitor,
         };
-        if ended.stopped.is_some() && ended.steps + passes == 0 && start.is_none() {
+        let passes = if start.is_none() { approach(&mut problem, &rule) } else { 0 };
+        rule.max_iterations -= passes;
+        let ended = match self.penalty {
+            Penalty::L1 | Penalty::ElasticNet => coordinate_descent::minimize(&mut problem, &rule),
+            Penalty::L2 | Penalty::None => newton_cg(&mut problem, &rule),
+        };
+        if ended.stopped.is_some() && ended.iterations + passes == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
-        let rounds = passes + ended.steps;
+        let rounds = passes + ended.iterations;
         monitor.report(rounds, Some(rounds));
         let certificate = self.certificate(&mut problem, ended, passes);
         let model = LogisticRegressionModel::of(&problem, rounds);
@@ -134,7 +138,12 @@ impl LogisticRegression {
     }
 
     /// What is true of the weights, worked out from them and the rows alone.
-    fn certificate(&self, problem: &mut SoftmaxLoss<'_>, ended: Ended, passes: u64) -> Certificate {
+    fn certificate(
+        &self,
+        problem: &mut SoftmaxLoss<'_>,
+        ended: Termination,
+        passes: u64,
+    ) -> Certificate {
         let measured = problem.measure();
         // From the mean of the losses to their sum, as the objective is written.
         let scale = match self.penalty {
@@ -259,7 +268,7 @@ impl Classifier for LogisticRegressionModel {
         let mut scores = Matrix::zeros((x.n_rows(), m));
         let cells = scores.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature(true));
-        DesignMatrix::reading(x, true).scores(weights, m, cells);
+        DesignMatrix::by_rows(x, true).scores(weights, m, cells);
         // A class without rows is infinitely unlikely whatever the cells are.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;

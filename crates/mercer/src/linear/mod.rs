@@ -13,7 +13,7 @@ mod svc;
 mod svr;
 
 pub use crate::evaluate::{Estimate, Summary};
-pub use crate::solver::{Dual, DualRule, Line, Precision};
+pub use crate::solver::{Dual, DualRule, Precision, TargetFit};
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use logistic_cv::{
@@ -75,7 +75,7 @@ fn weighted_sums(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<V
 }
 
 /// The same for several targets: a column each.
-fn weighted_tables(x: &Rows<'_>, first: (&[f64], f64), others: &[Line]) -> Result<Matrix> {
+fn weighted_tables(x: &Rows<'_>, first: (&[f64], f64), others: &[TargetFit]) -> Result<Matrix> {
     let mut out = Matrix::zeros((x.n_rows(), 1 + others.len()));
     let others = others.iter().map(|line| (line.coefficients.as_slice(), line.intercept));
     for (k, (coefficients, intercept)) in std::iter::once(first).chain(others).enumerate() {

@@ -10,7 +10,7 @@
 use super::{squared_distances, weighted_sums, weighted_tables};
 use crate::explain::Terms;
 use crate::prelude::*;
-use crate::solver::normal_equations::{Line, Precision, how, largest_gradient, solve};
+use crate::solver::normal_equations::{Precision, TargetFit, how, largest_gradient, solve};
 use crate::stats::{CrossProducts, Scatter};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::special::student_critical_value;
@@ -72,7 +72,7 @@ pub struct RidgeModel {
     pub whitener: Matrix,
     /// Where several numbers were learned at once: the second and further ones.
     #[serde(default)]
-    pub others: Vec<Line>,
+    pub others: Vec<TargetFit>,
 }
 
 impl Accumulate for Ridge {
@@ -98,7 +98,7 @@ impl Accumulate for Ridge {
             largest_gradient(&sums, &model.coefficients, &model.others, model.alpha)
         });
         let length: f64 = model.coefficients.iter().map(|b| b * b).sum();
-        let priced = |line: &Line| line.residual_squares + model.alpha * line.squared_length();
+        let priced = |line: &TargetFit| line.residual_squares + model.alpha * line.squared_length();
         let others: f64 = model.others.iter().map(priced).sum();
         let objective = model.residual_squares + model.alpha * length + others;
         let d = model.coefficients.len();

@@ -49,12 +49,12 @@ choice! {
 }
 
 choice! {
-    /// Whether the constant term has a price.
+    /// Whether the penalty includes the intercept.
     pub enum InterceptPenalty {
-        /// As the weight of a column of `intercept_scaling`.
-        Scaled = "scaled",
-        /// None.
-        Free = "free",
+        /// Penalized as the weight of a constant column of `intercept_scaling`.
+        Penalized = "penalized",
+        /// Not penalized.
+        Unpenalized = "unpenalized",
     }
 }
 
@@ -93,7 +93,7 @@ params! {
         /// cheaper.
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
-        intercept: InterceptPenalty = InterceptPenalty::Scaled, OneOf(InterceptPenalty::WORDS);
+        intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
         /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
         class_weight: Option<ClassWeight> = None, Above(0.0);
         /// Steps after which to stop in any case; the certificate then says so. For planes learned together, a step
@@ -202,7 +202,7 @@ struct Ready<'a, 'd> {
 impl LinearSvc {
     /// Refuses options that contradict each other.
     fn refuse_contradictions(&self) -> Result<()> {
-        let free = self.fit_intercept && self.intercept == InterceptPenalty::Free;
+        let free = self.fit_intercept && self.intercept == InterceptPenalty::Unpenalized;
         refuse_dual(self.dual, self.penalty == SvmPenalty::L1, free)?;
         let refuse = |name: &str, found: &str, expected: &str| {
             let (found, expected) = (found.to_owned(), expected.to_owned());
@@ -345,7 +345,7 @@ impl LinearSvc {
 
 impl LinearSvc {
     fn costs(&self) -> Penalties {
-        let free = self.intercept == InterceptPenalty::Free;
+        let free = self.intercept == InterceptPenalty::Unpenalized;
         let scaled = if free { 0.0 } else { 1.0 / self.intercept_scaling };
         match self.penalty {
             SvmPenalty::L2 => Penalties { weights: (1.0, 0.0), constant: (scaled * scaled, 0.0) },
@@ -448,7 +448,7 @@ impl DecisionFunction for LinearSvcModel {
         let mut decisions = Matrix::zeros((x.n_rows(), m));
         let cells = decisions.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature());
-        DesignMatrix::reading(x, true).scores(weights, m, cells);
+        DesignMatrix::by_rows(x, true).scores(weights, m, cells);
         // A class without rows is infinitely far whatever the cells are.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;

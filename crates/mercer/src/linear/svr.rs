@@ -44,7 +44,7 @@ params! {
         /// cheaper.
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
-        intercept: InterceptPenalty = InterceptPenalty::Scaled, OneOf(InterceptPenalty::WORDS);
+        intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
         /// Whether to begin with passes over the rows' pulls, which is fast where columns are many and
         /// distances count as they are: `auto` does just there. The last digits come from Newton's method
         /// in any case.
@@ -82,7 +82,7 @@ impl Fit for LinearSvr {
         refuse_dual(
             self.dual,
             false,
-            self.fit_intercept && self.intercept == InterceptPenalty::Free,
+            self.fit_intercept && self.intercept == InterceptPenalty::Unpenalized,
         )?;
         let y = data.number_target()?;
         check_rows(data)?;
@@ -98,7 +98,7 @@ impl Fit for LinearSvr {
         monitor.reserve("keeping scores of all rows", bytes)?;
         let design = DesignMatrix::new(data.rows(), self.fit_intercept, monitor)?;
         let mut means = vec![0.0; n_weights];
-        design.back(&weights, 1, &mut means);
+        design.transpose_product(&weights, 1, &mut means);
         means.truncate(data.n_columns());
         means.iter_mut().for_each(|mean| *mean /= total);
         let aim = Targets::Numbers { y: y.to_vec(), tube: self.epsilon };
@@ -107,7 +107,7 @@ impl Fit for LinearSvr {
             EpsilonInsensitiveLoss::EpsilonInsensitive => LossPower::Plain,
             EpsilonInsensitiveLoss::SquaredEpsilonInsensitive => LossPower::Squared,
         };
-        let free = self.intercept == InterceptPenalty::Free;
+        let free = self.intercept == InterceptPenalty::Unpenalized;
         let scaled = if free { 0.0 } else { self.intercept_scaling.powi(-2) };
         let costs = Penalties { weights: (1.0, 0.0), constant: (scaled, 0.0) };
         let mut problem = MarginLoss::new(design, 1, aim, rows, power, costs);

@@ -9,7 +9,7 @@ use super::loss::{Aim, MlpSolver, Problem, check_usable};
 use super::network::Network;
 use crate::data::check_cells;
 use crate::prelude::*;
-use crate::solver::newton_cg::Until;
+use crate::solver::StoppingRule;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
@@ -102,12 +102,13 @@ impl MlpClassifier {
         let mut numbers = known.unwrap_or_else(|| plan.drawn(self.random_state as u64));
         let aim = if m == 1 { Aim::Sides(codes) } else { Aim::Classes(codes) };
         let problem = Problem::new(&plan, data, aim);
-        let until = Until { tolerance: self.tol, most_steps: self.max_iter as u64, monitor };
+        let until =
+            StoppingRule { tolerance: self.tol, max_iterations: self.max_iter as u64, monitor };
         let ended = problem.minimize(&mut numbers, &until)?;
-        if ended.stopped.is_some() && ended.steps == 0 && start.is_none() {
+        if ended.stopped.is_some() && ended.iterations == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
-        monitor.report(ended.steps, Some(ended.steps));
+        monitor.report(ended.iterations, Some(ended.iterations));
         let (coefs, mut intercepts) = plan.split(&numbers);
         if let Some(last) = intercepts.last_mut().filter(|last| last.len() > 1) {
             // A class nobody showed is never the likeliest.
@@ -117,7 +118,7 @@ impl MlpClassifier {
         let certificate = problem
             .certificate("penalized log loss", &ended, self.tol)
             .rows(data.n_rows() as u64)
-            .iterations(ended.steps)
+            .iterations(ended.iterations)
             .since(began);
         let model = MlpClassifierModel {
             classes: classes.clone(),
@@ -125,7 +126,7 @@ impl MlpClassifier {
             coefs,
             intercepts,
             loss: ended.value,
-            n_iter: ended.steps,
+            n_iter: ended.iterations,
         };
         Ok(Fitted { model, certificate })
     }

@@ -13,8 +13,8 @@ use crate::choice;
 use crate::data::Dataset;
 use crate::error::{Error, Result};
 use crate::model::{Certificate, Monitor};
-use crate::solver::lbfgs::{Ended, lbfgs};
-use crate::solver::newton_cg::Until;
+use crate::solver::StoppingRule;
+use crate::solver::lbfgs::{LbfgsResult, lbfgs};
 use mercer_num::Rows;
 use mercer_num::linalg::{add_transposed_product, dot_products};
 use mercer_num::parallel;
@@ -234,7 +234,7 @@ impl<'a> Problem<'a> {
     ///
     /// # Errors
     /// If it was stopped before anything was known, or the loss has no value at the start.
-    pub fn minimize(&self, numbers: &mut [f64], until: &Until<'_>) -> Result<Ended> {
+    pub fn minimize(&self, numbers: &mut [f64], until: &StoppingRule<'_>) -> Result<LbfgsResult> {
         let mut value = |at: &[f64], g: &mut [f64]| self.value(at, g, until.monitor);
         let ended = lbfgs(numbers, &mut value, until).ok_or(Error::Stopped)?;
         // A gradient whose length has no number leads nowhere.
@@ -249,7 +249,7 @@ impl<'a> Problem<'a> {
     }
 
     /// What is true of the end.
-    pub fn certificate(&self, loss: &str, ended: &Ended, tolerance: f64) -> Certificate {
+    pub fn certificate(&self, loss: &str, ended: &LbfgsResult, tolerance: f64) -> Certificate {
         let share = ended.norm / ended.first_norm.max(f64::MIN_POSITIVE);
         let certificate = Certificate::iterative(ended.violation <= tolerance, ended.stopped)
             .objective(loss, ended.value)

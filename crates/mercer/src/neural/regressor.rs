@@ -9,7 +9,7 @@ use super::loss::{Aim, MlpSolver, Problem, check_usable};
 use super::network::Network;
 use crate::data::{check_cells, check_storage};
 use crate::prelude::*;
-use crate::solver::newton_cg::Until;
+use crate::solver::StoppingRule;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
@@ -92,24 +92,25 @@ impl MlpRegressor {
         let problem = Problem::new(&plan, data, Aim::Numbers(numbers));
         let known = start.and_then(|model| plan.joined(&model.coefs, &model.intercepts));
         let mut weights = known.unwrap_or_else(|| plan.drawn(self.random_state as u64));
-        let until = Until { tolerance: self.tol, most_steps: self.max_iter as u64, monitor };
+        let until =
+            StoppingRule { tolerance: self.tol, max_iterations: self.max_iter as u64, monitor };
         let ended = problem.minimize(&mut weights, &until)?;
-        if ended.stopped.is_some() && ended.steps == 0 && start.is_none() {
+        if ended.stopped.is_some() && ended.iterations == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
-        monitor.report(ended.steps, Some(ended.steps));
+        monitor.report(ended.iterations, Some(ended.iterations));
         let (coefs, intercepts) = plan.split(&weights);
         let certificate = problem
             .certificate("penalized squared loss", &ended, self.tol)
             .rows(data.n_rows() as u64)
-            .iterations(ended.steps)
+            .iterations(ended.iterations)
             .since(began);
         let model = MlpRegressorModel {
             activation: self.activation,
             coefs,
             intercepts,
             loss: ended.value,
-            n_iter: ended.steps,
+            n_iter: ended.iterations,
         };
         Ok(Fitted { model, certificate })
     }

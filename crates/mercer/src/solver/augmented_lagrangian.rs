@@ -4,8 +4,9 @@
 
 use super::coordinate_descent;
 use super::dual_coordinate_descent::Descent;
-use super::newton_cg::{Ended, Smooth, Until, newton};
+use super::newton_cg::newton_cg;
 use super::preconditioner::{NARROW, TRACKED};
+use super::{SmoothObjective, StoppingRule, Termination};
 use crate::choice;
 use crate::error::{Error, Result};
 use crate::linear::loss::hinge::{LossPower, MarginLoss, Measured};
@@ -20,7 +21,7 @@ const ROUNDS: u64 = 60;
 /// of others are soon solved.
 const PASSES: u64 = 1000;
 const PASSES_OF_FEW: u64 = 20;
-/// Smooth losses of fewer sparse columns are left to Newton's method: its equations are soon solved.
+/// SmoothObjective losses of fewer sparse columns are left to Newton's method: its equations are soon solved.
 pub(crate) const WIDE: usize = 1024;
 /// The tolerance that a search for a gap begins with, and where rounding begins.
 const FIRST: f64 = 0.1;
@@ -93,20 +94,28 @@ pub(crate) struct Asked<'a> {
 
 /// Minimizes, and measures what came out.
 pub(crate) fn solve(problem: &mut MarginLoss<'_>, asked: &Asked<'_>) -> Solved {
-    let until =
-        Until { tolerance: asked.tol, most_steps: asked.max_iter as u64, monitor: asked.monitor };
+    let rule = StoppingRule {
+        tolerance: asked.tol,
+        max_iterations: asked.max_iter as u64,
+        monitor: asked.monitor,
+    };
     let mut passes = 0;
     if asked.begins_with_pulls(problem) {
         let mut descent = Descent::new(problem);
         let few = problem.design.width() <= WIDE;
-        let most = (if few { PASSES_OF_FEW } else { PASSES }).min(until.most_steps);
+        let most = (if few { PASSES_OF_FEW } else { PASSES }).min(rule.max_iterations);
         let mut tolerance = 0.5 * asked.first() * problem.unit;
         loop {
             let settled = descent.run(tolerance, most, asked.monitor);
             passes = descent.passes();
             problem.start_at(&descent.weights(), descent.pulls());
             let (measured, off) = (problem.measure_pulls(true), problem.scores_off());
-            let ended = Ended { steps: 0, products: 0, converged: true, stopped: descent.stopped };
+            let ended = Termination {
+                iterations: 0,
+                products: 0,
+                converged: true,
+                stopped: descent.stopped,
+            };
             let solved = finish(ended, ("score off its pull", off), measured, asked);
             if solved.converged || solved.stopped.is_some() {
                 return Solved { passes, ..solved };
@@ -118,29 +127,29 @@ pub(crate) fn solve(problem: &mut MarginLoss<'_>, asked: &Asked<'_>) -> Solved {
         }
     }
     let solved = match problem.power {
-        LossPower::Plain => by_rounds(problem, asked, &until),
-        LossPower::Squared => by_newton(problem, asked, &until),
+        LossPower::Plain => by_rounds(problem, asked, &rule),
+        LossPower::Squared => by_newton(problem, asked, &rule),
     };
     Solved { passes, ..solved }
 }
 
 /// Newton's method or coordinates, once to the tolerance, or to finer and finer ones until the gap is closed.
-fn by_newton(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
+fn by_newton(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, rule: &StoppingRule<'_>) -> Solved {
     let absolute = problem.costs.weights.1 > 0.0;
     if !absolute {
-        begin_with_some(problem, until.monitor);
+        begin_with_some(problem, rule.monitor);
     }
-    let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
+    let mut all = Termination::start();
     let mut tolerance = asked.first();
     loop {
-        let most_steps = until.most_steps.saturating_sub(all.steps);
-        let until = Until { tolerance, most_steps, monitor: until.monitor };
+        let max_iterations = rule.max_iterations.saturating_sub(all.iterations);
+        let rule = StoppingRule { tolerance, max_iterations, monitor: rule.monitor };
         let ended = match absolute {
-            true => coordinate_descent::minimize(problem, &until),
-            false => newton(problem, &until),
+            true => coordinate_descent::minimize(problem, &rule),
+            false => newton_cg(problem, &rule),
         };
-        let spent = ended.steps >= most_steps || !ended.converged;
-        all.steps += ended.steps;
+        let spent = ended.iterations >= max_iterations || !ended.converged;
+        all.iterations += ended.iterations;
         all.products += ended.products;
         all.stopped = ended.stopped;
         let mut gradient = vec![0.0; problem.dimension()];
@@ -151,7 +160,7 @@ fn by_newton(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>)
                 coordinate_descent::PenalizedLoss::violations_at(problem, &gradient)
             }
             false => {
-                problem.gradient(&mut gradient);
+                problem.values_and_gradient(&mut gradient);
                 problem.violations(&gradient)
             }
         };
@@ -177,7 +186,7 @@ fn begin_with_some(problem: &mut MarginLoss<'_>, monitor: &Monitor<'_>) {
     let rows = problem.design.copied(&picks);
     let mut some = problem.of_some(&picks, &rows.view());
     begin_with_some(&mut some, monitor);
-    newton(&mut some, &Until { tolerance: NEAR, most_steps: 50, monitor });
+    newton_cg(&mut some, &StoppingRule { tolerance: NEAR, max_iterations: 50, monitor });
     problem.begin_at(coordinate_descent::PenalizedLoss::weights(&some));
 }
 
@@ -209,23 +218,24 @@ impl Asked<'_> {
 }
 
 /// Rounds until the pulls of the rows, the gradient and the gap are all as good as asked for.
-fn by_rounds(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>) -> Solved {
-    let mut all = Ended { steps: 0, products: 0, converged: false, stopped: None };
+fn by_rounds(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, rule: &StoppingRule<'_>) -> Solved {
+    let mut all = Termination::start();
     let mut tolerance = asked.first().max(0.03);
     let mut last = vec![f64::INFINITY; problem.m];
     for _ in 0..ROUNDS {
-        let most_steps = until.most_steps.saturating_sub(all.steps);
-        let ended = newton(problem, &Until { tolerance, most_steps, monitor: until.monitor });
-        all.steps += ended.steps;
+        let max_iterations = rule.max_iterations.saturating_sub(all.iterations);
+        let ended =
+            newton_cg(problem, &StoppingRule { tolerance, max_iterations, monitor: rule.monitor });
+        all.iterations += ended.iterations;
         all.products += ended.products;
         all.stopped = ended.stopped;
         // In units of what is far for a score.
         let off: Vec<f64> = problem.row_violations().iter().map(|v| v / problem.unit).collect();
         let measured = problem.measure();
         let close = asked.close(&measured);
-        let right = largest(&off) <= until.tolerance && ended.converged;
-        let enough = all.steps >= until.most_steps || all.stopped.is_some();
-        let right = right && tolerance <= until.tolerance;
+        let right = largest(&off) <= rule.tolerance && ended.converged;
+        let enough = all.iterations >= rule.max_iterations || all.stopped.is_some();
+        let right = right && tolerance <= rule.tolerance;
         if enough || (close && (right || asked.gap.is_some())) {
             let violation = ("score off its pull", largest(&off));
             return finish(all, violation, measured, asked);
@@ -233,7 +243,7 @@ fn by_rounds(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>)
         let slow: Vec<bool> = off.iter().zip(&last).map(|(now, last)| *now > 0.1 * last).collect();
         problem.next_round(&slow);
         last = off;
-        let finest = if asked.gap.is_some() { FINEST } else { until.tolerance };
+        let finest = if asked.gap.is_some() { FINEST } else { rule.tolerance };
         tolerance = finest.max(0.1 * tolerance);
     }
     let violation = ("score off its pull", largest(&last));
@@ -242,14 +252,14 @@ fn by_rounds(problem: &mut MarginLoss<'_>, asked: &Asked<'_>, until: &Until<'_>)
 }
 
 fn finish(
-    ended: Ended,
+    ended: Termination,
     violation: (&'static str, f64),
     measured: Vec<Measured>,
     asked: &Asked<'_>,
 ) -> Solved {
     let close = asked.close(&measured);
     Solved {
-        steps: ended.steps,
+        steps: ended.iterations,
         passes: 0,
         products: ended.products,
         converged: close && (asked.gap.is_some() || violation.1 <= asked.tol),

@@ -6,7 +6,10 @@
 //! enough (Friedman, Hastie & Tibshirani 2010; Yuan, Ho & Lin 2012). Only weights that are not zero, or
 //! whose gradient is beyond the price, are looked at.
 
-use super::newton_cg::{Ended, Lane, Smooth, Until, dots, search, whole_shares};
+use super::interleaved::dots;
+use super::line_search::armijo_backtracking;
+use super::objective::{SubproblemState, unit_steps};
+use super::{SmoothObjective, StoppingRule, Termination};
 use crate::data::design_matrix::Column;
 use rayon::prelude::*;
 
@@ -16,7 +19,7 @@ const PASSES: (u64, u64) = (100, 10_000);
 const VISITED: u64 = 1 << 24;
 
 /// Losses of scores with prices on the weights.
-pub(crate) trait PenalizedLoss: Smooth + Sync {
+pub(crate) trait PenalizedLoss: SmoothObjective + Sync {
     /// How many rows there are.
     fn n_rows(&self) -> usize;
 
@@ -52,7 +55,7 @@ pub(crate) trait PenalizedLoss: Smooth + Sync {
 
     /// What weights cost, for every function.
     fn costs(&self, weights: &[f64]) -> Vec<f64> {
-        let lanes = self.lanes();
+        let lanes = self.n_subproblems();
         let mut costs = vec![0.0; lanes];
         for (j, row) in weights.chunks_exact(self.width()).enumerate() {
             let (price, pull) = self.price(j);
@@ -65,7 +68,7 @@ pub(crate) trait PenalizedLoss: Smooth + Sync {
 
     /// How far the weights are from optimal, given the gradient of the losses.
     fn violations_at(&self, gradient: &[f64]) -> Vec<f64> {
-        let (m, lanes) = (self.width(), self.lanes());
+        let (m, lanes) = (self.width(), self.n_subproblems());
         let mut worst = vec![0.0f64; lanes];
         let rows = gradient.chunks_exact(m).zip(self.weights().chunks_exact(m));
         for (j, (g, w)) in rows.enumerate() {
@@ -86,20 +89,20 @@ pub(crate) trait PenalizedLoss: Smooth + Sync {
 }
 
 /// Minimizes, from the weights the problem is at.
-pub(crate) fn minimize(problem: &mut impl PenalizedLoss, until: &Until<'_>) -> Ended {
-    let m = problem.lanes();
-    let mut ended = Ended { steps: 0, products: 0, converged: false, stopped: None };
+pub(crate) fn minimize(problem: &mut impl PenalizedLoss, rule: &StoppingRule<'_>) -> Termination {
+    let m = problem.n_subproblems();
+    let mut ended = Termination::start();
     let mut gradient = vec![0.0; problem.dimension()];
-    let mut lanes = vec![Lane::default(); m];
+    let mut lanes = vec![SubproblemState::default(); m];
     let (values, violations) = arrived(problem, &mut gradient);
     for (k, lane) in lanes.iter_mut().enumerate() {
         (lane.value, lane.violation) = (values[k], violations[k]);
     }
     loop {
-        let open: Vec<bool> = lanes.iter().map(|lane| lane.is_open(until.tolerance)).collect();
-        ended.converged = lanes.iter().all(|lane| lane.violation <= until.tolerance);
-        ended.stopped = until.monitor.stop();
-        let enough = ended.steps >= until.most_steps;
+        let open: Vec<bool> = lanes.iter().map(|lane| lane.is_active(rule.tolerance)).collect();
+        ended.converged = lanes.iter().all(|lane| lane.violation <= rule.tolerance);
+        ended.stopped = rule.monitor.stop();
+        let enough = ended.iterations >= rule.max_iterations;
         if ended.stopped.is_some() || enough || !open.contains(&true) {
             return ended;
         }
@@ -108,7 +111,7 @@ pub(crate) fn minimize(problem: &mut impl PenalizedLoss, until: &Until<'_>) -> E
         let worst = lanes.iter().zip(&open).filter(|(_, open)| **open);
         let worst = worst.fold(0.0, |a: f64, (lane, _)| a.max(lane.violation));
         let mut model = Model::new(problem, &gradient, &open, &active, &columns);
-        ended.products += model.minimize(worst, until);
+        ended.products += model.minimize(worst, rule);
         let Model { direction, scores, .. } = model;
         let moved: Vec<f64> =
             problem.weights().iter().zip(&direction).map(|(w, d)| w + d).collect();
@@ -118,14 +121,14 @@ pub(crate) fn minimize(problem: &mut impl PenalizedLoss, until: &Until<'_>) -> E
             lane.slope = linear + then - now;
         }
         problem.set_direction(direction, scores);
-        let shares = search(problem, &lanes, whole_shares(&lanes));
-        problem.go(&shares);
-        ended.steps += 1;
+        let shares = armijo_backtracking(problem, &lanes, unit_steps(&lanes));
+        problem.take_step(&shares);
+        ended.iterations += 1;
         let (values, violations) = arrived(problem, &mut gradient);
         for k in (0..m).filter(|k| open[*k]) {
-            lanes[k].arrive(shares[k], values[k], violations[k], until.tolerance);
+            lanes[k].update(shares[k], values[k], violations[k], rule.tolerance);
         }
-        until.monitor.report(ended.steps, None);
+        rule.monitor.report(ended.iterations, None);
     }
 }
 
@@ -210,16 +213,16 @@ impl<'a, P: PenalizedLoss> Model<'a, P> {
         }
     }
 
-    /// Goes over the weights until they hardly move; says how often.
-    fn minimize(&mut self, violation: f64, until: &Until<'_>) -> u64 {
-        let enough = 0.1 * violation.max(until.tolerance);
+    /// Goes over the weights rule they hardly move; says how often.
+    fn minimize(&mut self, violation: f64, rule: &StoppingRule<'_>) -> u64 {
+        let enough = 0.1 * violation.max(rule.tolerance);
         let cells = (self.active.len() * self.scores.len()).max(1) as u64;
         let most = (VISITED / cells).clamp(PASSES.0, PASSES.1);
         let mut passes = 0;
         loop {
             let worst = (0..self.active.len()).fold(0.0, |worst: f64, a| worst.max(self.visit(a)));
             passes += 1;
-            if worst <= enough || passes >= most || until.monitor.stop().is_some() {
+            if worst <= enough || passes >= most || rule.monitor.stop().is_some() {
                 return passes;
             }
         }

@@ -1,20 +1,33 @@
 //! Numerical optimization: line searches, Newton's method, coordinate descent, sequential minimal optimization.
+//!
+//! - smooth objectives ([`objective`]): [`newton_cg`] and [`lbfgs`], with [`line_search`], [`conjugate_gradient`] and
+//!   [`preconditioner`]
+//! - L1 penalties: [`coordinate_descent`]
+//! - duals of linear models: [`dual_coordinate_descent`]
+//! - duals of kernel machines: [`smo`]
+//! - least squares: [`normal_equations`]
+//!
+//! Solvers see a design matrix or an objective, never an estimator.
 
 pub(crate) mod augmented_lagrangian;
 pub(crate) mod conjugate_gradient;
 pub(crate) mod coordinate_descent;
 mod crammer_singer_subproblem;
 pub(crate) mod dual_coordinate_descent;
+pub(crate) mod interleaved;
 pub(crate) mod lbfgs;
+pub(crate) mod line_search;
 pub(crate) mod newton_cg;
 pub(crate) mod normal_equations;
+pub(crate) mod objective;
 pub(crate) mod preconditioner;
 mod smo;
 
 pub use augmented_lagrangian::{Dual, DualRule};
-pub(crate) use conjugate_gradient::{Gradients, conjugate_gradient};
+pub(crate) use conjugate_gradient::{CgSolution, conjugate_gradient};
 pub(crate) use crammer_singer_subproblem::CrammerSingerSubproblem;
-pub use normal_equations::{Line, Precision};
+pub use normal_equations::{Precision, TargetFit};
+pub(crate) use objective::{SmoothObjective, StoppingRule, Termination};
 pub use smo::{BoxQp, PowerSlack, Solution, SolverOptions, Tell, solve};
 pub(crate) use smo::{
     CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, FEWEST_COLUMNS, WHOLE,

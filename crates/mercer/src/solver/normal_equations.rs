@@ -30,13 +30,13 @@ pub enum Precision {
     /// Doubles: sixteen digits.
     Double,
     /// Pairs of doubles: thirty-two digits.
-    TwiceDouble,
+    DoubleDouble,
 }
 
 /// The weights of the columns in one target.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Line {
+pub struct TargetFit {
     /// The weight of each column.
     pub coefficients: Vec<f64>,
     /// The constant term; zero where there is none.
@@ -47,7 +47,7 @@ pub struct Line {
     pub residual_squares: f64,
 }
 
-impl Line {
+impl TargetFit {
     pub(crate) fn squared_length(&self) -> f64 {
         self.coefficients.iter().map(|b| b * b).sum()
     }
@@ -66,7 +66,7 @@ impl Line {
 #[derive(Clone, Debug)]
 pub(crate) struct Solution {
     /// One a target.
-    pub lines: Vec<Line>,
+    pub lines: Vec<TargetFit>,
     /// `F` with `(XᵀX + αI)⁻¹ = FᵀF`, or its pseudo-inverse where the rank falls short.
     pub whitener: Matrix,
     /// `mᵀ (XᵀX + αI)⁻¹ m` at the means `m`.
@@ -191,7 +191,7 @@ impl<'a> System<'a> {
         }
         let mean_squares = at_means.iter().map(|v| v * v).sum();
         let log_determinant = factor.log_determinant() - self.log_scales();
-        let precision = if self.sums.wide { Precision::TwiceDouble } else { Precision::Double };
+        let precision = if self.sums.wide { Precision::DoubleDouble } else { Precision::Double };
         Some(self.solution(&x, whitener, mean_squares, log_determinant, condition, precision))
     }
 
@@ -224,7 +224,7 @@ impl<'a> System<'a> {
             mean_squares,
             log_determinant,
             condition,
-            Precision::TwiceDouble,
+            Precision::DoubleDouble,
         )
     }
 
@@ -277,7 +277,7 @@ impl<'a> System<'a> {
             mean_squares,
             factor.log_determinant() - self.log_scales(),
             condition,
-            Precision::TwiceDouble,
+            Precision::DoubleDouble,
         );
         solution.rank = r;
         solution
@@ -324,7 +324,7 @@ impl<'a> System<'a> {
     }
 
     /// The line of a target from its scaled solution.
-    fn line(&self, target: usize, x: &[DoubleDouble]) -> Line {
+    fn line(&self, target: usize, x: &[DoubleDouble]) -> TargetFit {
         let d = self.sums.means.len();
         let mut coefficients = vec![0.0; d];
         let mut explained = DoubleDouble::ZERO;
@@ -338,7 +338,7 @@ impl<'a> System<'a> {
         let total = self.sums.products.at(d + target, d + target);
         let rest = total - explained;
         let middle = self.sums.target_means[target];
-        Line {
+        TargetFit {
             intercept: if self.centered { (middle - at_means).value() } else { 0.0 },
             total_squares: total.value().max(0.0),
             residual_squares: (rest.value() - self.alpha * squared_length).max(0.0),
@@ -371,7 +371,7 @@ fn gradient(sums: &CrossProducts, target: usize, coefficients: &[f64], alpha: f6
 pub(crate) fn largest_gradient(
     sums: &CrossProducts,
     first: &[f64],
-    others: &[Line],
+    others: &[TargetFit],
     alpha: f64,
 ) -> f64 {
     let all = std::iter::once(first).chain(others.iter().map(|line| line.coefficients.as_slice()));
@@ -382,7 +382,7 @@ pub(crate) fn largest_gradient(
 pub(crate) fn how(precision: Precision, condition: f64, rank: usize, n_columns: usize) -> String {
     let digits = match precision {
         Precision::Double => "cross-products in doubles",
-        Precision::TwiceDouble => "cross-products in twice a double's precision",
+        Precision::DoubleDouble => "cross-products in twice a double's precision",
     };
     let rank = match n_columns - rank {
         0 => String::new(),

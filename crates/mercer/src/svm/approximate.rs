@@ -46,7 +46,7 @@ impl Svc {
             .tol(self.tol)
             .gap(self.gap)
             .class_weight(self.class_weight.clone())
-            .intercept(InterceptPenalty::Free)
+            .intercept(InterceptPenalty::Unpenalized)
             .probability(self.probability)
             .calibration(self.calibration);
         let inner =

@@ -31,7 +31,7 @@ fn ways(card: &Card) -> Vec<Estimator> {
             &[],
             &[("loss", "hinge")],
             &[("penalty", "l1")],
-            &[("loss", "hinge"), ("intercept", "free")],
+            &[("loss", "hinge"), ("intercept", "unpenalized")],
             &[("fit_intercept", "false")],
         ],
         _ => &[&[("nu", "0.5")]],

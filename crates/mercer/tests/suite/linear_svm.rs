@@ -171,7 +171,7 @@ fn at_the_optimum_weights_are_the_pulls_of_the_rows() {
     let (x, codes) = overlapping(80, 4, 2, 3);
     let classes = Classes::from_names(["a", "b"]);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
-    for intercept in ["scaled", "free"] {
+    for intercept in ["penalized", "unpenalized"] {
         let machine =
             Estimator::from_id("linear-svc").unwrap().set_from_str("tol", "1e-12").unwrap();
         let machine = machine.set_from_str("intercept", intercept).unwrap();
@@ -188,7 +188,7 @@ fn at_the_optimum_weights_are_the_pulls_of_the_rows() {
             sums[4] += beta;
         }
         w.iter().zip(&sums).for_each(|(w, sum)| assert!((w - sum).abs() < 1e-9, "{w}, {sum}"));
-        let constant = if intercept == "free" { 0.0 } else { b[0] };
+        let constant = if intercept == "unpenalized" { 0.0 } else { b[0] };
         assert!((sums[4] - constant).abs() < 1e-9, "{intercept}: {}, {constant}", sums[4]);
     }
 }
@@ -201,9 +201,9 @@ fn options_that_contradict_each_other_are_refused() {
     for options in [
         [("penalty", "l1"), ("loss", "hinge")],
         [("penalty", "l1"), ("dual", "true")],
-        [("intercept", "free"), ("dual", "true")],
+        [("intercept", "unpenalized"), ("dual", "true")],
         [("multi_class", "crammer_singer"), ("penalty", "l1")],
-        [("multi_class", "crammer_singer"), ("intercept", "free")],
+        [("multi_class", "crammer_singer"), ("intercept", "unpenalized")],
         [("multi_class", "crammer_singer"), ("dual", "false")],
         [("multi_class", "crammer_singer"), ("probability", "true")],
     ] {

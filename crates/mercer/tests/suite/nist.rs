@@ -110,7 +110,7 @@ fn certified_values_are_met() {
         assert!(found_errors >= expected_errors, "{name}: {found_errors} digits of the errors");
         assert!(digits(model.r_squared(), set.r_squared) > 10.0, "{name}");
         assert_eq!(model.rank, set.x.ncols(), "{name}");
-        assert_eq!(model.precision, Precision::TwiceDouble, "{name}");
+        assert_eq!(model.precision, Precision::DoubleDouble, "{name}");
     }
 }
 

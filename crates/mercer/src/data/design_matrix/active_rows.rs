@@ -45,7 +45,7 @@ impl DesignMatrix<'_> {
     }
 
     /// The scores of some dense rows, `m` each.
-    pub fn scores_of(&self, rows: &[u32], v: &[f64], m: usize, scores: &mut [f64]) {
+    pub fn scores_of_rows(&self, rows: &[u32], v: &[f64], m: usize, scores: &mut [f64]) {
         let (weights, constants) = v.split_at(self.width() * m);
         let panels = scores.par_chunks_mut(PANEL * m).zip(rows.par_chunks(PANEL));
         panels.for_each(|(scores, rows)| {
@@ -57,7 +57,13 @@ impl DesignMatrix<'_> {
     }
 
     /// `Xᵀr` of some dense rows, `m` numbers `r` each.
-    pub fn back_of(&self, rows: &[u32], residuals: &[f64], m: usize, out: &mut [f64]) {
+    pub fn transpose_product_of_rows(
+        &self,
+        rows: &[u32],
+        residuals: &[f64],
+        m: usize,
+        out: &mut [f64],
+    ) {
         let part = rows.len().div_ceil(PARTS).next_multiple_of(PANEL).max(4 * PANEL);
         let parts = rows.par_chunks(part).zip(residuals.par_chunks(part * m));
         let parts = parts.map(|(rows, residuals)| {
@@ -95,20 +101,20 @@ mod tests {
         let mut random = Random::new(1);
         let (n, width, m) = (700, 5, 3);
         let x = Matrix::from_shape_simple_fn((n, width), || random.normal());
-        let design = DesignMatrix::reading(&Rows::from(&x), true);
+        let design = DesignMatrix::by_rows(&Rows::from(&x), true);
         let some: Vec<u32> = (0..n as u32).filter(|i| i % 3 == 1).collect();
         let v: Vec<f64> = (0..design.n_weights() * m).map(|_| random.normal()).collect();
 
         let (mut all, mut few) = (vec![0.0; n * m], vec![0.0; some.len() * m]);
         design.scores(&v, m, &mut all);
-        design.scores_of(&some, &v, m, &mut few);
+        design.scores_of_rows(&some, &v, m, &mut few);
         let mut residuals = vec![0.0; n * m];
         for (i, scores) in some.iter().zip(few.chunks_exact(m)) {
             residuals[*i as usize * m..][..m].copy_from_slice(scores);
         }
         let (mut whole, mut part) = (vec![0.0; v.len()], vec![0.0; v.len()]);
-        design.back(&residuals, m, &mut whole);
-        design.back_of(&some, &few, m, &mut part);
+        design.transpose_product(&residuals, m, &mut whole);
+        design.transpose_product_of_rows(&some, &few, m, &mut part);
 
         for (i, scores) in some.iter().zip(few.chunks_exact(m)) {
             let same = all[*i as usize * m..].iter().zip(scores);

@@ -67,7 +67,7 @@ impl DesignMatrix<'_> {
         let total: f64 = weighted.iter().sum();
         let mut means = vec![0.0; self.n_weights()];
         if self.intercept {
-            self.back(&weighted, 1, &mut means);
+            self.transpose_product(&weighted, 1, &mut means);
             means.iter_mut().for_each(|x| *x /= total);
         }
         means.truncate(width);

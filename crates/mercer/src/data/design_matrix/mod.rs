@@ -10,7 +10,7 @@ mod gram;
 mod rows_and_columns;
 mod single_output;
 
-pub(crate) use rows_and_columns::{Column, Lines, RowCells};
+pub(crate) use rows_and_columns::{Column, Lines, RowEntries};
 
 use crate::error::Result;
 use crate::model::{Cached, Monitor};
@@ -67,7 +67,7 @@ impl<'a> DesignMatrix<'a> {
         intercept: bool,
         monitor: &Monitor<'_>,
     ) -> Result<DesignMatrix<'a>> {
-        let Rows::Sparse(x) = rows else { return Ok(DesignMatrix::reading(rows, intercept)) };
+        let Rows::Sparse(x) = rows else { return Ok(DesignMatrix::by_rows(rows, intercept)) };
         let lengths = x.iter().map(|(columns, _)| columns.len() as f64);
         let cells = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
         let bytes = 12 * cells.0 as u64 + 8 * x.n_columns() as u64;
@@ -90,7 +90,7 @@ impl<'a> DesignMatrix<'a> {
     }
 
     /// Rows that are only scored.
-    pub fn reading(rows: &Rows<'a>, intercept: bool) -> DesignMatrix<'a> {
+    pub fn by_rows(rows: &Rows<'a>, intercept: bool) -> DesignMatrix<'a> {
         let parts = (!matches!(rows, Rows::Sparse(_))).then_some(PARTS);
         let (parts_of_one, cells, by_column) = (parts, (0.0, 0.0), None);
         DesignMatrix {
@@ -215,12 +215,12 @@ impl<'a> DesignMatrix<'a> {
     }
 
     /// `Xᵀr` for `m` numbers a row in `residuals`, `m` sums a feature in `out`.
-    pub fn back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
+    pub fn transpose_product(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
         if self.parts(m).is_none()
             && let Some(columns) = self.by_column()
         {
             sum_columns(&columns, Cow::Borrowed, residuals, m, &mut out[..self.width() * m]);
-            self.constant_back(residuals, m, out);
+            self.intercept_transpose_product(residuals, m, out);
             return;
         }
         if let (None, Rows::Sparse(x)) = (self.parts(m), &self.rows) {
@@ -230,7 +230,7 @@ impl<'a> DesignMatrix<'a> {
                 let n_cells = columns.len().min(values.len());
                 add_sparse_outer(&columns[..n_cells], values, residuals, out);
             }
-            return self.constant_back(residuals, m, out);
+            return self.intercept_transpose_product(residuals, m, out);
         }
         let part = self.part(m);
         let parts = residuals.par_chunks(part * m).enumerate().map(|(k, residuals)| {
@@ -238,14 +238,14 @@ impl<'a> DesignMatrix<'a> {
             for (p, residuals) in residuals.chunks(PANEL * m).enumerate() {
                 let first = k * part + p * PANEL;
                 let rows = first..first + residuals.len() / m;
-                self.panel_back(&self.panel(&rows), rows, residuals, m, &mut sums);
+                self.panel_transpose_product(&self.panel(&rows), rows, residuals, m, &mut sums);
             }
             sums
         });
         self.add_up(parts.collect(), out);
     }
 
-    fn panel_back(
+    fn panel_transpose_product(
         &self,
         block: &[f64],
         rows: Range<usize>,
@@ -279,7 +279,7 @@ impl<'a> DesignMatrix<'a> {
         }
     }
 
-    fn constant_back(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
+    fn intercept_transpose_product(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
         if !self.intercept {
             return;
         }
@@ -316,7 +316,7 @@ impl<'a> DesignMatrix<'a> {
                     let first = k * part;
                     answer(first..first + scores.len() / m, scores, residuals);
                 });
-            return self.back(&residuals, m, out);
+            return self.transpose_product(&residuals, m, out);
         }
         // Sparse rows are longest in reach where they are few.
         let panel = if self.is_sparse() { PANEL / 4 } else { PANEL };
@@ -330,7 +330,7 @@ impl<'a> DesignMatrix<'a> {
                 self.panel_scores(&block, rows.clone(), v, m, scores);
                 let residuals = &mut residuals[..scores.len()];
                 answer(rows.clone(), scores, residuals);
-                self.panel_back(&block, rows, residuals, m, &mut sums);
+                self.panel_transpose_product(&block, rows, residuals, m, &mut sums);
             }
             sums
         });
@@ -338,13 +338,13 @@ impl<'a> DesignMatrix<'a> {
     }
 
     /// `Σᵢ rᵢ xᵢⱼ²` for `m` numbers `r` a row: the diagonals of `XᵀRX`.
-    pub fn squares_back(&self, weights: &[f64], m: usize, out: &mut [f64]) {
+    pub fn squared_transpose_product(&self, weights: &[f64], m: usize, out: &mut [f64]) {
         if self.parts(m).is_none()
             && let Some(columns) = self.by_column()
         {
             let squares = |cells: &[f64]| cells.iter().map(|x| x * x).collect();
             sum_columns(&columns, squares, weights, m, &mut out[..self.width() * m]);
-            return self.constant_back(weights, m, out);
+            return self.intercept_transpose_product(weights, m, out);
         }
         if let (Rows::Sparse(x), 1) = (&self.rows, m) {
             let part = self.part(1);
@@ -378,7 +378,7 @@ impl<'a> DesignMatrix<'a> {
                 }
                 let mut block = self.panel(&rows);
                 block.to_mut().iter_mut().for_each(|x| *x *= *x);
-                self.panel_back(&block, rows, weights, m, &mut sums);
+                self.panel_transpose_product(&block, rows, weights, m, &mut sums);
             }
             sums
         });
@@ -389,7 +389,7 @@ impl<'a> DesignMatrix<'a> {
     pub fn means(&self) -> Vec<f64> {
         let n = self.n_rows();
         let mut means = vec![0.0; self.n_weights()];
-        self.back(&vec![1.0 / n.max(1) as f64; n], 1, &mut means);
+        self.transpose_product(&vec![1.0 / n.max(1) as f64; n], 1, &mut means);
         means.truncate(self.width());
         means
     }

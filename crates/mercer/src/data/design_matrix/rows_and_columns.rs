@@ -7,32 +7,32 @@ use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// The cells of one row.
-pub(crate) enum RowCells<'a> {
+pub(crate) enum RowEntries<'a> {
     Sparse(&'a [i32], &'a [f64]),
     Dense(Cow<'a, [f64]>),
 }
 
 impl<'a> DesignMatrix<'a> {
     /// A row, without the constant.
-    pub fn row(&self, i: usize) -> RowCells<'a> {
+    pub fn row(&self, i: usize) -> RowEntries<'a> {
         match &self.rows {
             Rows::Sparse(x) => {
                 let (columns, values) = x.row(i);
-                RowCells::Sparse(columns, &values[..columns.len().min(values.len())])
+                RowEntries::Sparse(columns, &values[..columns.len().min(values.len())])
             }
-            rows => RowCells::Dense(rows.block(i..i + 1).unwrap_or_default()),
+            rows => RowEntries::Dense(rows.block(i..i + 1).unwrap_or_default()),
         }
     }
 
     /// `‖x‖²` of every row, without the constant.
-    pub fn squared_lengths(&self) -> Vec<f64> {
+    pub fn squared_norms(&self) -> Vec<f64> {
         let length = |i| match self.row(i) {
-            RowCells::Dense(row) => row.iter().map(|x| x * x).sum(),
-            RowCells::Sparse(columns, values) if columns.is_sorted_by(|a, b| a < b) => {
+            RowEntries::Dense(row) => row.iter().map(|x| x * x).sum(),
+            RowEntries::Sparse(columns, values) if columns.is_sorted_by(|a, b| a < b) => {
                 values.iter().map(|x| x * x).sum()
             }
             // A cell may be stored in parts, which only together have a square.
-            RowCells::Sparse(columns, values) => {
+            RowEntries::Sparse(columns, values) => {
                 let mut cells: Vec<(i32, f64)> =
                     columns.iter().copied().zip(values.iter().copied()).collect();
                 cells.sort_by_key(|(j, _)| *j);

@@ -14,7 +14,7 @@
 //! curve and `H₀` the price on weights, `q / (1 − κ q) = 1 / (G⁻¹)ᵢᵢ − κ⁻¹`.
 
 use super::hinge::{LossPower, MarginLoss};
-use crate::data::design_matrix::RowCells;
+use crate::data::design_matrix::RowEntries;
 use crate::kernel::{Function, KernelRows, Storage};
 use crate::solver::coordinate_descent::PenalizedLoss;
 use mercer_num::linalg::{Cholesky, add_gram, multiply};
@@ -73,7 +73,7 @@ fn carriers(problem: &MarginLoss<'_>, k: usize) -> Vec<Carrier> {
         })
         .collect();
     if problem.power == LossPower::Plain {
-        let lengths = problem.design.squared_lengths();
+        let lengths = problem.design.squared_norms();
         let longest = carriers.iter().fold(0.0f64, |most, c| most.max(lengths[c.row]));
         let stiff = 1.0 / (GIVE * longest.max(f64::MIN_POSITIVE));
         carriers.iter_mut().for_each(|c| c.kappa *= stiff);
@@ -110,11 +110,11 @@ fn by_columns(problem: &MarginLoss<'_>, carriers: &[Carrier], columns: &[usize])
         let mut cells = Matrix::zeros((carriers.len(), n));
         for (carrier, mut cells) in carriers.iter().zip(cells.rows_mut()) {
             match problem.design.row(carrier.row) {
-                RowCells::Dense(row) => {
+                RowEntries::Dense(row) => {
                     let some = cells.iter_mut().zip(columns).filter(|(_, j)| **j < row.len());
                     some.for_each(|(cell, j)| *cell = row[*j]);
                 }
-                RowCells::Sparse(of, values) => {
+                RowEntries::Sparse(of, values) => {
                     let some = of.iter().zip(values).map(|(j, v)| (place[*j as usize], v));
                     some.filter(|(c, _)| *c < n).for_each(|(c, v)| cells[c] += v);
                 }

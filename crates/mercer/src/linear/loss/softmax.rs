@@ -10,8 +10,11 @@ use crate::error::{Error, Result};
 use crate::linear::logistic::{LogisticRegression, Penalty};
 use crate::model::Monitor;
 use crate::prelude::Dataset;
+use crate::solver::SmoothObjective;
 use crate::solver::coordinate_descent::PenalizedLoss;
-use crate::solver::newton_cg::{Lane, Smooth, add_scaled, dot, least, whole_shares};
+use crate::solver::interleaved::{add_scaled, dot};
+use crate::solver::line_search::{LineSearchAccuracy, Safeguard, exact_line_search};
+use crate::solver::objective::{SubproblemState, unit_steps};
 use crate::solver::preconditioner::{Asked, MOST_CELLS, PenaltyWeights, Preconditioner};
 use mercer_num::Matrix;
 use mercer_num::linalg::Cholesky;
@@ -227,7 +230,7 @@ impl<'a> SoftmaxLoss<'a> {
             return loss;
         }
         let loss = self.losses();
-        self.design.back(&self.residuals(), self.m, out);
+        self.design.transpose_product(&self.residuals(), self.m, out);
         loss
     }
 
@@ -384,12 +387,12 @@ impl SoftmaxLoss<'_> {
     }
 }
 
-impl Smooth for SoftmaxLoss<'_> {
+impl SmoothObjective for SoftmaxLoss<'_> {
     fn dimension(&self) -> usize {
         self.weights.len()
     }
 
-    fn gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
+    fn values_and_gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
         let loss = self.loss_gradient(out);
         let n = self.n_priced();
         out[..n].iter_mut().zip(&self.weights).for_each(|(g, w)| *g += self.price * w);
@@ -401,7 +404,7 @@ impl Smooth for SoftmaxLoss<'_> {
         vec![gradient.iter().fold(0.0, worst)]
     }
 
-    fn prepare(&mut self) {
+    fn prepare_hessian(&mut self) {
         let last = std::mem::replace(&mut self.guess, Preconditioner::None);
         let prices = PenaltyWeights { weights: self.price, constants: 0.0 };
         let shares = |i: usize| self.shares[i];
@@ -410,7 +413,7 @@ impl Smooth for SoftmaxLoss<'_> {
             Preconditioner::at(last, &self.design, &self.curvatures(), shares, prices, asked);
     }
 
-    fn product(&mut self, v: &[f64], out: &mut [f64]) {
+    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
         let (m, proba, shares) = (self.m, &self.proba, &self.shares);
         let curve = |rows: Range<usize>, scores: &[f64], out: &mut [f64]| {
             let proba = &proba[rows.start * m..rows.end * m];
@@ -435,7 +438,7 @@ impl Smooth for SoftmaxLoss<'_> {
         self.guess.solve(&self.design, r, self.m, 0.0, out);
     }
 
-    fn begin_direction(&mut self) {
+    fn reset_direction(&mut self) {
         self.direction.fill(0.0);
         self.direction_scores.fill(0.0);
     }
@@ -445,18 +448,23 @@ impl Smooth for SoftmaxLoss<'_> {
         add_scaled(shares, &self.last_scores, &mut self.direction_scores);
     }
 
-    fn first_shares(&mut self, lanes: &[Lane]) -> Vec<f64> {
+    fn initial_steps(&mut self, lanes: &[SubproblemState]) -> Vec<f64> {
         let slope = match lanes {
-            [lane] if self.m == 1 && lane.is_far() => lane.slope,
-            _ => return whole_shares(lanes),
+            [lane] if self.m == 1 && lane.is_far_from_optimum() => lane.slope,
+            _ => return unit_steps(lanes),
         };
         let (weights, steps) =
             (&self.weights[..self.n_priced()], &self.direction[..self.n_priced()]);
         let (rise, square) = (self.price * dot(weights, steps), self.price * dot(steps, steps));
-        vec![least(slope, |share| {
-            let (slope, curve) = self.loss_along(share);
-            (slope + rise + share * square, curve + square)
-        })]
+        let accuracy = LineSearchAccuracy {
+            slope_tolerance: 0.1,
+            max_evaluations: 8,
+            safeguard: Safeguard::Doubling,
+        };
+        exact_line_search(&[slope], vec![1.0], accuracy, |steps| {
+            let (slope, curve) = self.loss_along(steps[0]);
+            vec![(slope + rise + steps[0] * square, curve + square)]
+        })
     }
 
     fn values_along(&mut self, along: &[f64]) -> Vec<f64> {
@@ -495,7 +503,7 @@ impl Smooth for SoftmaxLoss<'_> {
         vec![parts.iter().sum::<f64>() + self.cost(&moved)]
     }
 
-    fn go(&mut self, shares: &[f64]) {
+    fn take_step(&mut self, shares: &[f64]) {
         add_scaled(shares, &self.direction, &mut self.weights);
         add_scaled(shares, &self.direction_scores, &mut self.scores);
     }

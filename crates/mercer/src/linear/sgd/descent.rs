@@ -11,7 +11,7 @@
 use super::lazy_weights::{LazyWeights, LinearWeights};
 use super::learning_rate::{LearningRate, StepSize};
 use super::loss::Loss;
-use crate::data::design_matrix::{DesignMatrix, RowCells};
+use crate::data::design_matrix::{DesignMatrix, RowEntries};
 use crate::error::{Error, Result};
 use crate::model::{Monitor, Stop};
 use mercer_num::random::Random;
@@ -357,7 +357,7 @@ impl<'a, 'g> RowStep<'a, 'g> {
 
     fn apply(&mut self, i: usize, weights: &mut LazyWeights, subproblems: &mut [Subproblem]) {
         let (options, data, m) = (self.options, self.data, subproblems.len());
-        let row: RowCells<'_> = data.design.row(i);
+        let row: RowEntries<'_> = data.design.row(i);
         let squared_norm = data.squared_norms[i];
         weights.scores(&row, &mut self.scores);
         let eta = options.step_size.at(self.t as f64);

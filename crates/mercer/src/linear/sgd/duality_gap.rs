@@ -90,7 +90,7 @@ fn objective(
         value += 0.5 * options.l2_penalty * squares + options.l1_penalty * absolutes;
     }
     let mut sums = vec![0.0; data.design.n_weights() * m];
-    data.design.back(&derivatives, m, &mut sums);
+    data.design.transpose_product(&derivatives, m, &mut sums);
     let squared_component = |(index, sum): (usize, &f64)| {
         let w = weights.coefficients.get(index).copied().unwrap_or(0.0);
         let l1 = if index < width * m && penalizes { options.l1_penalty } else { 0.0 };
@@ -126,7 +126,7 @@ fn dual(
         }
     }
     let mut products = vec![0.0; data.design.n_weights()];
-    data.design.back(&own, 1, &mut products);
+    data.design.transpose_product(&own, 1, &mut products);
     products.truncate(width);
     if options.l2_penalty <= 0.0 {
         // Without an L2 penalty, dual feasibility is `‖Σ aᵢ xᵢ‖∞ ≤ μ`.

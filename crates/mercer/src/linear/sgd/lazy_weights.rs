@@ -7,7 +7,7 @@
 //! penalty that each weight of an output could have received so far and `applied` what a weight did receive (`u` and
 //! `q` of Tsuruoka, Tsujii & Ananiadou 2009).
 
-use crate::data::design_matrix::RowCells;
+use crate::data::design_matrix::RowEntries;
 use mercer_num::simd::add_table_rows;
 use mercer_num::simd::row_update::{add_outer, add_sparse_outer, row_times_table};
 
@@ -87,10 +87,10 @@ impl LazyWeights {
     }
 
     /// The linear predictions of a row.
-    pub fn scores(&self, row: &RowCells<'_>, out: &mut [f64]) {
+    pub fn scores(&self, row: &RowEntries<'_>, out: &mut [f64]) {
         match row {
-            RowCells::Dense(row) => row_times_table(row, &self.cells, out),
-            RowCells::Sparse(columns, values) => {
+            RowEntries::Dense(row) => row_times_table(row, &self.cells, out),
+            RowEntries::Sparse(columns, values) => {
                 out.fill(0.0);
                 add_table_rows(columns, values, &self.cells, out);
             }
@@ -113,7 +113,7 @@ impl LazyWeights {
 
     /// Adds `steps[k]` times the row to output `k`. `scores` are the predictions before the update, without intercepts
     /// and after any shrinkage; `square` is `‖x‖²`.
-    pub fn add(&mut self, row: &RowCells<'_>, steps: &[f64], scores: &[f64], square: f64) {
+    pub fn add(&mut self, row: &RowEntries<'_>, steps: &[f64], scores: &[f64], square: f64) {
         for (k, step) in steps.iter().enumerate() {
             self.scaled_steps[k] = step / self.scales[k];
             self.squared_norms[k] += step * (2.0 * scores[k] + step * square);
@@ -122,8 +122,8 @@ impl LazyWeights {
             add_l1_norms(row, -1.0, &self.cells, &self.scales, &mut l1.norms);
         }
         match row {
-            RowCells::Dense(row) => add_outer(row, &self.scaled_steps, &mut self.cells),
-            RowCells::Sparse(columns, values) => {
+            RowEntries::Dense(row) => add_outer(row, &self.scaled_steps, &mut self.cells),
+            RowEntries::Sparse(columns, values) => {
                 add_sparse_outer(columns, values, &self.scaled_steps, &mut self.cells);
             }
         }
@@ -134,8 +134,8 @@ impl LazyWeights {
             let outputs = self.scaled_steps.iter_mut().zip(&mean.scale_sums);
             outputs.for_each(|(step, scale_sum)| *step *= -scale_sum);
             match row {
-                RowCells::Dense(row) => add_outer(row, &self.scaled_steps, &mut mean.remainders),
-                RowCells::Sparse(columns, values) => {
+                RowEntries::Dense(row) => add_outer(row, &self.scaled_steps, &mut mean.remainders),
+                RowEntries::Sparse(columns, values) => {
                     add_sparse_outer(columns, values, &self.scaled_steps, &mut mean.remainders);
                 }
             }
@@ -143,7 +143,7 @@ impl LazyWeights {
     }
 
     /// Adds to the L1 penalty available to an output, and applies it to the weights of the nonzero columns of a row.
-    pub fn apply_l1(&mut self, row: &RowCells<'_>, output: usize, penalty: f64) {
+    pub fn apply_l1(&mut self, row: &RowEntries<'_>, output: usize, penalty: f64) {
         let m = self.m;
         let Some(l1) = &mut self.l1 else { return };
         l1.available[output] += penalty;
@@ -170,8 +170,8 @@ impl LazyWeights {
             }
         };
         match row {
-            RowCells::Dense(row) => (0..row.len()).for_each(apply),
-            RowCells::Sparse(columns, _) => columns.iter().for_each(|j| apply(*j as usize)),
+            RowEntries::Dense(row) => (0..row.len()).for_each(apply),
+            RowEntries::Sparse(columns, _) => columns.iter().for_each(|j| apply(*j as usize)),
         }
     }
 
@@ -253,19 +253,19 @@ impl LazyWeights {
 }
 
 /// Adds `sign · |w|` of the nonzero columns of a row to the L1 norms, each column once.
-fn add_l1_norms(row: &RowCells<'_>, sign: f64, cells: &[f64], scales: &[f64], norms: &mut [f64]) {
+fn add_l1_norms(row: &RowEntries<'_>, sign: f64, cells: &[f64], scales: &[f64], norms: &mut [f64]) {
     let m = scales.len();
     let mut add = |j: usize| {
         let outputs = norms.iter_mut().zip(scales).zip(&cells[j * m..(j + 1) * m]);
         outputs.for_each(|((sum, scale), cell)| *sum += sign * scale * cell.abs());
     };
     match row {
-        RowCells::Dense(row) => (0..row.len()).for_each(add),
-        RowCells::Sparse(columns, _) if columns.is_sorted_by(|a, b| a < b) => {
+        RowEntries::Dense(row) => (0..row.len()).for_each(add),
+        RowEntries::Sparse(columns, _) if columns.is_sorted_by(|a, b| a < b) => {
             columns.iter().for_each(|j| add(*j as usize));
         }
         // A sparse row may store duplicate entries.
-        RowCells::Sparse(columns, _) => {
+        RowEntries::Sparse(columns, _) => {
             let mut columns = columns.to_vec();
             columns.sort_unstable();
             columns.dedup();
@@ -294,7 +294,7 @@ mod tests {
         for step in 0..200 {
             let columns: Vec<i32> = (0..width as i32).filter(|j| (step + j) % 3 > 0).collect();
             let values: Vec<f64> = columns.iter().map(|_| random.normal()).collect();
-            let row = RowCells::Sparse(&columns, &values);
+            let row = RowEntries::Sparse(&columns, &values);
             let shrink = if step == 50 { 1e-10 } else { 0.97 };
             let steps = [0.3 * random.normal(), 0.2 * random.normal()];
             let square = values.iter().map(|v| v * v).sum();
@@ -352,8 +352,8 @@ mod tests {
         let start = LinearWeights { coefficients: vec![1.0, -2.0, 3.0], intercepts: vec![0.5] };
         let (mut dense, mut sparse) =
             (LazyWeights::new(start.clone(), None, false), LazyWeights::new(start, None, false));
-        let row = RowCells::Dense(Cow::Owned(vec![1.0, 0.0, 2.0]));
-        let cells = RowCells::Sparse(&[0, 2], &[1.0, 2.0]);
+        let row = RowEntries::Dense(Cow::Owned(vec![1.0, 0.0, 2.0]));
+        let cells = RowEntries::Sparse(&[0, 2], &[1.0, 2.0]);
         let mut scores = [[0.0], [0.0]];
 
         dense.scores(&row, &mut scores[0]);

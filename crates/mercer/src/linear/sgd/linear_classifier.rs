@@ -252,7 +252,7 @@ impl<K: Send + Sync> DecisionFunction for LinearClassifier<K> {
         let mut decisions = Matrix::zeros((x.n_rows(), m));
         let cells = decisions.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature());
-        DesignMatrix::reading(x, true).scores(weights, m, cells);
+        DesignMatrix::by_rows(x, true).scores(weights, m, cells);
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
         }

@@ -79,7 +79,7 @@ impl<K> LinearRegressor<K> {
             .since(began);
         let weights: Vec<f64> = (0..data.n_rows()).map(|i| training.sample_weight(i)).collect();
         let mut sums = vec![0.0; training.design.n_weights()];
-        training.design.back(&weights, 1, &mut sums);
+        training.design.transpose_product(&weights, 1, &mut sums);
         let mut weight: f64 = weights.iter().sum();
         if let Some(before) = before {
             let sums = sums.iter_mut().zip(&before.means);

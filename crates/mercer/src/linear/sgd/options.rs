@@ -121,8 +121,8 @@ impl SgdParams {
         monitor.reserve("storing the order of rows", 24 * n as u64)?;
         monitor.reserve("storing predictions of all rows", 16 * (n * m) as u64)?;
         monitor.reserve("storing weights", 8 * 6 * ((width + 1) * m) as u64)?;
-        let design = DesignMatrix::reading(data.rows(), self.fit_intercept);
-        let squared_norms = design.squared_lengths();
+        let design = DesignMatrix::by_rows(data.rows(), self.fit_intercept);
+        let squared_norms = design.squared_norms();
         let held_out = self.held_out(&targets, n)?;
         Ok(SgdData { design, targets, sample_weights: data.weights(), squared_norms, held_out })
     }

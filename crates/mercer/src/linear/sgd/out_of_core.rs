@@ -7,7 +7,7 @@ use super::descent::{Descent, SgdOptions, SgdResult, SgdTargets, Start};
 use super::linear_classifier::{LinearClassifier, class_factors, n_outputs, zero_start};
 use super::linear_regressor::{LinearRegressor, TrainingTotals};
 use super::options::SgdParams;
-use crate::data::design_matrix::{DesignMatrix, RowCells};
+use crate::data::design_matrix::{DesignMatrix, RowEntries};
 use crate::model::{BoxedParts, Certificate, InParts, Shape, Stop};
 use crate::prelude::*;
 use std::marker::PhantomData;
@@ -177,14 +177,14 @@ impl<K: Send + 'static> InParts for RegressorParts<K> {
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
         let y = part.number_target()?;
         if self.sgd.in_first_epoch {
-            let design = DesignMatrix::reading(part.rows(), false);
+            let design = DesignMatrix::by_rows(part.rows(), false);
             for i in rows {
                 let weight = part.weights().get(*i).copied().unwrap_or(1.0);
                 self.weight += weight;
                 let mut add = |j: usize, x: f64| self.column_sums[j] += weight * x;
                 match design.row(*i) {
-                    RowCells::Dense(row) => row.iter().enumerate().for_each(|(j, x)| add(j, *x)),
-                    RowCells::Sparse(columns, values) => {
+                    RowEntries::Dense(row) => row.iter().enumerate().for_each(|(j, x)| add(j, *x)),
+                    RowEntries::Sparse(columns, values) => {
                         columns.iter().zip(values).for_each(|(j, x)| add(*j as usize, *x));
                     }
                 }

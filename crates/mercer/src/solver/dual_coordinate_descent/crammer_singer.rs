@@ -120,7 +120,7 @@ impl<'p, 'd> Descent<'p, 'd> {
         let (n, m) = (problem.places.len(), problem.m);
         let lines = problem.design.lines();
         let norms: Vec<f64> =
-            problem.design.squared_lengths().iter().map(|square| square + problem.lift).collect();
+            problem.design.squared_norms().iter().map(|square| square + problem.lift).collect();
         let mut pulls = vec![0.0; n * m];
         for i in (0..n).filter(|i| norms[*i] == 0.0) {
             // No weights move the scores of a row of zeros: it pulls with all its might and to no effect.

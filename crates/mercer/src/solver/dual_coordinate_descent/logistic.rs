@@ -12,8 +12,8 @@
 use crate::data::design_matrix::Lines;
 use crate::linear::loss::softmax::SoftmaxLoss;
 use crate::model::Monitor;
+use crate::solver::StoppingRule;
 use crate::solver::augmented_lagrangian::WIDE;
-use crate::solver::newton_cg::Until;
 use mercer_num::memory::prefetch;
 use mercer_num::random::Random;
 use mercer_num::simd::exp::exp_double;
@@ -29,7 +29,7 @@ const LONG: f64 = 1e12;
 
 /// Passes over the rows until no entry of the gradient should be above the tolerance, where the columns are many and
 /// sparse; says how many there were.
-pub(crate) fn approach(problem: &mut SoftmaxLoss<'_>, until: &Until<'_>) -> u64 {
+pub(crate) fn approach(problem: &mut SoftmaxLoss<'_>, rule: &StoppingRule<'_>) -> u64 {
     let squared = problem.price > 0.0 && problem.absolute_price == 0.0;
     let wide = problem.design.is_sparse() && problem.design.width() > WIDE;
     if problem.m > 1 || !squared || !wide {
@@ -40,14 +40,14 @@ pub(crate) fn approach(problem: &mut SoftmaxLoss<'_>, until: &Until<'_>) -> u64 
         return 0;
     }
     let (mut passes, mut last) = (0, None);
-    while passes < PASSES.min(until.most_steps) {
-        let Some(moved) = odds.pass(until.monitor) else { break };
+    while passes < PASSES.min(rule.max_iterations) {
+        let Some(moved) = odds.pass(rule.monitor) else { break };
         passes += 1;
         let rate = last.map_or(1.0, |last| moved / last);
         last = Some(moved);
         // A gradient is what rows have still to move, times their cells.
         let left = problem.price * moved * rate * odds.length;
-        if left <= until.tolerance || (passes > 1 && rate > SLOW) {
+        if left <= rule.tolerance || (passes > 1 && rate > SLOW) {
             break;
         }
     }

@@ -197,7 +197,7 @@ mod tests {
         let x = Matrix::from_shape_fn((n, width), |(_, j)| 3.0 * j as f64 + random.normal());
         let prices = PenaltyWeights { weights: 1.0, constants: 0.5 };
         for intercept in [true, false] {
-            let design = DesignMatrix::reading(&Rows::from(&x), intercept);
+            let design = DesignMatrix::by_rows(&Rows::from(&x), intercept);
             let drawn = |random: &mut Random, share: f64| -> Vec<f64> {
                 let weight = |u: f64| if u < share { 0.5 + u } else { 0.0 };
                 (0..n * m).map(|_| weight(random.uniform())).collect()

@@ -237,7 +237,7 @@ impl Preconditioner {
         prices: PenaltyWeights,
     ) -> Preconditioner {
         let mut diagonal = vec![0.0; design.n_weights() * m];
-        design.squares_back(curvatures, m, &mut diagonal);
+        design.squared_transpose_product(curvatures, m, &mut diagonal);
         let (weights, constants) = diagonal.split_at_mut(design.width() * m);
         weights.iter_mut().for_each(|h| *h += prices.weights);
         constants.iter_mut().for_each(|h| *h += prices.constants);

@@ -110,7 +110,7 @@ impl Woodbury {
         let shifts = times(&self.center, weights, m);
         constants.iter_mut().zip(&shifts).for_each(|(to, shift)| *to = -shift);
         let mut scores = vec![0.0; self.rows.len() * m];
-        design.scores_of(&self.rows, &centered, m, &mut scores);
+        design.scores_of_rows(&self.rows, &centered, m, &mut scores);
         let place = |i: &u32| self.rows.binary_search(i).expect("a row that curves") * m;
         let free = r.get(width * m..).unwrap_or_default();
         let solve = |(k, inner): (usize, &Inner)| -> (Vec<f64>, f64) {
@@ -128,7 +128,7 @@ impl Woodbury {
         for (k, (inner, (pulls, _))) in self.each.iter().zip(&solved).enumerate() {
             inner.rows.iter().zip(pulls).for_each(|(i, pull)| scores[place(i) + k] = *pull);
         }
-        design.back_of(&self.rows, &scores, m, out);
+        design.transpose_product_of_rows(&self.rows, &scores, m, out);
         let total: Vec<f64> = solved.iter().map(|(pulls, _)| pulls.iter().sum()).collect();
         let (weights, constants) = out.split_at_mut(width * m);
         let lines = weights.chunks_exact_mut(m).zip(centered.chunks_exact(m)).zip(&self.center);
@@ -277,7 +277,7 @@ mod tests {
         let x = Matrix::from_shape_fn((n, width), |(_, j)| 0.03 * j as f64 + random.normal());
         let price = 2.0;
         for intercept in [true, false] {
-            let design = DesignMatrix::reading(&Rows::from(&x), intercept);
+            let design = DesignMatrix::by_rows(&Rows::from(&x), intercept);
             let mut curvatures: Vec<f64> = vec![0.0; n * m];
             curvatures.iter_mut().step_by(7).for_each(|d| *d = 0.5 + random.uniform());
             let mut later = curvatures.clone();

@@ -4,7 +4,8 @@
 //! products with second derivatives.
 
 use super::{MarginLoss, ROWS, loss};
-use crate::solver::newton_cg::{dot, least};
+use crate::solver::interleaved::dot;
+use crate::solver::line_search::{LineSearchAccuracy, Safeguard, exact_line_search};
 use crate::solver::preconditioner::{PenaltyWeights, Preconditioner};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -18,6 +19,10 @@ pub(crate) struct RowTarget {
     pub ends: (f64, f64),
     pub cost: f64,
 }
+
+/// One pass over the rows per evaluation: a rough minimum is enough.
+const ACCURACY: LineSearchAccuracy =
+    LineSearchAccuracy { slope_tolerance: 0.1, max_evaluations: 8, safeguard: Safeguard::Doubling };
 
 impl MarginLoss<'_> {
     /// Fills the pulls of all rows and the gradient of their losses; gives the sum of those.
@@ -69,10 +74,11 @@ impl MarginLoss<'_> {
         };
         let rise = priced(&self.weights, &self.direction);
         let square = priced(&self.direction, &self.direction);
-        least(slope, |share| {
-            let (slope, curve) = self.single_slope_along(share);
-            (slope + rise + share * square, curve + square)
-        })
+        let steps = exact_line_search(&[slope], vec![1.0], ACCURACY, |steps| {
+            let (slope, curve) = self.single_slope_along(steps[0]);
+            vec![(slope + rise + steps[0] * square, curve + square)]
+        });
+        steps[0]
     }
 
     /// How the losses rise a share of the direction away, and how that rises.

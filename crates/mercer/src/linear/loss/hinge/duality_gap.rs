@@ -78,7 +78,7 @@ impl MarginLoss<'_> {
             true => combined[self.design.width() * m..]
                 .iter_mut()
                 .for_each(|b| *b *= self.costs.constant.0),
-            false => self.design.back(&forces, m, &mut combined),
+            false => self.design.transpose_product(&forces, m, &mut combined),
         }
         let (absolute, squared) = match self.costs.weights.1 > 0.0 {
             true => (self.shorten(&mut forces, &mut combined), false),

@@ -6,46 +6,22 @@
 //! is quadratic in pieces and its slope is straight in them, so Newton's method finds the bottom in a few looks at
 //! the scores.
 
-use super::{Lane, MarginLoss, ROWS, add_up, whole_shares};
+use super::{MarginLoss, ROWS, SubproblemState, add_up, unit_steps};
 use crate::solver::coordinate_descent::PenalizedLoss;
+use crate::solver::line_search::{LineSearchAccuracy, Safeguard, exact_line_search};
 use rayon::prelude::*;
 
 impl MarginLoss<'_> {
-    /// Where every function is about lowest along the direction: the root of its slope, which only rises, by Newton's
-    /// method within what is known to be around it.
-    pub(crate) fn bottom(&mut self, lanes: &[Lane]) -> Vec<f64> {
-        /// Share of the first slope that may be left, and looks at all rows at most.
-        const LEFT: f64 = 0.01;
-        const LOOKS: usize = 12;
+    /// Step sizes that minimize every subproblem along the direction.
+    pub(crate) fn minimizing_steps(&mut self, states: &[SubproblemState]) -> Vec<f64> {
+        const ACCURACY: LineSearchAccuracy = LineSearchAccuracy {
+            slope_tolerance: 0.01,
+            max_evaluations: 12,
+            safeguard: Safeguard::Bracket,
+        };
         self.score_direction();
-        let mut shares = whole_shares(lanes);
-        let mut around = vec![(0.0, f64::INFINITY); self.m];
-        for _ in 0..LOOKS {
-            let mut done = true;
-            let slopes = self.slopes_along(&shares);
-            for (k, (slope, curve)) in slopes.into_iter().enumerate() {
-                let (t, (low, high)) = (shares[k], &mut around[k]);
-                if t == 0.0 || slope.is_nan() || slope.abs() <= LEFT * lanes[k].slope.abs() {
-                    continue;
-                }
-                if slope < 0.0 {
-                    *low = t
-                } else {
-                    *high = t
-                }
-                let next = t - slope / curve;
-                shares[k] = match next > *low && next < *high {
-                    true => next,
-                    false if high.is_finite() => 0.5 * (*low + *high),
-                    false => 2.0 * t,
-                };
-                done = false;
-            }
-            if done {
-                break;
-            }
-        }
-        shares
+        let slopes: Vec<f64> = states.iter().map(|state| state.slope).collect();
+        exact_line_search(&slopes, unit_steps(states), ACCURACY, |steps| self.slopes_along(steps))
     }
 
     /// First and second derivatives of every function along the direction.
@@ -90,7 +66,7 @@ mod tests {
     use super::*;
     use crate::data::design_matrix::DesignMatrix;
     use crate::linear::loss::hinge::{LossPower, Penalties, Targets};
-    use crate::solver::newton_cg::Smooth;
+    use crate::solver::SmoothObjective;
     use mercer_num::random::Random;
     use mercer_num::{Matrix, Rows};
 
@@ -102,7 +78,7 @@ mod tests {
         let aim = Targets::Classes { places, factors: vec![1.0; 2] };
         let costs = Penalties { weights: (1.0, 0.0), constant: (0.0, 0.0) };
         for power in [LossPower::Plain, LossPower::Squared] {
-            let design = DesignMatrix::reading(&Rows::from(&x), true);
+            let design = DesignMatrix::by_rows(&Rows::from(&x), true);
             let aim = match &aim {
                 Targets::Classes { places, factors } => {
                     Targets::Classes { places: places.clone(), factors: factors.clone() }
@@ -111,15 +87,15 @@ mod tests {
             };
             let mut f = MarginLoss::new(design, 1, aim, vec![1.0; 300], power, costs);
             let mut gradient = vec![0.0; 5];
-            f.gradient(&mut gradient);
+            f.values_and_gradient(&mut gradient);
             let direction: Vec<f64> = gradient.iter().map(|g| -0.1 * g).collect();
             f.design.scores(&direction, 1, &mut f.direction_scores);
             f.direction = direction;
             let slope = -0.1 * gradient.iter().map(|g| g * g).sum::<f64>();
-            let mut lane = Lane::default();
+            let mut lane = SubproblemState::default();
             lane.slope = slope;
 
-            let bottom = f.first_shares(&[lane])[0];
+            let bottom = f.initial_steps(&[lane])[0];
 
             let at = f.values_along(&[bottom])[0];
             assert!(bottom > 0.0 && bottom != 1.0);

@@ -22,9 +22,11 @@ pub(crate) use duality_gap::Measured;
 
 use crate::data::design_matrix::{Column, DesignMatrix};
 use crate::model::Monitor;
+use crate::solver::SmoothObjective;
 use crate::solver::augmented_lagrangian::MANY;
 use crate::solver::coordinate_descent::PenalizedLoss;
-use crate::solver::newton_cg::{Lane, Smooth, add_scaled, dots, whole_shares};
+use crate::solver::interleaved::{add_scaled, dots};
+use crate::solver::objective::{SubproblemState, unit_steps};
 use crate::solver::preconditioner::{Asked, MOST_CELLS, NARROW, PenaltyWeights, Preconditioner};
 use binary_sparse::RowTarget;
 use mercer_num::Rows;
@@ -295,7 +297,7 @@ impl<'a> MarginLoss<'a> {
             }
         };
         let costs = picks.iter().map(|i| times * self.rows[*i]).collect();
-        let design = DesignMatrix::reading(rows, self.design.intercept);
+        let design = DesignMatrix::by_rows(rows, self.design.intercept);
         let some = MarginLoss::new(design, self.m, aim, costs, self.power, self.costs);
         MarginLoss { room: self.room, ..some }
     }
@@ -362,8 +364,8 @@ fn add_up(parts: Vec<Vec<f64>>, m: usize) -> Vec<f64> {
     sums
 }
 
-impl Smooth for MarginLoss<'_> {
-    fn lanes(&self) -> usize {
+impl SmoothObjective for MarginLoss<'_> {
+    fn n_subproblems(&self) -> usize {
         self.m
     }
 
@@ -371,7 +373,7 @@ impl Smooth for MarginLoss<'_> {
         self.weights.len()
     }
 
-    fn gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
+    fn values_and_gradient(&mut self, out: &mut [f64]) -> Vec<f64> {
         let losses = self.losses_gradient(out);
         let m = self.m;
         for (j, (out, w)) in out.chunks_exact_mut(m).zip(self.weights.chunks_exact(m)).enumerate() {
@@ -398,7 +400,7 @@ impl Smooth for MarginLoss<'_> {
         worth.iter().zip(&self.values).map(|(worth, value)| (worth / value).sqrt()).collect()
     }
 
-    fn prepare(&mut self) {
+    fn prepare_hessian(&mut self) {
         let last = std::mem::replace(&mut self.guess, Preconditioner::None);
         if self.prepare_single() {
             return;
@@ -427,7 +429,7 @@ impl Smooth for MarginLoss<'_> {
             .then(|| (0..).zip(curvatures).filter(|(_, d)| *d != 0.0).collect());
     }
 
-    fn product(&mut self, v: &[f64], out: &mut [f64]) {
+    fn hessian_product(&mut self, v: &[f64], out: &mut [f64]) {
         self.spent += 1;
         let m = self.m;
         self.last.copy_from_slice(v);
@@ -437,12 +439,12 @@ impl Smooth for MarginLoss<'_> {
         }
         if let Some(rows) = &self.few {
             let mut scores = vec![0.0; rows.len() * m];
-            self.design.scores_of(rows, v, m, &mut scores);
+            self.design.scores_of_rows(rows, v, m, &mut scores);
             scores.par_chunks_mut(m).zip(rows).for_each(|(scores, i)| {
                 let cells = scores.iter_mut().enumerate();
                 cells.for_each(|(k, u)| *u *= self.curvature(*i as usize, k));
             });
-            self.design.back_of(rows, &scores, m, out);
+            self.design.transpose_product_of_rows(rows, &scores, m, out);
             return self.add_prices(v, out);
         }
         let mut last_scores = std::mem::take(&mut self.last_scores);
@@ -465,7 +467,7 @@ impl Smooth for MarginLoss<'_> {
         self.guess.solve(&self.design, r, self.m, self.costs.constant.0 + leash, out);
     }
 
-    fn begin_direction(&mut self) {
+    fn reset_direction(&mut self) {
         self.direction.fill(0.0);
         self.unscored = self.curved.is_some() || self.few.is_some();
         if !self.unscored {
@@ -482,15 +484,15 @@ impl Smooth for MarginLoss<'_> {
 
     /// To the bottom, where rows are dense or of one function: a step as long as it should be is the shorter way to the
     /// rows that matter.
-    fn first_shares(&mut self, lanes: &[Lane]) -> Vec<f64> {
+    fn initial_steps(&mut self, lanes: &[SubproblemState]) -> Vec<f64> {
         self.score_direction();
         match lanes {
-            _ if self.costs.weights.1 != 0.0 || self.costs.constant.1 != 0.0 => whole_shares(lanes),
-            [lane] if self.facts.is_some() && lane.is_far() => {
+            _ if self.costs.weights.1 != 0.0 || self.costs.constant.1 != 0.0 => unit_steps(lanes),
+            [lane] if self.facts.is_some() && lane.is_far_from_optimum() => {
                 vec![self.single_least_along(lane.slope)]
             }
-            _ if self.design.is_sparse() => whole_shares(lanes),
-            _ => self.bottom(lanes),
+            _ if self.design.is_sparse() => unit_steps(lanes),
+            _ => self.minimizing_steps(lanes),
         }
     }
 
@@ -523,7 +525,7 @@ impl Smooth for MarginLoss<'_> {
         add_up(parts, m).into_iter().zip(costs).map(|(loss, cost)| loss + cost).collect()
     }
 
-    fn go(&mut self, shares: &[f64]) {
+    fn take_step(&mut self, shares: &[f64]) {
         add_scaled(shares, &self.direction, &mut self.weights);
         add_scaled(shares, &self.direction_scores, &mut self.scores);
     }
@@ -602,9 +604,9 @@ impl PenalizedLoss for MarginLoss<'_> {
                     let each = forces.iter_mut().enumerate();
                     each.for_each(|(k, force)| *force = -self.force(*i as usize, k));
                 }
-                self.design.back_of(&rows, &forces, m, out);
+                self.design.transpose_product_of_rows(&rows, &forces, m, out);
             }
-            None => self.design.back(&self.forces(-1.0), m, out),
+            None => self.design.transpose_product(&self.forces(-1.0), m, out),
         }
         losses
     }
