@@ -54,14 +54,14 @@ fn a_map_may_be_asked_for_by_its_error() {
     {
         let report = train(map);
 
-        let told = format!("columns for an error of at most {asked}");
+        let told = format!("features for an error of at most {asked}");
         assert!(report.contains(&format!("map: {map}: 4 columns become")), "{report}");
         assert!(report.contains(&told), "{report}");
         assert!(folder.output(&["inspect", "m.mercer"]).contains(&told));
         assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
     }
     let report = train("rff:40,error=0.01");
-    assert!(report.contains("NOT the error of 0.01 that was asked for"), "{report}");
+    assert!(report.contains("NOT the requested error of 0.01"), "{report}");
     let start = ["train", &iris, "--target", "species", "--features", "rff:error=2"];
     let error = folder.failure(&start, 2);
     assert!(error.contains("above 0 and below 1"), "{error}");

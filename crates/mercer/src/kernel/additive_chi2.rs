@@ -3,7 +3,7 @@
 //! `Σⱼ 2 xⱼ zⱼ / (xⱼ + zⱼ)` is, for every column, `√(xz) sech(½ log(x/z))`: a function of a difference of
 //! logarithms, whose Fourier transform `sech(πλ)` is sampled at `0, L, 2L, …` (Vedaldi & Zisserman 2010).
 
-use super::fourier::{check_usable, drawn, sampled_error};
+use super::approximation::{check_usable, sampled_certificate, sampled_error};
 use super::{Function, Kernel};
 use crate::data::check_storage;
 use crate::model::Status;
@@ -13,7 +13,7 @@ use std::f64::consts::PI;
 use std::time::Instant;
 
 /// Rows mapped by one thread at a time.
-const ROWS: usize = 256;
+const ROWS_PER_BLOCK: usize = 256;
 
 params! {
     /// Columns whose inner products are near to the additive chi-squared kernel, for counts.
@@ -67,7 +67,7 @@ impl Fit for AdditiveChi2Sampler {
         let (n_columns, sample_steps) = (data.n_columns(), self.sample_steps);
         let model = AdditiveChi2SamplerModel { n_columns, sample_steps, sample_interval };
         let error = sampled_error(data.rows(), |x| model.transform(x), kernel)?;
-        let mut certificate = drawn(data, error, None, start);
+        let mut certificate = sampled_certificate(data, error, None, start);
         certificate.status = Status::ClosedForm;
         monitor.report(1, Some(1));
         Ok(Fitted { model, certificate })
@@ -110,9 +110,9 @@ impl Transformer for AdditiveChi2SamplerModel {
         let width = self.n_outputs();
         let mut out = Matrix::zeros((x.n_rows(), width));
         let all = out.as_slice_mut().unwrap_or_default();
-        all.par_chunks_mut(ROWS * width).enumerate().for_each(|(k, out)| {
+        all.par_chunks_mut(ROWS_PER_BLOCK * width).enumerate().for_each(|(k, out)| {
             for (i, out) in out.chunks_exact_mut(width).enumerate() {
-                let row = x.row(k * ROWS + i);
+                let row = x.row(k * ROWS_PER_BLOCK + i);
                 for (j, x) in row.iter().enumerate().filter(|(_, x)| **x > 0.0) {
                     out[j] = (x * heights[0]).sqrt();
                     let log = x.ln();

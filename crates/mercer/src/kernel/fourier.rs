@@ -1,19 +1,20 @@
-//! Random Fourier features: a Gaussian kernel as an inner product of waves.
+//! Random Fourier features of the Gaussian kernel.
 //!
-//! `φ(x) = √(2/M) cos(wₖ·x + bₖ)`, `k = 1..M`, with `w ~ N(0, 2 gamma I)` and `b` even in `[0, 2π)`. Then
-//! `E φ(x)·φ(z) = exp(−gamma ‖x − z‖²)` (Bochner's theorem; Rahimi & Recht 2007), with an error that falls
-//! as `1/√M`. Directions that are drawn at right angles to each other cover the space more evenly and keep
-//! the mean (Yu et al. 2016). Three rounds of drawn signs and sums and differences turn a row nearly as evenly,
-//! in `d log d` operations instead of `d²`.
+//! `φₖ(x) = √(2/M) cos(wₖ·x + bₖ)`, `k = 1..M`, with `w ~ N(0, 2 gamma I)` and `b` uniform in `[0, 2π)`. Then
+//! `E φ(x)·φ(z) = exp(−gamma ‖x − z‖²)` by Bochner's theorem, with an error of order `1/√M` (Rahimi & Recht 2007).
+//! Orthogonal directions have the same expectation and a smaller variance; structured ones approximate them by
+//! Hadamard transforms in `d log d` operations per `d` features (Yu et al. 2016).
 
+use super::Gamma;
+use super::approximation::{
+    check_usable, comparison_rows, error_message, filled, sampled_certificate, sampled_error,
+};
 use super::structured_orthogonal::{HadamardRotation, PreparedRotation};
-use super::{Gamma, UniqueRows};
 use crate::data::{check_cells, check_storage};
-use crate::model::{Cached, Certificate};
+use crate::model::Cached;
 use crate::prelude::*;
 use mercer_num::Float;
 use mercer_num::linalg::Qr;
-use mercer_num::memory::zeros_of;
 use mercer_num::random::Random;
 use mercer_num::rows::Missing;
 use mercer_num::simd::sparse_product::ColumnPanels;
@@ -23,79 +24,77 @@ use std::ops::Mul;
 use std::time::Instant;
 
 /// Rows mapped by one thread at a time.
-const ROWS: usize = 128;
-/// A row of which at most one cell in so many is not zero is multiplied by those cells alone, unless it is
-/// narrow: a product of blocks is faster by cell.
-const THIN: usize = 2;
-const NARROW: usize = 32;
-/// Rows whose kernel values are compared with what they stand for.
-const COMPARED: usize = 64;
-/// The fewest waves that are tried where an error is asked for.
-const FEWEST: usize = 16;
+const ROWS_PER_BLOCK: usize = 128;
+/// A row with at most one nonzero in this many cells is multiplied as a sparse row, unless it has few columns: the
+/// dense matrix product is faster per cell.
+const MIN_CELLS_PER_NONZERO: usize = 2;
+const MIN_SPARSE_COLUMNS: usize = 32;
+/// The smallest number of features that is tried if an error is requested.
+const MIN_COMPONENTS: usize = 16;
 
 choice! {
-    /// How the directions of waves are drawn.
+    /// The distribution of the directions `w`.
     pub enum Directions {
-        /// Each for itself.
+        /// Independent Gaussian vectors.
         Gaussian = "gaussian",
-        /// At right angles, as many at a time as there are columns.
+        /// Orthogonal within each block of as many directions as there are columns.
         Orthogonal = "orthogonal",
-        /// At right angles by signs, sums and differences.
+        /// Approximately orthogonal, by random signs and Hadamard transforms.
         Structured = "structured",
     }
 }
 
 params! {
-    /// Random Fourier features: rows as waves whose inner products are near to a Gaussian kernel.
+    /// Random Fourier features: columns whose inner products approximate the Gaussian kernel.
     pub struct RbfSampler {
-        /// How fast the kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`.
+        /// Coefficient of the squared distance in the Gaussian kernel: a number, `scale` for
+        /// `1 / (columns · variance)`, or `auto` for `1 / columns`. Larger values make the kernel narrower.
         gamma: Gamma = Gamma::Number(1.0), AtLeast(0.0);
-        /// How many waves; where an `error` is asked for, at most so many. The error falls with the square
-        /// root of their number.
+        /// Number of features, or its maximum if an `error` is given. The approximation error is inversely
+        /// proportional to its square root.
         n_components: usize = 100, Between(1.0, 1e9);
-        /// How far kernel values of rows may be off, as a root mean square over sampled pairs: waves are added until
-        /// they are that near, or `n_components` are drawn. Nothing draws `n_components` at once.
+        /// Root mean square error of the kernel values of sampled pairs of rows to reach: features are added until the
+        /// error is at most this, or `n_components` is reached. `None` uses `n_components` features.
         error: Option<f64> = None, Inside(0.0, 1.0);
-        /// How directions are drawn: each for itself (`plain`), at right angles to each other
-        /// (`orthogonal`), which has smaller errors for as many waves, or so by sums and differences alone
-        /// (`structured`), which is many times faster where columns are many.
+        /// Distribution of the random directions: independent (`gaussian`), orthogonal to each other
+        /// (`orthogonal`), which has a smaller error for the same number of features, or structured orthogonal by Hadamard
+        /// transforms (`structured`), which is many times faster for many columns.
         directions: Directions = Directions::Gaussian, OneOf(Directions::WORDS);
-        /// The seed of what is drawn.
+        /// Seed of the random number generator.
         random_state: usize = 0, Any;
     }
 }
 
-/// Directions and phases of waves.
+/// Random directions and phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RbfSamplerModel {
-    /// The width of the kernel.
+    /// Coefficient of the squared distance in the kernel.
     pub gamma: f64,
-    /// `w`: one row a column of the data, one column a wave.
+    /// `w`: one row per column of the data, one column per feature.
     pub random_weights: Matrix,
-    /// `b` of every wave.
+    /// `b`: one phase per feature.
     pub random_offset: Vec<f64>,
-    /// How rows are turned where directions are structured.
+    /// The Hadamard rotations of structured directions.
     #[serde(default)]
     pub rotations: Option<HadamardRotation>,
-    /// The root mean square error of kernel values of sampled pairs of rows, where it was measured.
+    /// Measured root mean square error of the kernel values of sampled pairs of rows.
     #[serde(default)]
     pub error: Option<f64>,
     #[serde(skip)]
-    ready: Cached<Waves<f64>>,
+    double: Cached<PreparedFeatures<f64>>,
     #[serde(skip)]
-    single: Cached<Waves<f32>>,
+    single: Cached<PreparedFeatures<f32>>,
 }
 
-/// What rows are mapped with, in one precision.
+/// The parameters of the map in one precision.
 #[derive(Debug)]
-struct Waves<T> {
-    /// Where directions are structured.
+struct PreparedFeatures<T> {
+    /// For structured directions.
     rotation: Option<PreparedRotation<T>>,
-    /// Directions, one a row.
+    /// One direction per row.
     directions: Cached<Vec<T>>,
-    /// The same by columns of the data.
+    /// The same in the layout of sparse products.
     panels: Cached<ColumnPanels<T>>,
     phases: Vec<T>,
 }
@@ -103,8 +102,8 @@ struct Waves<T> {
 impl Fit for RbfSampler {
     type Model = RbfSamplerModel;
 
-    /// Draws the waves; of the rows only the width is looked at, the variance where `gamma` asks for it, and
-    /// the kernel values of some pairs.
+    /// Samples the features. They depend on the number of columns, on the variance if `gamma` is `scale`, and on the
+    /// kernel values of some pairs if an `error` is given.
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<RbfSamplerModel>> {
         let start = Instant::now();
         self.check()?;
@@ -112,11 +111,11 @@ impl Fit for RbfSampler {
         let (d, most) = (data.n_columns(), self.n_components);
         let gamma = self.gamma.of(data);
         let kernel = super::Function::rbf(gamma);
-        let compared = self.error.map(|_| some_rows(data));
-        let mut m = self.fewest();
+        let compared = self.error.map(|_| comparison_rows(data));
+        let mut m = self.initial_components();
         loop {
-            monitor.reserve("keeping the directions of random waves", 16 * (d * m) as u64)?;
-            let model = self.waves(gamma, d, m);
+            monitor.reserve("directions of random Fourier features", 16 * (d * m) as u64)?;
+            let model = self.sample(gamma, d, m);
             let error_over = |rows: &Rows<'_>| {
                 sampled_error(rows, |x| model.transform(x), |x, z| kernel.value(x, z))
             };
@@ -124,47 +123,50 @@ impl Fit for RbfSampler {
                 Some(few) => error_over(&Rows::from(few)),
                 None => error_over(data.rows()),
             }?;
-            let near = self.error.is_none_or(|asked| error <= asked);
+            let near = self.error.is_none_or(|requested| error <= requested);
             let stopped = if near || m == most { None } else { monitor.stop() };
             if near || m == most || stopped.is_some() {
                 monitor.report(m as u64, Some(m as u64));
-                let mut certificate = drawn(data, error, None, start).stopped_by(stopped);
-                certificate.notes.extend(self.error.map(|asked| met(asked, error, m, most)));
+                let mut certificate =
+                    sampled_certificate(data, error, None, start).stopped_by(stopped);
+                certificate
+                    .notes
+                    .extend(self.error.map(|requested| error_message(requested, error, m, most)));
                 return Ok(Fitted {
                     model: RbfSamplerModel { error: Some(error), ..model },
                     certificate,
                 });
             }
             monitor.report(m as u64, Some(most as u64));
-            m = more(m).min(most);
+            m = next_components(m).min(most);
         }
     }
 }
 
 impl RbfSampler {
-    /// How many waves are tried first: all, or where an error is asked for, about half of what the law of its
-    /// fall says. Fewer would be near by luck alone.
-    fn fewest(&self) -> usize {
-        let Some(asked) = self.error else { return self.n_components };
-        let least = 1.0 / (8.0 * asked * asked);
-        let mut m = FEWEST;
+    /// The number of features to try first: all, or for a requested error about half of what its expectation needs.
+    /// Fewer could only reach the error by chance.
+    fn initial_components(&self) -> usize {
+        let Some(requested) = self.error else { return self.n_components };
+        let least = 1.0 / (8.0 * requested * requested);
+        let mut m = MIN_COMPONENTS;
         while (m as f64) < least && m < self.n_components {
-            m = more(m);
+            m = next_components(m);
         }
         m.min(self.n_components)
     }
 
-    /// So many waves, drawn.
-    fn waves(&self, gamma: f64, d: usize, m: usize) -> RbfSamplerModel {
+    /// `m` random features of `d` columns.
+    fn sample(&self, gamma: f64, d: usize, m: usize) -> RbfSamplerModel {
         let mut random = Random::new(self.random_state as u64);
         let mut weights = match self.directions {
             Directions::Gaussian => Matrix::from_shape_simple_fn((d, m), || random.normal()),
-            Directions::Orthogonal => orthogonal(d, m, &mut random),
+            Directions::Orthogonal => orthogonal_directions(d, m, &mut random),
             Directions::Structured => Matrix::zeros((d, m)),
         };
         weights *= (2.0 * gamma).sqrt();
         let rotations = match self.directions {
-            Directions::Structured => Some(HadamardRotation::drawn(d, m, gamma, &mut random)),
+            Directions::Structured => Some(HadamardRotation::sample(d, m, gamma, &mut random)),
             Directions::Gaussian | Directions::Orthogonal => None,
         };
         let offsets: Vec<f64> = (0..m).map(|_| std::f64::consts::TAU * random.uniform()).collect();
@@ -175,28 +177,14 @@ impl RbfSampler {
     }
 }
 
-/// The next number of waves that is tried: a quarter more. The numbers are the same for every error, so
-/// that a smaller one never takes fewer.
-fn more(m: usize) -> usize {
+/// The next number of features to try: a quarter more. The sequence is the same for every requested error, so that a
+/// smaller error never results in fewer features.
+fn next_components(m: usize) -> usize {
     (m + m / 4).next_multiple_of(8)
 }
 
-/// How an error that was asked for was met.
-pub(super) fn met(asked: f64, error: f64, n: usize, most: usize) -> String {
-    let columns = if n == 1 { "column" } else { "columns" };
-    match () {
-        () if error <= asked => format!("{n} {columns} for an error of at most {asked}"),
-        () if n == most => format!(
-            "NOT the error of {asked} that was asked for: {error:.3} with {n} {columns}, as many as \
-             n_components allows"
-        ),
-        () => format!("NOT the error of {asked} that was asked for: {error:.3} with {n} {columns}"),
-    }
-}
-
-/// Directions at right angles within every block of as many as there are columns, each as long as a
-/// direction drawn for itself would be.
-fn orthogonal(d: usize, m: usize, random: &mut Random) -> Matrix {
+/// Orthogonal random features: directions that are orthogonal within blocks of `d`, with the lengths of Gaussian vectors.
+fn orthogonal_directions(d: usize, m: usize, random: &mut Random) -> Matrix {
     let mut out = Matrix::zeros((d, m));
     for first in (0..m).step_by(d) {
         let some = d.min(m - first);
@@ -204,7 +192,7 @@ fn orthogonal(d: usize, m: usize, random: &mut Random) -> Matrix {
         let turned = Qr::of(drawn.view()).q();
         for k in 0..some {
             let square: f64 = (0..d).map(|_| random.normal().powi(2)).sum();
-            // The factor's own signs are not drawn evenly.
+            // The signs of the Householder QR factor are not uniform.
             let sign = if random.uniform() < 0.5 { -1.0 } else { 1.0 };
             let column = &turned.column(k) * (sign * square.sqrt());
             out.column_mut(first + k).assign(&column);
@@ -213,109 +201,27 @@ fn orthogonal(d: usize, m: usize, random: &mut Random) -> Matrix {
     out
 }
 
-/// Refuses what no map can be learned from.
-pub(super) fn check_usable(data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<()> {
-    if data.n_rows() == 0 || !weights_some(data) {
-        return Err(Error::NoRows);
-    }
-    if data.n_columns() == 0 {
-        return Err(Error::NoFeatures);
-    }
-    if monitor.stop().is_some() {
-        return Err(Error::Stopped);
-    }
-    check_storage(data.rows())?;
-    check_cells(data.rows(), Missing::Refused)
-}
-
-fn weights_some(data: &Dataset<'_>) -> bool {
-    data.weights().is_empty() || data.weights().iter().any(|w| *w > 0.0)
-}
-
-/// The certificate of a map that was drawn.
-pub(super) fn drawn(
-    data: &Dataset<'_>,
-    error: f64,
-    relative_trace_error: Option<f64>,
-    start: Instant,
-) -> Certificate {
-    let certificate = Certificate::sampled()
-        .violation("root mean square error of sampled kernel values", error)
-        .rows(data.n_rows() as u64)
-        .iterations(1)
-        .since(start);
-    match relative_trace_error {
-        Some(fraction) => {
-            certificate.objective("fraction of the kernel's trace left out", fraction)
-        }
-        None => certificate,
-    }
-}
-
-/// A few rows, the same wherever they stand, and however often: what they say decides how many waves there are.
-fn some_rows(data: &Dataset<'_>) -> Matrix {
-    let list = UniqueRows::of(data.rows(), data.weights(), 0);
-    let mut order: Vec<usize> = (0..list.indices.len()).collect();
-    order.sort_by(|a, b| list.draws[*a].total_cmp(&list.draws[*b]));
-    order.truncate(COMPARED);
-    let cells = order.iter().flat_map(|k| data.rows().row(list.indices[*k] as usize)).collect();
-    Matrix::from_shape_vec((order.len(), data.n_columns()), cells).expect("rows of one width")
-}
-
-/// New rows, in a table made for them.
-pub(super) fn written<T: Float>(
-    n_rows: usize,
-    width: usize,
-    write: impl FnOnce(&mut [T]) -> Result<()>,
-) -> Result<Array2<T>> {
-    let mut out = zeros_of(n_rows * width);
-    write(&mut out)?;
-    Ok(Array2::from_shape_vec((n_rows, width), out).expect("a cell a column"))
-}
-
-/// How far inner products of new rows are from the kernel, over pairs of rows spread over all.
-pub(super) fn sampled_error(
-    rows: &Rows<'_>,
-    transform: impl Fn(&Rows<'_>) -> Result<Matrix>,
-    kernel: impl Fn(&[f64], &[f64]) -> f64,
-) -> Result<f64> {
-    let stride = rows.n_rows().div_ceil(COMPARED);
-    let some: Vec<Vec<f64>> = (0..rows.n_rows()).step_by(stride).map(|i| rows.row(i)).collect();
-    let x = Matrix::from_shape_vec((some.len(), rows.n_columns()), some.concat())
-        .expect("rows of one width");
-    let new = transform(&Rows::from(&x))?;
-    let products = new.dot(&new.t());
-    let mut sum = 0.0;
-    for (i, a) in some.iter().enumerate() {
-        for (j, b) in some.iter().enumerate().take(i + 1) {
-            let off = products[[i, j]] - kernel(a, b);
-            sum += off * off;
-        }
-    }
-    Ok((sum / (some.len() * (some.len() + 1) / 2) as f64).sqrt())
-}
-
 impl RbfSamplerModel {
-    /// The map with given directions (a row a column of the data, a column a wave) and phases.
+    /// The map with given directions (one row per column of the data, one column per feature) and phases.
     ///
     /// # Panics
     /// If there are not as many phases as directions.
     pub fn new(gamma: f64, random_weights: Matrix, random_offset: Vec<f64>) -> RbfSamplerModel {
-        assert_eq!(random_weights.ncols(), random_offset.len(), "a phase a wave");
+        assert_eq!(random_weights.ncols(), random_offset.len(), "one phase per feature");
         RbfSamplerModel {
             gamma,
             random_weights,
             random_offset,
             rotations: None,
             error: None,
-            ready: Cached::default(),
+            double: Cached::default(),
             single: Cached::default(),
         }
     }
 
-    fn waves<T: Float>(&self) -> Waves<T> {
-        Waves {
-            rotation: self.rotations.as_ref().map(HadamardRotation::ready),
+    fn prepare<T: Float>(&self) -> PreparedFeatures<T> {
+        PreparedFeatures {
+            rotation: self.rotations.as_ref().map(HadamardRotation::prepare),
             directions: Cached::default(),
             panels: Cached::default(),
             phases: self.random_offset.iter().map(|v| T::narrow(*v)).collect(),
@@ -331,82 +237,89 @@ impl RbfSamplerModel {
         check_cells(x, Missing::Refused)
     }
 
-    /// The new rows in one precision: products and cosines of a block, while the block is in cache.
-    fn map<T: Float + Mul<Output = T>>(&self, x: &Rows<'_>, waves: &Waves<T>, out: &mut [T]) {
+    /// The features in one precision: products and cosines of one block of rows while it is in cache.
+    fn map<T: Float + Mul<Output = T>>(
+        &self,
+        x: &Rows<'_>,
+        prepared: &PreparedFeatures<T>,
+        out: &mut [T],
+    ) {
         let (d, m) = self.random_weights.dim();
         let scale = (2.0 / m as f64).sqrt();
         let cosines = |out: &mut [T]| {
-            out.chunks_exact_mut(m).for_each(|row| T::scaled_cosines(row, &waves.phases, scale))
+            out.chunks_exact_mut(m).for_each(|row| T::scaled_cosines(row, &prepared.phases, scale))
         };
-        out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
-            let first = k * ROWS;
+        out.par_chunks_mut(ROWS_PER_BLOCK * m).enumerate().for_each(|(k, out)| {
+            let first = k * ROWS_PER_BLOCK;
             let rows = first..first + out.len() / m;
             if let Rows::Sparse(x) = x {
                 let cells = rows.map(|i| x.row(i)).map(|(columns, values)| {
                     columns.iter().zip(values).map(|(j, v)| (*j, T::narrow(*v)))
                 });
-                self.multiply_thin(cells, waves, out);
+                self.multiply_sparse(cells, prepared, out);
                 return cosines(out);
             }
             let block = T::block(x, rows).unwrap_or_default();
-            let Some(rotation) = &waves.rotation else {
-                self.multiply(&block, waves, out);
+            let Some(rotation) = &prepared.rotation else {
+                self.multiply_dense(&block, prepared, out);
                 return cosines(out);
             };
-            let mut room = Vec::new();
+            let mut scratch = Vec::new();
             for (row, out) in block.chunks_exact(d).zip(out.chunks_exact_mut(m)) {
-                rotation.turn(row, &mut room, out);
+                rotation.apply(row, &mut scratch, out);
                 cosines(out);
             }
         });
     }
 
-    /// The inner products of dense rows with all directions. Which way a row goes is its own affair: in other
-    /// company it has the same bits.
-    fn multiply<T: Float>(&self, rows: &[T], waves: &Waves<T>, out: &mut [T]) {
+    /// The inner products of dense rows with all directions. The choice between the dense and the sparse product depends
+    /// on the row alone, so that its features have the same bits in any block.
+    fn multiply_dense<T: Float>(&self, rows: &[T], prepared: &PreparedFeatures<T>, out: &mut [T]) {
         let (d, m) = self.random_weights.dim();
         let zero = T::default();
-        let is_thin =
-            |row: &[T]| d >= NARROW && THIN * row.iter().filter(|v| **v != zero).count() <= d;
-        let thin: Vec<bool> = rows.chunks_exact(d).map(is_thin).collect();
+        let is_sparse = |row: &[T]| {
+            d >= MIN_SPARSE_COLUMNS
+                && MIN_CELLS_PER_NONZERO * row.iter().filter(|v| **v != zero).count() <= d
+        };
+        let sparse: Vec<bool> = rows.chunks_exact(d).map(is_sparse).collect();
         let taken = |kind: bool| {
             rows.chunks_exact(d)
-                .zip(&thin)
-                .filter(move |(_, thin)| **thin == kind)
+                .zip(&sparse)
+                .filter(move |(_, sparse)| **sparse == kind)
                 .map(|(row, _)| row)
         };
-        let n_thin = thin.iter().filter(|thin| **thin).count();
+        let n_sparse = sparse.iter().filter(|sparse| **sparse).count();
         let cells =
             taken(true).map(|row| (0..).zip(row.iter().copied()).filter(|(_, v)| *v != zero));
-        if n_thin == thin.len() {
-            return self.multiply_thin(cells, waves, out);
+        if n_sparse == sparse.len() {
+            return self.multiply_sparse(cells, prepared, out);
         }
-        let directions = waves
+        let directions = prepared
             .directions
             .get(|| self.random_weights.t().iter().map(|v| T::narrow(*v)).collect());
-        if n_thin == 0 {
+        if n_sparse == 0 {
             return T::dot_products(rows, directions, d, out);
         }
-        let mut products = vec![zero; n_thin * m];
-        self.multiply_thin(cells, waves, &mut products);
-        let mut others = vec![zero; (thin.len() - n_thin) * m];
+        let mut products = vec![zero; n_sparse * m];
+        self.multiply_sparse(cells, prepared, &mut products);
+        let mut others = vec![zero; (sparse.len() - n_sparse) * m];
         T::dot_products(&taken(false).collect::<Vec<_>>().concat(), directions, d, &mut others);
         let (mut products, mut others) = (products.chunks_exact(m), others.chunks_exact(m));
-        for (out, thin) in out.chunks_exact_mut(m).zip(&thin) {
-            let row = if *thin { products.next() } else { others.next() };
-            out.copy_from_slice(row.expect("a product a row"));
+        for (out, sparse) in out.chunks_exact_mut(m).zip(&sparse) {
+            let row = if *sparse { products.next() } else { others.next() };
+            out.copy_from_slice(row.expect("one product per row"));
         }
     }
 
-    /// The inner products of rows given by their cells.
-    fn multiply_thin<T: Float>(
+    /// The inner products of sparse rows with all directions.
+    fn multiply_sparse<T: Float>(
         &self,
         rows: impl Iterator<Item = impl Iterator<Item = (i32, T)>>,
-        waves: &Waves<T>,
+        prepared: &PreparedFeatures<T>,
         out: &mut [T],
     ) {
         let (d, m) = self.random_weights.dim();
-        let panels = waves
+        let panels = prepared
             .panels
             .get(|| ColumnPanels::new(d, m, |j, k| T::narrow(self.random_weights[[j, k]])));
         let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -431,22 +344,22 @@ impl Transformer for RbfSamplerModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_into(x, out))
+        filled(x.n_rows(), self.n_outputs(), |out| self.transform_into(x, out))
     }
 
     fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_f32_into(x, out))
+        filled(x.n_rows(), self.n_outputs(), |out| self.transform_f32_into(x, out))
     }
 
     fn transform_into(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.check_rows(x)?;
-        self.map(x, self.ready.get(|| self.waves()), out);
+        self.map(x, self.double.get(|| self.prepare()), out);
         Ok(())
     }
 
     fn transform_f32_into(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
         self.check_rows(x)?;
-        self.map(x, self.single.get(|| self.waves()), out);
+        self.map(x, self.single.get(|| self.prepare()), out);
         Ok(())
     }
 }
@@ -463,7 +376,11 @@ impl Check for RbfSamplerModel {
                 .is_none_or(|rotations| rotations.fits(self.random_weights.dim()))
             && self.error.is_none_or(|error| error.is_finite() && error >= 0.0)
             && numbers.chain([&self.gamma]).all(|v| v.is_finite());
-        if fits { Ok(()) } else { Err(Error::File("waves that nobody drew".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("random Fourier features with inconsistent fields".into()))
+        }
     }
 }
 
@@ -482,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn new_rows_are_the_waves_of_the_lecture() {
+    fn features_are_the_cosines_of_the_definition() {
         let x = rows(200, 3);
         let model = fit(&RbfSampler::new().n_components(70), &x);
 
@@ -491,16 +408,16 @@ mod tests {
 
         for (i, k) in [(0, 0), (137, 69), (199, 31)] {
             let dot: f64 = (0..3).map(|j| x[[i, j]] * model.random_weights[[j, k]]).sum();
-            let wave = (2.0f64 / 70.0).sqrt() * (dot + model.random_offset[k]).cos();
-            assert!((new[[i, k]] - wave).abs() < 1e-15);
-            assert!((f64::from(single[[i, k]]) - wave).abs() < 1e-6);
+            let feature = (2.0f64 / 70.0).sqrt() * (dot + model.random_offset[k]).cos();
+            assert!((new[[i, k]] - feature).abs() < 1e-15);
+            assert!((f64::from(single[[i, k]]) - feature).abs() < 1e-6);
         }
     }
 
     #[test]
-    fn rows_of_any_kind_keep_their_bits_in_any_company() {
+    fn features_of_a_row_do_not_depend_on_the_block() {
         let mut random = Random::new(4);
-        // One row in three is full, others have a few cells.
+        // One row in three is dense, the others are sparse.
         let x = Matrix::from_shape_fn((200, 40), |(i, _)| {
             if i % 3 == 0 || random.uniform() < 0.1 { random.normal() } else { 0.0 }
         });
@@ -510,31 +427,31 @@ mod tests {
             let all = model.transform(&Rows::from(&x)).unwrap();
 
             for i in [0, 1, 2, 130, 199] {
-                let alone = x.select(ndarray::Axis(0), &[i]);
-                let alone = model.transform(&Rows::from(&alone)).unwrap();
-                assert_eq!(alone.row(0), all.row(i), "{directions:?} row {i}");
+                let single = x.select(ndarray::Axis(0), &[i]);
+                let single = model.transform(&Rows::from(&single)).unwrap();
+                assert_eq!(single.row(0), all.row(i), "{directions:?} row {i}");
                 let dot: f64 = (0..40).map(|j| x[[i, j]] * model.random_weights[[j, 71]]).sum();
-                let wave = (2.0f64 / 75.0).sqrt() * (dot + model.random_offset[71]).cos();
-                assert!((all[[i, 71]] - wave).abs() < 1e-14);
+                let feature = (2.0f64 / 75.0).sqrt() * (dot + model.random_offset[71]).cos();
+                assert!((all[[i, 71]] - feature).abs() < 1e-14);
             }
         }
     }
 
     #[test]
-    fn turned_rows_have_the_directions_that_are_written_out() {
+    fn hadamard_rotations_have_the_stored_directions() {
         let x = rows(21, 5);
         let model = fit(&RbfSampler::new().n_components(19).directions(Directions::Structured), &x);
 
         let new = model.transform(&Rows::from(&x)).unwrap();
         let single = model.transform_f32(&Rows::from(&x)).unwrap();
 
-        let plain =
+        let unstructured =
             RbfSamplerModel::new(1.0, model.random_weights.clone(), model.random_offset.clone());
-        let expected = plain.transform(&Rows::from(&x)).unwrap();
+        let expected = unstructured.transform(&Rows::from(&x)).unwrap();
         for ((a, b), c) in new.iter().zip(&expected).zip(&single) {
             assert!((a - b).abs() < 1e-13 && (a - f64::from(*c)).abs() < 1e-5);
         }
-        // Woodbury all the numbers that are turned, directions are at right angles.
+        // Over all padded columns, directions are orthogonal.
         let all = model.rotations.as_ref().unwrap().directions(64);
         let product: f64 = (0..64).map(|j| all[[j, 2]] * all[[j, 7]]).sum();
         assert!(product.abs() < 1e-12);
@@ -542,33 +459,36 @@ mod tests {
     }
 
     #[test]
-    fn waves_are_added_until_they_are_as_near_as_was_asked() {
+    fn features_are_added_until_the_requested_error() {
         let x = rows(300, 4);
         for directions in [Directions::Gaussian, Directions::Orthogonal, Directions::Structured] {
             let params = RbfSampler::new().gamma(0.3.into()).directions(directions);
             let params = params.n_components(100_000);
             let mut last = 0;
-            for asked in [0.3, 0.1, 0.05, 0.02] {
-                let some = params.clone().error(Some(asked));
+            for requested in [0.3, 0.1, 0.05, 0.02] {
+                let some = params.clone().error(Some(requested));
 
                 let fitted = some.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
                 let (n, error) = (fitted.n_outputs(), fitted.error.unwrap());
-                assert!(error <= asked && n >= last, "{directions:?}: {error} with {n}");
+                assert!(error <= requested && n >= last, "{directions:?}: {error} with {n}");
                 assert_eq!(fitted.certificate.violation.as_ref().unwrap().value, error);
-                // About 1/M is the square of the error, and a quarter more waves were tried in turn.
-                assert!((n as f64) < 2.0 / (asked * asked), "{directions:?}: {n} for {asked}");
-                // The waves are those of their number; the error is measured on other rows.
-                let asked_for = fit(&params.clone().n_components(n), &x);
+                // The squared error is about 1/M, and the number of features grows by a quarter.
+                assert!(
+                    (n as f64) < 2.0 / (requested * requested),
+                    "{directions:?}: {n} for {requested}"
+                );
+                // A fit with that number of features is the same map; its error is measured on other rows.
+                let same = fit(&params.clone().n_components(n), &x);
                 let error = fitted.error;
-                assert_eq!(fitted.model, RbfSamplerModel { error, ..asked_for });
+                assert_eq!(fitted.model, RbfSamplerModel { error, ..same });
                 last = n;
             }
         }
     }
 
     #[test]
-    fn waves_that_do_not_suffice_are_told() {
+    fn an_error_that_is_not_reached_is_reported() {
         let x = rows(100, 4);
         let params = RbfSampler::new().error(Some(0.01));
 
@@ -577,16 +497,19 @@ mod tests {
         assert_eq!(fitted.n_outputs(), 100);
         assert!(fitted.error.unwrap() > 0.01);
         let told = fitted.certificate.to_string();
-        assert!(told.contains("NOT the error of 0.01") && told.contains("n_components"), "{told}");
+        assert!(
+            told.contains("NOT the requested error of 0.01") && told.contains("n_components"),
+            "{told}"
+        );
     }
 
     #[test]
-    fn time_that_is_up_ends_the_search_with_the_waves_there_are() {
+    fn a_stopped_search_returns_the_features_so_far() {
         let x = rows(100, 4);
         let flag = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let raise = |_| flag.store(true, std::sync::atomic::Ordering::Relaxed);
         let monitor = Monitor::quiet().on_progress(raise).cancelled_by(flag.clone());
-        // A first try is half of what it takes, and after it nobody waits for more.
+        // The first try has half of the expected number of features; the search stops after it.
         let params = RbfSampler::new().n_components(1 << 20).error(Some(0.01));
 
         let fitted = params.fit(&Dataset::unlabeled(&x), &monitor).unwrap();
@@ -596,7 +519,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_that_are_none_are_refused() {
+    fn errors_outside_zero_to_one_are_refused() {
         let x = rows(10, 2);
         for bad in [0.0, 1.0, -0.1, f64::NAN] {
             let params = RbfSampler::new().error(Some(bad));
@@ -608,11 +531,11 @@ mod tests {
     }
 
     #[test]
-    fn inner_products_are_right_on_average_and_the_error_falls_with_the_root_of_the_waves() {
+    fn inner_products_are_unbiased_and_the_error_falls_with_the_root_of_n_components() {
         let x = rows(12, 4);
         let kernel =
             |i: usize, j: usize| Function::rbf(0.3).value(&x.row(i).to_vec(), &x.row(j).to_vec());
-        // Mean error over draws, and root of the mean square of it, over all pairs.
+        // Mean error over seeds, and root mean square error, over all pairs.
         let errors = |directions: Directions, m: usize| {
             let params = RbfSampler::new().gamma(0.3.into()).directions(directions).n_components(m);
             let draws = 200;
@@ -631,16 +554,16 @@ mod tests {
         };
 
         let (few, many) = (errors(Directions::Gaussian, 32), errors(Directions::Gaussian, 512));
-        let turned = errors(Directions::Orthogonal, 32);
+        let orthogonal = errors(Directions::Orthogonal, 32);
         let structured = errors(Directions::Structured, 32);
 
-        // The mean of 200 draws lies within five of its own standard errors of zero.
-        for (mean, spread) in [few, many, turned, structured] {
+        // The mean over 200 seeds lies within five of its standard errors of zero.
+        for (mean, spread) in [few, many, orthogonal, structured] {
             assert!(mean < 5.0 * spread / 200f64.sqrt(), "{mean} of {spread}");
         }
-        // Sixteen times the waves, a quarter of the error.
+        // Sixteen times as many features have a quarter of the error.
         assert!((few.1 / many.1 - 4.0).abs() < 0.4, "{} and {}", few.1, many.1);
-        assert!(turned.1 < few.1, "{} and {}", turned.1, few.1);
+        assert!(orthogonal.1 < few.1, "{} and {}", orthogonal.1, few.1);
         assert!(structured.1 < 1.1 * few.1, "{} and {}", structured.1, few.1);
     }
 }

@@ -1,16 +1,16 @@
-//! Kernels: inner products in spaces nobody writes down.
+//! Kernels: inner products `K(x, z) = φ(x)·φ(z)` of a feature map `φ` that need not be computed.
 //!
-//! `K(x, z) = φ(x)·φ(z)` for some map `φ`, computed without it. A expansion that looks at its rows only
-//! through inner products can be given a kernel instead.
+//! A method that accesses its rows through inner products only can be given a kernel instead. Kernel functions and their
+//! Gram matrices come first, then explicit feature maps whose inner products approximate or equal a kernel.
 
 mod additive_chi2;
+mod approximation;
 mod check;
-mod contributions;
 mod expansion;
+mod explanation;
 mod expression;
 mod fourier;
 mod function;
-mod k_means;
 mod landmarks;
 mod nystroem;
 mod polynomial_features;
@@ -28,8 +28,11 @@ pub use expansion::{CsrRows, KernelExpansion, Precision};
 pub use expression::{Expression, Leaf, Product};
 pub use fourier::{Directions, RbfSampler, RbfSamplerModel};
 pub use function::{CustomKernel, Function, Gamma, GammaRule, Kernel};
-pub(crate) use landmarks::{PivotedCholesky, randomly_pivoted_cholesky, sample_by_weight};
-pub use nystroem::{Basis, LandmarkSelection, Nystroem, NystroemModel};
+pub use landmarks::LandmarkSelection;
+pub(crate) use landmarks::{
+    PivotedCholesky, k_means_plus_plus, randomly_pivoted_cholesky, sample_by_weight,
+};
+pub use nystroem::{Basis, Nystroem, NystroemModel};
 pub use polynomial_features::{Degrees, Order, PolynomialFeatures, PolynomialFeaturesModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
 pub(crate) use problem::KernelProblem;

@@ -1,18 +1,19 @@
-//! Nyström's map: any kernel as an inner product, exact between a few rows and close elsewhere.
+//! The Nyström approximation: explicit features of any kernel from a few landmarks.
 //!
-//! With centers `z` and `K(z, z) = U D Uᵀ`, `φ(x) = U D^(−½) Uᵀ K(z, x)`, directions without an eigenvalue
-//! left out (Williams & Seeger 2001). Then `φ(x)·φ(x')` is `K(x, z) K(z, z)⁺ K(z, x')`: the kernel itself
-//! where either is a center, and never too large on the diagonal elsewhere. With `K(z, z) = L Lᵀ`, `L⁻¹ K(z, x)` has
-//! the same inner products, and a triangle takes half the time.
+//! With landmarks `z` and `K(z, z) = U D Uᵀ`, `φ(x) = U D^(−½) Uᵀ K(z, x)`, where zero eigenvalues are omitted (Williams &
+//! Seeger 2001). Then `φ(x)·φ(x') = K(x, z) K(z, z)⁺ K(z, x')`, which equals the kernel if `x` or `x'` is a landmark and never
+//! exceeds it on the diagonal. With the Cholesky factor `K(z, z) = L Lᵀ`, `L⁻¹ K(z, x)` has the same inner products in half
+//! the time.
 
-use super::fourier::{check_usable, drawn, met, written};
+use super::approximation::{check_usable, error_message, filled, sampled_certificate};
 use super::landmarks::{
-    randomly_pivoted_cholesky, randomly_pivoted_cholesky_until, sample_by_weight,
+    LandmarkSelection, Landmarks, k_means, randomly_pivoted_cholesky,
+    randomly_pivoted_cholesky_until, sample_by_weight,
 };
 use super::unique_rows::UniqueRows;
 use super::{
     Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
-    check_square, k_means,
+    check_square,
 };
 use crate::model::{Cached, Stop};
 use crate::prelude::*;
@@ -22,45 +23,33 @@ use ndarray::{Array2, ArrayView2};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Eigenvalues below this share of the largest are rounding.
-const NOTHING: f64 = 1e-12;
-/// Where all are far above it, a triangle has as many digits.
-const FAR: f64 = 100.0;
+/// Eigenvalues below this fraction of the largest are rounding.
+const RELATIVE_ROUNDING: f64 = 1e-12;
+/// A Cholesky factor is as accurate as an eigendecomposition if all eigenvalues exceed rounding by this factor.
+const CHOLESKY_MARGIN: f64 = 100.0;
 /// Rows mapped by one thread at a time.
-const ROWS: usize = 256;
-/// Rows at which the map is compared with the kernel.
-const COMPARED: usize = 512;
-/// What takes memory beside the rows.
-const SQUARE: &str = "a kernel matrix of the centers";
-/// The fewest centers that are tried where an error is asked for.
-const FEWEST: usize = 16;
-/// Cells of rows that means are made of where they are sparse: they are written out.
-const WIDEST: usize = 4096;
+const ROWS_PER_BLOCK: usize = 256;
+/// Rows whose features are compared with their kernel values.
+const COMPARED_ROWS: usize = 512;
+/// What memory is reserved for besides the rows.
+const GRAM_MEMORY: &str = "the kernel matrix of the landmarks";
+/// The smallest number of landmarks that is tried if an error is requested.
+const MIN_LANDMARKS: usize = 16;
+/// k-means stores rows densely: sparse rows with more columns are refused.
+const MAX_DENSE_COLUMNS: usize = 4096;
 
 choice! {
-    /// Where centers come from.
-    pub enum LandmarkSelection {
-        /// Rows drawn by weight.
-        Uniform = "uniform",
-        /// Means of rows that lie together.
-        KMeans = "k-means",
-        /// Rows drawn by what the ones before do not tell.
-        PivotedCholesky = "pivoted-cholesky",
-    }
-}
-
-choice! {
-    /// In which coordinates new rows are written; inner products are the same.
+    /// The coordinates of the features; inner products are the same.
     pub enum Basis {
-        /// Those of the root of the kernel matrix of the centers.
+        /// The inverse symmetric square root of the kernel matrix of the landmarks.
         Symmetric = "symmetric",
-        /// Those of its triangle.
+        /// The inverse of its Cholesky factor.
         Cholesky = "cholesky",
     }
 }
 
 params! {
-    /// Nyström's map: columns whose inner products are near to a kernel, from a few rows.
+    /// Nyström approximation: columns whose inner products approximate a kernel, from a few landmarks.
     pub struct Nystroem {
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -72,53 +61,52 @@ params! {
         coef0: f64 = 1.0, Any;
         /// The power of the kernel `poly`.
         degree: usize = 3, Between(0.0, 1000.0);
-        /// How many centers, and columns of the new rows; where an `error` is asked for, at most so many. More
-        /// are closer to the kernel.
+        /// Number of landmarks and of features, or its maximum if an `error` is given. Larger values approximate the
+        /// kernel more closely.
         n_components: usize = 100, Between(1.0, 1e6);
-        /// The share of the kernel's trace that the map may leave out: centers are added until no more is
-        /// left (twice as many in turn, or one by one where they are pivots), or there are `n_components`. Nothing
-        /// takes `n_components` at once.
+        /// Relative trace error `tr(K − K̂) / tr(K)` of the approximation `K̂` to reach: landmarks are added until the error
+        /// is at most this (doubling their number, or one by one for `pivoted-cholesky`), or `n_components` is reached.
+        /// `None` uses `n_components` landmarks.
         error: Option<f64> = None, Inside(0.0, 1.0);
-        /// Where centers come from: rows drawn by weight (`uniform`), means of rows that lie together
-        /// (`k-means`), or rows drawn by what the ones before do not tell (`pivots`), which leaves the
-        /// least and takes longest.
+        /// Selection of the landmarks: rows sampled by weight (`uniform`), the means of a k-means clustering
+        /// (`k-means`), or the pivots of a randomly pivoted Cholesky factorization (`pivoted-cholesky`), which has the
+        /// smallest error and takes longest.
         landmarks: LandmarkSelection = LandmarkSelection::Uniform, OneOf(LandmarkSelection::WORDS);
-        /// In which coordinates new rows are written: those of the root of the kernel matrix of the centers, as
-        /// scikit-learn has them (`root`), or of its triangle, in half the time (`triangle`). Inner products are the
-        /// same; centers that tell nearly the same have a root only.
+        /// Normalization of the features: the inverse symmetric square root of the kernel matrix of the landmarks, as in
+        /// scikit-learn (`symmetric`), or the inverse of its Cholesky factor, in half the time (`cholesky`). Inner products
+        /// are the same. An ill-conditioned kernel matrix falls back to `symmetric`.
         basis: Basis = Basis::Symmetric, OneOf(Basis::WORDS);
-        /// The seed of what is drawn.
+        /// Seed of the random number generator.
         random_state: usize = 0, Any;
     }
 }
 
-/// LandmarkSelection, and how kernel values with them are turned.
+/// Landmarks, and the normalization of kernel values with them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NystroemModel {
-    /// The centers, and `L⁻¹` or `U D^(−½) Uᵀ`.
+    /// The landmarks, with the coefficients `L⁻¹` or `U D^(−½) Uᵀ`.
     pub expansion: KernelExpansion,
-    /// Directions that have an eigenvalue.
+    /// The numerical rank of the kernel matrix of the landmarks.
     pub rank: usize,
-    /// The share of the kernel's trace that the map leaves out: of all rows where centers are pivots, else
-    /// of rows spread over all.
+    /// `tr(K − K̂) / tr(K)`: over all rows for `pivoted-cholesky`, else over a sample of the rows.
     pub relative_trace_error: f64,
     #[serde(skip)]
-    double: Cached<Ready<f64>>,
+    double: Cached<PreparedMap<f64>>,
     #[serde(skip)]
-    single: Cached<Ready<f32>>,
+    single: Cached<PreparedMap<f32>>,
 }
 
-/// What rows are mapped with, in one precision.
+/// The parameters of the map in one precision.
 #[derive(Debug)]
-struct Ready<T> {
-    /// What is taken off rows; empty for nothing.
+struct PreparedMap<T> {
+    /// The center that is subtracted from rows; empty for none.
     center: Vec<f64>,
-    centers: KernelRows<T>,
+    landmarks: KernelRows<T>,
     /// `L⁻¹` or `U D^(−½) Uᵀ`.
-    turned: Vec<T>,
-    /// Whether there is nothing above its diagonal.
-    triangle: bool,
+    normalization: Vec<T>,
+    /// Whether the normalization is zero above its diagonal.
+    lower_triangular: bool,
 }
 
 impl Fit for Nystroem {
@@ -134,23 +122,28 @@ impl Fit for Nystroem {
         if self.kernel == Kernel::Precomputed {
             check_square(rows)?;
         }
-        let list = UniqueRows::of(rows, data.weights(), self.random_state as u64);
-        let most = self.n_components.min(list.indices.len());
-        // PivotedCholesky know by themselves when they are enough; others are tried.
-        let tried = self.error.is_some() && self.landmarks != LandmarkSelection::PivotedCholesky;
-        let mut m = if tried { FEWEST.min(most) } else { most };
+        let unique = UniqueRows::of(rows, data.weights(), self.random_state as u64);
+        let most = self.n_components.min(unique.indices.len());
+        // Pivoted Cholesky stops by itself at the requested error; the other selections are tried with growing `m`.
+        let search = self.error.is_some() && self.landmarks != LandmarkSelection::PivotedCholesky;
+        let mut m = if search { MIN_LANDMARKS.min(most) } else { most };
         loop {
             let (model, error, mut stopped) =
-                self.with(m, function.clone(), data, &list, monitor)?;
-            let near = self.error.is_none_or(|asked| model.relative_trace_error <= asked);
-            let last = near || m == most;
+                self.map_of(m, function.clone(), data, &unique, monitor)?;
+            let reached =
+                self.error.is_none_or(|requested| model.relative_trace_error <= requested);
+            let last = reached || m == most;
             stopped = stopped.or_else(|| if last { None } else { monitor.stop() });
             if last || stopped.is_some() {
-                let (n, left) = (model.n_outputs(), model.relative_trace_error);
+                let (n, trace_error) = (model.n_outputs(), model.relative_trace_error);
                 monitor.report(n as u64, Some(n as u64));
-                let mut certificate = drawn(data, error, Some(left), start).stopped_by(stopped);
-                let note = self.error.map(|asked| met(asked, left, n, self.n_components));
-                certificate.notes.extend(note);
+                let certificate = sampled_certificate(data, error, Some(trace_error), start);
+                let mut certificate = certificate.stopped_by(stopped);
+                certificate.notes.extend(
+                    self.error.map(|requested| {
+                        error_message(requested, trace_error, n, self.n_components)
+                    }),
+                );
                 return Ok(Fitted { model, certificate });
             }
             m = (2 * m).min(most);
@@ -158,85 +151,103 @@ impl Fit for Nystroem {
     }
 }
 
-enum Found {
-    /// Places in the list of rows.
-    Rows(Vec<u32>),
-    Means(Matrix),
+/// Landmarks, and what their selection found out.
+struct Selected {
+    landmarks: Landmarks,
+    /// Over all rows, if the selection computes it.
+    relative_trace_error: Option<f64>,
+    stopped: Option<Stop>,
 }
 
 impl Nystroem {
-    /// The map of so many centers (of pivots, as few as suffice), its error, and what cut its making short.
-    fn with(
+    /// The map of at most `m` landmarks, its error, and whether the monitor stopped the selection.
+    fn map_of(
         &self,
         m: usize,
         function: Function,
         data: &Dataset<'_>,
-        list: &UniqueRows,
+        unique: &UniqueRows,
         monitor: &Monitor<'_>,
     ) -> Result<(NystroemModel, f64, Option<Stop>)> {
-        let (rows, seed) = (data.rows(), self.random_state as u64);
-        let (mut stopped, mut left) = (None, None);
-        let square = |m: usize| 40 * (m * m) as u64;
-        let until = self.error.filter(|_| self.landmarks == LandmarkSelection::PivotedCholesky);
-        if until.is_none() {
-            monitor.reserve(SQUARE, square(m))?;
-        }
-        let found = match self.landmarks {
-            LandmarkSelection::Uniform => Found::Rows(sample_by_weight(list, m)),
-            LandmarkSelection::PivotedCholesky => {
-                let cells = 8 * (list.indices.len() * rows.n_columns()) as u64;
-                monitor.reserve("rows made ready", cells)?;
-                let ready: KernelRows<f64> = KernelRows::new(
-                    function.clone(),
-                    Storage::of(&function, rows),
-                    rows,
-                    &list.indices,
-                    &[],
-                    &list.indices,
-                );
-                let factored = match until {
-                    Some(enough) => randomly_pivoted_cholesky_until(
-                        enough,
-                        &ready,
-                        &list.weights,
-                        m,
-                        seed,
-                        monitor,
-                    )?,
-                    None => randomly_pivoted_cholesky(&ready, &list.weights, m, seed, monitor)?,
-                };
-                monitor.reserve(SQUARE, square(factored.pivots.len()))?;
-                stopped = factored.stopped;
-                left = Some(factored.relative_trace_error);
-                Found::Rows(factored.pivots)
-            }
-            LandmarkSelection::KMeans => {
-                self.check_means(rows)?;
-                let cells = 8 * (list.indices.len() * (rows.n_columns() + 4)) as u64;
-                monitor.reserve("rows written out", cells)?;
-                let means = k_means::means(rows, list, m, seed, monitor);
-                stopped = monitor.stop();
-                Found::Means(means)
-            }
-        };
-        let model = match &found {
-            Found::Rows(positions) => {
-                let indices: Vec<u32> =
-                    positions.iter().map(|k| list.indices[*k as usize]).collect();
+        let rows = data.rows();
+        let selected = self.select(m, &function, rows, unique, monitor)?;
+        let model = match &selected.landmarks {
+            Landmarks::Rows(positions) => {
+                let indices = positions.iter().map(|k| unique.indices[*k as usize]).collect();
                 NystroemModel::of(function, rows, indices, self.basis)?
             }
-            Found::Means(means) => {
+            Landmarks::Means(means) => {
                 let indices = (0..means.nrows() as u32).collect();
                 NystroemModel::of(function, &Rows::from(means), indices, self.basis)?
             }
         };
-        let (sampled, error) = model.compared(rows, list)?;
-        let relative_trace_error = left.unwrap_or(sampled);
-        Ok((NystroemModel { relative_trace_error, ..model }, error, stopped))
+        let (sampled, error) = model.sampled_errors(rows, unique)?;
+        let relative_trace_error = selected.relative_trace_error.unwrap_or(sampled);
+        Ok((NystroemModel { relative_trace_error, ..model }, error, selected.stopped))
     }
 
-    /// Refuses means of what has none, or of what is too wide to write out.
-    fn check_means(&self, rows: &Rows<'_>) -> Result<()> {
+    /// Selects at most `m` landmarks; with pivoted Cholesky and a requested error, as few as reach it.
+    fn select(
+        &self,
+        m: usize,
+        function: &Function,
+        rows: &Rows<'_>,
+        unique: &UniqueRows,
+        monitor: &Monitor<'_>,
+    ) -> Result<Selected> {
+        let seed = self.random_state as u64;
+        let gram_bytes = |m: usize| 40 * (m * m) as u64;
+        let tolerance = self.error.filter(|_| self.landmarks == LandmarkSelection::PivotedCholesky);
+        if tolerance.is_none() {
+            monitor.reserve(GRAM_MEMORY, gram_bytes(m))?;
+        }
+        match self.landmarks {
+            LandmarkSelection::Uniform => Ok(Selected {
+                landmarks: Landmarks::Rows(sample_by_weight(unique, m)),
+                relative_trace_error: None,
+                stopped: None,
+            }),
+            LandmarkSelection::PivotedCholesky => {
+                let cells = 8 * (unique.indices.len() * rows.n_columns()) as u64;
+                monitor.reserve("prepared rows", cells)?;
+                let prepared: KernelRows<f64> = KernelRows::new(
+                    function.clone(),
+                    Storage::of(function, rows),
+                    rows,
+                    &unique.indices,
+                    &[],
+                    &unique.indices,
+                );
+                let weights = &unique.weights;
+                let factored = match tolerance {
+                    Some(tolerance) => randomly_pivoted_cholesky_until(
+                        tolerance, &prepared, weights, m, seed, monitor,
+                    )?,
+                    None => randomly_pivoted_cholesky(&prepared, weights, m, seed, monitor)?,
+                };
+                monitor.reserve(GRAM_MEMORY, gram_bytes(factored.pivots.len()))?;
+                Ok(Selected {
+                    relative_trace_error: Some(factored.relative_trace_error),
+                    stopped: factored.stopped,
+                    landmarks: Landmarks::Rows(factored.pivots),
+                })
+            }
+            LandmarkSelection::KMeans => {
+                self.check_k_means(rows)?;
+                let cells = 8 * (unique.indices.len() * (rows.n_columns() + 4)) as u64;
+                monitor.reserve("rows in dense storage", cells)?;
+                let means = k_means(rows, unique, m, seed, monitor);
+                Ok(Selected {
+                    landmarks: Landmarks::Means(means),
+                    relative_trace_error: None,
+                    stopped: monitor.stop(),
+                })
+            }
+        }
+    }
+
+    /// Refuses k-means of precomputed kernel values, which have no means, and of sparse rows with many columns.
+    fn check_k_means(&self, rows: &Rows<'_>) -> Result<()> {
         let refuse = |expected: &str| {
             Err(Error::Parameter {
                 name: "landmarks".into(),
@@ -246,10 +257,10 @@ impl Nystroem {
         };
         match rows {
             _ if self.kernel == Kernel::Precomputed => {
-                refuse("uniform or pivoted-cholesky where kernel values are given")
+                refuse("uniform or pivoted-cholesky for a precomputed kernel")
             }
-            Rows::Sparse(x) if x.n_columns() > WIDEST => {
-                refuse("uniform or pivoted-cholesky for sparse rows of more than 4096 columns")
+            Rows::Sparse(x) if x.n_columns() > MAX_DENSE_COLUMNS => {
+                refuse("uniform or pivoted-cholesky for sparse rows with more than 4096 columns")
             }
             _ => Ok(()),
         }
@@ -257,32 +268,32 @@ impl Nystroem {
 }
 
 impl NystroemModel {
-    /// The map with some of the rows as its centers.
+    /// The map whose landmarks are the rows at the given indices.
     ///
     /// # Errors
-    /// If the kernel values of the centers are not finite.
+    /// If the kernel values of the landmarks are not finite.
     pub fn of(
         function: Function,
         rows: &Rows<'_>,
-        centers: Vec<u32>,
+        landmarks: Vec<u32>,
         basis: Basis,
     ) -> Result<NystroemModel> {
-        let n = centers.len();
-        let ready: KernelRows<f64> = KernelRows::new(
+        let n = landmarks.len();
+        let prepared: KernelRows<f64> = KernelRows::new(
             function.clone(),
             Storage::of(&function, rows),
             rows,
-            &centers,
+            &landmarks,
             &[],
-            &centers,
+            &landmarks,
         );
-        let gram = ready.gram();
-        let gram = ArrayView2::from_shape((n, n), &gram).expect("a square of the centers");
-        let factor = if basis == Basis::Cholesky { triangle(gram) } else { None };
-        let (turned, rank) = match factor {
+        let gram = prepared.gram();
+        let gram = ArrayView2::from_shape((n, n), &gram).expect("a square matrix");
+        let factor = if basis == Basis::Cholesky { inverse_cholesky(gram) } else { None };
+        let (normalization, rank) = match factor {
             Some(inverse) => (inverse, n),
-            None => square_root(gram).ok_or_else(|| Error::Number {
-                what: "a kernel value of two centers".into(),
+            None => inverse_square_root(gram).ok_or_else(|| Error::Number {
+                what: "a kernel value of two landmarks".into(),
                 value: f64::NAN,
                 expected: "a finite number; scale the columns down".into(),
             })?,
@@ -291,9 +302,9 @@ impl NystroemModel {
             function,
             Precision::Double,
             rows,
-            centers,
+            landmarks,
             Vec::new(),
-            turned,
+            normalization,
             vec![0.0; n],
         );
         Ok(NystroemModel {
@@ -305,7 +316,7 @@ impl NystroemModel {
         })
     }
 
-    fn ready<T: Float>(&self, centered: bool) -> Result<Ready<T>> {
+    fn prepare<T: Float>(&self, centered: bool) -> Result<PreparedMap<T>> {
         let expansion = &self.expansion;
         let center =
             match centered && expansion.sparse_vectors.is_none() && !expansion.vectors.is_empty() {
@@ -315,41 +326,45 @@ impl NystroemModel {
                 }
                 false => Vec::new(),
             };
-        let centers = expansion.kernel_rows_around(&center)?;
-        let turned = expansion.coefficients.iter().map(|v| T::narrow(*v)).collect();
+        let landmarks = expansion.kernel_rows_around(&center)?;
+        let normalization = expansion.coefficients.iter().map(|v| T::narrow(*v)).collect();
         let mut lines = expansion.coefficients.outer_iter().enumerate();
-        let triangle = lines.all(|(i, line)| line.iter().skip(i + 1).all(|v| *v == 0.0));
-        Ok(Ready { center, centers, turned, triangle })
+        let lower_triangular = lines.all(|(i, line)| line.iter().skip(i + 1).all(|v| *v == 0.0));
+        Ok(PreparedMap { center, landmarks, normalization, lower_triangular })
     }
 
-    /// The new rows in one precision: kernel values of a block, turned while they are in cache.
-    fn map<T: Float>(&self, x: &Rows<'_>, ready: &Ready<T>, out: &mut [T]) {
+    /// The features in one precision: the kernel values of a block of rows are normalized while they are in cache.
+    fn map<T: Float>(&self, x: &Rows<'_>, prepared: &PreparedMap<T>, out: &mut [T]) {
         let m = self.n_outputs();
-        out.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
-            let first = (k * ROWS) as u32;
+        out.par_chunks_mut(ROWS_PER_BLOCK * m).enumerate().for_each(|(k, out)| {
+            let first = (k * ROWS_PER_BLOCK) as u32;
             let indices: Vec<u32> = (first..first + (out.len() / m) as u32).collect();
-            let rows = ready.centers.matching(x, &indices, &ready.center);
+            let rows = prepared.landmarks.matching(x, &indices, &prepared.center);
             T::scratch(out.len(), |values| {
-                rows.block(&ready.centers, 0..m, values);
-                match ready.triangle {
-                    true => T::lower_triangular_products(values, &ready.turned, out, indices.len()),
-                    false => T::dot_products(values, &ready.turned, m, out),
+                rows.block(&prepared.landmarks, 0..m, values);
+                match prepared.lower_triangular {
+                    true => T::lower_triangular_products(
+                        values,
+                        &prepared.normalization,
+                        out,
+                        indices.len(),
+                    ),
+                    false => T::dot_products(values, &prepared.normalization, m, out),
                 }
             });
         });
     }
 
-    /// The share of the trace that is left out, and the root mean square error of kernel values, over rows
-    /// spread over all.
-    fn compared(&self, rows: &Rows<'_>, list: &UniqueRows) -> Result<(f64, f64)> {
-        let stride = list.indices.len().div_ceil(COMPARED);
-        let indices: Vec<u32> = list.indices.iter().copied().step_by(stride).collect();
-        let weights = list.weights.iter().copied().step_by(stride);
-        let some: Vec<f64> = indices.iter().flat_map(|i| rows.row(*i as usize)).collect();
-        let x = Matrix::from_shape_vec((indices.len(), rows.n_columns()), some)
+    /// The relative trace error, and the root mean square error of kernel values, over an evenly spaced sample of rows.
+    fn sampled_errors(&self, rows: &Rows<'_>, unique: &UniqueRows) -> Result<(f64, f64)> {
+        let stride = unique.indices.len().div_ceil(COMPARED_ROWS);
+        let indices: Vec<u32> = unique.indices.iter().copied().step_by(stride).collect();
+        let weights = unique.weights.iter().copied().step_by(stride);
+        let cells: Vec<f64> = indices.iter().flat_map(|i| rows.row(*i as usize)).collect();
+        let x = Matrix::from_shape_vec((indices.len(), rows.n_columns()), cells)
             .expect("rows of one width");
-        let new = self.transform(&Rows::from(&x))?;
-        let products = multiply_transposed(new.view(), new.view());
+        let features = self.transform(&Rows::from(&x))?;
+        let products = multiply_transposed(features.view(), features.view());
         let all: Vec<u32> = (0..indices.len() as u32).collect();
         let exact: KernelRows<f64> = KernelRows::new(
             self.expansion.function.clone(),
@@ -360,38 +375,39 @@ impl NystroemModel {
             &indices,
         );
         let gram = exact.gram();
-        let (mut left, mut trace, mut sum) = (0.0, 0.0, 0.0);
+        let (mut trace_error, mut trace, mut sum) = (0.0, 0.0, 0.0);
         for (i, w) in weights.enumerate() {
             let own = gram[i * indices.len() + i];
-            left += w * (own - products[[i, i]]);
+            trace_error += w * (own - products[[i, i]]);
             trace += w * own;
         }
         for (product, value) in products.iter().zip(&gram) {
             sum += (product - value) * (product - value);
         }
-        let share = if trace > 0.0 { (left / trace).max(0.0) } else { 0.0 };
-        Ok((share, (sum / gram.len() as f64).sqrt()))
+        let relative = if trace > 0.0 { (trace_error / trace).max(0.0) } else { 0.0 };
+        Ok((relative, (sum / gram.len() as f64).sqrt()))
     }
 }
 
-/// `L⁻¹` with `L Lᵀ` the kernel matrix of the centers, where rounding takes no more of it than of its root.
-fn triangle(gram: ArrayView2<'_, f64>) -> Option<Matrix> {
+/// `L⁻¹` with `L Lᵀ` the kernel matrix of the landmarks; `None` if it is too ill-conditioned for a Cholesky factor.
+fn inverse_cholesky(gram: ArrayView2<'_, f64>) -> Option<Matrix> {
     let factor = Cholesky::of(gram)?;
     let n = gram.nrows();
     let mut inverse = Matrix::eye(n);
     solve_lower(factor.lower().view(), inverse.as_slice_mut()?, n);
-    // The smallest eigenvalue is at least one over the sum of squares, the largest at most a sum of a row.
+    // The smallest eigenvalue is at least 1 / ‖L⁻¹‖²_F, the largest at most the largest row sum of |K|.
     let smallest = 1.0 / inverse.iter().map(|v| v * v).sum::<f64>();
     let sums = gram.outer_iter().map(|row| row.iter().map(|v| v.abs()).sum::<f64>());
     let largest = sums.fold(0.0, f64::max);
-    (smallest > FAR * NOTHING * largest).then_some(inverse)
+    (smallest > CHOLESKY_MARGIN * RELATIVE_ROUNDING * largest).then_some(inverse)
 }
 
-/// `U D^(−½) Uᵀ` of a matrix of any rank, and the rank; `None` where it is not finite.
-fn square_root(gram: ArrayView2<'_, f64>) -> Option<(Matrix, usize)> {
+/// `U D^(−½) Uᵀ` of a matrix of any rank, and its numerical rank; `None` if the matrix is not finite.
+fn inverse_square_root(gram: ArrayView2<'_, f64>) -> Option<(Matrix, usize)> {
     let eigen = SymmetricEigen::of(gram)?;
     let largest = eigen.values.last().copied().unwrap_or(0.0).max(0.0);
-    let root = |value: f64| if value > NOTHING * largest { 1.0 / value.sqrt() } else { 0.0 };
+    let root =
+        |value: f64| if value > RELATIVE_ROUNDING * largest { 1.0 / value.sqrt() } else { 0.0 };
     let roots: Vec<f64> = eigen.values.iter().map(|v| root(*v)).collect();
     let scaled = &eigen.vectors * &ndarray::ArrayView1::from(&roots);
     let rank = roots.iter().filter(|r| **r > 0.0).count();
@@ -408,22 +424,22 @@ impl Transformer for NystroemModel {
     }
 
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_into(x, out))
+        filled(x.n_rows(), self.n_outputs(), |out| self.transform_into(x, out))
     }
 
     fn transform_f32(&self, x: &Rows<'_>) -> Result<Array2<f32>> {
-        written(x.n_rows(), self.n_outputs(), |out| self.transform_f32_into(x, out))
+        filled(x.n_rows(), self.n_outputs(), |out| self.transform_f32_into(x, out))
     }
 
     fn transform_into(&self, x: &Rows<'_>, out: &mut [f64]) -> Result<()> {
         self.expansion.check_rows(x)?;
-        self.map(x, self.double.get_or_fail(|| self.ready(false))?, out);
+        self.map(x, self.double.get_or_fail(|| self.prepare(false))?, out);
         Ok(())
     }
 
     fn transform_f32_into(&self, x: &Rows<'_>, out: &mut [f32]) -> Result<()> {
         self.expansion.check_rows(x)?;
-        self.map(x, self.single.get_or_fail(|| self.ready(true))?, out);
+        self.map(x, self.single.get_or_fail(|| self.prepare(true))?, out);
         Ok(())
     }
 }
@@ -437,7 +453,11 @@ impl Check for NystroemModel {
             && self.expansion.intercepts.len() == n
             && self.rank <= n
             && self.relative_trace_error >= 0.0;
-        if fits { Ok(()) } else { Err(Error::File("a map that no rows could have".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("Nyström model with inconsistent fields".into()))
+        }
     }
 }
 
@@ -452,13 +472,13 @@ mod tests {
     }
 
     #[test]
-    fn the_map_is_exact_at_its_centers_and_below_the_kernel_elsewhere() {
+    fn the_map_is_exact_at_its_landmarks_and_below_the_kernel_elsewhere() {
         let x = rows(90, 3);
         let data = Dataset::unlabeled(&x);
         for kernel in [Kernel::Rbf, Kernel::Poly, Kernel::Laplacian, Kernel::Chi2, Kernel::Linear] {
-            for centers in [LandmarkSelection::Uniform, LandmarkSelection::PivotedCholesky] {
+            for landmarks in [LandmarkSelection::Uniform, LandmarkSelection::PivotedCholesky] {
                 let params =
-                    Nystroem::new().kernel(kernel.clone()).n_components(12).landmarks(centers);
+                    Nystroem::new().kernel(kernel.clone()).n_components(12).landmarks(landmarks);
 
                 let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
 
@@ -473,7 +493,7 @@ mod tests {
                         assert!(off < 1e-6, "{kernel:?} {off}");
                     }
                 }
-                // K less the map is positive semi-definite.
+                // K − K̂ is positive semi-definite.
                 let rest = Matrix::from_shape_fn((90, 90), |(i, j)| value(i, j)) - products;
                 let smallest = SymmetricEigen::of(rest.view()).unwrap().values[0];
                 assert!(smallest > -1e-7, "{kernel:?} {smallest}");
@@ -482,7 +502,7 @@ mod tests {
     }
 
     #[test]
-    fn a_triangle_has_the_inner_products_of_the_root_and_half_of_it_is_nothing() {
+    fn the_cholesky_basis_has_the_inner_products_of_the_symmetric_one() {
         let x = rows(80, 6);
         let params = Nystroem::new().gamma(Some(2.0.into())).n_components(30);
         let params = params.basis(Basis::Cholesky);
@@ -495,7 +515,7 @@ mod tests {
             ndarray::Axis(0),
             &model.expansion.support.iter().map(|i| *i as usize).collect::<Vec<_>>(),
         );
-        let (root, rank) = square_root(gram.dot(&gram.t()).view()).unwrap();
+        let (root, rank) = inverse_square_root(gram.dot(&gram.t()).view()).unwrap();
         model.expansion.coefficients = root;
         let other = model.clone().transform(&Rows::from(&x)).unwrap();
 
@@ -504,7 +524,7 @@ mod tests {
     }
 
     #[test]
-    fn centers_that_tell_the_same_have_a_root() {
+    fn duplicate_landmarks_fall_back_to_the_symmetric_basis() {
         let x = rows(40, 2);
         let params = Nystroem::new().kernel(Kernel::Linear).n_components(10);
         let params = params.basis(Basis::Cholesky);
@@ -530,7 +550,7 @@ mod tests {
     }
 
     #[test]
-    fn all_rows_as_centers_leave_nothing_out() {
+    fn all_rows_as_landmarks_have_no_trace_error() {
         let x = rows(40, 5);
         let params = Nystroem::new().n_components(1000);
 
@@ -542,65 +562,70 @@ mod tests {
     }
 
     #[test]
-    fn centers_are_added_until_as_little_is_left_as_was_asked() {
+    fn landmarks_are_added_until_the_requested_error() {
         let x = rows(600, 3);
-        for centers in [
+        for landmarks in [
             LandmarkSelection::Uniform,
             LandmarkSelection::KMeans,
             LandmarkSelection::PivotedCholesky,
         ] {
-            let params = Nystroem::new().gamma(Some(2.0.into())).landmarks(centers);
+            let params = Nystroem::new().gamma(Some(2.0.into())).landmarks(landmarks);
             let params = params.n_components(600);
             let mut last = 0;
-            for asked in [0.5, 0.1, 0.01, 0.001] {
-                let some = params.clone().error(Some(asked));
+            for requested in [0.5, 0.1, 0.01, 0.001] {
+                let some = params.clone().error(Some(requested));
 
                 let fitted = some.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
                 let (n, left) = (fitted.n_outputs(), fitted.relative_trace_error);
-                assert!(left <= asked && n >= last, "{centers:?}: {left} with {n}");
-                // What inner products lack of the trace of all rows, where pivots were measured at all.
+                assert!(left <= requested && n >= last, "{landmarks:?}: {left} with {n}");
+                // Pivoted Cholesky measures the trace error over all rows.
                 let new = fitted.transform(&Rows::from(&x)).unwrap();
                 let lacking = 1.0 - new.iter().map(|v| v * v).sum::<f64>() / 600.0;
                 assert!(
-                    centers != LandmarkSelection::PivotedCholesky || (lacking - left).abs() < 1e-6,
+                    landmarks != LandmarkSelection::PivotedCholesky
+                        || (lacking - left).abs() < 1e-6,
                     "{lacking}"
                 );
-                let told = fitted.certificate.to_string();
-                assert!(told.contains(&format!("for an error of at most {asked}")), "{told}");
+                let report = fitted.certificate.to_string();
+                assert!(
+                    report.contains(&format!("for an error of at most {requested}")),
+                    "{report}"
+                );
                 last = n;
             }
-            assert!(last < 600, "{centers:?}: {last}");
+            assert!(last < 600, "{landmarks:?}: {last}");
         }
     }
 
     #[test]
-    fn centers_that_do_not_suffice_are_told() {
+    fn an_error_that_is_not_reached_is_reported() {
         let x = rows(300, 6);
-        for centers in [
+        for landmarks in [
             LandmarkSelection::Uniform,
             LandmarkSelection::KMeans,
             LandmarkSelection::PivotedCholesky,
         ] {
             let params =
-                Nystroem::new().gamma(Some(3.0.into())).landmarks(centers).n_components(20);
+                Nystroem::new().gamma(Some(3.0.into())).landmarks(landmarks).n_components(20);
 
             let fitted = params.clone().error(Some(1e-3));
             let fitted = fitted.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
 
             let plain = params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
-            assert_eq!(fitted.model, plain.model, "{centers:?}");
-            let told = fitted.certificate.to_string();
+            assert_eq!(fitted.model, plain.model, "{landmarks:?}");
+            let report = fitted.certificate.to_string();
             assert!(
-                fitted.relative_trace_error > 1e-3 && told.contains("NOT the error of 0.001"),
-                "{told}"
+                fitted.relative_trace_error > 1e-3
+                    && report.contains("NOT the requested error of 0.001"),
+                "{report}"
             );
-            assert!(told.contains("20 columns, as many as n_components allows"), "{told}");
+            assert!(report.contains("20 features, the limit of n_components"), "{report}");
         }
     }
 
     #[test]
-    fn given_kernel_values_are_the_kernel() {
+    fn a_precomputed_kernel_gives_the_same_map() {
         let x = rows(30, 4);
         let gram = x.dot(&x.t());
         let plain = Nystroem::new().kernel(Kernel::Linear).n_components(9);
@@ -609,7 +634,7 @@ mod tests {
         let plain = plain.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
         let given = given.fit(&Dataset::unlabeled(&gram), &Monitor::quiet()).unwrap();
 
-        // Other rows are drawn, but nine rows of rank four tell a linear kernel whole.
+        // Other rows are sampled, but nine rows of rank four determine a linear kernel.
         let (a, b) = (
             plain.transform(&Rows::from(&x)).unwrap(),
             given.transform(&Rows::from(&gram)).unwrap(),
@@ -618,12 +643,13 @@ mod tests {
     }
 
     #[test]
-    fn means_tell_more_than_rows_drawn_blindly() {
+    fn k_means_landmarks_have_a_smaller_error_than_uniform_ones() {
         let mut random = Random::new(2);
         let x =
             Matrix::from_shape_fn((300, 2), |(i, _)| (i % 6) as f64 * 3.0 + 0.2 * random.normal());
-        let left = |centers| {
-            let params = Nystroem::new().landmarks(centers).n_components(6).gamma(Some(0.5.into()));
+        let left = |landmarks| {
+            let params =
+                Nystroem::new().landmarks(landmarks).n_components(6).gamma(Some(0.5.into()));
             params.fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap().relative_trace_error
         };
 

@@ -6,7 +6,7 @@
 //! multinomial theorem.
 
 use super::Function;
-use super::fourier::{check_usable, sampled_error};
+use super::approximation::{check_usable, sampled_error};
 use crate::data::{check_cells, check_storage};
 use crate::model::{Cached, ParamValue, Rule};
 use crate::prelude::*;
@@ -17,7 +17,7 @@ use std::ops::Mul;
 use std::time::Instant;
 
 /// Rows written by one thread at a time.
-const ROWS: usize = 64;
+const ROWS_PER_BLOCK: usize = 64;
 /// Most products there may be.
 const MOST: usize = i32::MAX as usize;
 
@@ -366,10 +366,10 @@ impl PolynomialFeaturesModel {
         let width = self.n_outputs();
         let scales: Vec<T> = self.levels().scales.iter().map(|s| narrow(*s)).collect();
         let mut out = vec![T::default(); n_rows * width];
-        out.par_chunks_mut(ROWS * width).enumerate().for_each(|(k, out)| {
+        out.par_chunks_mut(ROWS_PER_BLOCK * width).enumerate().for_each(|(k, out)| {
             let mut room = Vec::new();
             for (i, out) in out.chunks_exact_mut(width).enumerate() {
-                let row = read(k * ROWS + i);
+                let row = read(k * ROWS_PER_BLOCK + i);
                 match self.max_degree {
                     2 => self.write_square(&row, one, out),
                     _ => self.write(&row, one, &mut room, out),

@@ -5,7 +5,7 @@
 //! `E φ(x)·φ(z) = (gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ` (Pham & Pagh 2013).
 
 use super::Function;
-use super::fourier::{check_usable, drawn, sampled_error};
+use super::approximation::{check_usable, sampled_certificate, sampled_error};
 use crate::data::{check_cells, check_storage};
 use crate::prelude::*;
 use mercer_num::fourier::CircularConvolution;
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use std::time::Instant;
 
 /// Rows mapped by one thread at a time.
-const ROWS: usize = 64;
+const ROWS_PER_BLOCK: usize = 64;
 
 params! {
     /// Tensor sketch: columns whose inner products are near to a polynomial kernel.
@@ -83,7 +83,7 @@ impl Fit for PolynomialCountSketch {
         let kernel = Function::poly(degree, gamma, coef0);
         let error = sampled_error(data.rows(), |x| model.transform(x), |x, z| kernel.value(x, z))?;
         monitor.report(degree as u64, Some(degree as u64));
-        Ok(Fitted { certificate: drawn(data, error, None, start), model })
+        Ok(Fitted { certificate: sampled_certificate(data, error, None, start), model })
     }
 }
 
@@ -134,10 +134,10 @@ impl Transformer for PolynomialCountSketchModel {
         let ring = CircularConvolution::new(m);
         let mut out = Matrix::zeros((x.n_rows(), m));
         let all = out.as_slice_mut().unwrap_or_default();
-        all.par_chunks_mut(ROWS * m).enumerate().for_each(|(k, out)| {
+        all.par_chunks_mut(ROWS_PER_BLOCK * m).enumerate().for_each(|(k, out)| {
             let (mut next, mut room) = (vec![0.0; m], Vec::new());
             for (i, out) in out.chunks_exact_mut(m).enumerate() {
-                let cells = self.cells(x, k * ROWS + i);
+                let cells = self.cells(x, k * ROWS_PER_BLOCK + i);
                 self.sketch(0, &cells, out);
                 for factor in 1..self.index_hash.len() {
                     self.sketch(factor, &cells, &mut next);

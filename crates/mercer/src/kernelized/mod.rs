@@ -1,10 +1,11 @@
-//! Methods that look at rows only through inner products, given a kernel instead.
+//! Estimators in the space of a kernel: methods that access rows through inner products only, with a kernel instead.
 //!
-//! Each is a method that is known without one, in the space of the kernel: least squares with a price
-//! ([`KernelRidge`]), directions of most variance ([`KernelPca`]), clusters around means ([`KernelKMeans`]), a
-//! boundary from mistakes ([`KernelPerceptron`]). With a linear kernel each is that method.
+//! Each is a linear method in the feature space of the kernel: ridge regression ([`KernelRidge`]), principal component
+//! analysis ([`KernelPca`]), k-means ([`KernelKMeans`]), the perceptron ([`KernelPerceptron`]). With a linear kernel each is
+//! that method itself.
 
 mod k_means;
+mod lloyd;
 mod pca;
 mod perceptron;
 mod pre_image;
@@ -22,46 +23,46 @@ use crate::error::Result;
 use crate::kernel::KernelProblem;
 use crate::model::{Monitor, Plan};
 
-/// What a kernel matrix may take where nobody set a budget.
-const USUAL_BYTES: u64 = 16 << 30;
+/// The memory budget of a kernel matrix if the user set none.
+const DEFAULT_MEMORY_BYTES: u64 = 16 << 30;
 
 impl KernelProblem<'_> {
-    /// What the rows made ready take.
+    /// The memory of the prepared rows.
     fn row_bytes(&self) -> u64 {
         8 * self.indices.len() as u64 * self.rows.n_columns() as u64
     }
 
-    /// What so many bytes a pair of rows are, with the rows.
+    /// The memory of the prepared rows and of `bytes` per pair of rows.
     fn matrix_bytes(&self, bytes: u64) -> u64 {
         let n = self.indices.len() as u64;
         bytes * n * n + self.row_bytes()
     }
 
-    /// Asks for the memory of so many bytes a pair of rows.
+    /// Reserves `bytes` per pair of rows.
     fn reserve(&self, bytes: u64, monitor: &Monitor<'_>) -> Result<()> {
-        let instead = "raise the memory budget, learn from fewer rows, or put a map such as nystroem in \
-                       front of the same method without a kernel";
-        self.reserve_or(bytes, monitor, instead)
+        let remedy = "raise the memory budget, fit fewer rows, or put a feature map such as nystroem in front of the \
+                      same method without a kernel";
+        self.reserve_or(bytes, monitor, remedy)
     }
 
-    /// The same, with what to do where it is refused.
-    fn reserve_or(&self, bytes: u64, monitor: &Monitor<'_>, instead: &'static str) -> Result<()> {
+    /// Reserves `bytes` per pair of rows, or fails with a remedy.
+    fn reserve_or(&self, bytes: u64, monitor: &Monitor<'_>, remedy: &'static str) -> Result<()> {
         let what = format!("a kernel matrix of {} rows", self.indices.len());
-        monitor.reserve_or(&what, self.matrix_bytes(bytes), USUAL_BYTES, instead)
+        monitor.reserve_or(&what, self.matrix_bytes(bytes), DEFAULT_MEMORY_BYTES, remedy)
     }
 
-    /// Whether there is that memory.
+    /// Whether `bytes` per pair of rows fit into the memory budget.
     fn fits(&self, bytes: u64, monitor: &Monitor<'_>) -> bool {
         self.reserve(bytes, monitor).is_ok()
     }
 
-    /// Tells the way and the bytes it takes; `size` is what a kernel value takes.
+    /// Reports the chosen algorithm and its memory; `size` is that of one kernel value.
     fn plan(&self, way: String, bytes: u64, size: u64, monitor: &Monitor<'_>) -> Option<Plan> {
         let n = self.indices.len() as u64;
         monitor.plan(Plan { strategy: way, bytes, kernel_matrix_bytes: size * n * n })
     }
 
-    /// The weight of every row, those that do not count included.
+    /// The weight of every row of the data set, zero for the rows that are not used.
     fn row_weights(&self) -> Vec<f64> {
         let mut out = vec![0.0; self.rows.n_rows()];
         self.indices.iter().zip(&self.weights).for_each(|(i, w)| out[*i as usize] = *w);

@@ -9,7 +9,7 @@
 //! With a `budget` of `B` rows, the one that weighs least in the sum, `‖α‖ √K(xᵢ, xᵢ)`, goes when one more comes
 //! than may stay; of equals the oldest.
 
-use super::{KernelProblem, USUAL_BYTES};
+use super::{DEFAULT_MEMORY_BYTES, KernelProblem};
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::prelude::*;
@@ -90,7 +90,7 @@ impl Fit for KernelPerceptron {
         let n = codes.len();
         let n_functions = if classes.len() == 2 { 1 } else { classes.len() };
         let fixed = 8 * n as u64 * (problem.rows.n_columns() + 4 * n_functions) as u64;
-        monitor.reserve_within("rows made ready and their scores", fixed, USUAL_BYTES)?;
+        monitor.reserve_within("rows made ready and their scores", fixed, DEFAULT_MEMORY_BYTES)?;
         let room = monitor.memory().map_or(KEPT, |m| m.saturating_sub(fixed)).min(KEPT);
         let mut run = Run::new(problem.kernel_rows(), n_functions, room);
         let shown: Vec<bool> =

@@ -1,35 +1,35 @@
-//! Kernels of rows of ones and zeros.
+//! Kernels of binary rows.
 //!
-//! Of two such rows every kernel sees a small whole number only: how many ones they share (`x·z`), or in how many
-//! columns they differ (`‖x − z‖²`). Those are counted in bytes, exactly, and the kernel is looked up among the 256
-//! values it can have. They are the values that sums in floating point come to, to the last bit.
+//! The kernel of two binary rows depends on a small integer: the number of common ones (`x·z`) or of columns in which
+//! the rows differ (`‖x − z‖²`). The integer is counted exactly in bytes, and the kernel value comes from a table of the
+//! 256 possible ones. The values have the same bits as sums in floating point.
 
-use super::tile::put_on;
+use super::tile::apply_kernel;
 use crate::kernel::{Function, Kernel};
 use mercer_num::simd::binary_counts::{INTERLEAVED_ROWS, count_common_ones, values_of_counts};
 use mercer_num::{Float, Rows};
 
-/// Ones a row may have: two rows then differ in fewer columns than a byte counts.
-pub(super) const MOST: usize = 127;
-/// Rows counted before their values are looked up, all of them in the innermost cache.
-const ROWS: usize = 64;
+/// With at most this many ones per row, the number of differing columns fits into a byte.
+pub(super) const MAX_ONES_PER_ROW: usize = 127;
+/// Rows counted before their kernel values are looked up: the counts stay in the L1 cache.
+const ROWS_PER_BLOCK: usize = 64;
 
-/// Whether all cells are ones and zeros, with few ones in a row.
-pub(super) fn are_marks(rows: &Rows<'_>) -> bool {
-    let marks = |cells: &[f64]| {
+/// Whether all cells are 0 or 1, with at most [`MAX_ONES_PER_ROW`] ones per row.
+pub(super) fn are_binary(rows: &Rows<'_>) -> bool {
+    let binary = |cells: &[f64]| {
         let mut ones = 0;
         cells.iter().all(|v| {
             ones += usize::from(*v == 1.0);
             *v == 0.0 || *v == 1.0
-        }) && ones <= MOST
+        }) && ones <= MAX_ONES_PER_ROW
     };
     match rows {
-        Rows::Sparse(x) => x.sum_duplicates().view().iter().all(|(_, values)| marks(values)),
-        _ => (0..rows.n_rows()).all(|i| marks(&rows.block(i..i + 1).unwrap_or_default())),
+        Rows::Sparse(x) => x.sum_duplicates().view().iter().all(|(_, values)| binary(values)),
+        _ => (0..rows.n_rows()).all(|i| binary(&rows.block(i..i + 1).unwrap_or_default())),
     }
 }
 
-/// Rows of marks: where the ones of each begin and end, and their columns.
+/// Binary rows: the columns of the ones, and where each row begins and ends among them.
 #[derive(Clone, Copy)]
 pub(super) struct BinaryRows<'a> {
     pub offsets: &'a [usize],
@@ -38,58 +38,61 @@ pub(super) struct BinaryRows<'a> {
 
 impl BinaryRows<'_> {
     fn ones(&self, i: usize) -> u8 {
-        u8::try_from(self.offsets[i + 1] - self.offsets[i]).expect("rows of few marks")
+        u8::try_from(self.offsets[i + 1] - self.offsets[i])
+            .expect("at most MAX_ONES_PER_ROW ones per row")
     }
 }
 
-/// What a kernel counts of two rows.
+/// Which columns of two binary rows a kernel depends on.
 #[derive(Clone, Copy, PartialEq)]
-enum Counted {
+enum CountedColumns {
     Shared,
     Different,
 }
 
-impl Counted {
-    fn by(kernel: &Kernel) -> Counted {
+impl CountedColumns {
+    fn by(kernel: &Kernel) -> CountedColumns {
         match kernel {
-            Kernel::Rbf | Kernel::Laplacian | Kernel::Chi2 => Counted::Different,
-            _ => Counted::Shared,
+            Kernel::Rbf | Kernel::Laplacian | Kernel::Chi2 => CountedColumns::Different,
+            _ => CountedColumns::Shared,
         }
     }
 }
 
-/// The kernel of some rows of marks, all of `asked`, with others: a part each, as long as there are others.
-pub(super) fn marks_tile<T: Float>(
+/// The kernel of binary rows with others. `parts` holds one slice per row, as long as there are other rows.
+pub(super) fn binary_tile<T: Float>(
     function: &Function,
     width: usize,
-    asked: BinaryRows<'_>,
+    rows: BinaryRows<'_>,
     others: BinaryRows<'_>,
     parts: &mut [&mut [T]],
 ) {
-    let counted = Counted::by(&function.kernel);
+    let counted = CountedColumns::by(&function.kernel);
     let values = values_of(function);
-    // A shared column counts one; or the rows differ in two columns fewer than they have ones.
-    let (mark, ones): (u8, fn(&BinaryRows<'_>, usize) -> u8) = match counted {
-        Counted::Shared => (1, |_, _| 0),
-        Counted::Different => (0u8.wrapping_sub(2), |marks, i| marks.ones(i)),
+    // Common ones are counted up from 0; differing columns are counted down by 2 per common one, from the number
+    // of ones of both rows.
+    let (increment, ones): (u8, fn(&BinaryRows<'_>, usize) -> u8) = match counted {
+        CountedColumns::Shared => (1, |_, _| 0),
+        CountedColumns::Different => (0u8.wrapping_sub(2), |rows, i| rows.ones(i)),
     };
     let n = others.offsets.len() - 1;
-    // Of a wide table only the columns that occur are ever touched.
+    // Only the columns that occur are written and cleared again.
     let mut table = vec![[0; INTERLEAVED_ROWS]; width];
-    let (mut starts, mut counts) = ([0; INTERLEAVED_ROWS], [[0; INTERLEAVED_ROWS]; ROWS]);
+    let (mut initial_counts, mut counts) =
+        ([0; INTERLEAVED_ROWS], [[0; INTERLEAVED_ROWS]; ROWS_PER_BLOCK]);
     for (b, parts) in parts.chunks_mut(INTERLEAVED_ROWS).enumerate() {
         let from = b * INTERLEAVED_ROWS;
-        let cells = |k: usize| &asked.columns[asked.offsets[k]..asked.offsets[k + 1]];
+        let cells = |k: usize| &rows.columns[rows.offsets[k]..rows.offsets[k + 1]];
         for k in 0..parts.len() {
-            starts[k] = ones(&asked, from + k);
-            cells(from + k).iter().for_each(|j| table[*j as usize][k] = mark);
+            initial_counts[k] = ones(&rows, from + k);
+            cells(from + k).iter().for_each(|j| table[*j as usize][k] = increment);
         }
-        for first in (0..n).step_by(ROWS) {
-            let last = (first + ROWS).min(n);
+        for first in (0..n).step_by(ROWS_PER_BLOCK) {
+            let last = (first + ROWS_PER_BLOCK).min(n);
             let counts = &mut counts[..last - first];
             for (i, counts) in counts.iter_mut().enumerate() {
                 let own = ones(&others, first + i);
-                *counts = starts.map(|start| start.wrapping_add(own));
+                *counts = initial_counts.map(|start| start.wrapping_add(own));
             }
             count_common_ones(&others.offsets[first..=last], others.columns, &table, counts);
             for (k, part) in parts.iter_mut().enumerate() {
@@ -102,7 +105,7 @@ pub(super) fn marks_tile<T: Float>(
     }
 }
 
-/// The values of a kernel for all counts, worked out as they are from inner products and squared lengths.
+/// The kernel values of all counts, computed as they are from inner products and squared norms.
 fn values_of<T: Float>(function: &Function) -> [T; 256] {
     let counts: [T; 256] = std::array::from_fn(|k| T::narrow(k as f64));
     let (zeros, mut out) = ([T::default(); 256], [T::default(); 256]);
@@ -110,6 +113,6 @@ fn values_of<T: Float>(function: &Function) -> [T; 256] {
         Kernel::Rbf => (&zeros, &counts),
         _ => (&counts, &zeros),
     };
-    put_on(function, dots, T::default(), squares, &mut out);
+    apply_kernel(function, dots, T::default(), squares, &mut out);
     out
 }

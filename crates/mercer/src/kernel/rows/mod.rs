@@ -1,9 +1,9 @@
-//! Rows made ready for kernel values by the block.
+//! Rows prepared for the computation of kernel matrices, tile by tile.
 //!
-//! Inner products of a block of rows with a block of others are one matrix product; the function is
-//! then put on while the block is in cache. Rows are kept in single or double precision; for kernels
-//! that look at differences they are moved to around their mean first, so that single precision
-//! keeps the digits that matter. Blocks have fixed sizes, so any number of threads gives the same bits.
+//! The inner products of two blocks of rows are one matrix product; the kernel function is applied while the tile is
+//! in cache. Rows are stored in single or double precision; for translation-invariant kernels they are centered first,
+//! so that single precision retains the digits of their differences. Tiles have fixed sizes, so any number of threads
+//! gives the same bits.
 
 mod binary_rows;
 mod storage;
@@ -12,7 +12,7 @@ mod tile;
 pub use storage::{Storage, center_of};
 
 use super::{Function, Kernel};
-use binary_rows::MOST as MOST_MARKS;
+use binary_rows::MAX_ONES_PER_ROW;
 use mercer_num::linalg::SymmetricMatrix;
 use mercer_num::memory::zeros_of;
 use mercer_num::{Float, Rows};
@@ -20,25 +20,26 @@ use rayon::prelude::*;
 use std::ops::Range;
 use tile::widened;
 
-/// Rows of a block on the side that is long.
-const LONG: usize = 512;
-/// Rows of a block on the side that is asked for.
-const SHORT: usize = 256;
-/// Rows of a strip of a matrix that is symmetric.
-const STRIP: usize = 64;
-/// Rows of a block of both sides where each value serves twice, and how many sums they are added up in.
-const BAND: usize = 192;
-const SUMS: usize = 16;
-/// Multiplications below which one thread is enough.
-const SERIAL: usize = 1 << 21;
+/// Columns of one tile of the kernel matrix.
+const TILE_COLUMNS: usize = 512;
+/// Rows of one tile.
+const TILE_ROWS: usize = 256;
+/// Rows of one tile of a Gram matrix whose lower triangle alone is computed.
+const SYMMETRIC_TILE_ROWS: usize = 64;
+/// Rows and columns of a tile that is multiplied from both sides, and the number of partial sums: fixed, so that the
+/// result does not depend on the number of threads.
+const MIRRORED_TILE_ROWS: usize = 192;
+const MIRRORED_SUMS: usize = 16;
+/// Products up to this many multiplications run on one thread.
+const MAX_SERIAL_PRODUCTS: usize = 1 << 21;
 
-/// Rows with a kernel, ready for blocks of its values.
+/// Rows with a kernel function, prepared for tiles of their kernel matrix.
 #[derive(Clone, Debug)]
 pub struct KernelRows<T> {
     function: Function,
     cells: Cells<T>,
-    /// Squared lengths, for the kernels that need them.
-    squares: Vec<T>,
+    /// `‖x‖²` of every row; zero for a precomputed kernel.
+    squared_norms: Vec<T>,
     n_rows: usize,
 }
 
@@ -53,11 +54,11 @@ enum Cells<T> {
         offsets: Vec<usize>,
         columns: Vec<i32>,
         values: Vec<T>,
-        /// Whether all cells are ones, few in each row.
-        marks: bool,
+        /// Whether all stored values are one, with few of them per row.
+        binary: bool,
     },
-    /// Kernel values with the rows learned from, and which of those each row is.
-    Given {
+    /// Kernel values with all training rows, and the index of each row among the training rows.
+    Precomputed {
         width: usize,
         cells: Vec<T>,
         training_indices: Vec<u32>,
@@ -65,11 +66,11 @@ enum Cells<T> {
 }
 
 impl<T: Float> KernelRows<T> {
-    /// Some rows of many. `center` is taken off every row that is kept whole, or is empty; `training_indices` says which
-    /// row learned from each of them is, for a precomputed kernel.
+    /// The rows at `indices`. `center` is subtracted from rows in dense storage unless it is empty. For a precomputed
+    /// kernel, `training_indices` are the indices of the rows among the training rows.
     ///
     /// # Panics
-    /// If a pick is outside of the rows.
+    /// If an index is out of range.
     pub fn new(
         function: Function,
         storage: Storage,
@@ -79,7 +80,7 @@ impl<T: Float> KernelRows<T> {
         training_indices: &[u32],
     ) -> Self {
         let width = rows.n_columns();
-        let written_out = |center: &[f64]| {
+        let dense_cells = |center: &[f64]| {
             let mut cells = vec![T::default(); indices.len() * width];
             let chunk = 256 * width.max(1);
             cells.par_chunks_mut(chunk).zip(indices.par_chunks(256)).for_each(
@@ -92,29 +93,30 @@ impl<T: Float> KernelRows<T> {
             cells
         };
         let cells = match rows {
-            _ if function.kernel == Kernel::Precomputed => Cells::Given {
+            _ if function.kernel == Kernel::Precomputed => Cells::Precomputed {
                 width,
-                cells: written_out(&[]),
+                cells: dense_cells(&[]),
                 training_indices: training_indices.to_vec(),
             },
-            _ if storage == Storage::Sparse => thin(rows, indices),
-            _ => Cells::Dense { width, cells: written_out(center) },
+            _ if storage == Storage::Sparse => sparse_cells(rows, indices),
+            _ => Cells::Dense { width, cells: dense_cells(center) },
         };
-        let mut out = KernelRows { function, cells, squares: Vec::new(), n_rows: indices.len() };
-        out.squares = (0..out.n_rows).map(|i| T::narrow(out.square(i))).collect();
+        let mut out =
+            KernelRows { function, cells, squared_norms: Vec::new(), n_rows: indices.len() };
+        out.squared_norms = (0..out.n_rows).map(|i| T::narrow(out.squared_norm(i))).collect();
         out
     }
 
-    /// Some rows of many, made ready in the way these are: rows that are asked about may come in another
-    /// storage than those learned from.
+    /// The rows at `indices`, prepared with the kernel and the storage of `self`: new rows may come in another
+    /// storage than the training rows.
     ///
     /// # Panics
-    /// If a pick is outside of the rows.
+    /// If an index is out of range.
     pub fn matching(&self, rows: &Rows<'_>, indices: &[u32], center: &[f64]) -> Self {
         KernelRows::new(self.function.clone(), self.storage(), rows, indices, center, indices)
     }
 
-    /// All rows.
+    /// All rows, prepared; see [`KernelRows::new`].
     pub fn all(
         function: Function,
         storage: Storage,
@@ -126,11 +128,11 @@ impl<T: Float> KernelRows<T> {
         KernelRows::new(function, storage, rows, &indices, center, training_indices)
     }
 
-    /// How the rows are kept.
+    /// How the rows are stored.
     pub fn storage(&self) -> Storage {
         match self.cells {
             Cells::Sparse { .. } => Storage::Sparse,
-            Cells::Dense { .. } | Cells::Given { .. } => Storage::Dense,
+            Cells::Dense { .. } | Cells::Precomputed { .. } => Storage::Dense,
         }
     }
 
@@ -139,7 +141,7 @@ impl<T: Float> KernelRows<T> {
         self.n_rows
     }
 
-    /// The rows at some training_indices, in that order.
+    /// The rows at `indices`, in that order.
     #[must_use]
     pub fn select(&self, indices: &[u32]) -> Self {
         let taken = |cells: &[T], width: usize| -> Vec<T> {
@@ -151,12 +153,12 @@ impl<T: Float> KernelRows<T> {
             Cells::Dense { width, cells } => {
                 Cells::Dense { width: *width, cells: taken(cells, *width) }
             }
-            Cells::Given { width, cells, training_indices } => Cells::Given {
+            Cells::Precomputed { width, cells, training_indices } => Cells::Precomputed {
                 width: *width,
                 cells: taken(cells, *width),
                 training_indices: indices.iter().map(|i| training_indices[*i as usize]).collect(),
             },
-            Cells::Sparse { width, offsets, columns, values, marks } => {
+            Cells::Sparse { width, offsets, columns, values, binary } => {
                 let mut out = (vec![0], Vec::new(), Vec::new());
                 for i in indices {
                     let cells = offsets[*i as usize]..offsets[*i as usize + 1];
@@ -165,34 +167,34 @@ impl<T: Float> KernelRows<T> {
                     out.0.push(out.1.len());
                 }
                 let (offsets, columns, values) = out;
-                Cells::Sparse { width: *width, offsets, columns, values, marks: *marks }
+                Cells::Sparse { width: *width, offsets, columns, values, binary: *binary }
             }
         };
-        let squares = indices.iter().map(|i| self.squares[*i as usize]).collect();
-        KernelRows { function: self.function.clone(), cells, squares, n_rows: indices.len() }
+        let squared_norms = indices.iter().map(|i| self.squared_norms[*i as usize]).collect();
+        KernelRows { function: self.function.clone(), cells, squared_norms, n_rows: indices.len() }
     }
 
     /// `K(x, x)` of every row.
     pub fn diagonal(&self) -> Vec<T> {
-        (0..self.n_rows).map(|i| T::narrow(self.own(i))).collect()
+        (0..self.n_rows).map(|i| T::narrow(self.diagonal_value(i))).collect()
     }
 
-    fn own(&self, i: usize) -> f64 {
-        self.own_of(&self.function, i)
+    fn diagonal_value(&self, i: usize) -> f64 {
+        self.diagonal_value_of(&self.function, i)
     }
 
-    fn own_of(&self, function: &Function, i: usize) -> f64 {
+    fn diagonal_value_of(&self, function: &Function, i: usize) -> f64 {
         let Function { kernel, gamma, coef0, degree } = function;
-        let (square, degree) = (self.square(i), *degree);
+        let (square, degree) = (self.squared_norm(i), *degree);
         match (kernel, &self.cells) {
             (Kernel::Composed(formula), _) => {
-                formula.combined(|leaf| self.own_of(&leaf.function(), i))
+                formula.combined(|leaf| self.diagonal_value_of(&leaf.function(), i))
             }
             (Kernel::Custom(own), Cells::Dense { width, cells }) => {
                 let x = widened(row(cells, *width, i));
                 own.value(&x, &x)
             }
-            (Kernel::Precomputed, Cells::Given { width, cells, training_indices }) => {
+            (Kernel::Precomputed, Cells::Precomputed { width, cells, training_indices }) => {
                 row(cells, *width, i)[training_indices[i] as usize].into()
             }
             (Kernel::Linear, _) => square,
@@ -202,79 +204,76 @@ impl<T: Float> KernelRows<T> {
         }
     }
 
-    fn square(&self, i: usize) -> f64 {
+    fn squared_norm(&self, i: usize) -> f64 {
         let sum =
             |cells: &[T]| -> f64 { cells.iter().map(|v| (*v).into()).map(|v: f64| v * v).sum() };
         match &self.cells {
             Cells::Dense { width, cells } => sum(row(cells, *width, i)),
             Cells::Sparse { offsets, values, .. } => sum(&values[offsets[i]..offsets[i + 1]]),
-            Cells::Given { .. } => 0.0,
+            Cells::Precomputed { .. } => 0.0,
         }
     }
 
-    /// The kernel of some rows with all of `against`: one column of values each.
+    /// The kernel of the rows at `of` with all rows of `against`: one column of values for each row.
     ///
     /// # Panics
-    /// If there are not as many columns as rows asked for, or they are not as long as `against`.
+    /// If `out` does not have one column per row, each as long as `against`.
     pub fn columns(&self, of: &[u32], against: &KernelRows<T>, out: &mut [&mut [T]]) {
-        assert_eq!(of.len(), out.len(), "a column each");
+        assert_eq!(of.len(), out.len(), "one column per row");
         let width = self.width();
-        let asked = self.select(of);
-        if of.len() * against.n_rows * width.max(8) <= SERIAL {
-            for (k, first) in (0..against.n_rows).step_by(LONG).enumerate() {
-                let last = (first + LONG).min(against.n_rows);
+        let selected = self.select(of);
+        if of.len() * against.n_rows * width.max(8) <= MAX_SERIAL_PRODUCTS {
+            for (k, first) in (0..against.n_rows).step_by(TILE_COLUMNS).enumerate() {
+                let last = (first + TILE_COLUMNS).min(against.n_rows);
                 let mut parts: Vec<&mut [T]> =
                     out.iter_mut().map(|column| &mut column[first..last]).collect();
-                asked.tile(against, k * LONG, &mut parts);
+                selected.tile(against, k * TILE_COLUMNS, &mut parts);
             }
             return;
         }
-        // Every column is cut where the blocks end, and the parts of a block go to one thread.
-        let n_tiles = against.n_rows.div_ceil(LONG);
+        // Each column is split at the tile boundaries; the parts of one tile go to one thread.
+        let n_tiles = against.n_rows.div_ceil(TILE_COLUMNS);
         let mut tiles: Vec<Vec<&mut [T]>> =
             (0..n_tiles).map(|_| Vec::with_capacity(of.len())).collect();
         for column in out.iter_mut() {
-            assert_eq!(column.len(), against.n_rows, "as long as the rows");
-            for (tile, part) in tiles.iter_mut().zip(column.chunks_mut(LONG)) {
+            assert_eq!(column.len(), against.n_rows, "columns as long as the rows");
+            for (tile, part) in tiles.iter_mut().zip(column.chunks_mut(TILE_COLUMNS)) {
                 tile.push(part);
             }
         }
         tiles.par_iter_mut().enumerate().for_each(|(k, parts)| {
-            asked.tile(against, k * LONG, parts);
+            selected.tile(against, k * TILE_COLUMNS, parts);
         });
     }
 
-    /// The kernel of all rows with those of `against` in a range, row-major, on this thread.
+    /// The kernel of all rows with the rows of `against` in `range`, row-major, on the current thread.
     ///
     /// # Panics
-    /// If the lengths do not fit.
+    /// If `out` does not have one value per pair.
     pub fn block(&self, against: &KernelRows<T>, range: Range<usize>, out: &mut [T]) {
         if range.is_empty() {
             return;
         }
-        assert_eq!(out.len(), self.n_rows * range.len(), "one value a pair");
-        for first in range.clone().step_by(LONG) {
-            let last = (first + LONG).min(range.end);
-            let training_indices = first - range.start..last - range.start;
-            let mut parts: Vec<&mut [T]> = out
-                .chunks_exact_mut(range.len())
-                .map(|row| &mut row[training_indices.clone()])
-                .collect();
+        assert_eq!(out.len(), self.n_rows * range.len(), "one value per pair");
+        for first in range.clone().step_by(TILE_COLUMNS) {
+            let last = (first + TILE_COLUMNS).min(range.end);
+            let columns = first - range.start..last - range.start;
+            let mut parts: Vec<&mut [T]> =
+                out.chunks_exact_mut(range.len()).map(|row| &mut row[columns.clone()]).collect();
             self.tile(against, first, &mut parts);
         }
     }
 
-    /// `Σₖ weights[k] · K(xₖ, z)` over these rows for every row `z` of others, summed in double precision,
-    /// on all threads.
+    /// `Kᵀ w`: `Σₖ weights[k] · K(xₖ, z)` for every row `z` of `of`, accumulated in double precision on all threads.
     pub fn weighted_sums(&self, weights: &[f64], of: &KernelRows<T>) -> Vec<f64> {
         let mut out = vec![0.0; of.n_rows];
-        out.par_chunks_mut(SHORT).enumerate().for_each(|(k, out)| {
-            let first = (k * SHORT) as u32;
+        out.par_chunks_mut(TILE_ROWS).enumerate().for_each(|(k, out)| {
+            let first = (k * TILE_ROWS) as u32;
             let indices: Vec<u32> = (first..first + out.len() as u32).collect();
             let some = of.select(&indices);
-            let mut values = vec![T::default(); out.len() * LONG.min(self.n_rows.max(1))];
-            for from in (0..self.n_rows).step_by(LONG) {
-                let range = from..(from + LONG).min(self.n_rows);
+            let mut values = vec![T::default(); out.len() * TILE_COLUMNS.min(self.n_rows.max(1))];
+            for from in (0..self.n_rows).step_by(TILE_COLUMNS) {
+                let range = from..(from + TILE_COLUMNS).min(self.n_rows);
                 let values = &mut values[..out.len() * range.len()];
                 some.block(self, range.clone(), values);
                 for (sum, row) in out.iter_mut().zip(values.chunks_exact(range.len())) {
@@ -285,20 +284,20 @@ impl<T: Float> KernelRows<T> {
         out
     }
 
-    /// `Σₖ weights[k] · K(xₖ, xᵢ)` for every row `xᵢ` itself: each kernel value is worked out once for both of its
-    /// rows.
+    /// `K w` with the symmetric Gram matrix of these rows: every kernel value is computed once and used for both of
+    /// its rows.
     pub fn symmetric_sums(&self, weights: &[f64]) -> Vec<f64> {
         let n = self.n_rows;
-        // Blocks of rows go to a fixed number of sums in turn, so that threads decide nothing.
-        let mut parts = vec![vec![0.0; n]; SUMS.min(n.div_ceil(BAND))];
+        // Blocks of rows are assigned to a fixed number of partial sums, whatever the number of threads.
+        let mut parts = vec![vec![0.0; n]; MIRRORED_SUMS.min(n.div_ceil(MIRRORED_TILE_ROWS))];
         parts.par_iter_mut().enumerate().for_each(|(k, sums)| {
             let mut values = Vec::new();
-            for first in (k * BAND..n).step_by(SUMS * BAND) {
-                let last = (first + BAND).min(n);
+            for first in (k * MIRRORED_TILE_ROWS..n).step_by(MIRRORED_SUMS * MIRRORED_TILE_ROWS) {
+                let last = (first + MIRRORED_TILE_ROWS).min(n);
                 let indices: Vec<u32> = (first as u32..last as u32).collect();
                 let some = self.select(&indices);
-                for from in (0..=first).step_by(BAND) {
-                    let range = from..(from + BAND).min(n);
+                for from in (0..=first).step_by(MIRRORED_TILE_ROWS) {
+                    let range = from..(from + MIRRORED_TILE_ROWS).min(n);
                     values.resize(indices.len() * range.len(), T::default());
                     some.block(self, range.clone(), &mut values);
                     let rows: Vec<&[T]> = values.chunks_exact(range.len()).collect();
@@ -318,17 +317,18 @@ impl<T: Float> KernelRows<T> {
         out
     }
 
-    /// The same for several lists of weights, whose kernel values are worked out once.
+    /// [`KernelRows::weighted_sums`] for several weight vectors at once: each kernel value is computed once.
     pub fn weighted_tables(&self, weights: &[Vec<f64>], of: &KernelRows<T>) -> Vec<Vec<f64>> {
         let k = weights.len().max(1);
         let mut sums = vec![0.0; of.n_rows * k];
-        sums.par_chunks_mut(SHORT * k).enumerate().for_each(|(c, sums)| {
-            let first = (c * SHORT) as u32;
+        sums.par_chunks_mut(TILE_ROWS * k).enumerate().for_each(|(c, sums)| {
+            let first = (c * TILE_ROWS) as u32;
             let indices: Vec<u32> = (first..first + (sums.len() / k) as u32).collect();
             let some = of.select(&indices);
-            let mut values = vec![T::default(); indices.len() * LONG.min(self.n_rows.max(1))];
-            for from in (0..self.n_rows).step_by(LONG) {
-                let range = from..(from + LONG).min(self.n_rows);
+            let mut values =
+                vec![T::default(); indices.len() * TILE_COLUMNS.min(self.n_rows.max(1))];
+            for from in (0..self.n_rows).step_by(TILE_COLUMNS) {
+                let range = from..(from + TILE_COLUMNS).min(self.n_rows);
                 let values = &mut values[..indices.len() * range.len()];
                 some.block(self, range.clone(), values);
                 for (sums, row) in sums.chunks_exact_mut(k).zip(values.chunks_exact(range.len())) {
@@ -343,26 +343,26 @@ impl<T: Float> KernelRows<T> {
 
     fn width(&self) -> usize {
         match &self.cells {
-            Cells::Dense { width, .. } | Cells::Given { width, .. } => *width,
+            Cells::Dense { width, .. } | Cells::Precomputed { width, .. } => *width,
             Cells::Sparse { width, columns, .. } => {
                 (columns.len() / self.n_rows.max(1)).min(*width)
             }
         }
     }
 
-    /// All values among the rows, row-major, on all threads, kept in a precision of the caller's; what stands
-    /// above the diagonal is of no meaning.
+    /// The lower triangle of the Gram matrix, row-major with full rows, on all threads, stored in the precision `U`.
+    /// Cells above the diagonal are unspecified.
     pub fn lower_gram<U: Float>(&self) -> Vec<U> {
         let n = self.n_rows;
         let mut out = zeros_of(n * n);
-        out.par_chunks_mut(SHORT * n.max(1)).enumerate().for_each(|(k, rows)| {
-            let first = k * SHORT;
+        out.par_chunks_mut(TILE_ROWS * n.max(1)).enumerate().for_each(|(k, rows)| {
+            let first = k * TILE_ROWS;
             self.fill_lower(first..first + rows.len() / n, rows, n);
         });
         out
     }
 
-    /// The same without what has no meaning.
+    /// The lower triangle of the Gram matrix alone, in packed storage.
     pub fn half_gram(&self) -> SymmetricMatrix {
         SymmetricMatrix::new(self.n_rows, |rows, cells| {
             let end = rows.end;
@@ -370,15 +370,15 @@ impl<T: Float> KernelRows<T> {
         })
     }
 
-    /// Writes the values of some rows, of a length, with all up to the last of them.
+    /// Writes the kernel values of a range of rows with all rows up to its end; `length` is the stride of `cells`.
     fn fill_lower<U: Float>(&self, rows: Range<usize>, cells: &mut [U], length: usize) {
         let indices: Vec<u32> = (rows.start as u32..rows.end as u32).collect();
         let block = self.select(&indices);
-        let mut values = vec![T::default(); indices.len() * LONG];
-        for from in (0..rows.end).step_by(LONG) {
-            let to = (from + LONG).min(rows.end);
+        let mut values = vec![T::default(); indices.len() * TILE_COLUMNS];
+        for from in (0..rows.end).step_by(TILE_COLUMNS) {
+            let to = (from + TILE_COLUMNS).min(rows.end);
             let mut parts: Vec<&mut [T]> =
-                values.chunks_exact_mut(LONG).map(|part| &mut part[..to - from]).collect();
+                values.chunks_exact_mut(TILE_COLUMNS).map(|part| &mut part[..to - from]).collect();
             block.tile(self, from, &mut parts);
             for (row, part) in cells.chunks_exact_mut(length).zip(parts) {
                 let cells = row[from..to].iter_mut().zip(part);
@@ -387,24 +387,24 @@ impl<T: Float> KernelRows<T> {
         }
     }
 
-    /// The same with both halves.
+    /// The full Gram matrix, row-major, on all threads.
     pub fn whole_gram(&self) -> Vec<T> {
         let mut out = self.lower_gram();
         mirror(&mut out, self.n_rows);
         out
     }
 
-    /// All values among the rows, row-major, on this thread. Both halves have the same bits.
+    /// The full Gram matrix, row-major, on the current thread. It is symmetric to the last bit.
     pub fn gram(&self) -> Vec<T> {
         let n = self.n_rows;
         let mut out = vec![T::default(); n * n];
-        for first in (0..n).step_by(STRIP) {
-            let last = (first + STRIP).min(n);
+        for first in (0..n).step_by(SYMMETRIC_TILE_ROWS) {
+            let last = (first + SYMMETRIC_TILE_ROWS).min(n);
             let indices: Vec<u32> = (first as u32..last as u32).collect();
             let block = self.select(&indices);
             let rows = &mut out[first * n..last * n];
-            for from in (0..last).step_by(LONG) {
-                let to = (from + LONG).min(last);
+            for from in (0..last).step_by(TILE_COLUMNS) {
+                let to = (from + TILE_COLUMNS).min(last);
                 let mut parts: Vec<&mut [T]> =
                     rows.chunks_exact_mut(n).map(|row| &mut row[from..to]).collect();
                 block.tile(self, from, &mut parts);
@@ -415,12 +415,12 @@ impl<T: Float> KernelRows<T> {
     }
 }
 
-/// Copies what is below the diagonal to above it, square by square, so that both stay in cache.
+/// Copies the lower triangle to the upper, tile by tile, so that both tiles stay in cache.
 fn mirror<T: Copy>(cells: &mut [T], n: usize) {
-    for first in (0..n).step_by(STRIP) {
-        for from in (0..=first).step_by(STRIP) {
-            for i in first..(first + STRIP).min(n) {
-                for j in from..(from + STRIP).min(i) {
+    for first in (0..n).step_by(SYMMETRIC_TILE_ROWS) {
+        for from in (0..=first).step_by(SYMMETRIC_TILE_ROWS) {
+            for i in first..(first + SYMMETRIC_TILE_ROWS).min(n) {
+                for j in from..(from + SYMMETRIC_TILE_ROWS).min(i) {
                     cells[j * n + i] = cells[i * n + j];
                 }
             }
@@ -432,8 +432,8 @@ fn row<T>(cells: &[T], width: usize, i: usize) -> &[T] {
     &cells[i * width..(i + 1) * width]
 }
 
-/// The cells of some rows that are not zero, by column.
-fn thin<T: Float>(rows: &Rows<'_>, indices: &[u32]) -> Cells<T> {
+/// The nonzeros of the rows at `indices`, sorted by column.
+fn sparse_cells<T: Float>(rows: &Rows<'_>, indices: &[u32]) -> Cells<T> {
     let (mut offsets, mut columns, mut values) = (vec![0], Vec::new(), Vec::new());
     let mut row = |cells: &mut dyn Iterator<Item = (i32, f64)>| {
         let first = columns.len();
@@ -458,10 +458,10 @@ fn thin<T: Float>(rows: &Rows<'_>, indices: &[u32]) -> Cells<T> {
             row(&mut (0..).zip(cells.iter().copied()));
         }),
     }
-    let few = offsets.windows(2).all(|ends| ends[1] - ends[0] <= MOST_MARKS);
+    let few = offsets.windows(2).all(|ends| ends[1] - ends[0] <= MAX_ONES_PER_ROW);
     let one: T = T::narrow(1.0);
-    let marks = few && values.iter().all(|v| *v == one);
-    Cells::Sparse { width: rows.n_columns(), offsets, columns, values, marks }
+    let binary = few && values.iter().all(|v| *v == one);
+    Cells::Sparse { width: rows.n_columns(), offsets, columns, values, binary }
 }
 
 fn write_row<T: Float>(rows: &Rows<'_>, i: usize, center: &[f64], out: &mut [T]) {

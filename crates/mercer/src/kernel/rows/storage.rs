@@ -1,20 +1,19 @@
-//! How rows are kept for kernel values.
+//! The choice between dense and sparse storage of the rows of a kernel matrix.
 
-use super::binary_rows::are_marks;
+use super::binary_rows::are_binary;
 use crate::kernel::{Function, Kernel};
 use mercer_num::Rows;
 use rayon::prelude::*;
 
-/// Rows of fewer columns are always written out.
-const NARROW: usize = 32;
-/// So are rows of which at least one cell in so many is not zero: a product of blocks is faster by cell.
-const THIN: usize = 4;
-/// Where differences are summed up instead, sparse rows are written out up to so many columns, or where at least
-/// one cell in so many is there.
-const NARROW_DIFFERENCES: usize = 1024;
-const THIN_DIFFERENCES: usize = 32;
+/// Rows with fewer columns are always stored densely, unless they are binary.
+const MIN_SPARSE_COLUMNS: usize = 32;
+/// Rows with more than one nonzero in this many cells are stored densely: a dense matrix product is faster per cell.
+const MIN_CELLS_PER_NONZERO: usize = 4;
+/// The same two bounds for the kernels of L1 and chi-squared distances, which have no fast sparse product.
+const MAX_DENSE_COLUMNS_OF_DISTANCES: usize = 1024;
+const MIN_CELLS_PER_NONZERO_OF_DISTANCES: usize = 32;
 
-/// How rows are kept.
+/// How rows are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Storage {
     /// All cells.
@@ -24,38 +23,41 @@ pub enum Storage {
 }
 
 impl Storage {
-    /// The one that gives kernel values of some rows sooner. Sparse and dense rows of the same cells are kept
-    /// in the same way.
+    /// The storage with the faster kernel values. It depends on the cells only, not on whether the rows come dense
+    /// or sparse.
     pub fn of(function: &Function, rows: &Rows<'_>) -> Storage {
         let (n_rows, width) = (rows.n_rows(), rows.n_columns());
-        let there = || -> usize {
-            let here = |cells: &[f64]| cells.iter().filter(|v| **v != 0.0).count();
-            let dense = |i: usize| here(&rows.block(i..i + 1).unwrap_or_default());
+        let n_nonzeros = || -> usize {
+            let nonzeros = |cells: &[f64]| cells.iter().filter(|v| **v != 0.0).count();
+            let dense = |i: usize| nonzeros(&rows.block(i..i + 1).unwrap_or_default());
             match rows {
-                Rows::Sparse(x) => x.iter().map(|(_, values)| here(values)).sum(),
+                Rows::Sparse(x) => x.iter().map(|(_, values)| nonzeros(values)).sum(),
                 _ => (0..n_rows).into_par_iter().with_min_len(256).map(dense).sum(),
             }
         };
-        let thin = match &function.kernel {
+        let sparse = match &function.kernel {
             Kernel::Precomputed | Kernel::Custom(_) => false,
-            // What two rows of marks have in common is counted faster than any sum, however narrow they are.
-            _ if are_marks(rows) => true,
+            // Counting common ones is faster than floating-point sums at any width.
+            _ if are_binary(rows) => true,
             Kernel::Composed(formula) => {
                 formula.leaves().all(|leaf| Storage::of(&leaf.function(), rows) == Storage::Sparse)
             }
             Kernel::Laplacian | Kernel::Chi2 => {
                 matches!(rows, Rows::Sparse(_))
-                    && width > NARROW_DIFFERENCES
-                    && there() * THIN_DIFFERENCES < n_rows * width
+                    && width > MAX_DENSE_COLUMNS_OF_DISTANCES
+                    && n_nonzeros() * MIN_CELLS_PER_NONZERO_OF_DISTANCES < n_rows * width
             }
-            _ => width >= NARROW && there() * THIN <= n_rows * width,
+            _ => {
+                width >= MIN_SPARSE_COLUMNS
+                    && n_nonzeros() * MIN_CELLS_PER_NONZERO <= n_rows * width
+            }
         };
-        if thin { Storage::Sparse } else { Storage::Dense }
+        if sparse { Storage::Sparse } else { Storage::Dense }
     }
 }
 
-/// The means of some rows, where the kernel looks at differences and the rows are kept whole: what
-/// single precision should be taken around. Empty elsewhere.
+/// The column means to subtract before rows are rounded to single precision: distances keep more digits around
+/// them. Empty for kernels that are not translation invariant and for sparse rows.
 pub fn center_of(function: &Function, storage: Storage, rows: &Rows<'_>) -> Vec<f64> {
     if function.kernel != Kernel::Rbf || storage == Storage::Sparse || rows.n_rows() == 0 {
         return Vec::new();
@@ -73,6 +75,6 @@ pub fn center_of(function: &Function, storage: Storage, rows: &Rows<'_>) -> Vec<
             }
         }
     }
-    // Any point near the rows does; a short one makes sparse and dense rows agree to the bit.
+    // Any point near the rows will do; one with few digits makes sparse and dense rows agree to the bit.
     sums.iter().map(|s| f64::from((s / rows.n_rows() as f64) as f32)).collect()
 }

@@ -40,23 +40,24 @@ fn blocks<T: Float>(rows: &KernelRows<T>, of: &[u32], against: &KernelRows<T>) -
 #[test]
 fn blocks_are_the_function_of_each_pair() {
     #[derive(Debug)]
-    struct Own;
-    impl CustomKernel for Own {
+    struct Custom;
+    impl CustomKernel for Custom {
         fn value(&self, x: &[f64], z: &[f64]) -> f64 {
             x.iter().zip(z).map(|(x, z)| x.min(*z)).sum()
         }
     }
     let x = some(70, 9, 1);
-    let own = Function { kernel: Kernel::custom(Own), ..Function::linear() };
-    for function in functions().into_iter().chain([own]) {
+    let custom = Function { kernel: Kernel::custom(Custom), ..Function::linear() };
+    for function in functions().into_iter().chain([custom]) {
         let center = center_of(&function, Storage::Dense, &Rows::from(&x));
-        let wide: KernelRows<f64> =
+        let dense_rows: KernelRows<f64> =
             KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &center, &[]);
         let narrow: KernelRows<f32> =
             KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&x), &center, &[]);
         let of = [3, 69, 0];
-        let (wide_block, narrow_block) = (blocks(&wide, &of, &wide), blocks(&narrow, &of, &narrow));
-        let gram = wide.gram();
+        let (wide_block, narrow_block) =
+            (blocks(&dense_rows, &of, &dense_rows), blocks(&narrow, &of, &narrow));
+        let gram = dense_rows.gram();
         for (k, i) in of.iter().enumerate() {
             for j in 0..70 {
                 let a = x.row(*i as usize).to_vec();
@@ -70,14 +71,14 @@ fn blocks_are_the_function_of_each_pair() {
                 assert_eq!(gram[*i as usize * 70 + j], gram[j * 70 + *i as usize]);
             }
             let own = function.value(&x.row(*i as usize).to_vec(), &x.row(*i as usize).to_vec());
-            assert!((wide.diagonal()[*i as usize] - own).abs() < 1e-13 * own.abs().max(1.0));
+            assert!((dense_rows.diagonal()[*i as usize] - own).abs() < 1e-13 * own.abs().max(1.0));
         }
     }
 }
 
 #[test]
 fn sparse_rows_give_the_same_values() {
-    // Too wide and too thin to be written out.
+    // Too wide and too sparse for dense storage.
     let (n, width) = (40, 4000);
     let mut random = Random::new(5);
     let mut cells = TriMatI::<f64, i32>::new((n, width));
@@ -89,15 +90,15 @@ fn sparse_rows_give_the_same_values() {
     let sparse: Sparse = cells.to_csr();
     let dense = Matrix::from_shape_fn((n, width), |(i, j)| Rows::from(&sparse).get(i, j));
     for function in functions() {
-        let thin: KernelRows<f64> =
+        let sparse_rows: KernelRows<f64> =
             KernelRows::all(function.clone(), Storage::Sparse, &Rows::from(&sparse), &[], &[]);
-        let wide: KernelRows<f64> =
+        let dense_rows: KernelRows<f64> =
             KernelRows::all(function.clone(), Storage::Dense, &Rows::from(&dense), &[], &[]);
-        assert!(matches!(thin.cells, Cells::Sparse { .. }));
-        for (a, b) in thin.gram().iter().zip(wide.gram()) {
+        assert!(matches!(sparse_rows.cells, Cells::Sparse { .. }));
+        for (a, b) in sparse_rows.gram().iter().zip(dense_rows.gram()) {
             assert!((a - b).abs() < 1e-12 * b.abs().max(1.0), "{function:?}");
         }
-        assert_eq!(thin.diagonal().len(), n);
+        assert_eq!(sparse_rows.diagonal().len(), n);
     }
 }
 
@@ -108,13 +109,13 @@ fn any_number_of_threads_gives_the_same_bits() {
         KernelRows::all(Function::rbf(0.1), Storage::Dense, &Rows::from(&x), &[], &[]);
     let of: Vec<u32> = (0..150).map(|k| k * 16).collect();
 
-    let alone = with_threads(1, || blocks(&rows, &of, &rows));
+    let single_threaded = with_threads(1, || blocks(&rows, &of, &rows));
 
-    assert_eq!(with_threads(3, || blocks(&rows, &of, &rows)), alone);
+    assert_eq!(with_threads(3, || blocks(&rows, &of, &rows)), single_threaded);
 }
 
 #[test]
-fn given_values_are_looked_up() {
+fn precomputed_values_are_looked_up() {
     let k = Matrix::from_shape_fn((4, 4), |(i, j)| (10 * i.min(j) + i.max(j)) as f64);
     let function = Function { kernel: Kernel::Precomputed, ..Function::linear() };
     let rows: KernelRows<f64> =
@@ -127,7 +128,7 @@ fn given_values_are_looked_up() {
 }
 
 #[test]
-fn marks_are_counted_to_the_bits_of_sums() {
+fn binary_rows_are_counted_to_the_bits_of_sums() {
     // 70 columns, of which the first rows have none and the last all of a third.
     let mut random = Random::new(11);
     let x = Matrix::from_shape_fn((200, 70), |(i, _)| f64::from(random.below(600) < i));
@@ -139,13 +140,15 @@ fn marks_are_counted_to_the_bits_of_sums() {
             let counted: KernelRows<T> =
                 KernelRows::all(function.clone(), Storage::Sparse, &rows, &[], &[]);
             let mut summed = counted.clone();
-            let Cells::Sparse { marks, .. } = &mut summed.cells else { unreachable!("thin rows") };
-            assert!(std::mem::replace(marks, false));
+            let Cells::Sparse { binary, .. } = &mut summed.cells else {
+                unreachable!("sparse rows")
+            };
+            assert!(std::mem::replace(binary, false));
 
             let few: Vec<u32> = (50..150).rev().collect();
             assert_eq!(blocks(&counted, &few, &counted), blocks(&summed, &few, &summed));
             assert_eq!(counted.gram(), summed.gram());
-            // One side alone is no help, and no harm.
+            // Binary storage on one side only falls back to sums.
             assert_eq!(blocks(&counted, &few, &summed), blocks(&summed, &few, &summed));
         }
         bits::<f32>(&function, &x);
@@ -154,21 +157,21 @@ fn marks_are_counted_to_the_bits_of_sums() {
 }
 
 #[test]
-fn rows_of_many_marks_are_not_counted() {
+fn rows_with_many_ones_are_not_counted() {
     let ones = |n: usize| Matrix::from_shape_fn((3, 400), |(_, j)| f64::from(j < n));
-    let marks = |x: &Matrix| {
+    let binary = |x: &Matrix| {
         let rows =
             KernelRows::<f32>::all(Function::rbf(0.1), Storage::Sparse, &Rows::from(x), &[], &[]);
-        matches!(rows.cells, Cells::Sparse { marks: true, .. })
+        matches!(rows.cells, Cells::Sparse { binary: true, .. })
     };
 
-    assert!(marks(&ones(127)));
-    assert!(!marks(&ones(128)));
-    assert!(!marks(&(2.0 * ones(5))));
+    assert!(binary(&ones(127)));
+    assert!(!binary(&ones(128)));
+    assert!(!binary(&(2.0 * ones(5))));
 }
 
 #[test]
-fn values_that_serve_both_rows_add_up_to_the_same() {
+fn symmetric_sums_are_the_weighted_sums() {
     for n in [1, 191, 192, 500, 3_300] {
         let x = some(n, 5, 3);
         let mut random = Random::new(4);
