@@ -6,8 +6,7 @@ pub use crate::explain::short;
 pub use crate::model::{
     Accumulate, AdditiveScores, Certificate, Check, Classifier, Clusterer, DecisionFunction,
     Discriminant, FactorizedLikelihood, Fit, Fitted, Generative, LinearModel, Model, Monitor,
-    OutlierDetector, Params, Probabilistic, Regressor, Rounds, Statistics, SupportVectors,
-    Transformer,
+    OutlierDetector, Params, Probabilistic, Regressor, Statistics, SupportVectors, Transformer,
 };
 pub(crate) use crate::model::{FitIntercept, Priors, RandomState};
 pub use crate::{choice, params};

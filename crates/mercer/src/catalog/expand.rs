@@ -22,6 +22,22 @@ macro_rules! catalog {
             $($crate::catalog::expand::catalog!(@card $V $v_id $v_py Solver [$($v_can)*] [$($v_takes)*]),)*
         ];
 
+        impl Estimator {
+            /// Starts a fit by rounds; see [`ByRounds`].
+            ///
+            /// # Errors
+            /// If parameters are not valid, or the estimator does not learn by rounds.
+            pub fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<AnyModel>> {
+                match self {
+                    $(Estimator::$R(params) => {
+                        let rounds = ByRounds::by_rounds(params, shape)?;
+                        Ok(Box::new(AnyRounds { rounds, wrap: AnyModel::$R }))
+                    })*
+                    _ => Err(self.unable("learn by rounds")),
+                }
+            }
+        }
+
         /// The summary of any estimator that learns by statistics.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "id", content = "stats", deny_unknown_fields)]

@@ -5,7 +5,7 @@ mod expand;
 mod out_of_core;
 
 pub use self::card::{Capability, Card, Input, Learns};
-use self::out_of_core::AnyParts;
+use self::out_of_core::{AnyParts, AnyRounds};
 use crate::bayes::{
     BernoulliNb, BernoulliNbModel, CategoricalNb, CategoricalNbModel, ComplementNb,
     ComplementNbModel, GaussianNb, GaussianNbModel, MixedNb, MixedNbModel, MultinomialNb,
@@ -35,7 +35,8 @@ use crate::linear::{
     RidgeModel, SgdClassifier, SgdClassifierModel, SgdRegressor, SgdRegressorModel,
 };
 use crate::model::{
-    Accumulate, BoxedParts, Fit, Fitted, Gathered, Model, Monitor, Params, Shape, Statistics, Tree,
+    Accumulate, BoxedParts, BoxedRounds, ByRounds, Fit, Fitted, Gathered, Model, Monitor, Params,
+    Shape, Statistics, Tree,
 };
 use crate::neural::{MlpClassifier, MlpClassifierModel, MlpRegressor, MlpRegressorModel};
 use crate::probability::network::{BayesNetwork, BayesNetworkModel, TanNb, TanNbModel};
@@ -64,14 +65,15 @@ expand::catalog! {
         QuadraticDiscriminantAnalysis   "qda"  "discriminant_analysis.QuadraticDiscriminantAnalysis"   => QuadraticDiscriminantAnalysisModel   : Classifier Probabilistic Generative AdditiveScores Discriminant, Sparse;
         RegularizedDiscriminantAnalysis "rda"  "discriminant_analysis.RegularizedDiscriminantAnalysis" => RegularizedDiscriminantAnalysisModel : Classifier Probabilistic Generative AdditiveScores Discriminant, Sparse;
     }
-    by_rounds {}
+    by_rounds {
+        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : Classifier Probabilistic AdditiveScores WarmStart, Sparse Text;
+        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : Classifier Calibrated AdditiveScores DecisionFunction, Sparse Text;
+        LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : Regressor LinearModel, Sparse Text;
+    }
     by_solver {
         RidgeCv        "ridge-cv"        "linear_model.RidgeCV"      => RidgeCvModel       : Regressor LinearModel CrossValidated, Sparse TextOnRequest;
         Svc            "svc"             "svm.SVC"                   => SvcModel           : Classifier Calibrated SupportVectors DecisionFunction WarmStart MemoryPlan, Sparse TextOnRequest;
-        LogisticRegression "logistic"    "linear_model.LogisticRegression" => LogisticRegressionModel : Classifier Probabilistic AdditiveScores WarmStart, Sparse Text;
         LogisticRegressionCv "logistic-cv" "linear_model.LogisticRegressionCV" => LogisticRegressionCvModel : Classifier Probabilistic AdditiveScores CrossValidated OrderDependent, Sparse Text;
-        LinearSvc      "linear-svc"      "svm.LinearSVC"             => LinearSvcModel     : Classifier Calibrated AdditiveScores DecisionFunction, Sparse Text;
-        LinearSvr      "linear-svr"      "svm.LinearSVR"             => LinearSvrModel     : Regressor LinearModel, Sparse Text;
         Perceptron     "perceptron"      "linear_model.Perceptron"   => PerceptronModel    : Classifier AdditiveScores DecisionFunction Online OrderDependent WarmStart, Sparse Text;
         SgdClassifier  "sgd"             "linear_model.SGDClassifier" => SgdClassifierModel : Classifier Calibrated AdditiveScores DecisionFunction Online OrderDependent WarmStart, Sparse Text;
         SgdRegressor   "sgd-regressor"   "linear_model.SGDRegressor" => SgdRegressorModel  : Regressor LinearModel Online OrderDependent WarmStart, Sparse Text;

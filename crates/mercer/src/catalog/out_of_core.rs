@@ -3,7 +3,7 @@
 use super::AnyModel;
 use crate::data::Dataset;
 use crate::error::Result;
-use crate::model::{BoxedParts, Fitted, InParts, Monitor, Stop};
+use crate::model::{BoxedParts, BoxedRounds, Fitted, InParts, Monitor, RoundSums, Rounds, Stop};
 
 /// A fit over parts of the rows whose model is wrapped as [`AnyModel`].
 pub(crate) struct AnyParts<M> {
@@ -24,5 +24,27 @@ impl<M: 'static> InParts for AnyParts<M> {
 
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {
         Ok(self.parts.finish(stopped)?.map(self.wrap))
+    }
+}
+
+/// A fit by rounds whose model is wrapped as [`AnyModel`].
+pub(crate) struct AnyRounds<M> {
+    pub rounds: BoxedRounds<M>,
+    pub wrap: fn(M) -> AnyModel,
+}
+
+impl<M: 'static> Rounds for AnyRounds<M> {
+    type Model = AnyModel;
+
+    fn observe(&self, sums: &mut RoundSums, batch: &Dataset<'_>) -> Result<()> {
+        self.rounds.observe(sums, batch)
+    }
+
+    fn step(&mut self, sums: &RoundSums, rows: u64) -> Result<bool> {
+        self.rounds.step(sums, rows)
+    }
+
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {
+        Ok(self.rounds.finish(stopped)?.map(self.wrap))
     }
 }

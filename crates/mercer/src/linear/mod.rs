@@ -8,6 +8,7 @@ mod logistic_cv;
 pub(crate) mod loss;
 mod ridge;
 mod ridge_cv;
+mod rounds;
 mod sgd;
 mod svc;
 mod svr;

@@ -1,4 +1,5 @@
-//! Three ways to learn: by statistics, by rounds of statistics, by a solver.
+//! Ways to learn: by one mergeable summary of the rows, or by a solver that needs the rows in memory. Estimators that
+//! learn by one mergeable summary per iteration are in [`rounds`](super::rounds).
 
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -173,108 +174,10 @@ pub trait Accumulate: Params {
     }
 }
 
-/// Learns from a summary per round, taken at the current state: logistic, k-means, squared hinge.
-pub trait Rounds: Params {
-    /// Where the rounds have come to.
-    type State: Clone + Send + Sync;
-    /// What a round gathers.
-    type Stats: Statistics;
-    /// What is learned.
-    type Model: Send;
-
-    /// The state before the first round.
-    ///
-    /// # Errors
-    /// If the data cannot be learned from.
-    fn begin(&self, data: &Dataset<'_>) -> Result<Self::State>;
-
-    /// Adds rows to a summary, as seen from the state.
-    ///
-    /// # Errors
-    /// If the rows are not usable.
-    fn observe_at(
-        &self,
-        at: &Self::State,
-        stats: &mut Self::Stats,
-        batch: &Dataset<'_>,
-    ) -> Result<()>;
-
-    /// Moves on, or is done.
-    ///
-    /// # Errors
-    /// If the summary is of too little.
-    fn step(
-        &self,
-        at: Self::State,
-        stats: &Self::Stats,
-        monitor: &Monitor<'_>,
-    ) -> Result<Step<Self::State, Self::Model>>;
-
-    /// The best model when a round was cut short, from what it had gathered.
-    ///
-    /// # Errors
-    /// If nothing usable is there yet.
-    fn interrupt(
-        &self,
-        at: Self::State,
-        partial: &Self::Stats,
-        monitor: &Monitor<'_>,
-    ) -> Result<(Self::Model, Certificate)>;
-}
-
-/// What a round leads to.
-pub enum Step<S, M> {
-    /// Another round.
-    Again(S),
-    /// The end.
-    Done(M, Certificate),
-    /// The end before its time, with the best so far.
-    Cut(M, Certificate, Stop),
-}
-
-impl<A: Accumulate> Rounds for A {
-    type State = ();
-    type Stats = A::Stats;
+impl<A: Accumulate> Fit for A {
     type Model = A::Model;
 
-    fn begin(&self, _data: &Dataset<'_>) -> Result<()> {
-        Ok(())
-    }
-
-    fn observe_at(&self, _: &(), stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        self.observe(stats, batch)
-    }
-
-    fn step(
-        &self,
-        _: (),
-        stats: &Self::Stats,
-        monitor: &Monitor<'_>,
-    ) -> Result<Step<(), Self::Model>> {
-        let (model, stopped) = self.finish_within(stats, monitor)?;
-        let certificate = self.certificate(stats, &model);
-        Ok(match stopped {
-            None => Step::Done(model, certificate),
-            Some(why) => Step::Cut(model, certificate, why),
-        })
-    }
-
-    fn interrupt(
-        &self,
-        _: (),
-        stats: &Self::Stats,
-        monitor: &Monitor<'_>,
-    ) -> Result<(Self::Model, Certificate)> {
-        let (model, _) = self.finish_within(stats, monitor)?;
-        let certificate = self.certificate(stats, &model);
-        Ok((model, certificate))
-    }
-}
-
-impl<R: Rounds> Fit for R {
-    type Model = R::Model;
-
-    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<R::Model>> {
+    fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<A::Model>> {
         let start = Instant::now();
         self.check()?;
         if data.n_rows() == 0 {
@@ -283,33 +186,11 @@ impl<R: Rounds> Fit for R {
         if data.n_columns() == 0 {
             return Err(Error::NoFeatures);
         }
-        let mut at = self.begin(data)?;
-        let mut rounds = 0;
-        let (model, certificate, rows, stopped) = loop {
-            let observe =
-                |stats: &mut R::Stats, batch: &Dataset<'_>| self.observe_at(&at, stats, batch);
-            let gathered = match gather(data, monitor, observe) {
-                // Nothing of this round, but the rounds before it stand.
-                Err(Error::Stopped) if rounds > 0 => {
-                    let (stats, rows) = (R::Stats::default(), data.n_rows() as u64);
-                    Gathered { stats, rows, stopped: monitor.stop() }
-                }
-                gathered => gathered?,
-            };
-            let Gathered { stats, rows, stopped } = gathered;
-            rounds += 1;
-            if stopped.is_some() {
-                let (model, certificate) = self.interrupt(at, &stats, monitor)?;
-                break (model, certificate, rows, stopped);
-            }
-            match self.step(at, &stats, monitor)? {
-                Step::Again(next) => at = next,
-                Step::Done(model, certificate) => break (model, certificate, rows, None),
-                Step::Cut(model, certificate, why) => break (model, certificate, rows, Some(why)),
-            }
-        };
+        let observe = |stats: &mut A::Stats, batch: &Dataset<'_>| self.observe(stats, batch);
+        let Gathered { stats, rows, stopped } = gather(data, monitor, observe)?;
+        let (model, cut) = self.finish_within(&stats, monitor)?;
         let certificate =
-            certificate.rows(rows).iterations(rounds).stopped_by(stopped).since(start);
+            self.certificate(&stats, &model).rows(rows).stopped_by(stopped.or(cut)).since(start);
         Ok(Fitted { model, certificate })
     }
 }

@@ -7,6 +7,7 @@ mod fit;
 mod monitor;
 mod params;
 mod plan;
+mod rounds;
 pub mod tree;
 
 pub use cached::Cached;
@@ -16,14 +17,13 @@ pub use capability::{
     OutlierDetector, Probabilistic, Regressor, SupportVectors, Transformer, argmax_rows,
 };
 pub use certificate::{Certificate, Fitted, Measured, Status};
-pub use fit::{
-    Accumulate, BoxedParts, Fit, Gathered, InParts, Rounds, Shape, Statistics, Step, gather,
-};
+pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics, gather};
 pub use monitor::{Monitor, Progress, Standing, Stop};
 pub use params::sklearn;
 pub(crate) use params::{FitIntercept, Priors, RandomState};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set};
 pub use plan::Plan;
+pub use rounds::{BoxedRounds, ByRounds, RoundSums, Rounds, fit_by_rounds};
 pub use tree::Tree;
 
 /// How many rows a leaf takes, for those who cut the rows themselves.

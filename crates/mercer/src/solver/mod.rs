@@ -18,6 +18,7 @@ pub(crate) mod interleaved;
 pub(crate) mod lbfgs;
 pub(crate) mod line_search;
 pub(crate) mod newton_cg;
+pub(crate) mod newton_rounds;
 pub(crate) mod normal_equations;
 pub(crate) mod objective;
 pub(crate) mod preconditioner;

@@ -1,194 +1,204 @@
-//! Learning by rounds, on an estimator small enough to follow: k-means on a line (Lloyd, 1957).
+//! Estimators by rounds find the optimum of their in-memory solvers, from sums that merge.
 
-use mercer::model::{Certificate, Progress, Step, Stop};
-use mercer::params;
+use mercer::catalog::{AnyModel, CATALOG, Estimator, Learns};
+use mercer::model::{RoundSums, Shape, Statistics, Status, Stop, fit_by_rounds};
 use mercer::prelude::*;
-use mercer_num::parallel::with_threads;
+use mercer_num::parallel::{Layout, with_threads};
 use mercer_num::random::Random;
+use mercer_num::{Matrix, Rows};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
-params! {
-    /// LandmarkSelection on a line, each the mean of the numbers nearest to it.
-    pub struct LineMeans {
-        /// How many centers.
-        n_centers: usize = 3, AtLeast(1.0);
+/// An estimator with parameters.
+fn estimator(id: &str, parameters: &[(&str, &str)]) -> Estimator {
+    let plain = Estimator::from_id(id).unwrap();
+    parameters.iter().fold(plain, |e, (name, value)| e.set_from_str(name, value).unwrap())
+}
+
+/// Overlapping classes around corners, and a noisy linear function.
+struct Case {
+    x: Matrix,
+    codes: Vec<u32>,
+    classes: Classes,
+    y: Vec<f64>,
+    weights: Vec<f64>,
+}
+
+impl Case {
+    fn new(n: usize, n_classes: u32) -> Case {
+        let mut random = Random::new(11);
+        let codes: Vec<u32> = (0..n as u32).map(|i| i % n_classes).collect();
+        let x = Matrix::from_shape_fn((n, 4), |(i, j)| {
+            random.normal() + if codes[i] as usize == j { 1.5 } else { 0.0 }
+        });
+        let y = (0..n).map(|i| 2.0 * x[[i, 0]] - x[[i, 3]] + 0.3 * random.normal()).collect();
+        let weights = (0..n).map(|i| 1.0 + (i % 3) as f64).collect();
+        let names = ["a", "b", "c"];
+        let classes = Classes::from_names(names[..n_classes as usize].iter().copied());
+        Case { x, codes, classes, y, weights }
+    }
+
+    fn data(&self, id: &str) -> Dataset<'_> {
+        let data = match id {
+            "linear-svr" => Dataset::numbers(&self.x, &self.y),
+            _ => Dataset::classes(&self.x, &self.codes, &self.classes),
+        };
+        data.unwrap().weighted(&self.weights).unwrap()
     }
 }
 
-/// The numbers nearest to each center.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Nearest {
-    counts: Vec<f64>,
-    sums: Vec<f64>,
+fn shape<'a>(data: &Dataset<'a>) -> Shape<'a> {
+    let classes = data.class_target().ok().map(|(_, classes)| classes);
+    Shape { classes, n_columns: data.n_columns(), layout: Layout::Dense }
 }
 
-impl Statistics for Nearest {
-    fn merge(&mut self, other: &Self) -> Result<()> {
-        if self.counts.is_empty() {
-            *self = other.clone();
-            return Ok(());
+/// Parameters under which each estimator has rounds, finely solved.
+fn problems() -> Vec<(&'static str, Vec<(&'static str, &'static str)>)> {
+    vec![
+        ("logistic", vec![("tol", "1e-9"), ("C", "0.7")]),
+        (
+            "logistic",
+            vec![("tol", "1e-9"), ("class_weight", "balanced"), ("fit_intercept", "false")],
+        ),
+        ("linear-svc", vec![("tol", "1e-9"), ("C", "0.5")]),
+        (
+            "linear-svc",
+            vec![("tol", "1e-9"), ("intercept", "unpenalized"), ("class_weight", "balanced")],
+        ),
+        (
+            "linear-svr",
+            vec![("tol", "1e-9"), ("loss", "squared_epsilon_insensitive"), ("epsilon", "0.1")],
+        ),
+    ]
+}
+
+fn predictions(model: &AnyModel, x: &Matrix) -> Vec<f64> {
+    let (model, rows) = (model.as_model(), Rows::from(x));
+    match model.regressor() {
+        Some(model) => model.predict(&rows).unwrap(),
+        None => model.classifier().unwrap().scores(&rows).unwrap().iter().copied().collect(),
+    }
+}
+
+#[test]
+fn every_estimator_by_rounds_is_tested_here() {
+    let mut tested: Vec<&str> = problems().iter().map(|(id, _)| *id).collect();
+    tested.dedup();
+
+    let by_rounds: Vec<&str> =
+        CATALOG.iter().filter(|card| card.learns == Learns::Rounds).map(|card| card.id).collect();
+
+    assert_eq!(by_rounds, tested);
+}
+
+#[test]
+fn rounds_end_at_the_optimum_of_the_solver_in_memory() {
+    for n_classes in [2, 3] {
+        let case = Case::new(600, n_classes);
+        for (id, parameters) in problems() {
+            let (estimator, data) = (estimator(id, &parameters), case.data(id));
+
+            let found = fit_by_rounds(
+                estimator.by_rounds(&shape(&data)).unwrap(),
+                &data,
+                &Monitor::quiet(),
+            )
+            .unwrap();
+
+            let exact = estimator.fit(&data, &Monitor::quiet()).unwrap();
+            let what = format!("{id} {parameters:?}, {n_classes} classes: {}", found.certificate);
+            assert_eq!(found.certificate.status, Status::Converged, "{what}");
+            let (primal, expected) =
+                (found.certificate.primal().unwrap(), exact.certificate.primal().unwrap());
+            assert!((primal - expected).abs() <= 1e-7 * expected, "{what}; {}", exact.certificate);
+            assert!(found.certificate.relative_gap().unwrap() < 1e-7, "{what}");
+            let (a, b) = (predictions(&found.model, &case.x), predictions(&exact.model, &case.x));
+            assert!(a.iter().zip(&b).all(|(a, b)| (a - b).abs() < 1e-4), "{what}");
         }
-        self.counts.iter_mut().zip(&other.counts).for_each(|(a, b)| *a += b);
-        self.sums.iter_mut().zip(&other.sums).for_each(|(a, b)| *a += b);
-        Ok(())
-    }
-
-    fn forget(&mut self, _: &Self) -> Result<()> {
-        Err(Error::Forget { why: "a round cannot be taken back".into() })
-    }
-
-    fn check(&self) -> Result<()> {
-        Ok(())
     }
 }
 
-impl Rounds for LineMeans {
-    type State = Vec<f64>;
-    type Stats = Nearest;
-    type Model = Vec<f64>;
+#[test]
+fn any_number_of_threads_gives_the_same_bits() {
+    let case = Case::new(3000, 3);
+    for (id, parameters) in problems() {
+        let (estimator, data) = (estimator(id, &parameters), case.data(id));
+        let fit = || {
+            let rounds = estimator.by_rounds(&shape(&data)).unwrap();
+            fit_by_rounds(rounds, &data, &Monitor::quiet()).unwrap()
+        };
 
-    /// The first rows, wherever they lie.
-    fn begin(&self, data: &Dataset<'_>) -> Result<Vec<f64>> {
-        Ok((0..self.n_centers).map(|i| data.rows().get(i, 0) + i as f64).collect())
+        let (one, four) = (with_threads(1, fit), with_threads(4, fit));
+
+        assert_eq!(predictions(&one.model, &case.x), predictions(&four.model, &case.x), "{id}");
+        assert_eq!(one.certificate, four.certificate);
     }
+}
 
-    fn observe_at(&self, at: &Vec<f64>, stats: &mut Nearest, batch: &Dataset<'_>) -> Result<()> {
-        let mut part = Nearest { counts: vec![0.0; at.len()], sums: vec![0.0; at.len()] };
-        for i in 0..batch.n_rows() {
-            let x = batch.rows().get(i, 0);
-            let nearest = (0..at.len())
-                .min_by(|a, b| (at[*a] - x).abs().total_cmp(&(at[*b] - x).abs()))
-                .expect("there is at least one center");
-            part.counts[nearest] += 1.0;
-            part.sums[nearest] += x;
+#[test]
+fn parts_of_the_rows_merge_to_the_round_of_all() {
+    let case = Case::new(400, 3);
+    for (id, parameters) in problems() {
+        let (estimator, data) = (estimator(id, &parameters), case.data(id));
+        let mut rounds = estimator.by_rounds(&shape(&data)).unwrap();
+        for _ in 0..6 {
+            let (mut whole, mut merged) = (RoundSums::default(), RoundSums::default());
+
+            rounds.observe(&mut whole, &data).unwrap();
+            for part in [0..150, 150..151, 151..400] {
+                let mut sums = RoundSums::default();
+                rounds.observe(&mut sums, &data.slice(part)).unwrap();
+                merged.merge(&sums).unwrap();
+            }
+
+            let pairs = whole.sums.iter().zip(&merged.sums);
+            let size = whole.sums.iter().fold(1.0f64, |a, s| a.max(s.abs()));
+            assert!(pairs.into_iter().all(|(a, b)| (a - b).abs() <= 1e-12 * size), "{id}");
+            if !rounds.step(&whole, 400).unwrap() {
+                break;
+            }
         }
-        stats.merge(&part)
-    }
-
-    fn step(
-        &self,
-        at: Vec<f64>,
-        stats: &Nearest,
-        _: &Monitor<'_>,
-    ) -> Result<Step<Vec<f64>, Vec<f64>>> {
-        let next = moved(&at, stats);
-        Ok(if next == at { Step::Done(at, certificate(0.0)) } else { Step::Again(next) })
-    }
-
-    fn interrupt(
-        &self,
-        at: Vec<f64>,
-        partial: &Nearest,
-        _: &Monitor<'_>,
-    ) -> Result<(Vec<f64>, Certificate)> {
-        let next = moved(&at, partial);
-        let shift = at.iter().zip(&next).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
-        Ok((at, certificate(shift)))
-    }
-}
-
-fn moved(at: &[f64], stats: &Nearest) -> Vec<f64> {
-    let mean = |k: usize| match stats.counts.get(k) {
-        Some(n) if *n > 0.0 => stats.sums[k] / n,
-        _ => at[k],
-    };
-    (0..at.len()).map(mean).collect()
-}
-
-fn certificate(shift: f64) -> Certificate {
-    Certificate::iterative(shift == 0.0, None).violation("shift of a mean", shift)
-}
-
-/// Numbers around 0, 10 and 20, over many chunks.
-fn numbers(n: usize) -> Matrix {
-    let mut random = Random::new(2);
-    Matrix::from_shape_fn((n, 1), |(i, _)| 10.0 * (i % 3) as f64 + random.normal())
-}
-
-#[test]
-fn rounds_go_on_until_the_estimator_is_done() {
-    let x = numbers(3000);
-
-    let fitted = LineMeans::new().fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
-
-    assert!(fitted.certificate.iterations > 1);
-    assert_eq!(fitted.certificate.stopped(), None);
-    assert_eq!(fitted.certificate.rows, 3000);
-    assert_eq!(fitted.certificate.violation.as_ref().unwrap().value, 0.0);
-    for (center, place) in fitted.model.iter().zip([0.0, 10.0, 20.0]) {
-        assert!((center - place).abs() < 0.2, "{:?}", fitted.model);
     }
 }
 
 #[test]
-fn rounds_give_the_same_bits_on_any_number_of_threads() {
-    let x = numbers(100_000);
-    let run = || LineMeans::new().fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
-    let alone = with_threads(1, run);
+fn a_fit_cut_short_returns_its_best_model_marked() {
+    let case = Case::new(500, 2);
+    let data = case.data("logistic");
+    let estimator = estimator("logistic", &[("tol", "1e-12")]);
 
-    for threads in [2, 3, 8] {
-        assert_eq!(with_threads(threads, run), alone);
+    let flag = Arc::new(AtomicBool::new(false));
+    let after = Arc::clone(&flag);
+    let monitor = Monitor::quiet().cancelled_by(flag).on_progress(move |progress| {
+        after.store(progress.done >= 4, std::sync::atomic::Ordering::Relaxed);
+    });
+    let rounds = estimator.by_rounds(&shape(&data)).unwrap();
+    let fitted = fit_by_rounds(rounds, &data, &monitor).unwrap();
+
+    assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled));
+    assert!(fitted.certificate.duality_gap().unwrap() > 0.0);
+    let late = Monitor::quiet().time_limit(Duration::ZERO);
+    let rounds = estimator.by_rounds(&shape(&data)).unwrap();
+    assert!(matches!(fit_by_rounds(rounds, &data, &late), Err(Error::Stopped)));
+}
+
+#[test]
+fn problems_without_rounds_are_refused_by_name() {
+    let case = Case::new(20, 2);
+    for (id, name, value) in [
+        ("logistic", "penalty", "l1"),
+        ("linear-svc", "loss", "hinge"),
+        ("linear-svc", "multi_class", "crammer_singer"),
+        ("linear-svr", "loss", "epsilon_insensitive"),
+    ] {
+        let estimator = estimator(id, &[(name, value)]);
+
+        let refused = estimator.by_rounds(&shape(&case.data(id))).err().unwrap();
+
+        assert!(
+            matches!(&refused, Error::Parameter { name: found, .. } if found == name),
+            "{refused}"
+        );
     }
-}
-
-/// Cancels when the rounds' progress is told for the `n`-th time.
-fn cancelled_at(n: usize, x: &Matrix) -> Result<Fitted<Vec<f64>>> {
-    let (told, flag) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
-    let count = |_: Progress| {
-        let so_far = told.fetch_add(1, Ordering::Relaxed) + 1;
-        flag.store(so_far >= n, Ordering::Relaxed);
-    };
-    let monitor = Monitor::quiet().on_progress(count).cancelled_by(Arc::clone(&flag));
-    LineMeans::new().fit(&Dataset::unlabeled(x), &monitor)
-}
-
-#[test]
-fn rounds_cancelled_at_any_moment_keep_what_they_have() {
-    // Two waves of chunks a round, so that some stops fall inside one.
-    let x = numbers(40 * 8192);
-    let done = LineMeans::new().fit(&Dataset::unlabeled(&x), &Monitor::quiet()).unwrap();
-    assert!(done.certificate.iterations > 2);
-
-    assert_eq!(cancelled_at(1, &x), Err(Error::Stopped));
-    for n in 2..8 {
-        let fitted = cancelled_at(n, &x).unwrap_or_else(|e| panic!("told {n} times: {e}"));
-
-        assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled), "told {n} times");
-        assert_eq!(fitted.model.len(), 3);
-        assert!(fitted.model.iter().all(|center| center.is_finite()));
-    }
-}
-
-#[test]
-fn a_deadline_between_two_rounds_gives_the_rounds_before_it() {
-    let x = numbers(3000);
-    let limit = Duration::from_millis(500);
-    let end = Instant::now() + limit;
-    let begun = AtomicUsize::new(0);
-    // The second round begins after the deadline.
-    let wait = |at: Progress| {
-        if at.done == 0 && begun.fetch_add(1, Ordering::Relaxed) == 1 {
-            std::thread::sleep(end.saturating_duration_since(Instant::now()));
-        }
-    };
-    let monitor = Monitor::quiet().time_limit(limit).on_progress(wait);
-
-    let fitted = LineMeans::new().fit(&Dataset::unlabeled(&x), &monitor).unwrap();
-
-    assert_eq!(fitted.certificate.stopped(), Some(Stop::Deadline));
-    assert!(fitted.certificate.to_string().contains("CUT SHORT by the time limit"));
-}
-
-#[test]
-fn bad_parameters_and_no_rows_end_rounds_before_they_begin() {
-    let x = numbers(10);
-    let none = Matrix::zeros((0, 1));
-
-    let bad = LineMeans::new().n_centers(0).fit(&Dataset::unlabeled(&x), &Monitor::quiet());
-    let empty = LineMeans::new().fit(&Dataset::unlabeled(&none), &Monitor::quiet());
-
-    assert!(matches!(bad, Err(Error::Parameter { name, .. }) if name == "n_centers"));
-    assert_eq!(empty, Err(Error::NoRows));
 }

@@ -1,0 +1,451 @@
+//! Logistic regression and the squared-hinge linear SVM and SVR by rounds.
+//!
+//! Minimize `½‖w‖² + C Σᵢ cᵢ ℓ(yᵢ, w·xᵢ + b)` with the log loss of softmax classes, the squared hinge loss
+//! `max(0, 1 − y z)²` of every class against the rest, or the squared ε-insensitive loss `max(0, |z − y| − ε)²`, by
+//! Newton's method with conjugate gradients ([`NewtonRounds`]) whose sums over the rows merge. The optimum is that of
+//! the in-memory solvers, and so is the certificate: with `g` the gradient of the loss part, the dual point of the
+//! residuals has the duality gap `Σⱼ (½ λⱼ wⱼ² + gⱼ² / 2λⱼ + wⱼ gⱼ)`, which needs no further pass.
+
+use crate::data::{ClassWeight, Classes, Dataset};
+use crate::error::{Error, Result};
+use crate::model::{Certificate, Fitted, RoundSums, Rounds, Stop};
+use crate::solver::newton_rounds::{NewtonRounds, Request};
+use mercer_num::Rows;
+use mercer_num::rows::Missing;
+
+/// The gradient of an unpenalized intercept, relative to the loss weights, that counts as zero: the dual point is
+/// feasible only where it vanishes.
+const INTERCEPT_TOLERANCE: f64 = 1e-12;
+
+/// The loss of a row as a function of its scores.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum RowLoss {
+    Softmax,
+    SquaredHinge,
+    SquaredEpsilonInsensitive { epsilon: f64 },
+}
+
+/// The problem, independent of the rows.
+pub(super) struct LinearProblem {
+    pub loss: RowLoss,
+    /// The classes, or `None` for regression.
+    pub classes: Option<Classes>,
+    pub class_weight: Option<ClassWeight>,
+    pub C: f64,
+    pub width: usize,
+    pub fit_intercept: bool,
+    /// The penalty on half the squared intercept; zero leaves it unpenalized.
+    pub intercept_penalty: f64,
+    /// The tolerance on the mean gradient.
+    pub tol: f64,
+    pub max_iterations: u64,
+}
+
+/// The solution, handed to the estimator that makes its model of it.
+pub(super) struct LinearSolution {
+    /// The classes that have rows.
+    pub present: Vec<u32>,
+    /// Scores per row: one per class, or one for two classes and for regression.
+    pub m: usize,
+    /// Weights feature by feature, intercepts last.
+    pub weights: Vec<f64>,
+    /// The mean of every column.
+    pub means: Vec<f64>,
+    pub iterations: u64,
+    pub converged: bool,
+}
+
+/// A fit under way.
+pub(super) struct LinearRounds<M> {
+    problem: LinearProblem,
+    /// Known after the first round.
+    state: Option<State>,
+    rows: u64,
+    make: fn(LinearSolution, Option<&Classes>) -> M,
+}
+
+struct State {
+    newton: NewtonRounds,
+    m: usize,
+    present: Vec<u32>,
+    /// Per class: its index among the present ones and its weight in the loss.
+    index: Vec<u32>,
+    factors: Vec<f64>,
+    penalties: Vec<f64>,
+    means: Vec<f64>,
+}
+
+impl<M> LinearRounds<M> {
+    pub fn new(
+        problem: LinearProblem,
+        make: fn(LinearSolution, Option<&Classes>) -> M,
+    ) -> LinearRounds<M> {
+        LinearRounds { problem, state: None, rows: 0, make }
+    }
+}
+
+impl LinearProblem {
+    fn n_weights(&self, m: usize) -> usize {
+        m * (self.width + usize::from(self.fit_intercept))
+    }
+
+    fn check(&self, batch: &Dataset<'_>) -> Result<()> {
+        if batch.n_columns() != self.width {
+            return Err(Error::Columns { found: batch.n_columns(), expected: self.width });
+        }
+        batch.check_cells(Missing::Refused)
+    }
+
+    /// The first round: the weight of every class, or of all rows, and the weighted sums of the columns.
+    fn count(&self, sums: &mut RoundSums, batch: &Dataset<'_>) -> Result<()> {
+        self.check(batch)?;
+        let n_classes = self.classes.as_ref().map_or(1, Classes::len);
+        let codes = match &self.classes {
+            Some(_) => Some(batch.class_target()?.0),
+            None => None,
+        };
+        let sums = sums.at_least(n_classes + self.width);
+        each_row(batch.rows(), |i, cells| {
+            let weight = batch.weights().get(i).copied().unwrap_or(1.0);
+            sums[codes.map_or(0, |codes| codes[i] as usize)] += weight;
+            cells.each(|j, x| sums[n_classes + j] += weight * x);
+        });
+        Ok(())
+    }
+
+    fn start(&self, sums: &[f64]) -> Result<State> {
+        let n_classes = self.classes.as_ref().map_or(1, Classes::len);
+        let (by_class, columns) = sums.split_at(n_classes);
+        let total: f64 = by_class.iter().sum();
+        if total <= 0.0 {
+            return Err(Error::NoRows);
+        }
+        let means = columns.iter().map(|sum| sum / total).collect();
+        let factors = match &self.classes {
+            Some(classes) => ClassWeight::factors(self.class_weight.as_ref(), classes, by_class)?,
+            None => vec![1.0],
+        };
+        let mut present: Vec<u32> = Vec::new();
+        let mut index = vec![0; n_classes];
+        if let Some(classes) = &self.classes {
+            for c in 0..n_classes {
+                if by_class[c] * factors[c] > 0.0 {
+                    index[c] = present.len() as u32;
+                    present.push(c as u32);
+                }
+            }
+            match present[..] {
+                [] => return Err(Error::NoRows),
+                [only] => return Err(Error::OneClass { class: classes.label(only).to_string() }),
+                _ => {}
+            }
+        }
+        let m = if present.len() <= 2 { 1 } else { present.len() };
+        let loss_weight: f64 =
+            self.C * by_class.iter().zip(&factors).map(|(w, f)| w * f).sum::<f64>();
+        let mut penalties = vec![1.0; m * self.width];
+        penalties.resize(self.n_weights(m), self.intercept_penalty);
+        let tolerances = (self.tol * loss_weight, INTERCEPT_TOLERANCE * loss_weight);
+        let weights = vec![0.0; penalties.len()];
+        let newton = NewtonRounds::new(weights, penalties.clone(), tolerances, self.max_iterations);
+        Ok(State { newton, m, present, index, factors, penalties, means })
+    }
+}
+
+impl State {
+    /// One pass: loss, gradient and Hessian diagonal, or a Hessian product.
+    fn observe(
+        &self,
+        problem: &LinearProblem,
+        sums: &mut RoundSums,
+        batch: &Dataset<'_>,
+    ) -> Result<()> {
+        problem.check(batch)?;
+        let targets = Targets::of(problem, self, batch)?;
+        let (m, n) = (self.m, problem.n_weights(self.m));
+        let (at, along) = match self.newton.request() {
+            Request::Evaluate(at) => (at, None),
+            Request::Product(at, along) => (at, Some(along)),
+        };
+        let sums = sums.at_least(if along.is_some() { n } else { 1 + 2 * n });
+        let (mut scores, mut moves) = (vec![0.0; m], vec![0.0; m]);
+        let (mut residual, mut curvature) = (vec![0.0; m], vec![0.0; m]);
+        each_row(batch.rows(), |i, cells| {
+            let row = targets.row(i);
+            cells.score(at, problem, &mut scores);
+            match along {
+                Some(along) => {
+                    cells.score(along, problem, &mut moves);
+                    row.hessian_product(problem.loss, &scores, &moves, &mut residual);
+                    cells.add(&residual, problem, sums);
+                }
+                None => {
+                    sums[0] += row.loss(problem.loss, &scores, &mut residual, &mut curvature);
+                    cells.add(&residual, problem, &mut sums[1..=n]);
+                    cells.add_squares(&curvature, problem, &mut sums[1 + n..]);
+                }
+            }
+        });
+        Ok(())
+    }
+
+    /// The duality gap at the last evaluated point.
+    fn duality_gap(&self) -> f64 {
+        let weights = self.newton.weights.iter().zip(&self.newton.gradient);
+        weights
+            .zip(&self.penalties)
+            .filter(|(_, penalty)| **penalty > 0.0)
+            .map(|((w, total), penalty)| {
+                let gradient = total - penalty * w;
+                0.5 * penalty * w * w + 0.5 * gradient * gradient / penalty + w * gradient
+            })
+            .sum()
+    }
+}
+
+impl<M: Send + Sync> Rounds for LinearRounds<M> {
+    type Model = M;
+
+    fn observe(&self, sums: &mut RoundSums, batch: &Dataset<'_>) -> Result<()> {
+        match &self.state {
+            None => self.problem.count(sums, batch),
+            Some(state) => state.observe(&self.problem, sums, batch),
+        }
+    }
+
+    fn step(&mut self, sums: &RoundSums, rows: u64) -> Result<bool> {
+        match &mut self.state {
+            None => {
+                if rows == 0 {
+                    return Err(Error::NoRows);
+                }
+                (self.state, self.rows) = (Some(self.problem.start(&sums.sums)?), rows);
+                Ok(true)
+            }
+            Some(state) => Ok(state.newton.answer(&sums.sums)),
+        }
+    }
+
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<M>> {
+        let LinearRounds { problem, state, rows, make } = *self;
+        let state = state.filter(|state| state.newton.value.is_finite()).ok_or(Error::Stopped)?;
+        let newton = &state.newton;
+        let (value, gap) = (newton.value, state.duality_gap());
+        let name = match problem.loss {
+            RowLoss::Softmax => "penalized log loss",
+            _ => "primal objective",
+        };
+        let certificate = Certificate::iterative(newton.converged, stopped)
+            .objective(name, value)
+            .dual(value - gap)
+            .violation("largest entry of the gradient", newton.violation())
+            .note(format!("{} Hessian products, each one pass over the rows", newton.products))
+            .rows(rows)
+            .iterations(newton.iterations);
+        let solution = LinearSolution {
+            iterations: newton.iterations,
+            converged: newton.converged,
+            m: state.m,
+            present: state.present,
+            weights: state.newton.weights,
+            means: state.means,
+        };
+        Ok(Fitted { model: make(solution, problem.classes.as_ref()), certificate })
+    }
+}
+
+/// The targets of a batch with what each row costs.
+struct Targets<'a> {
+    weights: &'a [f64],
+    codes: &'a [u32],
+    numbers: &'a [f64],
+    state: &'a State,
+    C: f64,
+}
+
+impl<'a> Targets<'a> {
+    fn of(problem: &LinearProblem, state: &'a State, batch: &Dataset<'a>) -> Result<Targets<'a>> {
+        let (codes, numbers) = match problem.classes {
+            Some(_) => (batch.class_target()?.0, &[][..]),
+            None => (&[][..], batch.number_target()?),
+        };
+        Ok(Targets { weights: batch.weights(), codes, numbers, state, C: problem.C })
+    }
+
+    fn row(&self, i: usize) -> RowTarget {
+        let cost = self.C * self.weights.get(i).copied().unwrap_or(1.0);
+        match self.codes.get(i) {
+            Some(code) => RowTarget {
+                cost,
+                factor: self.state.factors[*code as usize],
+                class: self.state.index[*code as usize] as usize,
+                y: 0.0,
+            },
+            None => RowTarget { cost, factor: 1.0, class: 0, y: self.numbers[i] },
+        }
+    }
+}
+
+/// The target of a row: its class among the present ones, or its value.
+#[derive(Clone, Copy)]
+struct RowTarget {
+    cost: f64,
+    /// The weight of its class in the loss.
+    factor: f64,
+    class: usize,
+    y: f64,
+}
+
+impl RowTarget {
+    /// The side and the cost of the row in subproblem `k` of one-vs-rest.
+    fn side(&self, k: usize, m: usize) -> (f64, f64) {
+        let own = if m == 1 { self.class == 1 } else { self.class == k };
+        // The factor of a class weighs its rows where it is told from the rest; for two classes always.
+        let factor = if m == 1 || own { self.factor } else { 1.0 };
+        (if own { 1.0 } else { -1.0 }, self.cost * factor)
+    }
+
+    /// The loss, its gradient and the diagonal of its Hessian in the scores.
+    fn loss(
+        &self,
+        loss: RowLoss,
+        scores: &[f64],
+        gradient: &mut [f64],
+        curvature: &mut [f64],
+    ) -> f64 {
+        match loss {
+            RowLoss::Softmax => {
+                let cost = self.cost * self.factor;
+                let log_normalizer = probabilities(scores, gradient);
+                let own = if scores.len() == 1 {
+                    f64::from(u8::from(self.class == 1)) * scores[0]
+                } else {
+                    scores[self.class]
+                };
+                for (k, (g, h)) in gradient.iter_mut().zip(curvature).enumerate() {
+                    let hit = if scores.len() == 1 { self.class == 1 } else { self.class == k };
+                    *h = cost * *g * (1.0 - *g);
+                    *g = cost * (*g - f64::from(u8::from(hit)));
+                }
+                cost * (log_normalizer - own)
+            }
+            RowLoss::SquaredHinge => {
+                let mut sum = 0.0;
+                for (k, z) in scores.iter().enumerate() {
+                    let (side, cost) = self.side(k, scores.len());
+                    let slack = (1.0 - side * z).max(0.0);
+                    sum += cost * slack * slack;
+                    gradient[k] = -2.0 * cost * side * slack;
+                    curvature[k] = if slack > 0.0 { 2.0 * cost } else { 0.0 };
+                }
+                sum
+            }
+            RowLoss::SquaredEpsilonInsensitive { epsilon } => {
+                let off = scores[0] - self.y;
+                let slack = (off.abs() - epsilon).max(0.0);
+                gradient[0] = 2.0 * self.cost * slack * off.signum();
+                curvature[0] = if slack > 0.0 { 2.0 * self.cost } else { 0.0 };
+                self.cost * slack * slack
+            }
+        }
+    }
+
+    /// The product of the Hessian in the scores with a change of them.
+    fn hessian_product(&self, loss: RowLoss, scores: &[f64], moves: &[f64], out: &mut [f64]) {
+        if loss == RowLoss::Softmax {
+            let cost = self.cost * self.factor;
+            probabilities(scores, out);
+            let mean: f64 = match scores.len() {
+                1 => out[0] * moves[0],
+                _ => out.iter().zip(moves).map(|(p, u)| p * u).sum(),
+            };
+            out.iter_mut().zip(moves).for_each(|(p, u)| *p *= cost * (u - mean));
+            return;
+        }
+        let mut gradient = vec![0.0; scores.len()];
+        self.loss(loss, scores, &mut gradient, out);
+        out.iter_mut().zip(moves).for_each(|(h, u)| *h *= u);
+    }
+}
+
+/// Softmax probabilities, or the sigmoid of one score; returns the log of the normalizer.
+fn probabilities(scores: &[f64], out: &mut [f64]) -> f64 {
+    if let [z] = scores {
+        out[0] = 1.0 / (1.0 + (-z).exp());
+        return z.max(0.0) + (-z.abs()).exp().ln_1p();
+    }
+    let top = scores.iter().fold(f64::NEG_INFINITY, |a, z| a.max(*z));
+    let total: f64 = scores.iter().map(|z| (z - top).exp()).sum();
+    out.iter_mut().zip(scores).for_each(|(p, z)| *p = (z - top).exp() / total);
+    top + total.ln()
+}
+
+/// The cells of a row, dense or sparse.
+enum RowCells<'a> {
+    Dense(&'a [f64]),
+    Sparse(&'a [u32], &'a [f64]),
+}
+
+impl RowCells<'_> {
+    fn each(&self, mut see: impl FnMut(usize, f64)) {
+        match self {
+            RowCells::Dense(cells) => cells.iter().enumerate().for_each(|(j, x)| see(j, *x)),
+            RowCells::Sparse(columns, values) => {
+                columns.iter().zip(*values).for_each(|(j, x)| see(*j as usize, *x));
+            }
+        }
+    }
+
+    /// `Σⱼ xⱼ wⱼ + b` for every output.
+    fn score(&self, weights: &[f64], problem: &LinearProblem, scores: &mut [f64]) {
+        let m = scores.len();
+        match problem.fit_intercept {
+            true => scores.copy_from_slice(&weights[problem.width * m..]),
+            false => scores.fill(0.0),
+        }
+        self.each(|j, x| {
+            let weights = &weights[j * m..(j + 1) * m];
+            scores.iter_mut().zip(weights).for_each(|(z, w)| *z += x * w);
+        });
+    }
+
+    /// Adds `xⱼ rₖ` to every sum.
+    fn add(&self, residual: &[f64], problem: &LinearProblem, sums: &mut [f64]) {
+        let m = residual.len();
+        self.each(|j, x| {
+            let sums = &mut sums[j * m..(j + 1) * m];
+            sums.iter_mut().zip(residual).for_each(|(s, r)| *s += x * r);
+        });
+        if problem.fit_intercept {
+            let sums = &mut sums[problem.width * m..];
+            sums.iter_mut().zip(residual).for_each(|(s, r)| *s += r);
+        }
+    }
+
+    /// Adds `xⱼ² hₖ` to every sum.
+    fn add_squares(&self, curvature: &[f64], problem: &LinearProblem, sums: &mut [f64]) {
+        let m = curvature.len();
+        self.each(|j, x| {
+            let sums = &mut sums[j * m..(j + 1) * m];
+            sums.iter_mut().zip(curvature).for_each(|(s, h)| *s += x * x * h);
+        });
+        if problem.fit_intercept {
+            let sums = &mut sums[problem.width * m..];
+            sums.iter_mut().zip(curvature).for_each(|(s, h)| *s += h);
+        }
+    }
+}
+
+/// Visits rows in order.
+fn each_row(rows: &Rows<'_>, mut see: impl FnMut(usize, RowCells<'_>)) {
+    if let Rows::Sparse(sparse) = rows {
+        for i in 0..sparse.n_rows() {
+            let (columns, values) = sparse.row(i);
+            see(i, RowCells::Sparse(columns, values));
+        }
+        return;
+    }
+    let width = rows.n_columns().max(1);
+    let block = rows.block(0..rows.n_rows()).unwrap_or_default();
+    block.chunks_exact(width).enumerate().for_each(|(i, cells)| see(i, RowCells::Dense(cells)));
+}

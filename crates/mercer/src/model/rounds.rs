@@ -1,0 +1,118 @@
+//! Estimators by rounds: one mergeable summary of the rows per iteration.
+//!
+//! A fit is a state machine. Every round sums something over the rows at the current state ([`Rounds::observe`]); the
+//! sums of parts of the rows are added in the fixed tree of [`gather`]; the total moves the state ([`Rounds::step`]).
+//! Rows are never held, so the same fit runs on threads, on files larger than memory and on a cluster.
+
+use crate::data::Dataset;
+use crate::error::{Error, Result};
+use crate::model::{Fit, Fitted, Gathered, Monitor, Shape, Statistics, Stop, gather};
+use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// What the rows of a round add up to. What the sums mean is known to the state that asked for them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RoundSums {
+    /// The sums; empty before the first rows.
+    pub sums: Vec<f64>,
+}
+
+impl RoundSums {
+    /// The sums, at least `n` of them, to be added to.
+    pub fn at_least(&mut self, n: usize) -> &mut [f64] {
+        if self.sums.len() < n {
+            self.sums.resize(n, 0.0);
+        }
+        &mut self.sums[..n]
+    }
+}
+
+impl Statistics for RoundSums {
+    fn merge(&mut self, other: &Self) -> Result<()> {
+        let sums = self.at_least(other.sums.len());
+        sums.iter_mut().zip(&other.sums).for_each(|(sum, other)| *sum += other);
+        Ok(())
+    }
+
+    fn forget(&mut self, _: &Self) -> Result<()> {
+        Err(Error::Forget { why: "the sums of a round belong to one state of the fit".into() })
+    }
+
+    fn check(&self) -> Result<()> {
+        match self.sums.iter().all(|sum| sum.is_finite()) {
+            true => Ok(()),
+            false => Err(Error::File("sums of a round that are not finite".into())),
+        }
+    }
+}
+
+/// An estimator that can also be fitted by rounds. [`Fit::fit`] finds the same optimum with the rows in memory.
+pub trait ByRounds: Fit {
+    /// Starts a fit by rounds.
+    ///
+    /// # Errors
+    /// If parameters are not usable, or ask for a problem that has no rounds.
+    fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<Self::Model>>;
+}
+
+/// A fit by rounds under way.
+pub trait Rounds: Send + Sync {
+    /// The fitted model.
+    type Model;
+
+    /// Adds rows to the sums of this round.
+    ///
+    /// # Errors
+    /// If the rows are not usable.
+    fn observe(&self, sums: &mut RoundSums, batch: &Dataset<'_>) -> Result<()>;
+
+    /// Moves on with the sums of all rows; returns whether another round is wanted.
+    ///
+    /// # Errors
+    /// If the rows allow no model.
+    fn step(&mut self, sums: &RoundSums, rows: u64) -> Result<bool>;
+
+    /// The model of the current state.
+    ///
+    /// # Errors
+    /// If no round has been completed.
+    fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<Self::Model>>;
+}
+
+/// A fit by rounds, of any estimator.
+pub type BoxedRounds<M> = Box<dyn Rounds<Model = M>>;
+
+/// Runs the rounds of a fit over rows in memory.
+///
+/// # Errors
+/// If the rows are not usable, or the monitor stopped it before a model existed.
+pub fn fit_by_rounds<M>(
+    mut rounds: BoxedRounds<M>,
+    data: &Dataset<'_>,
+    monitor: &Monitor<'_>,
+) -> Result<Fitted<M>> {
+    let start = Instant::now();
+    let silent = monitor.silent();
+    let mut n_rounds = 0;
+    let stopped = loop {
+        let observe = |sums: &mut RoundSums, batch: &Dataset<'_>| rounds.observe(sums, batch);
+        let stopped = match gather(data, &silent, observe) {
+            Ok(Gathered { stopped: Some(why), .. }) => Some(why),
+            Ok(Gathered { stats, rows, stopped: None }) => match rounds.step(&stats, rows)? {
+                true => None,
+                false => break None,
+            },
+            Err(Error::Stopped) => Some(monitor.stop().unwrap_or(Stop::Cancelled)),
+            Err(error) => return Err(error),
+        };
+        if stopped.is_some() {
+            break stopped;
+        }
+        n_rounds += 1;
+        monitor.report(n_rounds, None);
+    };
+    let mut fitted = rounds.finish(stopped)?;
+    fitted.certificate = fitted.certificate.since(start);
+    Ok(fitted)
+}
