@@ -165,15 +165,33 @@ impl LogisticRegression {
 impl LogisticRegressionModel {
     fn of(problem: &SoftmaxLoss<'_>, n_iter: u64) -> LogisticRegressionModel {
         let (m, width) = (problem.m, problem.design.width());
-        let (weights, constants) = problem.weights().split_at(width * m);
-        // What all classes have in common is free: let it be zero.
+        let (classes, present) = (&problem.classes, &problem.present);
+        LogisticRegressionModel::from_weights(
+            classes,
+            present,
+            (m, width),
+            problem.weights(),
+            n_iter,
+        )
+    }
+
+    /// The model of `m` weights per feature, intercepts last, of the classes that have rows.
+    pub(super) fn from_weights(
+        classes: &Classes,
+        present: &[u32],
+        (m, width): (usize, usize),
+        weights: &[f64],
+        n_iter: u64,
+    ) -> LogisticRegressionModel {
+        let (weights, constants) = weights.split_at(width * m);
+        // The probabilities do not depend on what the intercepts have in common: let their mean be zero.
         let common = if m > 1 { constants.iter().sum::<f64>() / m as f64 } else { 0.0 };
-        let rows = outputs(problem.classes.len());
+        let rows = outputs(classes.len());
         let mut coefficients = Matrix::zeros((rows, width));
         let mut intercepts = vec![f64::NEG_INFINITY; rows];
-        for (place, code) in problem.present.iter().enumerate() {
-            // The first of two classes is what the second is compared to.
-            let Some(k) = (place + m).checked_sub(problem.present.len()) else {
+        for (position, code) in present.iter().enumerate() {
+            // The first of two classes is the reference of the second.
+            let Some(k) = (position + m).checked_sub(present.len()) else {
                 if rows > 1 {
                     intercepts[*code as usize] = 0.0;
                 }
@@ -185,8 +203,7 @@ impl LogisticRegressionModel {
                 coefficients[[row, j]] = weights[j * m + k];
             }
         }
-        let by_feature = Cached::default();
-        let classes = problem.classes.clone();
+        let (classes, by_feature) = (classes.clone(), Cached::default());
         LogisticRegressionModel { classes, coefficients, intercepts, n_iter, by_feature }
     }
 

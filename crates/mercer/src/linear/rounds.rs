@@ -6,9 +6,16 @@
 //! the in-memory solvers, and so is the certificate: with `g` the gradient of the loss part, the dual point of the
 //! residuals has the duality gap `Σⱼ (½ λⱼ wⱼ² + gⱼ² / 2λⱼ + wⱼ gⱼ)`, which needs no further pass.
 
+use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
+use super::svc::{
+    HingeLoss, InterceptPenalty, LinearMulticlass, LinearSvc, LinearSvcModel, SvmPenalty,
+};
+use super::svr::{EpsilonInsensitiveLoss, LinearSvr, LinearSvrModel};
 use crate::data::{ClassWeight, Classes, Dataset};
 use crate::error::{Error, Result};
-use crate::model::{Certificate, Fitted, RoundSums, Rounds, Stop};
+use crate::model::{
+    BoxedRounds, ByRounds, Certificate, Fitted, Params, RoundSums, Rounds, Shape, Stop,
+};
 use crate::solver::newton_rounds::{NewtonRounds, Request};
 use mercer_num::Rows;
 use mercer_num::rows::Missing;
@@ -19,44 +26,165 @@ const INTERCEPT_TOLERANCE: f64 = 1e-12;
 
 /// The loss of a row as a function of its scores.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum RowLoss {
+enum RowLoss {
     Softmax,
     SquaredHinge,
     SquaredEpsilonInsensitive { epsilon: f64 },
 }
 
 /// The problem, independent of the rows.
-pub(super) struct LinearProblem {
-    pub loss: RowLoss,
+struct LinearProblem {
+    loss: RowLoss,
     /// The classes, or `None` for regression.
-    pub classes: Option<Classes>,
-    pub class_weight: Option<ClassWeight>,
-    pub C: f64,
-    pub width: usize,
-    pub fit_intercept: bool,
+    classes: Option<Classes>,
+    class_weight: Option<ClassWeight>,
+    C: f64,
+    width: usize,
+    fit_intercept: bool,
     /// The penalty on half the squared intercept; zero leaves it unpenalized.
-    pub intercept_penalty: f64,
+    intercept_penalty: f64,
     /// The tolerance on the mean gradient.
-    pub tol: f64,
-    pub max_iterations: u64,
+    tol: f64,
+    max_iterations: u64,
 }
 
 /// The solution, handed to the estimator that makes its model of it.
-pub(super) struct LinearSolution {
+struct LinearSolution {
     /// The classes that have rows.
-    pub present: Vec<u32>,
+    present: Vec<u32>,
     /// Scores per row: one per class, or one for two classes and for regression.
-    pub m: usize,
+    m: usize,
     /// Weights feature by feature, intercepts last.
-    pub weights: Vec<f64>,
+    weights: Vec<f64>,
     /// The mean of every column.
-    pub means: Vec<f64>,
-    pub iterations: u64,
-    pub converged: bool,
+    means: Vec<f64>,
+    iterations: u64,
+    converged: bool,
+}
+
+/// Refuses a parameter value whose problem has no rounds.
+fn refuse(name: &str, found: &str, expected: &str) -> Error {
+    Error::Parameter { name: name.into(), found: found.into(), expected: expected.into() }
+}
+
+impl ByRounds for LogisticRegression {
+    fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<LogisticRegressionModel>> {
+        self.check()?;
+        if self.penalty != Penalty::L2 {
+            let found = format!("{:?}", self.penalty).to_lowercase();
+            return Err(refuse("penalty", &found, "`l2` for a fit by rounds"));
+        }
+        let problem = LinearProblem {
+            loss: RowLoss::Softmax,
+            classes: Some(classes(shape)?),
+            class_weight: self.class_weight.clone(),
+            C: self.C,
+            width: shape.n_columns,
+            fit_intercept: self.fit_intercept,
+            intercept_penalty: 0.0,
+            tol: self.tol,
+            max_iterations: self.max_iter as u64,
+        };
+        Ok(Box::new(LinearRounds::new(problem, |solution, classes| {
+            LogisticRegressionModel::from_weights(
+                classes.expect("a classifier is started with its classes"),
+                &solution.present,
+                (solution.m, solution.means.len()),
+                &solution.weights,
+                solution.iterations,
+            )
+        })))
+    }
+}
+
+impl ByRounds for LinearSvc {
+    fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<LinearSvcModel>> {
+        self.check()?;
+        match () {
+            () if self.loss != HingeLoss::SquaredHinge => {
+                return Err(refuse("loss", "hinge", "`squared_hinge` for a fit by rounds"));
+            }
+            () if self.penalty != SvmPenalty::L2 => {
+                return Err(refuse("penalty", "l1", "`l2` for a fit by rounds"));
+            }
+            () if self.multi_class != LinearMulticlass::OneVsRest => {
+                return Err(refuse("multi_class", "crammer_singer", "`ovr` for a fit by rounds"));
+            }
+            () if self.probability => {
+                return Err(refuse("probability", "true", "false for a fit by rounds"));
+            }
+            () => {}
+        }
+        let problem = LinearProblem {
+            loss: RowLoss::SquaredHinge,
+            classes: Some(classes(shape)?),
+            class_weight: self.class_weight.clone(),
+            C: self.C,
+            width: shape.n_columns,
+            fit_intercept: self.fit_intercept,
+            intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
+            tol: self.tol,
+            max_iterations: self.max_iter as u64,
+        };
+        Ok(Box::new(LinearRounds::new(problem, |solution, classes| {
+            LinearSvcModel::from_weights(
+                classes.expect("a classifier is started with its classes"),
+                &solution.present,
+                (solution.m, solution.means.len()),
+                &solution.weights,
+                (solution.iterations, solution.converged),
+            )
+        })))
+    }
+}
+
+impl ByRounds for LinearSvr {
+    fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<LinearSvrModel>> {
+        self.check()?;
+        if self.loss != EpsilonInsensitiveLoss::SquaredEpsilonInsensitive {
+            let expected = "`squared_epsilon_insensitive` for a fit by rounds";
+            return Err(refuse("loss", "epsilon_insensitive", expected));
+        }
+        let problem = LinearProblem {
+            loss: RowLoss::SquaredEpsilonInsensitive { epsilon: self.epsilon },
+            classes: None,
+            class_weight: None,
+            C: self.C,
+            width: shape.n_columns,
+            fit_intercept: self.fit_intercept,
+            intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
+            tol: self.tol,
+            max_iterations: self.max_iter as u64,
+        };
+        Ok(Box::new(LinearRounds::new(problem, |solution, _| {
+            let (coefficients, intercept) = solution.weights.split_at(solution.means.len());
+            LinearSvrModel {
+                coefficients: coefficients.to_vec(),
+                intercept: intercept.first().copied().unwrap_or(0.0),
+                means: solution.means,
+                n_iter: solution.iterations,
+                converged: solution.converged,
+            }
+        })))
+    }
+}
+
+fn classes(shape: &Shape<'_>) -> Result<Classes> {
+    let classes = shape.classes.ok_or(Error::NoRows)?;
+    classes.check_several()?;
+    Ok(classes.clone())
+}
+
+/// The intercept is the weight of a constant column of `scaling`.
+fn intercept_penalty(intercept: InterceptPenalty, scaling: f64) -> f64 {
+    match intercept {
+        InterceptPenalty::Penalized => scaling.powi(-2),
+        InterceptPenalty::Unpenalized => 0.0,
+    }
 }
 
 /// A fit under way.
-pub(super) struct LinearRounds<M> {
+struct LinearRounds<M> {
     problem: LinearProblem,
     /// Known after the first round.
     state: Option<State>,
@@ -76,7 +204,7 @@ struct State {
 }
 
 impl<M> LinearRounds<M> {
-    pub fn new(
+    fn new(
         problem: LinearProblem,
         make: fn(LinearSolution, Option<&Classes>) -> M,
     ) -> LinearRounds<M> {
@@ -255,16 +383,20 @@ impl<M: Send + Sync> Rounds for LinearRounds<M> {
 }
 
 /// The targets of a batch with what each row costs.
-struct Targets<'a> {
-    weights: &'a [f64],
-    codes: &'a [u32],
-    numbers: &'a [f64],
+struct Targets<'a, 'd> {
+    weights: &'d [f64],
+    codes: &'d [u32],
+    numbers: &'d [f64],
     state: &'a State,
     C: f64,
 }
 
-impl<'a> Targets<'a> {
-    fn of(problem: &LinearProblem, state: &'a State, batch: &Dataset<'a>) -> Result<Targets<'a>> {
+impl<'a, 'd> Targets<'a, 'd> {
+    fn of(
+        problem: &LinearProblem,
+        state: &'a State,
+        batch: &Dataset<'d>,
+    ) -> Result<Targets<'a, 'd>> {
         let (codes, numbers) = match problem.classes {
             Some(_) => (batch.class_target()?.0, &[][..]),
             None => (&[][..], batch.number_target()?),
@@ -383,7 +515,7 @@ fn probabilities(scores: &[f64], out: &mut [f64]) -> f64 {
 /// The cells of a row, dense or sparse.
 enum RowCells<'a> {
     Dense(&'a [f64]),
-    Sparse(&'a [u32], &'a [f64]),
+    Sparse(&'a [i32], &'a [f64]),
 }
 
 impl RowCells<'_> {

@@ -402,6 +402,26 @@ fn to_rows(
 }
 
 impl LinearSvcModel {
+    /// The model of `m` weights per feature, intercepts last, of the classes that have rows.
+    pub(super) fn from_weights(
+        classes: &Classes,
+        present: &[u32],
+        (m, width): (usize, usize),
+        weights: &[f64],
+        (n_iter, converged): (u64, bool),
+    ) -> LinearSvcModel {
+        let (coefficients, intercepts) = to_rows(weights, m, width, classes.len(), present);
+        LinearSvcModel {
+            classes: classes.clone(),
+            coefficients,
+            intercepts,
+            n_iter,
+            converged,
+            calibration: None,
+            by_feature: Cached::default(),
+        }
+    }
+
     /// The weights feature by feature, the constant terms last.
     fn by_feature(&self) -> Vec<f64> {
         let mut weights: Vec<f64> = self.coefficients.t().iter().copied().collect();
