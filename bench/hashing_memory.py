@@ -113,11 +113,11 @@ def main():
             validated = result["cross_validation"]
             print(
                 f"{model:20} {size:6.0f} MB, {result['rows']} texts, 2^{args.columns} columns, {args.folds} folds: "
-                f"{seconds:6.1f} s, {size / seconds:6.1f} MB/s, {result['certificate']['rounds']} passes, "
+                f"{seconds:6.1f} s, {size / seconds:6.1f} MB/s, {result['certificate']['iterations']} passes, "
                 f"peak {megabytes:.0f} MB, accuracy {validated['accuracy']['value']:.4f}"
                 if validated
                 else f"{model:20} {size:6.0f} MB, {result['rows']} texts, 2^{args.columns} columns, no folds: "
-                f"{seconds:6.1f} s, {size / seconds:6.1f} MB/s, {result['certificate']['rounds']} passes, "
+                f"{seconds:6.1f} s, {size / seconds:6.1f} MB/s, {result['certificate']['iterations']} passes, "
                 f"peak {megabytes:.0f} MB",
                 flush=True,
             )
