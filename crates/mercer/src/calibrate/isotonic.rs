@@ -1,12 +1,12 @@
-//! Isotonic regression: the rising shares that fit best.
+//! Isotonic regression by the pool-adjacent-violators algorithm.
 //!
-//! Minimize `Σ wᵢ (yᵢ − gᵢ)²` over `g` that never fall with the score. Neighbors that would fall are pooled to
-//! their mean, until none do (Ayer et al. 1955; Zadrozny & Elkan 2002 for probabilities). Rows with the same score
-//! are one row.
+//! Minimize `Σ wᵢ (yᵢ − gᵢ)²` over all `g` that are nondecreasing in the score. Adjacent blocks that violate the order
+//! are pooled to their mean until none do (Ayer et al. 1955; Zadrozny & Elkan 2002 for probabilities). Rows with equal
+//! scores are pooled first.
 
 use serde::{Deserialize, Serialize};
 
-/// Rows with one score: how much they weigh, and what their targets add up to.
+/// Pooled rows: their first score, their total weight and the weighted sum of their targets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pool {
     pub score: f64,
@@ -20,13 +20,13 @@ impl Pool {
         self.sum / self.weight
     }
 
-    /// The two as one.
+    /// The union of two pools.
     pub fn with(self, other: &Pool) -> Pool {
         Pool { weight: self.weight + other.weight, sum: self.sum + other.sum, ..self }
     }
 }
 
-/// Rows that count, by rising score, those with the same score together.
+/// Rows with positive weight in ascending order of their scores; rows with equal scores are pooled.
 pub(crate) fn by_score(scores: &[f64], targets: &[f64], weights: &[f64]) -> Vec<Pool> {
     let rows = scores.iter().zip(targets).zip(weights).filter(|(_, w)| **w > 0.0);
     let mut rows: Vec<Pool> =
@@ -42,20 +42,20 @@ pub(crate) fn by_score(scores: &[f64], targets: &[f64], weights: &[f64]) -> Vec<
     pools
 }
 
-/// A rising function, straight between its knots and level beyond them.
+/// A nondecreasing function: linear between its knots and constant beyond them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Isotonic {
-    /// Where the knots are, rising.
+    /// The knots, ascending.
     pub scores: Vec<f64>,
-    /// The shares there, none below the one before.
-    pub shares: Vec<f64>,
+    /// The probabilities at the knots, nondecreasing.
+    pub probabilities: Vec<f64>,
 }
 
 impl Isotonic {
-    /// The best rising shares of some rows.
+    /// Fits the targets of weighted rows.
     pub(crate) fn fit(scores: &[f64], targets: &[f64], weights: &[f64]) -> Isotonic {
-        // Each block with the score it ends at.
+        // Each block with its last score.
         let mut blocks: Vec<(Pool, f64)> = Vec::new();
         for pool in by_score(scores, targets, weights) {
             let mut block = (pool, pool.score);
@@ -65,41 +65,42 @@ impl Isotonic {
             }
             blocks.push(block);
         }
-        let mut knots = Isotonic { scores: Vec::new(), shares: Vec::new() };
+        let mut knots = Isotonic { scores: Vec::new(), probabilities: Vec::new() };
         for (block, last) in blocks {
-            // A block has a level stretch from its first score to its last.
-            let share = block.mean();
+            // The function is constant from the first score of a block to its last.
+            let probability = block.mean();
             let ends = [block.score, last];
             let ends = if block.score < last { &ends[..] } else { &ends[..1] };
             knots.scores.extend(ends);
-            knots.shares.extend(ends.iter().map(|_| share));
+            knots.probabilities.extend(ends.iter().map(|_| probability));
         }
         knots
     }
 
-    /// The share at a score.
+    /// The probability at a score.
     pub fn at(&self, score: f64) -> f64 {
         let above = self.scores.partition_point(|s| *s <= score);
-        let (Some(first), Some(last)) = (self.shares.first(), self.shares.last()) else {
+        let values = &self.probabilities;
+        let (Some(first), Some(last)) = (values.first(), values.last()) else {
             return 0.5;
         };
         if above == 0 || above == self.scores.len() {
             return if above == 0 { *first } else { *last };
         }
         let (from, to) = (self.scores[above - 1], self.scores[above]);
-        let (low, high) = (self.shares[above - 1], self.shares[above]);
-        // Halved, so that ends far apart do not overflow.
-        let way = (0.5 * score - 0.5 * from) / (0.5 * to - 0.5 * from);
-        (low + way * (high - low)).clamp(low, high)
+        let (low, high) = (values[above - 1], values[above]);
+        // Halved, so that the difference of distant knots does not overflow.
+        let fraction = (0.5 * score - 0.5 * from) / (0.5 * to - 0.5 * from);
+        (low + fraction * (high - low)).clamp(low, high)
     }
 
-    /// Whether it is a rising function of shares.
-    pub(crate) fn fits(&self) -> bool {
-        self.scores.len() == self.shares.len()
+    /// Whether it is a nondecreasing function with values between zero and one.
+    pub(crate) fn is_valid(&self) -> bool {
+        self.scores.len() == self.probabilities.len()
             && self.scores.iter().all(|s| s.is_finite())
             && self.scores.is_sorted_by(|a, b| a < b)
-            && self.shares.iter().all(|p| (0.0..=1.0).contains(p))
-            && self.shares.is_sorted()
+            && self.probabilities.iter().all(|p| (0.0..=1.0).contains(p))
+            && self.probabilities.is_sorted()
     }
 }
 
@@ -109,25 +110,27 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn those_that_would_fall_are_pooled() {
-        // 1 and 0 pool to ½, and with the next 0 to ⅓; equal scores are one row of weight 2.
+    fn adjacent_violators_are_pooled() {
+        // 1 and 0 pool to ½, and with the next 0 to ⅓; the two rows with equal scores pool to ½.
         let scores = [1.0, 2.0, 3.0, 4.0, 4.0, 5.0];
         let targets = [1.0, 0.0, 0.0, 1.0, 0.0, 1.0];
 
         let found = Isotonic::fit(&scores, &targets, &[1.0; 6]);
 
         assert_eq!(found.scores, [1.0, 3.0, 4.0, 5.0]);
-        for (share, by_hand) in found.shares.iter().zip([1.0 / 3.0, 1.0 / 3.0, 0.5, 1.0]) {
-            assert!((share - by_hand).abs() < 1e-15);
+        for (probability, by_hand) in
+            found.probabilities.iter().zip([1.0 / 3.0, 1.0 / 3.0, 0.5, 1.0])
+        {
+            assert!((probability - by_hand).abs() < 1e-15);
         }
-        assert_eq!((found.at(-9.0), found.at(9.0)), (found.shares[0], 1.0));
+        assert_eq!((found.at(-9.0), found.at(9.0)), (found.probabilities[0], 1.0));
         assert!((found.at(4.5) - 0.75).abs() < 1e-15);
-        assert!(found.fits());
+        assert!(found.is_valid());
     }
 
     #[test]
-    fn no_rising_shares_fit_better() {
-        // By the formula of largest least means: g(i) = max over a ≤ i of min over b ≥ i of mean(a..=b).
+    fn the_fit_equals_the_max_min_formula() {
+        // g(i) = max over a ≤ i of min over b ≥ i of mean(a..=b).
         let mut random = Random::new(4);
         for _ in 0..50 {
             let n = 1 + random.below(30);

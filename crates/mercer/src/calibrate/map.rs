@@ -1,56 +1,56 @@
-//! Probabilities from decisions.
+//! Maps from decision values to probabilities.
 //!
-//! What a machine would have said of each row without it ([`crate::svm::leave_one_out`]) and which side the row is on give
-//! a map from decisions to probabilities: a sigmoid, the best rising function, or two of them. Nothing is drawn at
-//! random and nothing is fitted twice.
+//! A map is fitted to the leave-one-out decision values of the training rows and their labels: a sigmoid, an isotonic
+//! regression, or a Venn-Abers predictor. The leave-one-out values follow from the one fit, so there is no random split
+//! and no second fit.
 
 use super::isotonic::Isotonic;
-use super::platt::{sigmoid, targets};
+use super::platt::{fit_sigmoid, targets};
 use super::venn_abers::VennAbers;
 use crate::choice;
 use crate::error::Error;
 use serde::{Deserialize, Serialize};
 
-/// The share of the decision's own logistic function in a map made of steps: nobody sees it, but on a level
-/// stretch the farther decision is the more probable one.
-const TILT: f64 = 1e-9;
+/// The weight of the logistic function of the decision value that is mixed into step functions. It is too small to
+/// matter as a probability, but makes the map strictly increasing, so that probabilities rank rows as decisions do.
+const LOGISTIC_WEIGHT: f64 = 1e-9;
 
 choice! {
-    /// How decisions become probabilities.
+    /// The kind of map from decision values to probabilities.
     pub enum Calibration {
-        /// By a sigmoid.
+        /// Platt scaling.
         Sigmoid = "sigmoid",
-        /// By the best function that rises.
+        /// Isotonic regression.
         Isotonic = "isotonic",
-        /// By two such functions, with the new row once on either side.
+        /// A Venn-Abers predictor.
         VennAbers = "venn-abers",
     }
 }
 
-/// From a decision to the probability that it is right to be above zero.
+/// A map from a decision value to the probability of the class for which it is positive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum CalibrationMap {
     /// `1 / (1 + exp(a d + b))`.
     Sigmoid {
-        /// The slope, mostly below zero.
+        /// The slope, usually negative.
         a: f64,
-        /// The constant.
+        /// The intercept.
         b: f64,
     },
-    /// A rising function.
+    /// Isotonic regression.
     Isotonic(Isotonic),
-    /// Two of them.
+    /// A Venn-Abers predictor.
     VennAbers(VennAbers),
 }
 
 impl CalibrationMap {
-    /// The map of a class that nobody showed, which is never asked.
-    pub(crate) fn unasked() -> CalibrationMap {
+    /// A placeholder for a class that was not observed in training; it is never evaluated.
+    pub(crate) fn placeholder() -> CalibrationMap {
         CalibrationMap::Sigmoid { a: 0.0, b: 0.0 }
     }
 
-    /// The map of decisions made without the row itself, with the side and the weight of each row.
+    /// Fits the map to leave-one-out decision values, with the label and the weight of each row.
     pub(crate) fn fit(
         kind: Calibration,
         scores: &[f64],
@@ -59,14 +59,15 @@ impl CalibrationMap {
     ) -> CalibrationMap {
         match kind {
             Calibration::Sigmoid => {
-                let (a, b) = sigmoid(scores, positive, weights);
+                let (a, b) = fit_sigmoid(scores, positive, weights);
                 CalibrationMap::Sigmoid { a, b }
             }
             Calibration::Isotonic => {
-                // The sigmoid's targets: no share is one or zero by the rows there happen to be.
+                // The targets of Platt scaling, so that no probability is exactly zero or one.
                 let (high, low) = targets(positive, weights);
-                let of: Vec<f64> = positive.iter().map(|p| if *p { high } else { low }).collect();
-                CalibrationMap::Isotonic(Isotonic::fit(scores, &of, weights))
+                let targets: Vec<f64> =
+                    positive.iter().map(|p| if *p { high } else { low }).collect();
+                CalibrationMap::Isotonic(Isotonic::fit(scores, &targets, weights))
             }
             Calibration::VennAbers => {
                 CalibrationMap::VennAbers(VennAbers::fit(scores, positive, weights))
@@ -74,8 +75,8 @@ impl CalibrationMap {
         }
     }
 
-    /// The same with the decision and its sense turned round: `log P` and `log (1 − P)` trade places.
-    pub(crate) fn fit_mirrored(
+    /// Fits the map to the negated decision values and labels.
+    pub(crate) fn fit_negated(
         kind: Calibration,
         scores: &[f64],
         positive: &[bool],
@@ -86,9 +87,9 @@ impl CalibrationMap {
         CalibrationMap::fit(kind, &scores, &positive, weights)
     }
 
-    /// `log P` and `log (1 − P)` at a decision.
-    pub(crate) fn log_chances(&self, decision: f64) -> (f64, f64) {
-        let share = match self {
+    /// `log P` and `log (1 − P)` at a decision value.
+    pub(crate) fn log_probabilities(&self, decision: f64) -> (f64, f64) {
+        let probability = match self {
             CalibrationMap::Sigmoid { a, b } => {
                 let z = a * decision + b;
                 return (-softplus(z), -softplus(-z));
@@ -97,30 +98,30 @@ impl CalibrationMap {
             CalibrationMap::VennAbers(steps) => steps.at(decision),
         };
         let logistic = (-softplus(-decision)).exp();
-        let tilted = share + TILT * (logistic - share);
-        (tilted.ln(), (-tilted).ln_1p())
+        let mixed = probability + LOGISTIC_WEIGHT * (logistic - probability);
+        (mixed.ln(), (-mixed).ln_1p())
     }
 
-    /// Whether it is a map to probabilities.
-    pub(crate) fn fits(&self) -> bool {
+    /// Whether the parameters are those of a map to probabilities.
+    pub(crate) fn is_valid(&self) -> bool {
         match self {
             CalibrationMap::Sigmoid { a, b } => a.is_finite() && b.is_finite(),
-            CalibrationMap::Isotonic(steps) => steps.fits() && !steps.scores.is_empty(),
-            CalibrationMap::VennAbers(steps) => steps.fits(),
+            CalibrationMap::Isotonic(steps) => steps.is_valid() && !steps.scores.is_empty(),
+            CalibrationMap::VennAbers(steps) => steps.is_valid(),
         }
     }
 }
 
-/// Whether there are as many maps as decisions, and maps to probabilities; or none.
-pub(crate) fn maps_fit(maps: Option<&[CalibrationMap]>, n_decisions: usize) -> bool {
-    maps.is_none_or(|maps| maps.len() == n_decisions && maps.iter().all(CalibrationMap::fits))
+/// Whether there is one valid map per decision function, or none at all.
+pub(crate) fn maps_are_valid(maps: Option<&[CalibrationMap]>, n_decisions: usize) -> bool {
+    maps.is_none_or(|maps| maps.len() == n_decisions && maps.iter().all(CalibrationMap::is_valid))
 }
 
-/// The refusal of probabilities that were not learned.
+/// The error for probabilities of a model that was trained without them.
 pub(crate) fn not_calibrated(estimator: &str) -> Error {
     Error::Unable {
         estimator: estimator.into(),
-        what: "give probabilities: train with `probability` set to true".into(),
+        what: "predict probabilities: train it with `probability` set to true".into(),
     }
 }
 
@@ -135,23 +136,23 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn maps_rise_and_their_mirrors_fall() {
+    fn maps_increase_and_negated_maps_agree() {
         let mut random = Random::new(3);
         let scores: Vec<f64> = (0..200).map(|_| 2.0 * random.normal()).collect();
         let positive: Vec<bool> = scores.iter().map(|s| random.normal() < *s).collect();
         let weights = vec![1.0; 200];
         for kind in [Calibration::Sigmoid, Calibration::Isotonic, Calibration::VennAbers] {
             let map = CalibrationMap::fit(kind, &scores, &positive, &weights);
-            let mirrored = CalibrationMap::fit_mirrored(kind, &scores, &positive, &weights);
+            let negated = CalibrationMap::fit_negated(kind, &scores, &positive, &weights);
 
-            assert!(map.fits() && mirrored.fits());
+            assert!(map.is_valid() && negated.is_valid());
             let mut last = f64::NEG_INFINITY;
             for k in -80..=80 {
                 let d = 0.1 * f64::from(k) + 0.003;
-                let (log_p, log_q) = map.log_chances(d);
+                let (log_p, log_q) = map.log_probabilities(d);
                 assert!(log_p > last, "{kind:?} at {d}");
                 assert!((log_p.exp() + log_q.exp() - 1.0).abs() < 1e-12);
-                assert!((mirrored.log_chances(-d).1 - log_p).abs() < 1e-6, "{kind:?} at {d}");
+                assert!((negated.log_probabilities(-d).1 - log_p).abs() < 1e-6, "{kind:?} at {d}");
                 last = log_p;
             }
         }

@@ -1,4 +1,8 @@
-//! Calibration: probabilities from decision values.
+//! Calibration: class probabilities from decision values.
+//!
+//! - [`CalibrationMap`]: the map of one decision function, fitted to leave-one-out decision values
+//! - [`Isotonic`], [`VennAbers`] and Platt's sigmoid: the three kinds of maps
+//! - `coupling`: one distribution over all classes from several binary decision functions
 
 pub(crate) mod coupling;
 mod isotonic;

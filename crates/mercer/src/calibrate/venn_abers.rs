@@ -1,27 +1,27 @@
-//! Venn-Abers prediction: probabilities with a guarantee, from two isotonic fits.
+//! Inductive Venn-Abers predictors: calibrated probability intervals from two isotonic regressions.
 //!
-//! Let a new row join the others, once as negative and once as positive, and let isotonic regression say each
-//! time what its share would be: `p₀` and `p₁`. One of the two is calibrated whatever the scores are (Vovk & Petej
-//! 2014), and `p₁ / (1 − p₀ + p₁)` is the number between them that loses least in the worst case. What both fits
-//! would say anywhere is worked out beforehand: the pools left of the new row and those right of it do not depend on
-//! its target, so that only those that it disturbs are looked at (after Vovk, Petej & Fedorova 2015).
+//! Add a new row to the calibration rows, once with a negative and once with a positive label, and fit isotonic
+//! regression each time: its probabilities `p₀` and `p₁` form an interval, one end of which is calibrated for any
+//! scores (Vovk & Petej 2014). The point prediction `p₁ / (1 − p₀ + p₁)` minimizes the worst-case log loss. Both ends are
+//! step functions of the score and are computed in advance: the pools on either side of the new row do not depend on
+//! its label, so only the pools that it merges with are visited (after Vovk, Petej & Fedorova 2015).
 
 use super::isotonic::{Pool, by_score};
 use serde::{Deserialize, Serialize};
 
-/// Two step functions.
+/// The interval of probabilities as two step functions of the score.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct VennAbers {
-    /// Where each step but the first begins, rising.
+    /// The first score of each step except the first, ascending.
     pub scores: Vec<f64>,
-    /// The share of a new row that joins as negative, on every step.
+    /// `p₀` on every step.
     pub low: Vec<f64>,
-    /// The share of one that joins as positive.
+    /// `p₁` on every step.
     pub high: Vec<f64>,
 }
 
-/// A pool in front of others, and where those begin: a list whose tails are shared.
+/// A linked list of pools whose tails are shared: one pool and the index of the next link.
 #[derive(Clone, Copy)]
 struct Link {
     pool: Pool,
@@ -29,24 +29,24 @@ struct Link {
 }
 
 impl VennAbers {
-    /// What rows say about any other.
+    /// Fits the labels of weighted rows.
     pub(crate) fn fit(scores: &[f64], positive: &[bool], weights: &[f64]) -> VennAbers {
         let targets: Vec<f64> = positive.iter().map(|p| f64::from(u8::from(*p))).collect();
         let pools = by_score(scores, &targets, weights);
         let n = pools.len();
-        let (left, right) = (from_the_left(&pools), from_the_right(&pools));
+        let (left, right) = (pool_from_left(&pools), pool_from_right(&pools));
         let mut steps = VennAbers { scores: Vec::new(), low: Vec::new(), high: Vec::new() };
-        let mut push = |begins: f64, here: Option<Pool>, before: usize, after: usize| {
+        let mut push = |start: f64, tied: Option<Pool>, before: usize, after: usize| {
             let [low, high] = [0.0, 1.0].map(|target| {
-                let new = Pool { score: begins, weight: 1.0, sum: target };
-                let new = here.map_or(new, |here| here.with(&new));
-                joined(new, &left, before, &right, after)
+                let new = Pool { score: start, weight: 1.0, sum: target };
+                let new = tied.map_or(new, |tied| tied.with(&new));
+                pooled_mean(new, &left, before, &right, after)
             });
             if steps.low.last() == Some(&low) && steps.high.last() == Some(&high) {
                 return;
             }
             if !steps.low.is_empty() {
-                steps.scores.push(begins);
+                steps.scores.push(start);
             }
             steps.low.push(low);
             steps.high.push(high);
@@ -54,7 +54,7 @@ impl VennAbers {
         push(f64::NEG_INFINITY, None, 0, 0);
         for (k, pool) in pools.iter().enumerate() {
             push(pool.score, Some(*pool), k, k + 1);
-            // Above this score and below the next; where there is no number between, nobody comes by.
+            // The open interval between this score and the next, unless no number lies in it.
             let above = pool.score.next_up();
             if k + 1 == n || above < pools[k + 1].score {
                 push(above, None, k + 1, k + 1);
@@ -63,35 +63,35 @@ impl VennAbers {
         steps
     }
 
-    /// The two shares at a score.
+    /// `p₀` and `p₁` at a score.
     pub fn interval(&self, score: f64) -> (f64, f64) {
         let step = self.scores.partition_point(|s| *s <= score);
         (self.low[step], self.high[step])
     }
 
-    /// The number between them.
+    /// The point prediction at a score.
     pub fn at(&self, score: f64) -> f64 {
         let (low, high) = self.interval(score);
         high / (1.0 - low + high)
     }
 
-    /// Whether both functions rise.
-    pub(crate) fn fits(&self) -> bool {
-        let shares = |v: &[f64]| {
+    /// Whether both are nondecreasing functions with values between zero and one.
+    pub(crate) fn is_valid(&self) -> bool {
+        let monotone = |v: &[f64]| {
             v.len() == self.scores.len() + 1
                 && v.iter().all(|p| (0.0..=1.0).contains(p))
                 && v.is_sorted_by(|a, b| *a <= *b + 1e-9)
         };
-        shares(&self.low)
-            && shares(&self.high)
+        monotone(&self.low)
+            && monotone(&self.high)
             && self.low.iter().zip(&self.high).all(|(low, high)| low <= high)
             && self.scores.iter().all(|s| s.is_finite())
             && self.scores.is_sorted_by(|a, b| a < b)
     }
 }
 
-/// For every number of rows from the left, the last of their pools and where the one before it ends.
-fn from_the_left(pools: &[Pool]) -> Vec<Link> {
+/// For every prefix of the rows, its last isotonic pool and the end of the pool before it.
+fn pool_from_left(pools: &[Pool]) -> Vec<Link> {
     let none = Link { pool: Pool { score: 0.0, weight: 0.0, sum: 0.0 }, next: 0 };
     let mut links = vec![none];
     for (k, pool) in pools.iter().enumerate() {
@@ -105,8 +105,8 @@ fn from_the_left(pools: &[Pool]) -> Vec<Link> {
     links
 }
 
-/// For every row, the first pool of those from there on and where the next one begins.
-fn from_the_right(pools: &[Pool]) -> Vec<Link> {
+/// For every suffix of the rows, its first isotonic pool and the start of the pool after it.
+fn pool_from_right(pools: &[Pool]) -> Vec<Link> {
     let n = pools.len();
     let none = Link { pool: Pool { score: 0.0, weight: 0.0, sum: 0.0 }, next: n };
     let mut links = vec![none; n + 1];
@@ -121,8 +121,14 @@ fn from_the_right(pools: &[Pool]) -> Vec<Link> {
     links
 }
 
-/// The mean of the pool that a new one ends in, between `before` rows and those from `after` on.
-fn joined(new: Pool, left: &[Link], mut before: usize, right: &[Link], mut after: usize) -> f64 {
+/// The mean of the pool that contains a new row between the first `before` rows and those from `after` on.
+fn pooled_mean(
+    new: Pool,
+    left: &[Link],
+    mut before: usize,
+    right: &[Link],
+    mut after: usize,
+) -> f64 {
     let n = right.len() - 1;
     let mut pool = new;
     loop {
@@ -144,7 +150,7 @@ mod tests {
     use crate::calibrate::isotonic::Isotonic;
     use mercer_num::random::Random;
 
-    /// Two isotonic fits with the new row among the others.
+    /// Two isotonic regressions with the new row included.
     fn by_definition(scores: &[f64], positive: &[bool], weights: &[f64], score: f64) -> (f64, f64) {
         let with = |target: f64| {
             let scores: Vec<f64> = scores.iter().copied().chain([score]).collect();
@@ -156,11 +162,11 @@ mod tests {
     }
 
     #[test]
-    fn steps_are_two_isotonic_fits_for_every_new_row() {
+    fn the_interval_equals_two_isotonic_regressions() {
         let mut random = Random::new(8);
         for round in 0..40 {
             let n = 1 + random.below(40);
-            // Few different scores, so that there are ties.
+            // Few distinct scores, so that there are ties.
             let scores: Vec<f64> = (0..n).map(|_| random.below(25) as f64 / 4.0).collect();
             let positive: Vec<bool> =
                 scores.iter().map(|s| random.uniform() < 0.1 + 0.12 * s).collect();
@@ -169,7 +175,7 @@ mod tests {
 
             let found = VennAbers::fit(&scores, &positive, &weights);
 
-            assert!(found.fits());
+            assert!(found.is_valid());
             for k in -3..60 {
                 let score = f64::from(k) / 8.0;
                 let (low, high) = found.interval(score);
@@ -183,8 +189,8 @@ mod tests {
 
     #[test]
     fn one_row_by_hand() {
-        // A positive row at zero. Right of it a negative newcomer pools with it to ½ and a positive one has 1:
-        // 1 / (1 − ½ + 1) = ⅔. Left of it a negative one has 0 and a positive one 1: ½.
+        // One positive row at zero. A new row to its right pools with it to ½ as negative and has 1 as positive:
+        // 1 / (1 − ½ + 1) = ⅔. A new row to its left has 0 as negative and 1 as positive: ½.
         let found = VennAbers::fit(&[0.0], &[true], &[1.0]);
 
         assert_eq!((found.interval(1.0), found.interval(-1.0)), ((0.5, 1.0), (0.0, 1.0)));

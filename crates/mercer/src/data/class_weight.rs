@@ -1,4 +1,4 @@
-//! How much a class counts.
+//! Class weights: the weight of each class in the loss.
 
 use super::Classes;
 use crate::choice;
@@ -8,20 +8,20 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 choice! {
-    /// A rule for the weights of classes.
+    /// A rule that computes the class weights from the class frequencies.
     pub enum ClassWeightRule {
-        /// Every class weighs the same in all: its rows count `rows / (classes · rows of the class)`.
+        /// Inversely proportional to class frequencies: `n_rows / (n_classes · n_rows of the class)`.
         Balanced = "balanced",
     }
 }
 
-/// How much the rows of each class count.
+/// The weight of each class in the loss.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ClassWeight {
-    /// By a rule.
+    /// Computed by a rule.
     Rule(ClassWeightRule),
-    /// By the class's name; others count once.
+    /// Given by class name; classes that are not named have weight one.
     ByClass(BTreeMap<String, f64>),
 }
 
@@ -39,10 +39,10 @@ impl ParamValue for Option<ClassWeight> {
 }
 
 impl ClassWeight {
-    /// The factor of each class, from the weight of its rows.
+    /// The weight of each class; `rows` has the total sample weight of each.
     ///
     /// # Errors
-    /// [`Error::UnknownClass`] if a name is no class.
+    /// [`Error::UnknownClass`] if a name is not one of the classes.
     pub(crate) fn factors(
         weight: Option<&ClassWeight>,
         classes: &Classes,

@@ -8,8 +8,8 @@
 
 use super::loss::hinge::{LossPower, MarginLoss, Penalties, Targets};
 use super::loss::leave_one_out::leave_one_out;
-use crate::calibrate::coupling::{About, log_distribution};
-use crate::calibrate::map::{maps_fit, not_calibrated};
+use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
+use crate::calibrate::map::{maps_are_valid, not_calibrated};
 use crate::calibrate::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
 use crate::data::design_matrix::DesignMatrix;
@@ -329,7 +329,7 @@ impl LinearSvc {
             let positive: Vec<bool> = places.iter().map(|p| *p == own).collect();
             match mirrored {
                 true => {
-                    CalibrationMap::fit_mirrored(self.calibration, &said[k], &positive, &weights)
+                    CalibrationMap::fit_negated(self.calibration, &said[k], &positive, &weights)
                 }
                 false => CalibrationMap::fit(self.calibration, &said[k], &positive, &weights),
             }
@@ -337,7 +337,7 @@ impl LinearSvc {
         if n_classes == 2 {
             return vec![map(1)];
         }
-        let mut maps = vec![CalibrationMap::unasked(); n_classes];
+        let mut maps = vec![CalibrationMap::placeholder(); n_classes];
         present.iter().enumerate().for_each(|(place, code)| maps[*code as usize] = map(place));
         maps
     }
@@ -441,7 +441,7 @@ impl LinearSvcModel {
             true => vec![true; 2],
             false => self.intercepts.iter().map(|b| b.is_finite()).collect(),
         };
-        log_distribution(decisions, maps, if two { About::Second } else { About::Each }, &shown)
+        log_class_probabilities(decisions, maps, if two { DecisionLayout::Binary } else { DecisionLayout::OneVsRest }, &shown)
     }
 }
 
@@ -456,7 +456,7 @@ impl Check for LinearSvcModel {
             && self.coefficients.iter().all(|w| w.is_finite())
             && self.intercepts.iter().all(|b| *b < f64::INFINITY)
             && self.intercepts.iter().any(|b| b.is_finite())
-            && maps_fit(self.calibration.as_deref(), m);
+            && maps_are_valid(self.calibration.as_deref(), m);
         if fits { Ok(()) } else { Err(Error::File("hyperplanes that no fit could give".into())) }
     }
 }

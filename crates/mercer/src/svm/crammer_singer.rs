@@ -127,7 +127,7 @@ impl Svc {
             .zip(&said)
             .map(|(range, said)| {
                 if range.is_empty() {
-                    return CalibrationMap::unasked();
+                    return CalibrationMap::placeholder();
                 }
                 let positive: Vec<bool> = (0..said.len()).map(|k| range.contains(&k)).collect();
                 CalibrationMap::fit(self.calibration, said, &positive, &ground.weights)

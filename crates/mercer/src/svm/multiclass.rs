@@ -1,7 +1,7 @@
 //! Many classes from machines that tell two apart: one against one, or one against the rest.
 
 use super::dual_problem::{AT_ONCE, DualProblem, Solved};
-pub(super) use crate::calibrate::coupling::{pair_at, pairs};
+pub(super) use crate::calibrate::coupling::{pair_index, pairs};
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::choice;
 use crate::kernel::{KernelExpansion, Segment};
@@ -166,7 +166,7 @@ pub(super) fn certificate(
 pub(super) fn decision_between(n: usize, first: usize, second: usize) -> (usize, f64) {
     // Of two classes it is above zero for the second, of more for the first of a pair.
     let earlier = if first < second { 1.0 } else { -1.0 };
-    (pair_at(n, first.min(second), first.max(second)), if n == 2 { -earlier } else { earlier })
+    (pair_index(n, first.min(second), first.max(second)), if n == 2 { -earlier } else { earlier })
 }
 
 /// Where the rows of each class are, rows being sorted by class.
@@ -197,7 +197,7 @@ pub(super) fn join_pairs(
         })
         .collect();
     for ((a, b), (_, level)) in shown_pairs(ranges).zip(answers) {
-        intercepts[pair_at(n, a, b)] = sign * level;
+        intercepts[pair_index(n, a, b)] = sign * level;
     }
     let table = pair_table(ground, ranges, tasks, |k| &answers[k].0) * sign;
     let places: Vec<u32> = (0..ground.indices.len() as u32)
@@ -243,12 +243,12 @@ pub(super) fn pair_maps(
     said: &[Vec<f64>],
 ) -> Vec<CalibrationMap> {
     let n = ranges.len();
-    let mut maps = vec![CalibrationMap::unasked(); n * (n - 1) / 2];
+    let mut maps = vec![CalibrationMap::placeholder(); n * (n - 1) / 2];
     for ((a, b), (task, said)) in shown_pairs(ranges).zip(tasks.iter().zip(said)) {
         let (positive, weights) = (task.positive(), task.weights(ground));
         // Of two classes the decision is about the second, the problem about the first.
-        maps[pair_at(n, a, b)] = match n {
-            2 => CalibrationMap::fit_mirrored(kind, said, &positive, &weights),
+        maps[pair_index(n, a, b)] = match n {
+            2 => CalibrationMap::fit_negated(kind, said, &positive, &weights),
             _ => CalibrationMap::fit(kind, said, &positive, &weights),
         };
     }
@@ -266,7 +266,7 @@ pub(super) fn pair_segments(n_support: &[u32]) -> Vec<Segment> {
             let vectors = first..first + *count as usize;
             first = vectors.end;
             let others = (0..n).filter(|o| *o != c);
-            Segment { vectors, to: others.map(|o| pair_at(n, c.min(o), c.max(o))).collect() }
+            Segment { vectors, to: others.map(|o| pair_index(n, c.min(o), c.max(o))).collect() }
         })
         .collect()
 }
@@ -306,7 +306,7 @@ mod tests {
     fn pairs_are_counted_in_order() {
         for n in 2..7 {
             for (k, (a, b)) in pairs(n).enumerate() {
-                assert_eq!(pair_at(n, a, b), k);
+                assert_eq!(pair_index(n, a, b), k);
             }
         }
     }

@@ -11,8 +11,8 @@ use super::multiclass::{
 };
 use super::plan::{Problems, plan};
 use super::svc::check_shown;
-use crate::calibrate::coupling::{About, log_distribution};
-use crate::calibrate::map::{Calibration, CalibrationMap, maps_fit, not_calibrated};
+use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
+use crate::calibrate::map::{Calibration, CalibrationMap, maps_are_valid, not_calibrated};
 use crate::data::ClassWeight;
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{Gamma, GammaRule, Kernel};
@@ -229,9 +229,9 @@ impl NuSvcModel {
     }
 
     fn log_proba_of(&self, decisions: &Matrix, maps: &[CalibrationMap]) -> Matrix {
-        let about = if self.classes.len() == 2 { About::Second } else { About::Pairs };
+        let about = if self.classes.len() == 2 { DecisionLayout::Binary } else { DecisionLayout::OneVsOne };
         let shown: Vec<bool> = self.n_support.iter().map(|n| *n > 0).collect();
-        log_distribution(decisions, maps, about, &shown)
+        log_class_probabilities(decisions, maps, about, &shown)
     }
 }
 
@@ -301,7 +301,7 @@ impl Check for NuSvcModel {
             && self.expansion.coefficients.nrows() == n - 1
             && self.expansion.intercepts.len() == n * (n - 1) / 2
             && self.class_weights.len() == n
-            && maps_fit(self.calibration.as_deref(), self.expansion.intercepts.len());
+            && maps_are_valid(self.calibration.as_deref(), self.expansion.intercepts.len());
         if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
     }
 }

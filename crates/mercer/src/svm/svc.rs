@@ -219,8 +219,8 @@ impl Svc {
                 CalibrationMap::fit(self.calibration, scores, &task.positive(), &weights)
             });
             let of = |range: &Range<usize>| match range.is_empty() {
-                true => CalibrationMap::unasked(),
-                false => maps.next().unwrap_or_else(CalibrationMap::unasked),
+                true => CalibrationMap::placeholder(),
+                false => maps.next().unwrap_or_else(CalibrationMap::placeholder),
             };
             ranges.iter().map(of).collect()
         });

@@ -3,8 +3,8 @@
 use super::multiclass::{
     DecisionShape, Multiclass, Task, decision_between, pair_segments, scores, shown_pairs, votes,
 };
-use crate::calibrate::coupling::{About, log_distribution};
-use crate::calibrate::map::{CalibrationMap, maps_fit, not_calibrated};
+use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
+use crate::calibrate::map::{CalibrationMap, maps_are_valid, not_calibrated};
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::{KernelExpansion, Segment};
 use crate::model::argmax_rows;
@@ -83,12 +83,12 @@ impl SvcModel {
 
     fn log_proba_of(&self, decisions: &Matrix, maps: &[CalibrationMap]) -> Matrix {
         let about = match self.multiclass {
-            _ if self.classes.len() == 2 => About::Second,
-            Multiclass::OneVsOne => About::Pairs,
-            Multiclass::OneVsRest | Multiclass::CrammerSinger => About::Each,
+            _ if self.classes.len() == 2 => DecisionLayout::Binary,
+            Multiclass::OneVsOne => DecisionLayout::OneVsOne,
+            Multiclass::OneVsRest | Multiclass::CrammerSinger => DecisionLayout::OneVsRest,
         };
         let shown: Vec<bool> = self.n_support.iter().map(|n| *n > 0).collect();
-        log_distribution(decisions, maps, about, &shown)
+        log_class_probabilities(decisions, maps, about, &shown)
     }
 
     /// Begins the problems where this model ended, shrunk into their bounds.
@@ -209,7 +209,7 @@ impl Check for SvcModel {
             && self.class_weights.len() == n
             && self.class_weights.iter().all(|w| w.is_finite() && *w >= 0.0)
             && (self.slacks.is_empty() || self.slacks.dim() == self.expansion.coefficients.dim())
-            && maps_fit(self.calibration.as_deref(), decisions);
+            && maps_are_valid(self.calibration.as_deref(), decisions);
         if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
     }
 }
