@@ -124,7 +124,7 @@ pub fn unfit(error: mercer_io::Error, source: &Source, model: &Trained) -> Failu
     if matches!(error, mercer_io::Error::MissingColumn { .. }) && reads_one_text(model) {
         return Failure::Data(format!("{error}; where every line is a text, say `--format lines`"));
     }
-    placed(error, source, || model.features.cell_names())
+    placed(error, source, || model.features.encoded_names())
 }
 
 /// Whether a text is all that the model reads.

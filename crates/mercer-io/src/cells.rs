@@ -121,11 +121,11 @@ impl Cells {
 
     fn into_values(self, field: &Field, file: &str) -> Result<Values> {
         Ok(match self {
-            Cells::Numbers(v) => Values::Numbers(v),
+            Cells::Numbers(v) => Values::Numeric(v),
             Cells::CategoryCounts(codes) => {
-                Values::Categories { codes, levels: Arc::clone(&field.levels) }
+                Values::Categorical { codes, levels: Arc::clone(&field.levels) }
             }
-            Cells::Booleans(v) => Values::Booleans(v),
+            Cells::Booleans(v) => Values::Boolean(v),
             Cells::Text(v) => Values::Text(v),
             Cells::Sparse(v) => Values::Sparse(v.into_matrix(field.width, file)?),
         })

@@ -58,7 +58,7 @@ impl<'a> Decoder<'a> {
 impl PlannedField {
     fn new(field: Field) -> PlannedField {
         let levels = Arc::clone(&field.levels);
-        let words = levels.words().iter().enumerate();
+        let words = levels.names().iter().enumerate();
         let codes = match field.kind {
             Kind::Categorical => words.map(|(i, w)| (w.as_bytes().into(), i as u32)).collect(),
             _ => HashMap::default(),

@@ -1,6 +1,6 @@
 //! Arrays on their way in, borrowed, and on their way out, handed over.
 
-use mercer::data::{Classes, Dataset, Described, Label};
+use mercer::data::{Classes, ColumnDescription, Dataset, Label};
 use mercer::model::Tree;
 use mercer::model::tree::Numbers;
 use mercer_num::{Rows, SparseView};
@@ -124,8 +124,8 @@ impl<'py> Compressed<'py> {
 
 /// What is to be learned: codes of classes, numbers, or nothing.
 pub enum Target<'py> {
-    CategoryCounts(PyReadonlyArray1<'py, u32>),
-    Numbers(PyReadonlyArray1<'py, f64>),
+    Classes(PyReadonlyArray1<'py, u32>),
+    Regression(PyReadonlyArray1<'py, f64>),
     Nothing,
 }
 
@@ -137,9 +137,9 @@ impl<'py> FromPyObject<'_, 'py> for Target<'py> {
             return Ok(Target::Nothing);
         }
         if let Ok(y) = y.extract::<PyReadonlyArray1<'py, f64>>() {
-            return Ok(Target::Numbers(y));
+            return Ok(Target::Regression(y));
         }
-        Ok(Target::CategoryCounts(y.extract()?))
+        Ok(Target::Classes(y.extract()?))
     }
 }
 
@@ -150,21 +150,21 @@ pub struct Batch<'py> {
     pub classes: Classes,
     pub weights: Option<PyReadonlyArray1<'py, f64>>,
     /// What the columns hold; empty where the estimator does not ask.
-    pub columns: Arc<[Described]>,
+    pub columns: Arc<[ColumnDescription]>,
 }
 
 impl Batch<'_> {
     pub fn dataset(&self) -> PyResult<Dataset<'_>> {
         let mut data = match &self.target {
-            Target::CategoryCounts(codes) => {
+            Target::Classes(codes) => {
                 Dataset::classes(self.x.rows()?, codes.as_slice()?, &self.classes)
             }
-            Target::Numbers(y) => Dataset::numbers(self.x.rows()?, y.as_slice()?),
+            Target::Regression(y) => Dataset::regression(self.x.rows()?, y.as_slice()?),
             Target::Nothing => Ok(Dataset::unlabeled(self.x.rows()?)),
         }
         .map_err(crate::error::raised)?;
         if !self.columns.is_empty() {
-            data = data.described(&self.columns).map_err(crate::error::raised)?;
+            data = data.with_descriptions(&self.columns).map_err(crate::error::raised)?;
         }
         match &self.weights {
             Some(weights) => data.weighted(weights.as_slice()?).map_err(crate::error::raised),

@@ -23,11 +23,11 @@ enum Cells<'py> {
 pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
     let named = |Column(name, kind, cells): Column<'_>| {
         let values = match (kind.as_str(), cells) {
-            ("numeric", Cells::Numbers(x)) => Values::Numbers(x.as_array().to_vec()),
+            ("numeric", Cells::Numbers(x)) => Values::Numeric(x.as_array().to_vec()),
             ("categorical", Cells::CategoryEncoding(words)) => categories(words),
             ("text", Cells::CategoryEncoding(words)) => Values::Text(words),
             ("boolean", Cells::CategoryEncoding(words)) => {
-                Values::Booleans(words.iter().map(|w| w.as_ref().map(|w| w == "true")).collect())
+                Values::Boolean(words.iter().map(|w| w.as_ref().map(|w| w == "true")).collect())
             }
             _ => {
                 let why = format!("column {name:?} does not hold what it should: {kind}");
@@ -48,13 +48,13 @@ fn categories(words: Vec<Option<String>>) -> Values {
         None => MISSING,
     };
     let codes = words.iter().map(code).collect();
-    Values::Categories { codes, levels: Arc::new(levels) }
+    Values::Categorical { codes, levels: Arc::new(levels) }
 }
 
 /// What the columns of a table are.
 pub fn schema(table: &Table) -> Schema {
     let field = |column: &Named| match &column.values {
-        Values::Categories { levels, .. } => Field::categorical(&*column.name, Arc::clone(levels)),
+        Values::Categorical { levels, .. } => Field::categorical(&*column.name, Arc::clone(levels)),
         values => Field::new(&*column.name, values.kind()),
     };
     Schema { fields: table.columns().iter().map(field).collect() }

@@ -12,7 +12,7 @@ use mercer::catalog::{Capability, Estimator};
 use mercer::data::{Classes, Kind, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
-use mercer::train::{Goal, Trained, Training, train};
+use mercer::train::{Task, Trained, Training, train};
 use mercer_io::{Profile, Source};
 use serde::Serialize;
 use std::ops::ControlFlow;
@@ -118,12 +118,16 @@ fn learn(
     let features = columns.plan(profile, Some(target), (card, recipe.words), session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
-    let (features, looked) = features.look_and_keep(&recipe, source, &monitor)?;
+    let (features, looked) = features.fit_and_cache_counts(&recipe, source, &monitor)?;
     let planned = features.clone();
     let training = Training {
         estimator,
         features,
-        goal: if card.can(Capability::Regressor) { Goal::Numbers } else { Goal::Classes(classes) },
+        task: if card.can(Capability::Regressor) {
+            Task::Regression
+        } else {
+            Task::Classification(classes)
+        },
         n_rows: Some(profile.n_rows),
         n_folds: args.folds.into(),
         seed: args.seed,
@@ -165,7 +169,7 @@ fn points(
     let mut gather = |table: &Table| -> mercer::Result<()> {
         let codes = features.encode(table, Some(classes))?.codes;
         let numbers = |name: &&str| match &table.column(name)?.values {
-            Values::Numbers(numbers) => Some(numbers.as_slice()),
+            Values::Numeric(numbers) => Some(numbers.as_slice()),
             _ => None,
         };
         let columns: Vec<&[f64]> = names.iter().filter_map(numbers).collect();
@@ -177,7 +181,7 @@ fn points(
         }
         Ok(())
     };
-    source.stream(&features.reading(Some(classes)), chunk, &mut |tables| {
+    source.stream(&features.input_schema(Some(classes)), chunk, &mut |tables| {
         tables.iter().try_for_each(&mut gather)?;
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;

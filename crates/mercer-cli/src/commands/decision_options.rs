@@ -132,11 +132,11 @@ fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs
     }
     let mut matrix = Matrix::from_elem((k, k), f64::NAN);
     for i in 0..k {
-        let truth = truths.values.word(i).unwrap_or_default();
+        let truth = truths.values.cell(i).unwrap_or_default();
         let c = code(&truth, classes, &format!("{name}, row {}", i + 1))?;
         for answer in answers {
             let a = code(&answer.name, classes, &format!("{name}, column `{}`", answer.name))?;
-            let cost = answer.values.word(i).and_then(|word| number(&word).ok());
+            let cost = answer.values.cell(i).and_then(|word| number(&word).ok());
             matrix[[c, a]] = cost.ok_or_else(|| {
                 refuse(format!("row {}, column `{}`: not a number", i + 1, answer.name))
             })?;

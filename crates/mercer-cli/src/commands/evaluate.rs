@@ -37,7 +37,7 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let mut n_unseen = 0;
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut seen = 0;
-    source.stream(&features.reading(Some(&classes)), chunk, &mut |tables| {
+    source.stream(&features.input_schema(Some(&classes)), chunk, &mut |tables| {
         let judged = parallel::map(tables.len(), |k| {
             let rows = features.encode(&tables[k], Some(&classes))?;
             let able = model.fitted.model.as_model();
@@ -102,9 +102,9 @@ fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
     let mut evaluation = RegressionEvaluation::default();
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut seen = 0;
-    let done = source.stream(&features.reading_numbers(), chunk, &mut |tables| {
+    let done = source.stream(&features.regression_schema(), chunk, &mut |tables| {
         let judged = parallel::map(tables.len(), |k| {
-            let rows = features.encode_numbers(&tables[k])?;
+            let rows = features.encode_regression(&tables[k])?;
             let predicted = regressor.predict(&rows.rows())?;
             Ok((rows.numbers, predicted))
         })
@@ -113,7 +113,7 @@ fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    done.map_err(|e| input::placed(e, &source, || features.cell_names()))?;
+    done.map_err(|e| input::placed(e, &source, || features.encoded_names()))?;
     session.check_interrupt()?;
     let report = evaluation.report();
     if session.json {

@@ -25,7 +25,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     if !by_columns && able.support_vectors().is_none() {
         return Err(model.estimator.unable("explain a prediction step by step").into());
     }
-    let map = model.features.map.as_ref().filter(|map| by_columns && !map.can_be_told());
+    let map = model.features.map.as_ref().filter(|map| by_columns && !map.is_interpretable());
     if let Some(map) = map {
         return Err(Failure::Usage(format!(
             "the model sees its columns through a map ({}), and no column of the map says anything by \
@@ -37,7 +37,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
     let wanted = args.row as usize - 1;
     let (mut found, mut seen) = (None, 0);
-    source.stream(&model.features.reading(None), STEP, &mut |tables| {
+    source.stream(&model.features.input_schema(None), STEP, &mut |tables| {
         for table in tables {
             if wanted < seen + table.n_rows() {
                 let rows = model.features.encode(&table, None)?;

@@ -5,7 +5,7 @@ use crate::failure::{Failure, Result};
 use crate::input;
 use crate::session::Session;
 use mercer::data::Classes;
-use mercer::train::{Goal, Training, train};
+use mercer::train::{Task, Training, train};
 use serde_json::json;
 
 pub fn run(args: Forget, session: &Session) -> Result<()> {
@@ -17,7 +17,7 @@ pub fn run(args: Forget, session: &Session) -> Result<()> {
     let training = Training {
         estimator: model.estimator.clone(),
         features: model.features.clone(),
-        goal: if numbers { Goal::Numbers } else { Goal::Classes(&classes) },
+        task: if numbers { Task::Regression } else { Task::Classification(&classes) },
         n_rows: None,
         n_folds: 0,
         seed: 0,

@@ -76,12 +76,12 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     let mut rows = table(&["column", "kind", "becomes"]);
     for (field, step) in model.features.schema.fields.iter().zip(&model.features.steps) {
         let becomes = match step {
-            Step::Number(step) => step.names(&field.name).join(", "),
-            Step::OneHot => format!("one indicator each for {}", field.levels.words().join(", ")),
+            Step::Numeric(step) => step.names(&field.name).join(", "),
+            Step::OneHot => format!("one indicator each for {}", field.levels.names().join(", ")),
             Step::Code if field.kind == Kind::Boolean => "true or false".to_owned(),
             Step::Code => format!("one of {} words", field.levels.len()),
             Step::Text(step) => step.description(),
-            Step::Bundle => format!("{} numbers", field.width),
+            Step::Sparse => format!("{} numbers", field.width),
         };
         let curve = origins.iter().position(|k| model.features.schema.fields[*k] == *field);
         let becomes = match curve.and_then(|feature| curves.get(feature)) {
@@ -156,7 +156,7 @@ fn keeps_rows(model: &Trained) -> bool {
 
 /// Whether features say something by themselves.
 fn tells(model: &Trained) -> bool {
-    model.features.map.as_ref().is_none_or(|map| map.can_be_told())
+    model.features.map.as_ref().is_none_or(|map| map.is_interpretable())
 }
 
 /// What the likelihood of each feature is, where the model has one a feature.

@@ -77,7 +77,7 @@ pub fn run(args: Kernel, session: &Session) -> Result<()> {
     let data = Dataset::unlabeled(rows.rows());
     let function = kernel.with(Some(gamma), args.coef0, args.degree, &data);
     let report = check_kernel(function, &rows.rows())
-        .map_err(|e| input::placed(e.into(), &source, || features.cell_names()))?;
+        .map_err(|e| input::placed(e.into(), &source, || features.encoded_names()))?;
     if session.json {
         return session.print_json(&report);
     }
@@ -118,11 +118,11 @@ fn read(args: &Check, source: &Source, session: &Session) -> Result<(Features, E
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
     let (features, _) = Features::plan(&schema, None, recipe.words)?;
     let bar = session.bar("reading");
-    let features = features.look(&recipe, source, &session.monitor(&bar))?;
+    let features = features.fit(&recipe, source, &session.monitor(&bar))?;
     bar.finish_and_clear();
     let (mut parts, mut seen) = (Vec::new(), 0);
     source
-        .stream(&features.reading(None), args.rows.max(1), &mut |tables| {
+        .stream(&features.input_schema(None), args.rows.max(1), &mut |tables| {
             for mut table in tables {
                 let room = args.rows - seen;
                 let table = if table.n_rows() > room { table.take_front(room) } else { table };
@@ -134,7 +134,7 @@ fn read(args: &Check, source: &Source, session: &Session) -> Result<(Features, E
             }
             Ok(ControlFlow::Continue(()))
         })
-        .map_err(|e| input::placed(e, source, || features.cell_names()))?;
+        .map_err(|e| input::placed(e, source, || features.encoded_names()))?;
     let rows = Encoded::join(parts).ok_or(mercer::Error::NoRows)?;
     Ok((features, rows))
 }

@@ -63,7 +63,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
     let (mut rows, mut n_unseen) = (0, 0);
     let mut risk = Risk::default();
     let mut broken = None;
-    let done = source.stream(&features.reading(None), chunk, &mut |tables| {
+    let done = source.stream(&features.input_schema(None), chunk, &mut |tables| {
         let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], rows + k * chunk))
             .map_err(|e| e.after_rows(rows))?;
         rows += tables.iter().map(Table::n_rows).sum::<usize>();
@@ -164,7 +164,7 @@ fn log_densities(
     session: &Session,
 ) -> Result<Vec<f64>> {
     let mut densities = Vec::new();
-    source.stream(&model.features.reading(None), chunk, &mut |tables| {
+    source.stream(&model.features.input_schema(None), chunk, &mut |tables| {
         let some = parallel::map(tables.len(), |k| {
             let rows = model.features.encode(&tables[k], None)?;
             match model.fitted.model.as_model().generative() {

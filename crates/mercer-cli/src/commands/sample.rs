@@ -83,7 +83,7 @@ impl<'a> Columns<'a> {
         for (field, step) in features.schema.fields.iter().zip(&features.steps) {
             match step {
                 Step::Text(_) => left_out.push(field.name.clone()),
-                Step::Bundle => names.extend(features.names()),
+                Step::Sparse => names.extend(features.names()),
                 _ => names.push(field.name.clone()),
             }
         }
@@ -97,7 +97,7 @@ impl<'a> Columns<'a> {
         let mut at = 0;
         for (field, step) in features.schema.fields.iter().zip(&features.steps) {
             match step {
-                Step::Number(step) => {
+                Step::Numeric(step) => {
                     let width = step.width();
                     out.push(number(step, &field.name, &row[at..at + width]));
                     at += width;
@@ -108,11 +108,11 @@ impl<'a> Columns<'a> {
                 }
                 Step::OneHot => {
                     let cells = &row[at..at + field.levels.len()];
-                    let word = field.levels.word(largest(cells) as u32);
+                    let word = field.levels.name(largest(cells) as u32);
                     out.push(word.map_or(Value::Null, Value::from));
                     at += cells.len();
                 }
-                Step::Bundle => out.extend(row.iter().map(|x| json!(x))),
+                Step::Sparse => out.extend(row.iter().map(|x| json!(x))),
                 Step::Text(_) => {}
             }
         }

@@ -10,9 +10,9 @@ use mercer::catalog::{Capability, Card, Estimator, Input};
 use mercer::data::{Classes, Kind, Label};
 use mercer::data::{Field, Schema};
 use mercer::preprocess::{
-    CachedCounts, CategoryEncoding, DroppedColumns, Features, Reads, Recipe, TextRecipe,
+    CachedCounts, CategoryEncoding, DropReason, Features, Reads, Recipe, TextRecipe,
 };
-use mercer::train::{Goal, Outcome, Trained, Training, Unlabeled, train, train_semi_supervised};
+use mercer::train::{EmOptions, Outcome, Task, Trained, Training, train, train_semi_supervised};
 use mercer_io::{ColumnProfile, Format, Profile, Source};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -55,7 +55,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     }
     let (estimator, reason) = choose(&args, &profile, target, like.as_ref())?;
     let card = estimator.card();
-    if args.features.is_some() && !matches!(card.reads(), Reads::Numbers | Reads::NumbersAndTexts) {
+    if args.features.is_some() && !matches!(card.reads(), Reads::Numeric | Reads::NumericAndText) {
         return Err(Failure::Usage(format!(
             "--features: `{}` reads {}, and a map makes real numbers; choose an estimator for those, as \
              logistic, linear-svc, ridge or lda",
@@ -101,8 +101,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
         Some(like) => (like.features.clone(), CachedCounts::new(&source)),
         None => {
             let planned = features.clone();
-            let looked = features.look_and_keep(&recipe, &source, &monitor);
-            looked.map_err(|e| input::placed(e, &source, || planned.cell_names()))?
+            let looked = features.fit_and_cache_counts(&recipe, &source, &monitor);
+            looked.map_err(|e| input::placed(e, &source, || planned.encoded_names()))?
         }
     };
     if let Some(map) = &features.map {
@@ -111,7 +111,7 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     let training = Training {
         estimator,
         features,
-        goal: if numbers { Goal::Numbers } else { Goal::Classes(&classes) },
+        task: if numbers { Task::Regression } else { Task::Classification(&classes) },
         n_rows: Some(profile.n_rows),
         n_folds: args.folds.into(),
         seed: args.seed,
@@ -133,7 +133,8 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
     }
-    let mut outcome = outcome.map_err(|e| input::placed(e, &source, || features.cell_names()))?;
+    let mut outcome =
+        outcome.map_err(|e| input::placed(e, &source, || features.encoded_names()))?;
     outcome.trained.decision = args.deciding.rule(&outcome.trained, &classes, session)?;
     let paths = Paths { model: model_path(&args), page: page_path(&args) };
     finish(&args, session, &profile, &reason, outcome, paths)
@@ -141,11 +142,11 @@ pub fn run(mut args: Train, session: &Session) -> Result<()> {
 
 impl SemiSupervised {
     /// How rows without a class are learned from, if they are.
-    fn how(&self) -> Option<Unlabeled> {
-        (self.unlabeled || self.unlabeled_data.is_some()).then_some(Unlabeled {
+    fn how(&self) -> Option<EmOptions> {
+        (self.unlabeled || self.unlabeled_data.is_some()).then_some(EmOptions {
             weight: self.unlabeled_weight,
             tolerance: self.unlabeled_tolerance,
-            max_rounds: self.unlabeled_rounds,
+            max_iterations: self.unlabeled_rounds,
         })
     }
 }
@@ -261,7 +262,7 @@ pub(super) fn find_classes(
             target.name
         )));
     }
-    let classes = Classes::new(target.levels.words().iter().map(|w| Label::parse(w)).collect());
+    let classes = Classes::new(target.levels.names().iter().map(|w| Label::parse(w)).collect());
     if classes.len() == 1 {
         return Err(Failure::Data(format!(
             "{}: every row has the same class, `{}`; a classifier needs at least two",
@@ -396,7 +397,7 @@ pub(super) fn recipe_for(card: &Card, steps: &[String]) -> Result<Recipe> {
             card.id
         )));
     }
-    let mut recipe = if card.reads() == Reads::Categories { recipe.for_codes() } else { recipe };
+    let mut recipe = if card.reads() == Reads::Categorical { recipe.for_codes() } else { recipe };
     let usual = TextRecipe::default().selection;
     if BY_PAIRS.contains(&card.id) && recipe.text.hash.is_none() && recipe.text.selection == usual {
         recipe.text.selection.max_features = Some(MOST_WORDS_OF_PAIRS);
@@ -461,7 +462,7 @@ impl Columns<'_> {
         let mut reads = card.0.reads();
         let asked = |name: &str| self.texts.iter().any(|text| text == name);
         if card.0.accepts(Input::TextOnRequest) && schema.fields.iter().any(|f| asked(&f.name)) {
-            reads = Reads::NumbersAndTexts;
+            reads = Reads::NumericAndText;
             let used = |f: &Field| {
                 f.kind != Kind::Text || asked(&f.name) || Some(f.name.as_str()) == target
             };
@@ -487,13 +488,13 @@ fn planned(
     let (features, left_out) = Features::plan_for(schema, target, words, reads)?;
     let unasked = card.accepts(Input::TextOnRequest);
     for (why, words) in [
-        (DroppedColumns::Empty, "they have no values".to_owned()),
+        (DropReason::Empty, "they have no values".to_owned()),
         (
-            DroppedColumns::Text,
+            DropReason::Text,
             if unasked { UNASKED } else { "they hold text, which needs a text model" }.to_owned(),
         ),
         (
-            DroppedColumns::CategoryEncoding,
+            DropReason::Categorical,
             format!(
                 "they hold words, and {} learns from numbers; `--prepare words=indicators` uses \
                  them all the same",

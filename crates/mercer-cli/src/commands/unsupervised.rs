@@ -11,7 +11,7 @@ use crate::report::{Paths, terminal};
 use crate::session::Session;
 use mercer::catalog::{Capability, Estimator};
 use mercer::preprocess::Recipe;
-use mercer::train::{Goal, Trained, Training, train};
+use mercer::train::{Task, Trained, Training, train};
 use mercer_io::{Format, Profile, Source};
 use mercer_num::Rows;
 use serde_json::{Map, Value, json};
@@ -79,15 +79,15 @@ pub(super) fn train_alone(
             let card = (estimator.card(), recipe.words);
             let features = columns.plan(profile, None, card, session)?;
             let planned = features.clone();
-            let looked = features.look(&recipe, source, &monitor);
-            looked.map_err(|e| input::placed(e, source, || planned.cell_names()))?
+            let looked = features.fit(&recipe, source, &monitor);
+            looked.map_err(|e| input::placed(e, source, || planned.encoded_names()))?
         }
     };
     let judged = estimator.card().can(Capability::OutlierDetector);
     let training = Training {
         estimator,
         features,
-        goal: Goal::Alone,
+        task: Task::Unsupervised,
         n_rows: Some(profile.n_rows),
         // Only of strangers is there a truth to judge by: rows like the others are none.
         n_folds: if judged { args.folds.into() } else { 0 },
@@ -99,7 +99,7 @@ pub(super) fn train_alone(
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
     }
-    let outcome = outcome.map_err(|e| input::placed(e, source, || features.cell_names()))?;
+    let outcome = outcome.map_err(|e| input::placed(e, source, || features.encoded_names()))?;
     let paths = Paths { model: model_path(args), page: page_path(args) };
     finish(args, session, profile, &reason, outcome, paths)
 }

@@ -94,11 +94,11 @@ pub fn curves(model: &Trained, columns: &[String]) -> Result<Scene> {
         )));
     }
     let portrait = portrait(model)?;
-    let measures = model.features.described();
+    let measures = model.features.descriptions();
     let mut panels = Vec::new();
     for j in chosen {
         let codes = match measures.get(j).map(|d| d.measure) {
-            Some(Measure::Category(n)) if n <= MOST_BARS => Some(n),
+            Some(Measure::Categorical(n)) if n <= MOST_BARS => Some(n),
             _ => None,
         };
         let factored = model.fitted.model.as_model().factorized_likelihood();
@@ -135,9 +135,9 @@ pub fn curves(model: &Trained, columns: &[String]) -> Result<Scene> {
 
 /// A row in which nothing is known: a word that does not occur is not missing, it occurs zero times.
 fn missing(model: &Trained) -> Vec<f64> {
-    let is_word = |m: &Measure| matches!(m, Measure::Word(_));
+    let is_word = |m: &Measure| matches!(m, Measure::TermCount(_));
     let gaps = model.estimator.card().accepts(Input::MissingValues);
-    let columns = model.features.described();
+    let columns = model.features.descriptions();
     columns.iter().map(|c| if is_word(&c.measure) || !gaps { 0.0 } else { f64::NAN }).collect()
 }
 

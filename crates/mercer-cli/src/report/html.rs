@@ -2,7 +2,7 @@
 
 use super::{TrainReport, plot};
 use crate::failure::{Failure, Result};
-use mercer::data::{Described, Measure};
+use mercer::data::{ColumnDescription, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::explain::{Explanation, ScoreExplanation, short};
 use mercer::text::TextSpan;
@@ -165,7 +165,7 @@ fn figures(judged: &RegressionReport) -> minijinja::Value {
 
 /// The table of coefficients, where there is one.
 fn summary(trained: &Trained) -> Option<String> {
-    if trained.features.map.as_ref().is_some_and(|map| !map.can_be_told()) {
+    if trained.features.map.as_ref().is_some_and(|map| !map.is_interpretable()) {
         return None;
     }
     let model = trained.fitted.model.as_model().linear_model()?;
@@ -207,8 +207,8 @@ fn curves(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let names = trained.features.names();
     let classes: Vec<String> = model.classes().labels().iter().map(ToString::to_string).collect();
     // A word that does not occur is not missing: it occurs zero times.
-    let is_word = |c: &Described| matches!(c.measure, Measure::Word(_));
-    let columns = trained.features.described();
+    let is_word = |c: &ColumnDescription| matches!(c.measure, Measure::TermCount(_));
+    let columns = trained.features.descriptions();
     let missing: Vec<f64> =
         columns.iter().map(|c| if is_word(c) { 0.0 } else { f64::NAN }).collect();
     let draw = |column: &str| {

@@ -83,7 +83,7 @@ fn encoded(model: &Trained, columns: Vec<Vec<f64>>) -> Result<mercer::preprocess
     let fields = model.features.schema.fields.iter();
     let columns = fields
         .zip(columns)
-        .map(|(field, values)| Column { name: field.name.clone(), values: Values::Numbers(values) })
+        .map(|(field, values)| Column { name: field.name.clone(), values: Values::Numeric(values) })
         .collect();
     Ok(model.features.encode(&Table::new(columns)?, None)?)
 }

@@ -47,7 +47,7 @@ pub fn profile(profile: &Profile, target: &str) -> String {
                     short(column.max.unwrap_or(f64::NAN))
                 )
             }
-            mercer::data::Kind::Categorical => few(column.levels.words()),
+            mercer::data::Kind::Categorical => few(column.levels.names()),
             mercer::data::Kind::Sparse => format!("{} columns", column.width),
             _ => String::new(),
         };

@@ -101,7 +101,7 @@ fn big_integers_are_exact_as_target() {
     let (profile, _) = read_with(".parquet", &bytes, &options).unwrap();
 
     let levels = &profile.column("int").unwrap().levels;
-    assert_eq!(levels.words(), ["-2", "9007199254740993"]);
+    assert_eq!(levels.names(), ["-2", "9007199254740993"]);
     let mut schema = profile.schema();
     schema.fields.truncate(1);
     schema.fields[0].kind = Kind::Categorical;

@@ -21,7 +21,7 @@ fn plain_fields_become_columns_of_their_kind() {
     assert_eq!((a.min, a.max, a.integers), (Some(1.0), Some(2.5), false));
     let b = &profile.columns[1];
     assert_eq!(
-        (b.levels.words(), &b.level_counts[..]),
+        (b.levels.names(), &b.level_counts[..]),
         (&["x".to_owned(), "y".to_owned()][..], &[2, 1][..])
     );
     assert_eq!(profile.columns[3].note.as_deref(), Some("every value is missing"));
@@ -105,7 +105,7 @@ fn target_words_stay_exact_where_they_look_like_numbers() {
 
     let y = profile.column("y").unwrap();
     assert_eq!(y.kind, Kind::Numeric);
-    assert_eq!(y.levels.words(), ["007", "7", "9007199254740992", "9007199254740993"]);
+    assert_eq!(y.levels.names(), ["007", "7", "9007199254740992", "9007199254740993"]);
     let mut schema = profile.schema();
     schema.fields[1].kind = Kind::Categorical;
     schema.fields[1].levels = y.levels.clone();
@@ -120,7 +120,7 @@ fn overrides_win_over_inference() {
 
     let (profile, table) = read_with(".csv", b"zip\n01234\n1234\n", &options).unwrap();
 
-    assert_eq!(profile.columns[0].levels.words(), ["01234", "1234"]);
+    assert_eq!(profile.columns[0].levels.names(), ["01234", "1234"]);
     assert_eq!(words(&table, "zip"), ["01234", "1234"]);
 }
 
@@ -132,7 +132,7 @@ fn numbers_before_the_first_word_are_levels_too() {
     let source = open(&file, &Options::default()).unwrap().with_block_size(16);
     let profile = source.profile(&|_, _| true).unwrap();
 
-    assert_eq!(profile.columns[0].levels.words(), ["7", "x"]);
+    assert_eq!(profile.columns[0].levels.names(), ["7", "x"]);
     assert_eq!(profile.columns[0].level_counts, [30, 30]);
 }
 

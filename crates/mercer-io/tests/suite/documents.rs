@@ -36,7 +36,7 @@ fn a_folder_of_folders_is_a_table_of_labels_and_texts() {
         assert_eq!(words(&table, "label"), ["a", "b", "b"]);
         assert_eq!(words(&table, "text"), ["naïve", "zwei", "tief"]);
         assert_eq!(profile.column("text").unwrap().kind, Kind::Text);
-        assert_eq!(profile.column("label").unwrap().levels.words(), ["a", "b"]);
+        assert_eq!(profile.column("label").unwrap().levels.names(), ["a", "b"]);
         assert!(source.document_name(1).unwrap().ends_with("b/2.txt"));
     }
 }

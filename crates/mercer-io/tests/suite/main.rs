@@ -61,7 +61,7 @@ fn refused(suffix: &str, bytes: impl AsRef<[u8]>, options: &Options) -> String {
 
 fn numbers<'a>(table: &'a Table, name: &str) -> &'a [f64] {
     match &table.column(name).unwrap().values {
-        Values::Numbers(v) => v,
+        Values::Numeric(v) => v,
         other => panic!("{name}: {other:?}"),
     }
 }
@@ -69,5 +69,5 @@ fn numbers<'a>(table: &'a Table, name: &str) -> &'a [f64] {
 /// The cells of a column as words, `-` where missing.
 fn words(table: &Table, name: &str) -> Vec<String> {
     let values = &table.column(name).unwrap().values;
-    (0..values.len()).map(|i| values.word(i).unwrap_or_else(|| "-".to_owned())).collect()
+    (0..values.len()).map(|i| values.cell(i).unwrap_or_else(|| "-".to_owned())).collect()
 }

@@ -54,7 +54,7 @@ fn json_numbers_keep_their_words_as_target() {
     let (profile, _) =
         read_with(".jsonl", b"{\"y\":9007199254740993}\n{\"y\":1.50}\n", &options).unwrap();
 
-    assert_eq!(profile.columns[0].levels.words(), ["1.50", "9007199254740993"]);
+    assert_eq!(profile.columns[0].levels.names(), ["1.50", "9007199254740993"]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn svmlight_rows_are_sparse_and_labels_exact() {
 
     let (profile, table) = read("", text);
 
-    assert_eq!(profile.columns[0].levels.words(), ["+1", "-1", "9007199254740993"]);
+    assert_eq!(profile.columns[0].levels.names(), ["+1", "-1", "9007199254740993"]);
     assert_eq!((profile.columns[1].kind, profile.columns[1].width), (Kind::Sparse, 4));
     let Values::Sparse(rows) = &table.column("features").unwrap().values else { panic!() };
     assert_eq!((rows.rows(), rows.cols()), (4, 4));

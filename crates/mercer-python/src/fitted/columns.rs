@@ -3,7 +3,7 @@
 use crate::error::raised;
 use mercer::Error;
 use mercer::catalog::Estimator;
-use mercer::data::{Described, Kind, Levels};
+use mercer::data::{ColumnDescription, Kind, Levels};
 use mercer::data::{Field, Schema};
 use mercer::preprocess::{Features, NumericStep, Reads, Step};
 use pyo3::exceptions::PyValueError;
@@ -39,16 +39,16 @@ pub(super) fn features(
         None if sparse => {
             let field = Field { width: n_columns, ..Field::new("features", Kind::Sparse) };
             let schema = Schema { fields: vec![field] };
-            Ok(Features { schema, steps: vec![Step::Bundle], target: None, map: None })
+            Ok(Features { schema, steps: vec![Step::Sparse], target: None, map: None })
         }
         None => Ok(Features::plain((0..n_columns).map(default_name))),
     }
 }
 
 /// What the columns hold, for an estimator that asks.
-pub(super) fn described(estimator: &Estimator, features: &Features) -> Arc<[Described]> {
+pub(super) fn described(estimator: &Estimator, features: &Features) -> Arc<[ColumnDescription]> {
     match estimator.card().reads() {
-        Reads::Mixed => features.described(),
+        Reads::Mixed => features.descriptions(),
         _ => Arc::default(),
     }
 }
@@ -60,7 +60,7 @@ fn default_name(j: usize) -> String {
 /// The names of the columns, or `None` where they had none.
 pub(super) fn names(features: &Features) -> Option<Vec<String>> {
     let names = features.names();
-    let bundle = features.steps.contains(&Step::Bundle);
+    let bundle = features.steps.contains(&Step::Sparse);
     let invented = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
     (!bundle && !invented).then_some(names)
 }
@@ -72,7 +72,7 @@ pub(super) fn levels(features: &Features) -> Vec<Option<Vec<String>>> {
             Step::Code if field.kind == Kind::Boolean => {
                 Some(vec!["false".to_owned(), "true".to_owned()])
             }
-            Step::Code => Some(field.levels.words().to_vec()),
+            Step::Code => Some(field.levels.names().to_vec()),
             _ => None,
         })
         .collect()
@@ -87,10 +87,10 @@ pub(super) fn table_names(features: &Features) -> Option<Vec<String>> {
 
 /// The columns that the model prepares before use, which a plain matrix does not do.
 pub(super) fn prepared(features: &Features) -> Vec<&str> {
-    let plain = Step::Number(NumericStep::default());
+    let plain = Step::Numeric(NumericStep::default());
     (features.schema.fields.iter().zip(&features.steps))
         .filter(|(field, step)| {
-            ![&plain, &Step::Bundle, &Step::Code].contains(step) && field.kind != Kind::Text
+            ![&plain, &Step::Sparse, &Step::Code].contains(step) && field.kind != Kind::Text
         })
         .map(|(field, _)| field.name.as_str())
         .collect()

@@ -11,7 +11,7 @@ use crate::work;
 use mercer::catalog::Estimator;
 use mercer::data::Dataset;
 use mercer::preprocess::{CategoryEncoding, Features, Recipe};
-use mercer::train::{Trained, Unlabeled};
+use mercer::train::{EmOptions, Trained};
 use numpy::{PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -123,7 +123,7 @@ pub fn fit_many<'py>(
     let targets = targets.as_array();
     let limits = Limits::new(bounds)?;
     let trained = work::run_by(py, limits.threads, |cancel| {
-        let data = Dataset::table(rows, targets)?;
+        let data = Dataset::multi_output(rows, targets)?;
         let data = match weights {
             Some(weights) => data.weighted(weights)?,
             None => data,
@@ -161,10 +161,11 @@ pub fn fit_table<'py>(
         let schema = table::schema(&table);
         let reads = estimator.card().reads();
         let (features, _) = Features::plan_for(&schema, None, CategoryEncoding::Auto, reads)?;
-        let features = features.look(&Recipe::default(), &table, &monitor)?;
+        let features = features.fit(&Recipe::default(), &table, &monitor)?;
         let encoded = features.encode(&table, None)?;
-        let columns = features.described();
-        let mut data = Dataset::classes(encoded.rows(), codes, &classes)?.described(&columns)?;
+        let columns = features.descriptions();
+        let mut data =
+            Dataset::classes(encoded.rows(), codes, &classes)?.with_descriptions(&columns)?;
         if let Some(weights) = weights {
             data = data.weighted(weights)?;
         }
@@ -206,13 +207,13 @@ pub fn fit_partly<'py>(
     let data = batch.dataset()?;
     let mut open = Dataset::unlabeled(more.rows()?);
     if !of_more.is_empty() {
-        open = open.described(&of_more).map_err(raised)?;
+        open = open.with_descriptions(&of_more).map_err(raised)?;
     }
     if let Some(weights) = &more_weights {
         open = open.weighted(weights.as_slice()?).map_err(raised)?;
     }
-    let (weight, tolerance, max_rounds) = how;
-    let how = Unlabeled { weight, tolerance, max_rounds };
+    let (weight, tolerance, max_iterations) = how;
+    let how = EmOptions { weight, tolerance, max_iterations };
     let limits = Limits::new(bounds)?;
     let trained = work::run_by(py, limits.threads, |cancel| {
         let (fitted, stats) = how.fit(&estimator, &data, &open, &limits.monitor(cancel))?;

@@ -69,7 +69,7 @@ impl JointTable {
             let levels = Arc::new(Levels::new(words.iter().flatten().cloned().collect()));
             let codes =
                 words.iter().map(|w| w.as_ref().map_or(MISSING, |w| levels.code(w))).collect();
-            let values = Values::Categories { codes, levels };
+            let values = Values::Categorical { codes, levels };
             read.push(Column { name: word(&name)?, values });
         }
         let asked: Vec<String> = read.iter().map(|c| c.name.clone()).collect();
@@ -77,7 +77,7 @@ impl JointTable {
         let weight = "\0counts";
         let weighted = counts.is_some();
         if let Some(counts) = counts {
-            read.push(Column { name: weight.into(), values: Values::Numbers(counts) });
+            read.push(Column { name: weight.into(), values: Values::Numeric(counts) });
         }
         let table = Table::new(read).map_err(raised)?;
         core::JointTable::from_table(&table, &names(&asked), weighted.then_some(weight))

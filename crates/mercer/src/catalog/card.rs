@@ -193,10 +193,10 @@ impl Card {
     pub fn reads(&self) -> Reads {
         match () {
             () if self.accepts(Input::Mixed) => Reads::Mixed,
-            () if self.accepts(Input::Categories) => Reads::Categories,
+            () if self.accepts(Input::Categories) => Reads::Categorical,
             () if self.accepts(Input::Counts) || self.accepts(Input::Binary) => Reads::Counts,
-            () if self.accepts(Input::Text) => Reads::NumbersAndTexts,
-            () => Reads::Numbers,
+            () if self.accepts(Input::Text) => Reads::NumericAndText,
+            () => Reads::Numeric,
         }
     }
 

@@ -15,12 +15,12 @@ pub struct Dataset<'a> {
     rows: Rows<'a>,
     target: Target<'a>,
     weights: Option<&'a [f64]>,
-    columns: &'a [Described],
+    columns: &'a [ColumnDescription],
 }
 
 /// A column's name and what its numbers stand for.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Described {
+pub struct ColumnDescription {
     /// What users call it.
     pub name: String,
     /// What its numbers stand for.
@@ -29,14 +29,14 @@ pub struct Described {
 
 /// What the numbers of a column stand for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(rename_all = "kebab-case")]
 pub enum Measure {
     /// A quantity.
-    Number,
+    Numeric,
     /// The place of a value in a list of so many; larger ones stand for values not in the list.
-    Category(usize),
+    Categorical(usize),
     /// How often a word of a text occurs; the words of one text have one number.
-    Word(usize),
+    TermCount(usize),
 }
 
 /// What the rows are about.
@@ -44,15 +44,15 @@ pub enum Measure {
 pub enum Target<'a> {
     /// A class code a row.
     Classes {
-        /// CategoryCounts into `classes`.
+        /// Codes into `classes`.
         codes: &'a [u32],
         /// What the codes stand for.
         classes: &'a Classes,
     },
     /// A number a row.
-    Numbers(&'a [f64]),
+    Regression(&'a [f64]),
     /// Several numbers a row.
-    Table {
+    MultiOutput {
         /// A row of numbers a row.
         cells: &'a [f64],
         /// How many numbers a row has.
@@ -102,21 +102,24 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// If lengths differ or a number is not finite.
-    pub fn numbers(rows: impl Into<Rows<'a>>, target: &'a [f64]) -> Result<Dataset<'a>> {
+    pub fn regression(rows: impl Into<Rows<'a>>, target: &'a [f64]) -> Result<Dataset<'a>> {
         let rows = rows.into();
         check_storage(&rows)?;
         check_length("the target", target.len(), rows.n_rows())?;
         if let Some(row) = target.iter().position(|y| !y.is_finite()) {
             return Err(Error::NotFinite { row, column: rows.n_columns(), value: target[row] });
         }
-        Ok(Dataset { rows, target: Target::Numbers(target), weights: None, columns: &[] })
+        Ok(Dataset { rows, target: Target::Regression(target), weights: None, columns: &[] })
     }
 
     /// Rows with several numbers each: a row of the table each.
     ///
     /// # Errors
     /// If lengths differ, a number is not finite, or the table has no columns or is not stored by rows.
-    pub fn table(rows: impl Into<Rows<'a>>, target: ArrayView2<'a, f64>) -> Result<Dataset<'a>> {
+    pub fn multi_output(
+        rows: impl Into<Rows<'a>>,
+        target: ArrayView2<'a, f64>,
+    ) -> Result<Dataset<'a>> {
         let rows = rows.into();
         check_storage(&rows)?;
         check_length("the target", target.nrows(), rows.n_rows())?;
@@ -131,7 +134,12 @@ impl<'a> Dataset<'a> {
             let (row, column) = (at / width, rows.n_columns() + at % width);
             return Err(Error::NotFinite { row, column, value: cells[at] });
         }
-        Ok(Dataset { rows, target: Target::Table { cells, width }, weights: None, columns: &[] })
+        Ok(Dataset {
+            rows,
+            target: Target::MultiOutput { cells, width },
+            weights: None,
+            columns: &[],
+        })
     }
 
     /// Rows alone.
@@ -155,20 +163,20 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// If there are not as many as columns.
-    pub fn described(self, columns: &'a [Described]) -> Result<Dataset<'a>> {
+    pub fn with_descriptions(self, columns: &'a [ColumnDescription]) -> Result<Dataset<'a>> {
         check_length("the description of the columns", columns.len(), self.rows.n_columns())?;
         Ok(Dataset { columns, ..self })
     }
 
     /// What is known about the columns; empty where nobody said.
-    pub fn columns(&self) -> &'a [Described] {
+    pub fn columns(&self) -> &'a [ColumnDescription] {
         self.columns
     }
 
     /// What the columns hold; numbers where nobody said.
     pub fn measures(&self) -> Vec<Measure> {
         match self.columns {
-            [] => vec![Measure::Number; self.n_columns()],
+            [] => vec![Measure::Numeric; self.n_columns()],
             columns => columns.iter().map(|c| c.measure).collect(),
         }
     }
@@ -217,10 +225,11 @@ impl<'a> Dataset<'a> {
                 Target::Classes { codes, classes } => {
                     Target::Classes { codes: &codes[range.clone()], classes }
                 }
-                Target::Numbers(y) => Target::Numbers(&y[range.clone()]),
-                Target::Table { cells, width } => {
-                    Target::Table { cells: &cells[range.start * width..range.end * width], width }
-                }
+                Target::Regression(y) => Target::Regression(&y[range.clone()]),
+                Target::MultiOutput { cells, width } => Target::MultiOutput {
+                    cells: &cells[range.start * width..range.end * width],
+                    width,
+                },
                 Target::None => Target::None,
             },
             weights: self.weights.map(|w| &w[range]),
@@ -235,7 +244,7 @@ impl<'a> Dataset<'a> {
     pub fn class_target(&self) -> Result<(&'a [u32], &'a Classes)> {
         match self.target {
             Target::Classes { codes, classes } => Ok((codes, classes)),
-            Target::Numbers(_) | Target::Table { .. } => Err(Error::Kind {
+            Target::Regression(_) | Target::MultiOutput { .. } => Err(Error::Kind {
                 column: "target".into(),
                 found: "numeric".into(),
                 expected: "a class".into(),
@@ -248,8 +257,8 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// If the target is something else.
-    pub fn number_target(&self) -> Result<&'a [f64]> {
-        match self.number_targets()? {
+    pub fn regression_target(&self) -> Result<&'a [f64]> {
+        match self.regression_targets()? {
             (y, 1) => Ok(y),
             (_, width) => Err(Error::Kind {
                 column: "target".into(),
@@ -263,10 +272,10 @@ impl<'a> Dataset<'a> {
     ///
     /// # Errors
     /// If the target is something else.
-    pub fn number_targets(&self) -> Result<(&'a [f64], usize)> {
+    pub fn regression_targets(&self) -> Result<(&'a [f64], usize)> {
         match self.target {
-            Target::Numbers(y) => Ok((y, 1)),
-            Target::Table { cells, width } => Ok((cells, width)),
+            Target::Regression(y) => Ok((y, 1)),
+            Target::MultiOutput { cells, width } => Ok((cells, width)),
             Target::Classes { .. } => Err(Error::Kind {
                 column: "target".into(),
                 found: "a class".into(),

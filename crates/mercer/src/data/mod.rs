@@ -10,7 +10,7 @@ mod table;
 pub(crate) mod token_counts;
 
 pub use class_weight::{ClassWeight, ClassWeightRule};
-pub use dataset::{Dataset, Described, Measure, Target, check_cells, check_storage};
+pub use dataset::{ColumnDescription, Dataset, Measure, Target, check_cells, check_storage};
 pub use labels::{Classes, Label};
 pub use schema::{Field, Schema};
 pub use stream::Stream;

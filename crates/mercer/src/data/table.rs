@@ -33,20 +33,20 @@ pub struct Column {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Values {
     /// NaN is missing.
-    Numbers(Vec<f64>),
-    /// CategoryCounts into sorted levels, [`MISSING`] or [`UNSEEN`].
-    Categories {
+    Numeric(Vec<f64>),
+    /// Codes into sorted levels, [`MISSING`] or [`UNSEEN`].
+    Categorical {
         /// One code a row.
         codes: Vec<u32>,
         /// What the codes stand for.
         levels: Arc<Levels>,
     },
     /// `None` is missing.
-    Booleans(Vec<Option<bool>>),
+    Boolean(Vec<Option<bool>>),
     /// `None` is missing.
     Text(Vec<Option<String>>),
     /// Documents of which only the term counts are stored.
-    Counted(TokenCounts),
+    TermCounts(TokenCounts),
     /// A bundle of numeric columns in compressed rows, as svmlight files have them.
     Sparse(Sparse),
 }
@@ -93,7 +93,7 @@ impl Levels {
     }
 
     /// The words in order.
-    pub fn words(&self) -> &[String] {
+    pub fn names(&self) -> &[String] {
         &self.0
     }
 
@@ -113,7 +113,7 @@ impl Levels {
     }
 
     /// The word of a code, if it stands for one.
-    pub fn word(&self, code: u32) -> Option<&str> {
+    pub fn name(&self, code: u32) -> Option<&str> {
         self.0.get(code as usize).map(String::as_str)
     }
 }
@@ -140,10 +140,10 @@ impl Values {
     /// What these values are.
     pub fn kind(&self) -> Kind {
         match self {
-            Values::Numbers(_) => Kind::Numeric,
-            Values::Categories { .. } => Kind::Categorical,
-            Values::Booleans(_) => Kind::Boolean,
-            Values::Text(_) | Values::Counted(_) => Kind::Text,
+            Values::Numeric(_) => Kind::Numeric,
+            Values::Categorical { .. } => Kind::Categorical,
+            Values::Boolean(_) => Kind::Boolean,
+            Values::Text(_) | Values::TermCounts(_) => Kind::Text,
             Values::Sparse(_) => Kind::Sparse,
         }
     }
@@ -151,11 +151,11 @@ impl Values {
     /// How many rows there are.
     pub fn len(&self) -> usize {
         match self {
-            Values::Numbers(v) => v.len(),
-            Values::Categories { codes, .. } => codes.len(),
-            Values::Booleans(v) => v.len(),
+            Values::Numeric(v) => v.len(),
+            Values::Categorical { codes, .. } => codes.len(),
+            Values::Boolean(v) => v.len(),
             Values::Text(v) => v.len(),
-            Values::Counted(v) => v.len(),
+            Values::TermCounts(v) => v.len(),
             Values::Sparse(v) => v.rows(),
         }
     }
@@ -168,22 +168,22 @@ impl Values {
     /// How many values are missing; a text that was counted is not known to be.
     pub fn n_missing(&self) -> usize {
         match self {
-            Values::Numbers(v) => v.iter().filter(|x| x.is_nan()).count(),
-            Values::Categories { codes, .. } => codes.iter().filter(|c| **c == MISSING).count(),
-            Values::Booleans(v) => v.iter().filter(|x| x.is_none()).count(),
+            Values::Numeric(v) => v.iter().filter(|x| x.is_nan()).count(),
+            Values::Categorical { codes, .. } => codes.iter().filter(|c| **c == MISSING).count(),
+            Values::Boolean(v) => v.iter().filter(|x| x.is_none()).count(),
             Values::Text(v) => v.iter().filter(|x| x.is_none()).count(),
-            Values::Counted(_) | Values::Sparse(_) => 0,
+            Values::TermCounts(_) | Values::Sparse(_) => 0,
         }
     }
 
     /// The value of row `i` as a word, `None` where it is missing or not one cell.
-    pub fn word(&self, i: usize) -> Option<String> {
+    pub fn cell(&self, i: usize) -> Option<String> {
         match self {
-            Values::Numbers(v) => (!v[i].is_nan()).then(|| v[i].to_string()),
-            Values::Categories { codes, levels } => levels.word(codes[i]).map(str::to_owned),
-            Values::Booleans(v) => v[i].map(|b| b.to_string()),
+            Values::Numeric(v) => (!v[i].is_nan()).then(|| v[i].to_string()),
+            Values::Categorical { codes, levels } => levels.name(codes[i]).map(str::to_owned),
+            Values::Boolean(v) => v[i].map(|b| b.to_string()),
             Values::Text(v) => v[i].clone(),
-            Values::Counted(_) | Values::Sparse(_) => None,
+            Values::TermCounts(_) | Values::Sparse(_) => None,
         }
     }
 
@@ -194,12 +194,12 @@ impl Values {
     fn append(&mut self, other: Values) -> std::result::Result<(), (Kind, Kind)> {
         let kinds = (self.kind(), other.kind());
         match (self, other) {
-            (Values::Numbers(a), Values::Numbers(mut b)) => a.append(&mut b),
+            (Values::Numeric(a), Values::Numeric(mut b)) => a.append(&mut b),
             (
-                Values::Categories { codes: a, levels },
-                Values::Categories { codes: mut b, levels: other },
+                Values::Categorical { codes: a, levels },
+                Values::Categorical { codes: mut b, levels: other },
             ) if *levels == other => a.append(&mut b),
-            (Values::Booleans(a), Values::Booleans(mut b)) => a.append(&mut b),
+            (Values::Boolean(a), Values::Boolean(mut b)) => a.append(&mut b),
             (Values::Text(a), Values::Text(mut b)) => a.append(&mut b),
             (Values::Sparse(a), Values::Sparse(b)) if a.cols() == b.cols() => {
                 *a = sprs::vstack(&[a.view(), b.view()]);
@@ -216,16 +216,16 @@ impl Values {
             std::mem::replace(v, rest)
         }
         match self {
-            Values::Numbers(v) => Values::Numbers(front(v, n)),
-            Values::Categories { codes, levels } => {
-                Values::Categories { codes: front(codes, n), levels: Arc::clone(levels) }
+            Values::Numeric(v) => Values::Numeric(front(v, n)),
+            Values::Categorical { codes, levels } => {
+                Values::Categorical { codes: front(codes, n), levels: Arc::clone(levels) }
             }
-            Values::Booleans(v) => Values::Booleans(front(v, n)),
+            Values::Boolean(v) => Values::Boolean(front(v, n)),
             Values::Text(v) => Values::Text(front(v, n)),
-            Values::Counted(v) => {
+            Values::TermCounts(v) => {
                 let head = v.slice(0..n);
                 *v = v.slice(n..v.len());
-                Values::Counted(head)
+                Values::TermCounts(head)
             }
             Values::Sparse(v) => {
                 let head = v.slice_outer(0..n).to_owned();
@@ -349,8 +349,8 @@ mod tests {
         let levels = Arc::new(Levels::new(vec!["a".into(), "b".into()]));
         let codes = words.iter().map(|w| levels.code(w)).collect();
         Table::new(vec![
-            Column { name: "x".into(), values: Values::Numbers(numbers.to_vec()) },
-            Column { name: "c".into(), values: Values::Categories { codes, levels } },
+            Column { name: "x".into(), values: Values::Numeric(numbers.to_vec()) },
+            Column { name: "c".into(), values: Values::Categorical { codes, levels } },
         ])
         .unwrap()
     }
@@ -364,13 +364,13 @@ mod tests {
         head.append(rest).unwrap();
 
         assert_eq!(head, table(&[1.0, 2.0, 3.0], &["a", "b", "z"]));
-        assert_eq!(head.columns()[1].values.word(2), None);
+        assert_eq!(head.columns()[1].values.cell(2), None);
     }
 
     #[test]
     fn a_name_stands_for_one_column() {
         let twice =
-            ["x", "x"].map(|name| Column { name: name.into(), values: Values::Numbers(vec![1.0]) });
+            ["x", "x"].map(|name| Column { name: name.into(), values: Values::Numeric(vec![1.0]) });
 
         assert!(matches!(Table::new(twice.into()), Err(Error::RepeatedColumn { .. })));
     }

@@ -30,7 +30,7 @@ pub(super) fn pre_images(
     let cells = (0..n).flat_map(|i| data.rows().row(i)).collect();
     let rows = Matrix::from_shape_vec((n, d), cells).expect("rows of one width");
     let components = model.transform(data.rows())?;
-    let mut back = Dataset::table(&components, rows.view())?;
+    let mut back = Dataset::multi_output(&components, rows.view())?;
     if !data.weights().is_empty() {
         back = back.weighted(data.weights())?;
     }

@@ -103,7 +103,7 @@ impl Fit for KernelRidge {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<KernelRidgeModel>> {
         let start = Instant::now();
         self.check()?;
-        let (targets, n_targets) = data.number_targets()?;
+        let (targets, n_targets) = data.regression_targets()?;
         let column = |k: usize| targets.iter().skip(k).step_by(n_targets).copied().collect();
         let targets: Vec<Vec<f64>> = (0..n_targets).map(column).collect();
         let KernelRidge { alpha, ref kernel, gamma, degree, coef0, .. } = *self;
@@ -410,13 +410,13 @@ mod tests {
     }
 
     fn fit(params: &KernelRidge, x: &Matrix, y: &[f64]) -> Fitted<KernelRidgeModel> {
-        params.fit(&Dataset::numbers(x, y).unwrap(), &Monitor::quiet()).unwrap()
+        params.fit(&Dataset::regression(x, y).unwrap(), &Monitor::quiet()).unwrap()
     }
 
     #[test]
     fn a_linear_kernel_is_ridge_without_a_constant() {
         let (x, y) = rows(50, 4, 1);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         for alpha in [0.01, 1.0, 30.0] {
             let kernel = fit(&KernelRidge::new().alpha(alpha), &x, &y);
             let plain = Ridge::new().alpha(alpha).fit_intercept(false);
@@ -436,7 +436,7 @@ mod tests {
         let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.5.into())).alpha(0.1);
         let weights = [1.0, 2.0, 1.0, 3.0, 1.0, 1.0, 0.0, 1.0, 1.0, 2.0, 1.0, 1.0];
         let fit = |weights: &[f64]| {
-            let data = Dataset::numbers(&x, &y).unwrap().weighted(weights).unwrap();
+            let data = Dataset::regression(&x, &y).unwrap().weighted(weights).unwrap();
             params.fit(&data, &Monitor::quiet()).unwrap()
         };
 
@@ -491,7 +491,7 @@ mod tests {
     fn without_the_matrix_it_is_the_same_function() {
         let (x, y) = rows(300, 3, 8);
         let weights: Vec<f64> = (0..300).map(|i| 0.5 + (i % 3) as f64).collect();
-        let data = Dataset::numbers(&x, &y).unwrap().weighted(&weights).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap().weighted(&weights).unwrap();
         let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(0.05);
         let fit = |solver| {
             let params = params.clone().solver(solver).n_landmarks(300).tol(1e-12);
@@ -534,7 +534,7 @@ mod tests {
     #[test]
     fn few_centers_come_near() {
         let (x, y) = rows(2000, 2, 9);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let params = KernelRidge::new().kernel(Kernel::Rbf).gamma(Some(0.3.into())).alpha(1.0);
         let exact = params.fit(&data, &Monitor::quiet()).unwrap();
         let few = params.clone().solver(RidgeSolver::Landmarks).n_landmarks(60);
@@ -551,7 +551,7 @@ mod tests {
     #[test]
     fn many_rows_take_another_way_and_say_why() {
         let (x, y) = rows(400, 2, 10);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let tight = Monitor::quiet().memory_limit(700_000);
         let params = KernelRidge::new().kernel(Kernel::Rbf);
 
@@ -581,8 +581,9 @@ mod tests {
         {
             let params = KernelRidge::new().kernel(Kernel::Rbf).solver(solver).tol(1e-12);
 
-            let many =
-                params.fit(&Dataset::table(&x, both.view()).unwrap(), &Monitor::quiet()).unwrap();
+            let many = params
+                .fit(&Dataset::multi_output(&x, both.view()).unwrap(), &Monitor::quiet())
+                .unwrap();
 
             let found = many.predict_many(&Rows::from(&x)).unwrap();
             for (k, y) in [&y, &other].into_iter().enumerate() {
@@ -595,7 +596,7 @@ mod tests {
     #[test]
     fn who_runs_out_of_time_learns_from_the_first_rows() {
         let (x, y) = rows(600, 2, 3);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let late = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
         let raise = |at: crate::model::Progress| {
             late.store(at.done >= 512, std::sync::atomic::Ordering::Relaxed);

@@ -283,7 +283,7 @@ mod tests {
     use ndarray::array;
 
     fn fit(x: &Matrix, y: &[f64]) -> LinearRegressionModel {
-        let data = Dataset::numbers(x, y).unwrap();
+        let data = Dataset::regression(x, y).unwrap();
         LinearRegression::new().fit(&data, &Monitor::quiet()).unwrap().model
     }
 
@@ -341,7 +341,7 @@ mod tests {
                 x.column_mut(3).assign(&first);
             }
             let y = Matrix::from_shape_fn((n, 3), |(i, k)| x[[i, k]] + 0.1 * random.normal());
-            let data = Dataset::table(&x, y.view()).unwrap();
+            let data = Dataset::multi_output(&x, y.view()).unwrap();
 
             let both = LinearRegression::new().fit(&data, &Monitor::quiet()).unwrap();
 
@@ -355,7 +355,7 @@ mod tests {
         }
         let x = array![[1.0], [2.0]];
         let many = array![[1.0, 2.0], [3.0, f64::NAN]];
-        let refused = Dataset::table(&x, many.view()).err();
+        let refused = Dataset::multi_output(&x, many.view()).err();
         assert!(matches!(refused, Some(Error::NotFinite { row: 1, column: 2, .. })), "{refused:?}");
     }
 
@@ -394,7 +394,7 @@ mod tests {
     #[test]
     fn numbers_too_large_to_square_are_refused() {
         let x = array![[1.0, 1e200], [2.0, -1e200], [3.0, 0.0]];
-        let data = Dataset::numbers(&x, &[1.0, 2.0, 3.0]).unwrap();
+        let data = Dataset::regression(&x, &[1.0, 2.0, 3.0]).unwrap();
 
         let refused = LinearRegression::new().fit(&data, &Monitor::quiet());
 

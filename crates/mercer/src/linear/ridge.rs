@@ -291,7 +291,7 @@ mod tests {
     use ndarray::array;
 
     fn fit(params: &Ridge, x: &Matrix, y: &[f64]) -> RidgeModel {
-        let data = Dataset::numbers(x, y).unwrap();
+        let data = Dataset::regression(x, y).unwrap();
         params.fit(&data, &Monitor::quiet()).unwrap().model
     }
 
@@ -326,7 +326,7 @@ mod tests {
         let mut random = Random::new(1);
         let x = Matrix::from_shape_fn((50, 4), |_| random.normal());
         let y: Vec<f64> = x.outer_iter().map(|row| row.sum() + random.normal()).collect();
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
 
         let free = fit(&Ridge::new().alpha(0.0), &x, &y);
         let plain = super::super::LinearRegression::new().fit(&data, &Monitor::quiet()).unwrap();

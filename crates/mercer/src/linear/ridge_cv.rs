@@ -66,7 +66,7 @@ impl Fit for RidgeCv {
             return Err(Error::NoFeatures);
         }
         let alphas = if self.alphas.is_empty() { USUAL.to_vec() } else { self.alphas.clone() };
-        data.number_target()?;
+        data.regression_target()?;
         let gathered = gather(data, monitor, Scatter::push_rows)?;
         if gathered.stopped.is_some() {
             return Err(Error::Stopped);
@@ -104,7 +104,7 @@ fn left_out_errors(
     fit_intercept: bool,
     monitor: &Monitor<'_>,
 ) -> Result<Vec<f64>> {
-    let y = data.number_target()?;
+    let y = data.regression_target()?;
     let (d, n_alphas) = (data.n_columns(), alphas.len());
     let products = Matrix::from_shape_fn((d, d), |at| sums.products.high[at]);
     let eigen = SymmetricEigen::of(products.view()).ok_or(Error::TooLarge { column: 0 })?;
@@ -231,7 +231,7 @@ mod tests {
         let y: Vec<f64> = x.outer_iter().map(|row| row.sum() + random.normal()).collect();
         for fit_intercept in [true, false] {
             let params = RidgeCv::new().alphas(vec![0.01, 1.0, 50.0]).fit_intercept(fit_intercept);
-            let data = Dataset::numbers(&x, &y).unwrap();
+            let data = Dataset::regression(&x, &y).unwrap();
 
             let model = params.fit(&data, &Monitor::quiet()).unwrap().model;
 
@@ -242,7 +242,7 @@ mod tests {
                     let some = x.select(ndarray::Axis(0), &others);
                     let targets: Vec<f64> = others.iter().map(|k| y[*k]).collect();
                     let ridge = Ridge::new().alpha(*alpha).fit_intercept(fit_intercept);
-                    let rest = Dataset::numbers(&some, &targets).unwrap();
+                    let rest = Dataset::regression(&some, &targets).unwrap();
                     let without = ridge.fit(&rest, &Monitor::quiet()).unwrap();
                     let row = x.row(i).insert_axis(ndarray::Axis(0)).to_owned();
                     let predicted = without.predict(&Rows::from(&row)).unwrap()[0];

@@ -84,7 +84,7 @@ impl Fit for LinearSvr {
             false,
             self.fit_intercept && self.intercept == InterceptPenalty::Unpenalized,
         )?;
-        let y = data.number_target()?;
+        let y = data.regression_target()?;
         check_rows(data)?;
         data.check_cells(Missing::Refused)?;
         let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);

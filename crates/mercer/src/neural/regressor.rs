@@ -79,7 +79,7 @@ impl MlpRegressor {
     ) -> Result<Fitted<MlpRegressorModel>> {
         let began = Instant::now();
         self.check()?;
-        let (numbers, m) = data.number_targets()?;
+        let (numbers, m) = data.regression_targets()?;
         check_usable(data, monitor)?;
         let plan = Architecture::new(
             data,
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_wave_is_followed() {
         let (x, y) = wave(150);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let params = MlpRegressor::new().hidden_layer_sizes([20, 20].into());
         let params = params.activation(Activation::Tanh).max_iter(1000);
 
@@ -184,7 +184,7 @@ mod tests {
     fn without_layers_between_it_is_ridge_regression() {
         let x = Matrix::from_shape_fn((40, 3), |(i, j)| ((i * (j + 2)) as f64 * 0.37).sin());
         let y: Vec<f64> = x.outer_iter().map(|r| r[0] - 2.0 * r[1] + 0.5 * r[2] + 3.0).collect();
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let params = MlpRegressor::new().hidden_layer_sizes([].into()).alpha(0.8).tol(1e-10);
 
         let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
@@ -199,7 +199,7 @@ mod tests {
     fn several_numbers_are_learned_at_once() {
         let (x, y) = wave(60);
         let both = Matrix::from_shape_fn((60, 2), |(i, k)| if k == 0 { y[i] } else { -x[[i, 0]] });
-        let data = Dataset::table(&x, both.view()).unwrap();
+        let data = Dataset::multi_output(&x, both.view()).unwrap();
 
         let fitted = MlpRegressor::new().max_iter(2000).fit(&data, &Monitor::quiet()).unwrap();
 

@@ -41,7 +41,7 @@ impl<'s, S> CachedCounts<'s, S> {
             match self.kept(field) {
                 Some(kept) if texts.end <= kept.len() => columns.push(Column {
                     name: field.name.clone(),
-                    values: Values::Counted(kept.slice(texts.clone())),
+                    values: Values::TermCounts(kept.slice(texts.clone())),
                 }),
                 // Somebody adds to the file while we read it.
                 Some(kept) => {

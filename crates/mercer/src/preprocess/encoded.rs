@@ -1,7 +1,7 @@
 //! Rows made from tables, with their classes or numbers.
 
 use super::Features;
-use crate::data::{Classes, Dataset, Described, Label, MISSING, Table, Values};
+use crate::data::{Classes, ColumnDescription, Dataset, Label, MISSING, Table, Values};
 use crate::error::{Error, Result};
 use mercer_num::{Matrix, Rows, Sparse};
 use ndarray::Axis;
@@ -20,7 +20,7 @@ pub struct Encoded {
     pub numbers: Vec<f64>,
     /// Cells whose word the model had never seen.
     pub n_unseen: u64,
-    columns: Arc<[Described]>,
+    columns: Arc<[ColumnDescription]>,
 }
 
 /// Rows that own their cells.
@@ -51,7 +51,7 @@ impl Encoded {
     /// # Errors
     /// If there are no classes for them.
     pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
-        Dataset::classes(self.rows(), &self.codes, classes)?.described(&self.columns)
+        Dataset::classes(self.rows(), &self.codes, classes)?.with_descriptions(&self.columns)
     }
 
     /// The features alone.
@@ -59,15 +59,15 @@ impl Encoded {
     /// # Errors
     /// Never: the description is of these very columns.
     pub fn unlabeled(&self) -> Result<Dataset<'_>> {
-        Dataset::unlabeled(self.rows()).described(&self.columns)
+        Dataset::unlabeled(self.rows()).with_descriptions(&self.columns)
     }
 
     /// The features with their numbers.
     ///
     /// # Errors
     /// If there are no numbers for them.
-    pub fn number_dataset(&self) -> Result<Dataset<'_>> {
-        Dataset::numbers(self.rows(), &self.numbers)?.described(&self.columns)
+    pub fn regression_dataset(&self) -> Result<Dataset<'_>> {
+        Dataset::regression(self.rows(), &self.numbers)?.with_descriptions(&self.columns)
     }
 
     /// All rows of several parts, in their order; `None` of no part.
@@ -155,13 +155,13 @@ fn stacked(parts: &[&Sparse], width: usize) -> Sparse {
 /// Makes rows of many tables: what is the same for all of them is worked out once.
 pub struct Encoder<'a> {
     features: &'a Features,
-    columns: Arc<[Described]>,
+    columns: Arc<[ColumnDescription]>,
 }
 
 impl<'a> Encoder<'a> {
     /// Makes rows as these features say.
     pub fn new(features: &'a Features) -> Encoder<'a> {
-        Encoder { features, columns: features.described() }
+        Encoder { features, columns: features.descriptions() }
     }
 
     /// As [`Features::encode`].
@@ -182,11 +182,11 @@ impl<'a> Encoder<'a> {
         self.with_codes(table, codes)
     }
 
-    /// As [`Features::encode_partly`].
+    /// As [`Features::encode_semi_supervised`].
     ///
     /// # Errors
     /// If columns do not fit, or a row has an unknown class.
-    pub fn encode_partly(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
+    pub fn encode_semi_supervised(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
         let codes = match &self.features.target {
             Some(target) => class_codes(table, target, classes)?,
             None => vec![UNLABELED; table.n_rows()],
@@ -194,11 +194,11 @@ impl<'a> Encoder<'a> {
         self.with_codes(table, codes)
     }
 
-    /// As [`Features::encode_numbers`].
+    /// As [`Features::encode_regression`].
     ///
     /// # Errors
     /// If columns do not fit, or a row has no number.
-    pub fn encode_numbers(&self, table: &Table) -> Result<Encoded> {
+    pub fn encode_regression(&self, table: &Table) -> Result<Encoded> {
         let numbers = match &self.features.target {
             Some(target) => target_numbers(table, target)?,
             None => return Err(Error::MissingColumn { name: "target".into() }),
@@ -217,7 +217,7 @@ impl<'a> Encoder<'a> {
 fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32>> {
     let column =
         table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
-    let Values::Categories { codes, levels } = &column.values else {
+    let Values::Categorical { codes, levels } = &column.values else {
         return Err(Error::Kind {
             column: target.to_owned(),
             found: column.values.kind().to_string(),
@@ -225,7 +225,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
         });
     };
     let of_level: Vec<Option<u32>> =
-        levels.words().iter().map(|word| class_of(word, classes)).collect();
+        levels.names().iter().map(|word| class_of(word, classes)).collect();
     codes
         .iter()
         .enumerate()
@@ -234,7 +234,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
             None if *code == MISSING => Ok(UNLABELED),
             _ => Err(Error::UnknownClass {
                 class: levels
-                    .word(*code)
+                    .name(*code)
                     .map_or_else(|| format!("in row {}", row + 1), str::to_owned),
                 known: known(classes),
             }),
@@ -246,7 +246,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
 fn target_numbers(table: &Table, target: &str) -> Result<Vec<f64>> {
     let column =
         table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
-    let Values::Numbers(y) = &column.values else {
+    let Values::Numeric(y) = &column.values else {
         return Err(Error::Kind {
             column: target.to_owned(),
             found: column.values.kind().to_string(),

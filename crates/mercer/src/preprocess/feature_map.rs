@@ -167,7 +167,7 @@ impl FeatureMapRecipe {
     }
 
     /// Whether cells must not be below zero.
-    pub fn wants_shares(&self) -> bool {
+    pub fn needs_nonnegative(&self) -> bool {
         match &self.params {
             MapParams::Chi2(_) => true,
             MapParams::Nystroem(params) => params.kernel.to_string().contains("chi2"),
@@ -244,7 +244,7 @@ impl FeatureMapRecipe {
         let mut kept: Vec<(u64, Encoded)> = Vec::new();
         let (mut seen, mut bar) = (0u64, u64::MAX);
         let mut stopped = None;
-        stream.stream(&features.reading(None), LOOK, &mut |tables| {
+        stream.stream(&features.input_schema(None), LOOK, &mut |tables| {
             for table in &tables {
                 let rows = features.encode(table, None)?;
                 // Here a row still has its place.
@@ -337,7 +337,7 @@ impl FeatureMap {
     }
 
     /// Whether the new columns say something by themselves, as products of columns do and waves do not.
-    pub fn can_be_told(&self) -> bool {
+    pub fn is_interpretable(&self) -> bool {
         matches!(self.map, FittedFeatureMap::Poly(_))
     }
 

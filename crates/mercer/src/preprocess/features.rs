@@ -6,8 +6,8 @@ use super::numeric::{Look, NumericStep};
 use super::text::TextLook;
 use super::{CachedCounts, CategoryEncoding, FeatureMap, Recipe, TextStep};
 use crate::data::{
-    Classes, Column, Described, Kind, Label, Levels, MISSING, Measure, Stream, Table, UNSEEN,
-    Values,
+    Classes, Column, ColumnDescription, Kind, Label, Levels, MISSING, Measure, Stream, Table,
+    UNSEEN, Values,
 };
 use crate::data::{Field, Schema};
 use crate::error::{Error, Result};
@@ -47,7 +47,7 @@ pub struct Features {
 #[serde(rename_all = "kebab-case")]
 pub enum Step {
     /// Prepared numbers.
-    Number(NumericStep),
+    Numeric(NumericStep),
     /// One indicator a level; a gap or an unknown word is missing in all of them.
     OneHot,
     /// The place of the level; an unknown word has the place behind the last.
@@ -55,31 +55,31 @@ pub enum Step {
     /// How often each of some words occurs, or what that weighs.
     Text(Arc<TextStep>),
     /// A bundle of numbers as it is.
-    Bundle,
+    Sparse,
 }
 
 /// What an estimator reads the numbers of a row as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reads {
     /// Quantities.
-    Numbers,
+    Numeric,
     /// Quantities, how often words occur among them.
-    NumbersAndTexts,
+    NumericAndText,
     /// How often things occur.
     Counts,
     /// CategoryCounts of values.
-    Categories,
+    Categorical,
     /// Each column as it is described.
     Mixed,
 }
 
 /// Why a column is not used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DroppedColumns {
+pub enum DropReason {
     /// It has no values.
     Empty,
     /// It holds words, and a bell curve says little about words.
-    CategoryEncoding,
+    Categorical,
     /// It holds free text, which needs a text model.
     Text,
 }
@@ -88,13 +88,13 @@ impl Features {
     /// Numeric columns as they are, as a matrix without a table has them.
     pub fn plain(names: impl IntoIterator<Item = String>) -> Features {
         let fields: Vec<Field> = names.into_iter().map(Field::numeric).collect();
-        let steps = vec![Step::Number(NumericStep::default()); fields.len()];
+        let steps = vec![Step::Numeric(NumericStep::default()); fields.len()];
         Features { schema: Schema { fields }, steps, target: None, map: None }
     }
 
     /// The features of a schema's columns, all but the target, and the columns left out with the
     /// reason. [`CategoryEncoding::Auto`] keeps words out of the way of numbers. A recipe that depends on the
-    /// data needs [`Features::look`] next.
+    /// data needs [`Features::fit`] next.
     ///
     /// # Errors
     /// If nothing is left to learn from.
@@ -102,8 +102,8 @@ impl Features {
         schema: &Schema,
         target: Option<&str>,
         words: CategoryEncoding,
-    ) -> Result<(Features, Vec<(String, DroppedColumns)>)> {
-        Features::plan_for(schema, target, words, Reads::Numbers)
+    ) -> Result<(Features, Vec<(String, DropReason)>)> {
+        Features::plan_for(schema, target, words, Reads::Numeric)
     }
 
     /// The same for an estimator that reads rows as something else than numbers: words keep their
@@ -116,14 +116,14 @@ impl Features {
         target: Option<&str>,
         words: CategoryEncoding,
         reads: Reads,
-    ) -> Result<(Features, Vec<(String, DroppedColumns)>)> {
+    ) -> Result<(Features, Vec<(String, DropReason)>)> {
         let codes =
-            matches!(reads, Reads::Categories | Reads::Mixed) && words == CategoryEncoding::Auto;
-        let texts = matches!(reads, Reads::Counts | Reads::Mixed | Reads::NumbersAndTexts);
+            matches!(reads, Reads::Categorical | Reads::Mixed) && words == CategoryEncoding::Auto;
+        let texts = matches!(reads, Reads::Counts | Reads::Mixed | Reads::NumericAndText);
         let columns = schema.fields.iter().filter(|f| Some(f.name.as_str()) != target);
         let numbers = columns.clone().any(|f| matches!(f.kind, Kind::Numeric | Kind::Boolean));
         let indicators =
-            words == CategoryEncoding::Indicators || (words == CategoryEncoding::Auto && !numbers);
+            words == CategoryEncoding::OneHot || (words == CategoryEncoding::Auto && !numbers);
         let mut features = Features {
             schema: Schema::default(),
             steps: Vec::new(),
@@ -134,16 +134,16 @@ impl Features {
         for field in columns {
             let step = match field.kind {
                 Kind::Boolean if codes => Ok(Step::Code),
-                Kind::Numeric | Kind::Boolean => Ok(Step::Number(NumericStep::default())),
+                Kind::Numeric | Kind::Boolean => Ok(Step::Numeric(NumericStep::default())),
                 Kind::Categorical if codes && !field.levels.is_empty() => Ok(Step::Code),
-                Kind::Text if texts && words != CategoryEncoding::Ignore => {
+                Kind::Text if texts && words != CategoryEncoding::Drop => {
                     Ok(Step::Text(Arc::default()))
                 }
-                Kind::Categorical if field.levels.is_empty() => Err(DroppedColumns::Empty),
+                Kind::Categorical if field.levels.is_empty() => Err(DropReason::Empty),
                 Kind::Categorical if indicators => Ok(Step::OneHot),
-                Kind::Categorical => Err(DroppedColumns::CategoryEncoding),
-                Kind::Sparse => Ok(Step::Bundle),
-                Kind::Text => Err(DroppedColumns::Text),
+                Kind::Categorical => Err(DropReason::Categorical),
+                Kind::Sparse => Ok(Step::Sparse),
+                Kind::Text => Err(DropReason::Text),
             };
             match step {
                 Ok(step) => {
@@ -153,7 +153,7 @@ impl Features {
                 Err(why) => left_out.push((field.name.clone(), why)),
             }
         }
-        if features.steps.contains(&Step::Bundle) && features.steps.len() > 1 {
+        if features.steps.contains(&Step::Sparse) && features.steps.len() > 1 {
             return Err(Error::Kind {
                 column: features.schema.fields[0].name.clone(),
                 found: "beside a sparse bundle".into(),
@@ -178,7 +178,7 @@ impl Features {
     ///
     /// # Errors
     /// What reading failed with, or [`Error::Stopped`].
-    pub fn look<S: Stream>(
+    pub fn fit<S: Stream>(
         self,
         recipe: &Recipe,
         stream: &S,
@@ -191,7 +191,7 @@ impl Features {
     ///
     /// # Errors
     /// What reading failed with, or [`Error::Stopped`].
-    pub fn look_and_keep<'s, S: Stream>(
+    pub fn fit_and_cache_counts<'s, S: Stream>(
         self,
         recipe: &Recipe,
         stream: &'s S,
@@ -222,7 +222,7 @@ impl Features {
             return Ok((self.with_map(recipe, stream, monitor)?, kept));
         }
         let numeric: Vec<usize> =
-            (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Number(_))).collect();
+            (0..self.steps.len()).filter(|k| matches!(self.steps[*k], Step::Numeric(_))).collect();
         let room = room / texts.len().max(1) as u64;
         let mut found =
             steps.iter().map(|step| TextLook::new(step, room)).collect::<Result<Vec<_>>>()?;
@@ -250,7 +250,7 @@ impl Features {
         for (k, look) in numeric.into_iter().zip(looks.finish()) {
             let step = look.steps(recipe);
             step.check().map_err(|_| Error::TooLarge { column: k })?;
-            self.steps[k] = Step::Number(step);
+            self.steps[k] = Step::Numeric(step);
         }
         for ((k, look), step) in texts.into_iter().zip(found).zip(steps) {
             let (step, texts) = look.finish(step, &recipe.text.selection)?;
@@ -302,42 +302,42 @@ impl Features {
 
     fn widths(&self) -> impl Iterator<Item = usize> {
         self.schema.fields.iter().zip(&self.steps).map(|(field, step)| match step {
-            Step::Number(step) => step.width(),
+            Step::Numeric(step) => step.width(),
             Step::OneHot => field.levels.len(),
             Step::Code => 1,
             Step::Text(step) => step.width(),
-            Step::Bundle => field.width,
+            Step::Sparse => field.width,
         })
     }
 
     /// What is known about every feature, for the estimators that ask; words go without a name.
-    pub fn described(&self) -> Arc<[Described]> {
+    pub fn descriptions(&self) -> Arc<[ColumnDescription]> {
         if self.map.is_some() {
-            let number = Described { name: String::new(), measure: Measure::Number };
+            let number = ColumnDescription { name: String::new(), measure: Measure::Numeric };
             return std::iter::repeat_n(number, self.n_features()).collect();
         }
         let mut columns = Vec::with_capacity(self.n_features());
         for (k, (field, step)) in self.schema.fields.iter().zip(&self.steps).enumerate() {
-            let named = |name, measure| Described { name, measure };
+            let named = |name, measure| ColumnDescription { name, measure };
             match step {
                 Step::Text(step) => {
-                    let word = named(String::new(), Measure::Word(k));
+                    let word = named(String::new(), Measure::TermCount(k));
                     columns.extend(std::iter::repeat_n(word, step.width()));
                 }
-                Step::Bundle => {
-                    let number = named(String::new(), Measure::Number);
+                Step::Sparse => {
+                    let number = named(String::new(), Measure::Numeric);
                     columns.extend(std::iter::repeat_n(number, field.width));
                 }
                 Step::Code => {
-                    columns.push(named(field.name.clone(), Measure::Category(n_codes(field))));
+                    columns.push(named(field.name.clone(), Measure::Categorical(n_codes(field))));
                 }
-                Step::Number(step) if step.as_code => {
+                Step::Numeric(step) if step.as_code => {
                     let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
-                    columns.push(named(field.name.clone(), Measure::Category(bins)));
+                    columns.push(named(field.name.clone(), Measure::Categorical(bins)));
                 }
-                Step::Number(_) | Step::OneHot => {
+                Step::Numeric(_) | Step::OneHot => {
                     let names = feature_names(field, step).into_iter();
-                    columns.extend(names.map(|name| named(name, Measure::Number)));
+                    columns.extend(names.map(|name| named(name, Measure::Numeric)));
                 }
             }
         }
@@ -352,19 +352,19 @@ impl Features {
             Step::Code if self.schema.fields[k].kind == Kind::Boolean => {
                 Some((x != 0.0).to_string())
             }
-            Step::Code => self.schema.fields[k].levels.word(x as u32).map(str::to_owned),
+            Step::Code => self.schema.fields[k].levels.name(x as u32).map(str::to_owned),
             _ => None,
         }
     }
 
     /// The names of the features.
     pub fn names(&self) -> Vec<String> {
-        let cells = self.cell_names();
+        let cells = self.encoded_names();
         self.map.as_ref().map_or_else(|| cells.clone(), |map| map.names(&cells))
     }
 
     /// The names of the numbers that the columns become before the map.
-    pub fn cell_names(&self) -> Vec<String> {
+    pub fn encoded_names(&self) -> Vec<String> {
         let columns = self.schema.fields.iter().zip(&self.steps);
         columns.flat_map(|(field, step)| feature_names(field, step)).collect()
     }
@@ -381,13 +381,13 @@ impl Features {
 
     /// How the rows will lie in memory.
     pub fn layout(&self) -> Layout {
-        let sparse = |step: &Step| matches!(step, Step::Bundle | Step::Text(_));
+        let sparse = |step: &Step| matches!(step, Step::Sparse | Step::Text(_));
         let kept = self.map.as_ref().is_none_or(|map| map.keeps_sparse());
         if kept && self.steps.iter().any(sparse) { Layout::Sparse } else { Layout::Dense }
     }
 
     /// The columns to read: those of the features, and the target as words if it is wanted.
-    pub fn reading(&self, classes: Option<&Classes>) -> Schema {
+    pub fn input_schema(&self, classes: Option<&Classes>) -> Schema {
         let mut schema = self.schema.clone();
         if let (Some(target), Some(classes)) = (&self.target, classes) {
             let words = classes.labels().iter().map(Label::to_string).collect();
@@ -397,7 +397,7 @@ impl Features {
         schema
     }
 
-    /// Makes rows of a table read with [`Features::reading`].
+    /// Makes rows of a table read with [`Features::input_schema`].
     ///
     /// # Errors
     /// If columns do not fit, or a row has no class or an unknown one.
@@ -405,21 +405,21 @@ impl Features {
         Encoder::new(self).encode(table, classes)
     }
 
-    /// Makes rows of a table read with [`Features::reading`]; rows without a class have the code
+    /// Makes rows of a table read with [`Features::input_schema`]; rows without a class have the code
     /// [`UNLABELED`](super::UNLABELED).
     ///
     /// # Errors
     /// If columns do not fit, or a row has an unknown class.
-    pub fn encode_partly(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
-        Encoder::new(self).encode_partly(table, classes)
+    pub fn encode_semi_supervised(&self, table: &Table, classes: &Classes) -> Result<Encoded> {
+        Encoder::new(self).encode_semi_supervised(table, classes)
     }
 
-    /// Makes rows of a table read with [`Features::reading_numbers`].
+    /// Makes rows of a table read with [`Features::regression_schema`].
     ///
     /// # Errors
     /// If columns do not fit, or a row has no number.
-    pub fn encode_numbers(&self, table: &Table) -> Result<Encoded> {
-        Encoder::new(self).encode_numbers(table)
+    pub fn encode_regression(&self, table: &Table) -> Result<Encoded> {
+        Encoder::new(self).encode_regression(table)
     }
 
     /// The features of a table, and how many cells have an unknown word.
@@ -463,7 +463,7 @@ impl Features {
         for (column, step) in columns.iter().zip(&self.steps) {
             match (&column.values, step) {
                 (Values::Text(values), Step::Text(step)) => texts.push(step.rows(values)?),
-                (Values::Counted(values), Step::Text(step)) => {
+                (Values::TermCounts(values), Step::Text(step)) => {
                     texts.push(step.rows_of_counted(values)?);
                 }
                 _ => {}
@@ -493,13 +493,13 @@ impl Features {
     }
 
     /// The columns to read where the target is a number.
-    pub fn reading_numbers(&self) -> Schema {
+    pub fn regression_schema(&self) -> Schema {
         let mut schema = self.schema.clone();
         schema.fields.extend(self.target.clone().map(Field::numeric));
         schema
     }
 
-    /// Writes the dense features of a table read with [`Features::reading`] where they are wanted, and
+    /// Writes the dense features of a table read with [`Features::input_schema`] where they are wanted, and
     /// counts the cells whose word is unknown.
     ///
     /// # Errors
@@ -546,11 +546,11 @@ impl Features {
     pub fn check(&self) -> Result<()> {
         let fits = self.schema.fields.len() == self.steps.len()
             && self.schema.fields.iter().zip(&self.steps).all(|(field, step)| match step {
-                Step::Number(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
+                Step::Numeric(_) => matches!(field.kind, Kind::Numeric | Kind::Boolean),
                 Step::OneHot => field.kind == Kind::Categorical,
                 Step::Code => matches!(field.kind, Kind::Categorical | Kind::Boolean),
                 Step::Text(_) => field.kind == Kind::Text,
-                Step::Bundle => field.kind == Kind::Sparse && self.steps.len() == 1,
+                Step::Sparse => field.kind == Kind::Sparse && self.steps.len() == 1,
             })
             && self.steps.is_sorted_by_key(is_text)
             && self.schema.fields.iter().all(|f| f.width >= 1 || f.kind == Kind::Sparse);
@@ -564,7 +564,7 @@ impl Features {
             }
         }
         self.steps.iter().try_for_each(|step| match step {
-            Step::Number(step) => step.check(),
+            Step::Numeric(step) => step.check(),
             Step::Text(step) => step.check(),
             _ => Ok(()),
         })
@@ -580,22 +580,22 @@ fn write_column(
     out: &mut ArrayViewMut2<'_, f64>,
 ) -> u64 {
     match (values, step) {
-        (Values::Numbers(x), Step::Number(step)) if *step == NumericStep::default() => {
+        (Values::Numeric(x), Step::Numeric(step)) if *step == NumericStep::default() => {
             out.column_mut(0).iter_mut().zip(&x[first..]).for_each(|(to, x)| *to = *x);
         }
-        (Values::Numbers(x), Step::Number(step)) => {
+        (Values::Numeric(x), Step::Numeric(step)) => {
             each_row(out, |i, cells| step.write(x[first + i], cells));
         }
-        (Values::Booleans(x), Step::Number(step)) => {
+        (Values::Boolean(x), Step::Numeric(step)) => {
             each_row(out, |i, cells| step.write(x[first + i].map_or(f64::NAN, f64::from), cells));
         }
-        (Values::Booleans(x), Step::Code) => {
+        (Values::Boolean(x), Step::Code) => {
             each_row(out, |i, cells| cells[0] = x[first + i].map_or(f64::NAN, f64::from));
         }
-        (Values::Categories { codes, levels }, Step::OneHot) => {
+        (Values::Categorical { codes, levels }, Step::OneHot) => {
             return write_indicators(&codes[first..], &translation(levels, &field.levels), out);
         }
-        (Values::Categories { codes, levels }, Step::Code) => {
+        (Values::Categorical { codes, levels }, Step::Code) => {
             let to = translation(levels, &field.levels);
             return write_codes(&codes[first..], &to, n_codes(field), out);
         }
@@ -607,13 +607,13 @@ fn write_column(
 /// The names of a column's features.
 fn feature_names(field: &Field, step: &Step) -> Vec<String> {
     match step {
-        Step::Number(step) => step.names(&field.name),
+        Step::Numeric(step) => step.names(&field.name),
         Step::OneHot => {
-            field.levels.words().iter().map(|w| format!("{}={w}", field.name)).collect()
+            field.levels.names().iter().map(|w| format!("{}={w}", field.name)).collect()
         }
         Step::Code => vec![field.name.clone()],
         Step::Text(step) => step.names(),
-        Step::Bundle => (1..=field.width).map(|j| format!("f{j}")).collect(),
+        Step::Sparse => (1..=field.width).map(|j| format!("f{j}")).collect(),
     }
 }
 
@@ -631,7 +631,7 @@ fn translation(from: &Arc<Levels>, to: &Arc<Levels>) -> Vec<u32> {
     if Arc::ptr_eq(from, to) || from == to {
         return Vec::new();
     }
-    from.words().iter().map(|word| to.code(word)).collect()
+    from.names().iter().map(|word| to.code(word)).collect()
 }
 
 fn write_indicators(codes: &[u32], translation: &[u32], out: &mut ArrayViewMut2<'_, f64>) -> u64 {
@@ -701,10 +701,10 @@ impl Looks {
         let mut x = Matrix::zeros((table.n_rows(), numeric.len()));
         for (j, k) in numeric.iter().enumerate() {
             match &table.columns()[*k].values {
-                Values::Numbers(v) => {
+                Values::Numeric(v) => {
                     x.column_mut(j).iter_mut().zip(v).for_each(|(to, v)| *to = *v)
                 }
-                Values::Booleans(v) => x
+                Values::Boolean(v) => x
                     .column_mut(j)
                     .iter_mut()
                     .zip(v)

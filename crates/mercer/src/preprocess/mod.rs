@@ -13,7 +13,7 @@ mod text;
 pub use cached_counts::CachedCounts;
 pub use encoded::{Encoded, Encoder, UNLABELED};
 pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
-pub use features::{DroppedColumns, Features, Reads, Step};
+pub use features::{DropReason, Features, Reads, Step};
 pub use numeric::NumericStep;
 pub use recipe::{CategoryEncoding, Discretize, Impute, Recipe, Scale};
 pub use text::{KnownTerms, TextRecipe, TextStep};

@@ -33,9 +33,9 @@ pub enum CategoryEncoding {
     #[default]
     Auto,
     /// One zero-or-one column a word.
-    Indicators,
+    OneHot,
     /// Nothing.
-    Ignore,
+    Drop,
 }
 
 /// What stands in for a missing number.
@@ -126,8 +126,8 @@ impl Recipe {
             }
             "words" => {
                 self.words = match value {
-                    "indicators" => CategoryEncoding::Indicators,
-                    "ignore" => CategoryEncoding::Ignore,
+                    "indicators" => CategoryEncoding::OneHot,
+                    "ignore" => CategoryEncoding::Drop,
                     _ => return Err(refuse("words", "indicators or ignore")),
                 }
             }
@@ -165,7 +165,7 @@ impl Recipe {
     pub fn mapped(mut self, asked: &str) -> Result<Recipe> {
         let map = FeatureMapRecipe::parse(asked)?;
         if self.scale == Scale::Keep && self.discretize == Discretize::Keep {
-            self.scale = if map.wants_shares() { Scale::MinMax } else { Scale::Standard };
+            self.scale = if map.needs_nonnegative() { Scale::MinMax } else { Scale::Standard };
         }
         self.map = Some(map);
         Ok(self)

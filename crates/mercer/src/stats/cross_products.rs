@@ -97,7 +97,7 @@ impl Scatter {
     /// If the target is no number, a cell is not finite, or the columns are another number or too
     /// many for a square of sums.
     pub fn push_rows(&mut self, batch: &Dataset<'_>) -> Result<()> {
-        let (targets, n_targets) = batch.number_targets()?;
+        let (targets, n_targets) = batch.regression_targets()?;
         let width = batch.n_columns();
         self.check_width(width, n_targets)?;
         check_storage(batch.rows())?;
@@ -645,7 +645,7 @@ mod tests {
 
     fn scatter(x: &Matrix, y: &[f64]) -> Scatter {
         let mut out = Scatter::default();
-        out.push_rows(&Dataset::numbers(x, y).unwrap()).unwrap();
+        out.push_rows(&Dataset::regression(x, y).unwrap()).unwrap();
         out
     }
 
@@ -678,7 +678,7 @@ mod tests {
         let plain = scatter(&x, &y);
         let mut wide = Scatter::default();
         for range in parallel::chunks(2000, 100) {
-            let data = Dataset::numbers(&x, &y).unwrap();
+            let data = Dataset::regression(&x, &y).unwrap();
             wide.push_rows(&data.slice(range)).unwrap();
         }
 
@@ -708,7 +708,7 @@ mod tests {
     #[test]
     fn plain_parts_merge_and_forget() {
         let (x, y) = noise(3000, 3);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let part = |range| {
             let mut out = Scatter::default();
             out.push_rows(&data.slice(range)).unwrap();
@@ -754,7 +754,7 @@ mod tests {
         let weights: Vec<f64> = (0..1500).map(|i| f64::from(i % 3)).collect();
         fn of<'a>(rows: Rows<'a>, y: &'a [f64], weights: &'a [f64]) -> CrossProducts {
             let mut out = Scatter::default();
-            let data = Dataset::numbers(rows, y).unwrap().weighted(weights).unwrap();
+            let data = Dataset::regression(rows, y).unwrap().weighted(weights).unwrap();
             out.push_rows(&data).unwrap();
             out.moments(true).unwrap()
         }

@@ -70,16 +70,16 @@ impl Mixed {
         };
         let codes =
             CategoryCounts::of_rows(&Rows::from(&parts.categories), slots, weights, n_groups)
-                .map_err(place(|m| matches!(m, Measure::Category(_))))?;
+                .map_err(place(|m| matches!(m, Measure::Categorical(_))))?;
         let moments = Moments::of_rows(&Rows::from(&parts.numbers), slots, weights, group_weights)
-            .map_err(place(|m| *m == Measure::Number))?;
+            .map_err(place(|m| *m == Measure::Numeric))?;
         let tallies = if keep.values {
             GroupValueCounts::of_columns(&parts.numbers, slots, weights, n_groups)
         } else {
             GroupValueCounts::empty(n_groups, parts.numbers.ncols())
         };
         let names = batch.columns().iter().filter(|_| keep.names);
-        let names = names.take_while(|c| !matches!(c.measure, Measure::Word(_)));
+        let names = names.take_while(|c| !matches!(c.measure, Measure::TermCount(_)));
         let names = names.map(|c| c.name.clone()).collect();
         let sample = if keep.rows {
             Sample::of_rows(batch.rows(), head(&measures), slots, weights)
@@ -103,7 +103,7 @@ impl Mixed {
             self.words = Counts::empty(n, other.words.shape().1);
         }
         for (measure, more) in self.measures.iter_mut().zip(&other.measures) {
-            if let (Measure::Category(k), Measure::Category(other)) = (measure, more) {
+            if let (Measure::Categorical(k), Measure::Categorical(other)) = (measure, more) {
                 *k = (*k).max(*other);
             }
         }
@@ -112,7 +112,7 @@ impl Mixed {
 
 /// How many columns stand before the words.
 fn head(measures: &[Measure]) -> usize {
-    let is_word = |m: &Measure| matches!(m, Measure::Word(_));
+    let is_word = |m: &Measure| matches!(m, Measure::TermCount(_));
     measures.iter().position(is_word).unwrap_or(measures.len())
 }
 
@@ -127,7 +127,7 @@ impl Parts {
         n_groups: usize,
     ) -> Result<Parts> {
         let head = head(measures);
-        if measures[head..].iter().any(|m| !matches!(m, Measure::Word(_))) {
+        if measures[head..].iter().any(|m| !matches!(m, Measure::TermCount(_))) {
             return Err(Error::Parameter {
                 name: "columns".into(),
                 found: "words before other columns".into(),
@@ -136,13 +136,13 @@ impl Parts {
         }
         let n = rows.n_rows();
         let count = |kind: fn(&Measure) -> bool| measures.iter().filter(|m| kind(m)).count();
-        let mut categories = Matrix::zeros((n, count(|m| matches!(m, Measure::Category(_)))));
-        let mut numbers = Matrix::zeros((n, count(|m| *m == Measure::Number)));
+        let mut categories = Matrix::zeros((n, count(|m| matches!(m, Measure::Categorical(_)))));
+        let mut numbers = Matrix::zeros((n, count(|m| *m == Measure::Numeric)));
         let mut words = Counts::empty(n_groups, measures.len() - head);
         let mut put = |i: usize, head: &[f64]| {
             let (mut c, mut x) = (0, 0);
             for (value, measure) in head.iter().zip(measures) {
-                if let Measure::Category(_) = measure {
+                if let Measure::Categorical(_) = measure {
                     categories[[i, c]] = *value;
                     c += 1;
                 } else {
@@ -199,7 +199,7 @@ impl Grouped for Mixed {
 
     fn agrees(&self, other: &Self) -> bool {
         let same = |(a, b): (&Measure, &Measure)| match (a, b) {
-            (Measure::Category(_), Measure::Category(_)) => true,
+            (Measure::Categorical(_), Measure::Categorical(_)) => true,
             (a, b) => a == b,
         };
         self.measures.is_empty()
@@ -241,11 +241,11 @@ impl Grouped for Mixed {
     fn check(&self) -> Result<()> {
         let n = self.n_groups;
         let count = |kind: fn(&Measure) -> bool| self.measures.iter().filter(|m| kind(m)).count();
-        let numbers = (n, count(|m| *m == Measure::Number));
-        let fits = self.codes.shape() == (n, count(|m| matches!(m, Measure::Category(_))))
+        let numbers = (n, count(|m| *m == Measure::Numeric));
+        let fits = self.codes.shape() == (n, count(|m| matches!(m, Measure::Categorical(_))))
             && self.tallies.shape() == numbers
             && self.moments.shape() == numbers
-            && self.words.shape() == (n, count(|m| matches!(m, Measure::Word(_))));
+            && self.words.shape() == (n, count(|m| matches!(m, Measure::TermCount(_))));
         if !fits {
             return Err(Error::File("columns of several kinds that do not fit together".into()));
         }

@@ -68,7 +68,7 @@ impl Fit for NuSvr {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<NuSvrModel>> {
         let start = Instant::now();
         self.check()?;
-        let y = data.number_target()?;
+        let y = data.regression_target()?;
         let params = Kernelized {
             kernel: self.kernel.clone(),
             gamma: self.gamma,

@@ -62,7 +62,7 @@ impl Fit for Svr {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<SvrModel>> {
         let start = Instant::now();
         self.check()?;
-        let y = data.number_target()?;
+        let y = data.regression_target()?;
         let params = Kernelized {
             kernel: self.kernel.clone(),
             gamma: self.gamma,

@@ -204,7 +204,7 @@ fn copies_of_one_point_under_both_names_have_no_direction() {
 #[test]
 fn regression_through_two_points_is_flatter_by_the_tube() {
     let x = array![[-1.0], [1.0]];
-    let data = Dataset::numbers(&x, &[-1.0, 1.0]).unwrap();
+    let data = Dataset::regression(&x, &[-1.0, 1.0]).unwrap();
     let svr = Svr::new().kernel(Kernel::Linear).C(100.0).epsilon(0.2).tol(1e-10);
 
     let fitted = svr.fit(&data, &Monitor::quiet()).unwrap();
@@ -263,7 +263,7 @@ fn nu_bounds_the_shares() {
 fn the_tube_that_nu_finds_gives_the_same_function() {
     let (x, codes, _) = blobs(150, 3, 4);
     let y: Vec<f64> = codes.iter().map(|c| f64::from(*c)).collect();
-    let data = Dataset::numbers(&x, &y).unwrap();
+    let data = Dataset::regression(&x, &y).unwrap();
 
     let nu = NuSvr::new().nu(0.4).C(2.0).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
     let svr = Svr::new().C(2.0).epsilon(nu.epsilon).tol(1e-8);
@@ -598,7 +598,7 @@ fn a_gap_is_where_the_fit_ends() {
     let (x, codes, classes) = blobs(500, 2, 37);
     let y: Vec<f64> = x.outer_iter().map(|row| row[0] + 0.3 * row[1] * row[2]).collect();
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap();
-    let (numbers, alone) = (Dataset::numbers(&x, &y).unwrap(), Dataset::unlabeled(&x));
+    let (numbers, alone) = (Dataset::regression(&x, &y).unwrap(), Dataset::unlabeled(&x));
     let quiet = Monitor::quiet();
     for gap in [0.1, 1e-2, 1e-6] {
         let some = Some(gap);

@@ -44,7 +44,7 @@ impl Training<'_> {
         monitor: &Monitor<'_>,
         n_rows: u64,
     ) -> std::result::Result<Option<HeldOutScores>, S::Error> {
-        let classes = self.goal.classes();
+        let classes = self.task.classes();
         let mut judgement = HeldOutScores {
             classes: Evaluation::new(&classes),
             numbers: RegressionEvaluation::default(),
@@ -52,7 +52,7 @@ impl Training<'_> {
             densities: Densities::default(),
         };
         let mut stopped = None;
-        let factors = (self.features.n_features() * self.goal.n_classes()).max(1) as u64;
+        let factors = (self.features.n_features() * self.task.n_classes()).max(1) as u64;
         let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
         let stride = n_rows.div_ceil(telling).max(1) as usize;
         let piece = self.piece();

@@ -18,33 +18,33 @@ use std::time::Instant;
 
 /// How rows without a class are learned from.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Unlabeled {
+pub struct EmOptions {
     /// How much a row without a class counts beside one with a class. Smaller values trust the
     /// labels more.
     pub weight: f64,
     /// The rounds end when the likelihood changes by less than this share of itself.
     pub tolerance: f64,
     /// Rounds at most.
-    pub max_rounds: u64,
+    pub max_iterations: u64,
 }
 
-impl Default for Unlabeled {
+impl Default for EmOptions {
     fn default() -> Self {
-        Unlabeled { weight: 1.0, tolerance: 1e-6, max_rounds: 100 }
+        EmOptions { weight: 1.0, tolerance: 1e-6, max_iterations: 100 }
     }
 }
 
-impl Unlabeled {
+impl EmOptions {
     /// Learns from rows with classes and rows without.
     ///
     /// ```
     /// use mercer::bayes::GaussianNb;
-    /// use mercer::train::Unlabeled;
+    /// use mercer::train::EmOptions;
     /// use mercer::prelude::*;
     /// let (x, more) = (ndarray::array![[0.0], [1.0], [8.0], [9.0]], ndarray::array![[0.5], [8.6]]);
     /// let classes = Classes::from_names(["low", "high"]);
     /// let labeled = Dataset::classes(&x, &[1, 1, 0, 0], &classes)?;
-    /// let (fitted, _) = Unlabeled::default().fit(
+    /// let (fitted, _) = EmOptions::default().fit(
     ///     &GaussianNb::default().into(),
     ///     &labeled,
     ///     &Dataset::unlabeled(&more),
@@ -92,7 +92,7 @@ impl Unlabeled {
                 Some(stop) => climb.stopped = Some(stop),
                 None => climb.step(self, estimator, part, &monitor.silent())?,
             }
-            monitor.report(climb.rounds, Some(self.max_rounds));
+            monitor.report(climb.rounds, Some(self.max_iterations));
         }
         let (mut fitted, stats) = climb.finish();
         fitted.certificate.seconds = start.elapsed().as_secs_f64();
@@ -114,8 +114,8 @@ impl Unlabeled {
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
             return refuse("tolerance", self.tolerance, "a number of at least 0");
         }
-        if self.max_rounds == 0 {
-            return refuse("max_rounds", 0.0, "at least 1");
+        if self.max_iterations == 0 {
+            return refuse("max_iterations", 0.0, "at least 1");
         }
         let card = estimator.card();
         if !(card.can(Capability::FactorizedLikelihood) || card.can(Capability::Generative)) {
@@ -187,7 +187,7 @@ impl Unlabeled {
             let rows = Dataset::classes(data.rows().view(), &codes, classes)?.weighted(&weights)?;
             let rows = match data.columns() {
                 [] => rows,
-                columns => rows.described(columns)?,
+                columns => rows.with_descriptions(columns)?,
             };
             estimator.observe(&mut stats, &rows)?;
         }
@@ -281,8 +281,8 @@ impl Climb {
         }
     }
 
-    pub(crate) fn goes_on(&self, how: &Unlabeled) -> bool {
-        !self.done && self.stopped.is_none() && self.rounds < how.max_rounds
+    pub(crate) fn goes_on(&self, how: &EmOptions) -> bool {
+        !self.done && self.stopped.is_none() && self.rounds < how.max_iterations
     }
 
     /// Moves to the model of a round, unless the likelihood no longer changes.
@@ -291,7 +291,7 @@ impl Climb {
     /// If the summary makes no model.
     pub(crate) fn step(
         &mut self,
-        how: &Unlabeled,
+        how: &EmOptions,
         estimator: &Estimator,
         part: Part,
         monitor: &Monitor<'_>,

@@ -6,6 +6,6 @@ mod out_of_core;
 mod stream;
 mod trained;
 
-pub use expectation_maximization::Unlabeled;
-pub use stream::{Goal, Outcome, Training, train, train_semi_supervised};
+pub use expectation_maximization::EmOptions;
+pub use stream::{Outcome, Task, Training, train, train_semi_supervised};
 pub use trained::Trained;

@@ -7,7 +7,7 @@
 //! Rows are shuffled within a part at most. Where they come sorted by class, a part is of one class, and the last
 //! ones drown the others: the certificate says so.
 
-use super::Goal;
+use super::Task;
 use super::stream::{AssignedRows, Labels, Outcome, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Dataset, Stream};
@@ -71,9 +71,9 @@ impl Training<'_> {
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Outcome, S::Error> {
         let shape = Shape {
-            classes: match self.goal {
-                Goal::Classes(classes) => Some(classes),
-                Goal::Numbers | Goal::Alone => None,
+            classes: match self.task {
+                Task::Classification(classes) => Some(classes),
+                Task::Regression | Task::Unsupervised => None,
             },
             n_columns: self.features.n_features(),
             layout: self.features.layout(),

@@ -34,7 +34,7 @@ pub struct Training<'a> {
     /// How tables become rows.
     pub features: Features,
     /// What the target is.
-    pub goal: Goal<'a>,
+    pub task: Task<'a>,
     /// How many rows there are, if known.
     pub n_rows: Option<u64>,
     /// How many folds judge the model; fewer than two skip it.
@@ -45,28 +45,28 @@ pub struct Training<'a> {
 
 /// What is to be learned about a row.
 #[derive(Clone, Copy, Debug)]
-pub enum Goal<'a> {
+pub enum Task<'a> {
     /// Which of these classes it is of.
-    Classes(&'a Classes),
+    Classification(&'a Classes),
     /// A number.
-    Numbers,
+    Regression,
     /// Nothing but whether it is like the others.
-    Alone,
+    Unsupervised,
 }
 
-impl Goal<'_> {
+impl Task<'_> {
     /// The classes; none where numbers are learned.
     pub(crate) fn classes(&self) -> Classes {
         match self {
-            Goal::Classes(classes) => (*classes).clone(),
-            Goal::Numbers | Goal::Alone => Classes::default(),
+            Task::Classification(classes) => (*classes).clone(),
+            Task::Regression | Task::Unsupervised => Classes::default(),
         }
     }
 
     pub(crate) fn n_classes(&self) -> usize {
         match self {
-            Goal::Classes(classes) => classes.len(),
-            Goal::Numbers | Goal::Alone => 1,
+            Task::Classification(classes) => classes.len(),
+            Task::Regression | Task::Unsupervised => 1,
         }
     }
 }
@@ -106,7 +106,7 @@ pub fn train<S: Stream>(
 /// What reading or learning failed with, or if the estimator cannot do it.
 pub fn train_semi_supervised<S: Stream>(
     training: Training<'_>,
-    how: &Unlabeled,
+    how: &EmOptions,
     stream: &S,
     more: Option<&S>,
     monitor: &Monitor<'_>,
@@ -117,13 +117,13 @@ pub fn train_semi_supervised<S: Stream>(
 
 fn run<S: Stream>(
     training: Training<'_>,
-    how: Option<&Unlabeled>,
+    how: Option<&EmOptions>,
     stream: &S,
     more: Option<&S>,
     monitor: &Monitor<'_>,
 ) -> std::result::Result<Outcome, S::Error> {
     let start = Instant::now();
-    if let Goal::Classes(classes) = training.goal {
+    if let Task::Classification(classes) = training.task {
         classes.check_several()?;
     }
     training.estimator.check()?;
@@ -235,9 +235,9 @@ impl Training<'_> {
         labels: Labels,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Sums, S::Error> {
-        let n_classes = match self.goal {
-            Goal::Classes(classes) => classes.len(),
-            Goal::Numbers | Goal::Alone => 1,
+        let n_classes = match self.task {
+            Task::Classification(classes) => classes.len(),
+            Task::Regression | Task::Unsupervised => 1,
         };
         let summary = self.estimator.summary_bytes(n_classes, self.features.n_features());
         let summaries = self.n_folds as u64 + 8;
@@ -296,10 +296,10 @@ impl Training<'_> {
     }
 
     pub(crate) fn dataset<'a>(&'a self, rows: &'a Encoded) -> Result<Dataset<'a>> {
-        match self.goal {
-            Goal::Classes(classes) => rows.dataset(classes),
-            Goal::Numbers => rows.number_dataset(),
-            Goal::Alone => rows.unlabeled(),
+        match self.task {
+            Task::Classification(classes) => rows.dataset(classes),
+            Task::Regression => rows.regression_dataset(),
+            Task::Unsupervised => rows.unlabeled(),
         }
     }
 
@@ -345,7 +345,7 @@ impl Training<'_> {
         let fitted = self.estimator.fit(&self.dataset(&rows)?, monitor)?;
         let (mut evaluation, mut regression, mut outside) = (None, None, None);
         if self.n_folds > 1 && fitted.certificate.stopped().is_none() {
-            let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
+            let mut folds = Folds::new(self.n_folds, self.task.n_classes(), self.seed);
             let batch = self.deal(&mut folds, rows, Labels::All);
             let monitor = &monitor.planned();
             let models: Vec<_> = (0..batch.places.len())
@@ -356,18 +356,18 @@ impl Training<'_> {
                     fitted.certificate.stopped().is_none().then_some(fitted)
                 })
                 .collect();
-            let judged = judge_batch((&batch, 0), &models, &self.goal.classes(), 1)?;
+            let judged = judge_batch((&batch, 0), &models, &self.task.classes(), 1)?;
             if monitor.stop().is_none() {
-                match self.goal {
-                    Goal::Classes(_) if judged.classes.n_rows() > 0 => {
+                match self.task {
+                    Task::Classification(_) if judged.classes.n_rows() > 0 => {
                         evaluation = Some(judged.classes);
                     }
-                    Goal::Numbers if !judged.numbers.is_empty() => {
+                    Task::Regression if !judged.numbers.is_empty() => {
                         let mut sums = RegressionEvaluation::default();
                         judged.numbers.iter().for_each(|(y, p)| sums.push(y, p));
                         regression = Some(sums);
                     }
-                    Goal::Alone if !judged.inside.is_empty() => {
+                    Task::Unsupervised if !judged.inside.is_empty() => {
                         let strangers = judged.inside.iter().filter(|inside| **inside < 0.0);
                         outside = Some(strangers.count() as f64 / judged.inside.len() as f64);
                     }
@@ -388,14 +388,14 @@ impl Training<'_> {
         judged: Option<HeldOutScores>,
     ) -> Outcome {
         let densities = judged.as_ref().map(|judged| judged.densities.clone());
-        let (evaluation, regression, information) = match (judged, self.goal) {
+        let (evaluation, regression, information) = match (judged, self.task) {
             (None, _) => (None, None, None),
-            (Some(judged), Goal::Classes(_)) => {
+            (Some(judged), Task::Classification(_)) => {
                 (Some(judged.classes), None, Some(judged.information))
             }
-            (Some(judged), Goal::Numbers) => (None, Some(judged.numbers), None),
+            (Some(judged), Task::Regression) => (None, Some(judged.numbers), None),
             // Nobody who learns by statistics knows strangers but by their density.
-            (Some(_), Goal::Alone) => (None, None, None),
+            (Some(_), Task::Unsupervised) => (None, None, None),
         };
         let mut trained = Trained::new(self.estimator, self.features, fitted, stats);
         trained.densities = densities.filter(|densities| densities.n_rows() > 0);
@@ -421,14 +421,14 @@ impl Training<'_> {
     /// at once.
     fn climb<S: Stream>(
         &self,
-        how: &Unlabeled,
+        how: &EmOptions,
         all: Climb,
         others: Vec<Option<AnyStats>>,
         stream: &S,
         more: Option<&S>,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<Vec<Option<Climb>>, S::Error> {
-        let Goal::Classes(classes) = self.goal else {
+        let Task::Classification(classes) = self.task else {
             return Err(self.estimator.unable("learn numbers from rows without one").into());
         };
         let quiet = monitor.silent();
@@ -471,7 +471,7 @@ impl Training<'_> {
     /// What a batch adds to the round of every climb.
     fn parts(
         &self,
-        how: &Unlabeled,
+        how: &EmOptions,
         climbs: &[Option<Climb>],
         batch: &AssignedRows,
         classes: &Classes,
@@ -508,20 +508,22 @@ impl Training<'_> {
 
     /// The columns to read.
     fn reading(&self, labels: Labels) -> Schema {
-        match self.goal {
-            _ if labels == Labels::None => self.features.reading(None),
-            Goal::Classes(classes) => self.features.reading(Some(classes)),
-            Goal::Numbers => self.features.reading_numbers(),
-            Goal::Alone => self.features.reading(None),
+        match self.task {
+            _ if labels == Labels::None => self.features.input_schema(None),
+            Task::Classification(classes) => self.features.input_schema(Some(classes)),
+            Task::Regression => self.features.regression_schema(),
+            Task::Unsupervised => self.features.input_schema(None),
         }
     }
 
     fn encode(&self, encoder: &Encoder<'_>, table: &Table, labels: Labels) -> Result<Encoded> {
-        match (self.goal, labels) {
-            (_, Labels::None) | (Goal::Alone, _) => encoder.encode(table, None),
-            (Goal::Classes(classes), Labels::Some) => encoder.encode_partly(table, classes),
-            (Goal::Classes(classes), Labels::All) => encoder.encode(table, Some(classes)),
-            (Goal::Numbers, _) => encoder.encode_numbers(table),
+        match (self.task, labels) {
+            (_, Labels::None) | (Task::Unsupervised, _) => encoder.encode(table, None),
+            (Task::Classification(classes), Labels::Some) => {
+                encoder.encode_semi_supervised(table, classes)
+            }
+            (Task::Classification(classes), Labels::All) => encoder.encode(table, Some(classes)),
+            (Task::Regression, _) => encoder.encode_regression(table),
         }
     }
 
@@ -537,15 +539,15 @@ impl Training<'_> {
         if self.n_folds < 2 {
             return AssignedRows { rows, places: Vec::new(), open };
         }
-        let places = match self.goal {
-            Goal::Classes(_) if open.is_empty() => folds.split(&rows.codes),
-            Goal::Classes(_) => {
+        let places = match self.task {
+            Task::Classification(_) if open.is_empty() => folds.split(&rows.codes),
+            Task::Classification(_) => {
                 let labeled: Vec<usize> = (0..n).filter(|i| !is_open(i)).collect();
                 let codes: Vec<u32> = labeled.iter().map(|i| rows.codes[*i]).collect();
                 let places = folds.split(&codes).into_iter();
                 places.map(|fold| fold.into_iter().map(|i| labeled[i]).collect()).collect()
             }
-            Goal::Numbers | Goal::Alone => folds.split(&vec![0; n]),
+            Task::Regression | Task::Unsupervised => folds.split(&vec![0; n]),
         };
         AssignedRows { rows, places, open }
     }
@@ -575,7 +577,7 @@ impl Training<'_> {
         let encoder = Encoder::new(&self.features);
         let passes = if self.n_folds > 1 { 2 } else { 1 };
         let total = self.n_rows.map(|n| n * passes);
-        let mut folds = Folds::new(self.n_folds, self.goal.n_classes(), self.seed);
+        let mut folds = Folds::new(self.n_folds, self.task.n_classes(), self.seed);
         let mut seen: u64 = 0;
         let schema = self.reading(labels);
         stream.stream(&schema, piece, &mut |tables: Vec<Table>| {

@@ -152,7 +152,7 @@ impl Case {
         let data = if card.can(Capability::Classifier) {
             Dataset::classes(rows, &self.codes, &self.classes).unwrap()
         } else if card.can(Capability::Regressor) {
-            Dataset::numbers(rows, &self.numbers).unwrap()
+            Dataset::regression(rows, &self.numbers).unwrap()
         } else {
             Dataset::unlabeled(rows)
         };
@@ -188,14 +188,14 @@ impl Case {
         let mut columns: Vec<Column> = names(self.x.ncols())
             .into_iter()
             .zip(self.x.columns())
-            .map(|(name, x)| Column { name, values: Values::Numbers(x.to_vec()) })
+            .map(|(name, x)| Column { name, values: Values::Numeric(x.to_vec()) })
             .collect();
         let levels = Arc::new(Levels::new(
             self.classes.labels().iter().map(mercer::data::Label::to_string).collect(),
         ));
         let values = match card.can(Capability::Regressor) {
-            true => Values::Numbers(self.numbers.clone()),
-            false => Values::Categories { codes: self.codes.clone(), levels },
+            true => Values::Numeric(self.numbers.clone()),
+            false => Values::Categorical { codes: self.codes.clone(), levels },
         };
         columns.push(Column { name: TARGET.into(), values });
         Table::new(columns).unwrap()

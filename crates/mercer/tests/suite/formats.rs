@@ -50,10 +50,10 @@ fn rows() -> Table {
     let classes = Arc::new(Levels::new(vec!["no".into(), "yes".into()]));
     let column = |name: &str, values| Column { name: name.into(), values };
     Table::new(vec![
-        column("number", Values::Numbers(number)),
-        column("word", Values::Categories { codes: vec![0, 0, 1, 1, 1, 0], levels }),
-        column("flag", Values::Booleans(flag.to_vec())),
-        column("class", Values::Categories { codes: vec![0, 0, 0, 1, 1, 1], levels: classes }),
+        column("number", Values::Numeric(number)),
+        column("word", Values::Categorical { codes: vec![0, 0, 1, 1, 1, 0], levels }),
+        column("flag", Values::Boolean(flag.to_vec())),
+        column("class", Values::Categorical { codes: vec![0, 0, 0, 1, 1, 1], levels: classes }),
     ])
     .unwrap()
 }
@@ -65,19 +65,19 @@ fn model(card: &Card) -> Trained {
         .columns()
         .iter()
         .map(|column| match &column.values {
-            Values::Categories { levels, .. } => Field::categorical(&column.name, levels.clone()),
+            Values::Categorical { levels, .. } => Field::categorical(&column.name, levels.clone()),
             values => Field::new(&column.name, values.kind()),
         })
         .collect();
     let recipe = Recipe::default().with("bins=equal-width:2").unwrap();
     let (features, _) =
-        Features::plan(&Schema { fields }, Some("class"), CategoryEncoding::Indicators).unwrap();
-    let features = features.look(&recipe, &rows, &Monitor::quiet()).unwrap();
+        Features::plan(&Schema { fields }, Some("class"), CategoryEncoding::OneHot).unwrap();
+    let features = features.fit(&recipe, &rows, &Monitor::quiet()).unwrap();
     let classes = Classes::from_names(["no", "yes"]);
     let training = Training {
         estimator: estimator(card),
         features,
-        goal: mercer::train::Goal::Classes(&classes),
+        task: mercer::train::Task::Classification(&classes),
         n_rows: None,
         n_folds: 0,
         seed: 0,
@@ -830,12 +830,12 @@ fn features_from_a_file_are_checked() {
     broken(|f| f.schema.fields[0].kind = Kind::Text);
     broken(|f| f.steps[0] = Step::OneHot);
     broken(|f| {
-        if let Step::Number(step) = &mut f.steps[0] {
+        if let Step::Numeric(step) = &mut f.steps[0] {
             step.cuts = Some(vec![2.0, 1.0]);
         }
     });
     broken(|f| {
-        if let Step::Number(step) = &mut f.steps[0] {
+        if let Step::Numeric(step) = &mut f.steps[0] {
             step.fill = Some(f64::NAN);
         }
     });

@@ -244,7 +244,7 @@ fn linear_models_equal_scikit_learn() {
         for (name, value) in case.params.as_object().unwrap() {
             estimator = estimator.set(name, value.clone()).unwrap();
         }
-        let mut data = Dataset::numbers(&x, &rows.y).unwrap();
+        let mut data = Dataset::regression(&x, &rows.y).unwrap();
         if case.weighted {
             data = data.weighted(&rows.weights).unwrap();
         }

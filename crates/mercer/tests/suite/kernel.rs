@@ -149,7 +149,7 @@ fn kernel_ridge_equals_scikit_learn() {
     let Golden { x, y, weights, ridge, .. } = golden();
     let x = matrix(&x);
     for case in ridge {
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let data = if case.weighted { data.weighted(&weights).unwrap() } else { data };
 
         let fitted = estimator("kernel-ridge", &case.params).fit(&data, &Monitor::quiet()).unwrap();

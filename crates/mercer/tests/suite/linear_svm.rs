@@ -65,7 +65,7 @@ fn planes_equal_liblinears() {
         let classes = Classes::new((0..n_classes).map(Label::Int).collect());
         let mut data = match case.kind.as_str() {
             "linear-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
-            _ => Dataset::numbers(&x, &rows.y).unwrap(),
+            _ => Dataset::regression(&x, &rows.y).unwrap(),
         };
         if case.weighted {
             data = data.weighted(&rows.weights).unwrap();
@@ -279,7 +279,7 @@ fn a_gap_is_where_the_fit_ends() {
             options.iter().fold(plain, |made, (name, word)| made.set_from_str(name, word).unwrap());
         let data = match id {
             "linear-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
-            _ => Dataset::numbers(&x, &numbers).unwrap(),
+            _ => Dataset::regression(&x, &numbers).unwrap(),
         };
         for gap in [0.1, 1e-3] {
             let machine = machine.set("gap", json!(gap)).unwrap();

@@ -8,7 +8,7 @@ use mercer::kernel::{Function, Kernel, check_kernel};
 use mercer::model::Stop;
 use mercer::prelude::*;
 use mercer::preprocess::{CategoryEncoding, FeatureMapRecipe, Features, Recipe};
-use mercer::train::{Goal, Trained, Training, train};
+use mercer::train::{Task, Trained, Training, train};
 use mercer_num::random::Random;
 use std::sync::Arc;
 
@@ -40,17 +40,17 @@ fn table(n: usize) -> Table {
     let mut columns: Vec<Column> = columns
         .into_iter()
         .zip(["x", "y"])
-        .map(|(values, name)| Column { name: name.into(), values: Values::Numbers(values) })
+        .map(|(values, name)| Column { name: name.into(), values: Values::Numeric(values) })
         .collect();
-    columns.push(Column { name: "where".into(), values: Values::Categories { codes, levels } });
-    columns.push(Column { name: "far".into(), values: Values::Numbers(numbers) });
+    columns.push(Column { name: "where".into(), values: Values::Categorical { codes, levels } });
+    columns.push(Column { name: "far".into(), values: Values::Numeric(numbers) });
     Table::new(columns).unwrap()
 }
 
 fn features(table: &Table, map: &str, target: &str) -> Result<Features> {
     let fields = ["x", "y", target].map(Field::numeric).to_vec();
     let (features, _) = Features::plan(&Schema { fields }, Some(target), CategoryEncoding::Auto)?;
-    features.look(&Recipe::default().mapped(map)?, table, &Monitor::quiet())
+    features.fit(&Recipe::default().mapped(map)?, table, &Monitor::quiet())
 }
 
 fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::train::Outcome {
@@ -61,7 +61,7 @@ fn trained(id: &str, map: &str, table: &Table, n_folds: usize) -> mercer::train:
     let training = Training {
         features: features(table, map, target).unwrap(),
         estimator,
-        goal: if numbers { Goal::Numbers } else { Goal::Classes(&classes) },
+        task: if numbers { Task::Regression } else { Task::Classification(&classes) },
         n_rows: Some(table.n_rows() as u64),
         n_folds,
         seed: 1,
@@ -145,7 +145,7 @@ fn models_behind_one_map_merge() {
         let training = Training {
             estimator: whole.estimator.clone(),
             features: whole.features.clone(),
-            goal: Goal::Numbers,
+            task: Task::Regression,
             n_rows: None,
             n_folds: 0,
             seed: 1,
@@ -173,10 +173,10 @@ fn time_and_memory_are_obeyed_before_the_map() {
     let recipe = Recipe::default().mapped("rff:1000000").unwrap();
 
     let tight = Monitor::quiet().memory_limit(1 << 20);
-    assert!(matches!(plan().look(&recipe, &table, &tight), Err(Error::Memory { .. })));
+    assert!(matches!(plan().fit(&recipe, &table, &tight), Err(Error::Memory { .. })));
     let late = Monitor::quiet().time_limit(std::time::Duration::ZERO);
     assert_eq!(late.stop(), Some(Stop::Deadline));
-    assert_eq!(plan().look(&recipe, &table, &late), Err(Error::Stopped));
+    assert_eq!(plan().fit(&recipe, &table, &late), Err(Error::Stopped));
 }
 
 #[test]
@@ -228,7 +228,7 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
             card if card.can(Capability::Classifier) => {
                 Dataset::classes(&x, &codes, &classes).unwrap()
             }
-            card if card.can(Capability::Regressor) => Dataset::numbers(&x, &numbers).unwrap(),
+            card if card.can(Capability::Regressor) => Dataset::regression(&x, &numbers).unwrap(),
             _ => Dataset::unlabeled(&x),
         };
 
@@ -252,7 +252,9 @@ fn a_formula_learns_in_every_machine_and_is_saved() {
             card if card.can(Capability::Classifier) => {
                 Dataset::classes(&gram, &codes, &classes).unwrap()
             }
-            card if card.can(Capability::Regressor) => Dataset::numbers(&gram, &numbers).unwrap(),
+            card if card.can(Capability::Regressor) => {
+                Dataset::regression(&gram, &numbers).unwrap()
+            }
             _ => Dataset::unlabeled(&gram),
         };
         let given = given.fit(&data, &Monitor::quiet()).unwrap();
@@ -296,7 +298,7 @@ fn a_kernel_of_ones_own_learns_and_is_not_saved() {
     let mut random = Random::new(3);
     let x = Matrix::from_shape_simple_fn((30, 2), || random.normal());
     let y: Vec<f64> = x.outer_iter().map(|r| r[0].powi(3) - r[1]).collect();
-    let data = Dataset::numbers(&x, &y).unwrap();
+    let data = Dataset::regression(&x, &y).unwrap();
     let fit = |kernel: Kernel| {
         let params = mercer::kernelized::KernelRidge::new().kernel(kernel).gamma(Some(1.0.into()));
         params.fit(&data, &Monitor::quiet()).unwrap()
@@ -393,7 +395,7 @@ fn several_numbers_have_scikit_learns_coefficients() {
     let params = params.gamma(Some(gamma.into()));
 
     let y = matrix(&golden.y);
-    let data = Dataset::table(&x, y.view()).unwrap();
+    let data = Dataset::multi_output(&x, y.view()).unwrap();
     let fitted = params.fit(&data, &Monitor::quiet());
 
     assert_near(&fitted.unwrap().expansion.coefficients, &matrix(&coefficients), 1e-10);

@@ -5,11 +5,11 @@ use crate::cases::repository_file;
 use mercer::bayes::likelihood::{Likelihood, Unseen};
 use mercer::bayes::{CategoricalNb, Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Weights};
 use mercer::catalog::Estimator;
-use mercer::data::{Column, Described, Levels, Measure, Values};
+use mercer::data::{Column, ColumnDescription, Levels, Measure, Values};
 use mercer::data::{Field, Schema};
 use mercer::prelude::*;
 use mercer::preprocess::{CategoryEncoding, Features, Reads, Recipe};
-use mercer::train::{Goal, Training, train};
+use mercer::train::{Task, Training, train};
 use mercer_num::random::Random;
 use ndarray::aview1;
 use std::sync::Arc;
@@ -135,11 +135,12 @@ fn words_never_seen_follow_the_policy() {
 
 #[test]
 fn likelihoods_are_named_by_column_and_refused_by_name() {
-    let described = |name: &str, measure| Described { name: name.into(), measure };
-    let columns = [described("word", Measure::Category(2)), described("size", Measure::Number)];
+    let described = |name: &str, measure| ColumnDescription { name: name.into(), measure };
+    let columns = [described("word", Measure::Categorical(2)), described("size", Measure::Numeric)];
     let x = ndarray::array![[0.0, 1.0], [1.0, 2.0], [0.0, 3.0], [1.0, -4.0]];
     let classes = classes();
-    let data = Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap().described(&columns).unwrap();
+    let data =
+        Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap().with_descriptions(&columns).unwrap();
     let fit = |name: &str, family| {
         let by_name = [(name.to_owned(), family)].into();
         MixedNb::new().likelihood(Likelihoods::ByName(by_name)).fit(&data, &Monitor::quiet())
@@ -173,18 +174,18 @@ fn table() -> Table {
     let column = |name: &str, values| Column { name: name.into(), values };
     Table::new(vec![
         column("body", Values::Text(mails.iter().map(|m| Some(m.0.to_owned())).collect())),
-        column("size", Values::Numbers(mails.iter().map(|m| m.1).collect())),
+        column("size", Values::Numeric(mails.iter().map(|m| m.1).collect())),
         column(
             "domain",
-            Values::Categories {
+            Values::Categorical {
                 codes: mails.iter().map(|m| domains.code(m.2)).collect(),
                 levels: Arc::clone(&domains),
             },
         ),
-        column("urgent", Values::Booleans(mails.iter().map(|m| Some(m.3)).collect())),
+        column("urgent", Values::Boolean(mails.iter().map(|m| Some(m.3)).collect())),
         column(
             "label",
-            Values::Categories {
+            Values::Categorical {
                 codes: mails.iter().map(|m| u32::from(m.3)).collect(),
                 levels: labels,
             },
@@ -197,20 +198,20 @@ fn table() -> Table {
 fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     let table = table();
     let kinds = |c: &Column| match &c.values {
-        Values::Categories { levels, .. } => Field::categorical(&c.name, Arc::clone(levels)),
+        Values::Categorical { levels, .. } => Field::categorical(&c.name, Arc::clone(levels)),
         other => Field::new(&c.name, other.kind()),
     };
     let schema = Schema { fields: table.columns().iter().map(kinds).collect() };
     let (features, left_out) =
         Features::plan_for(&schema, Some("label"), CategoryEncoding::Auto, Reads::Mixed).unwrap();
     assert_eq!(left_out, []);
-    let features = features.look(&Recipe::default(), &table, &Monitor::quiet()).unwrap();
+    let features = features.fit(&Recipe::default(), &table, &Monitor::quiet()).unwrap();
     let classes = Classes::from_names(["ham", "spam"]);
 
     let training = Training {
         estimator: Estimator::from_id("mixed-nb").unwrap(),
         features,
-        goal: Goal::Classes(&classes),
+        task: Task::Classification(&classes),
         n_rows: Some(6),
         n_folds: 3,
         seed: 1,
@@ -241,14 +242,16 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
 #[test]
 fn what_is_added_to_counts_is_what_left_out_rows_want() {
     let n = 40;
-    let described =
-        |name: &str, k| Described { name: name.to_owned(), measure: Measure::Category(k) };
+    let described = |name: &str, k| ColumnDescription {
+        name: name.to_owned(),
+        measure: Measure::Categorical(k),
+    };
     let columns = [described("telling", 2), described("all different", n)];
     // The first column tells the class without fail, the second has no value twice.
     let x = Matrix::from_shape_fn((n, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { i as f64 });
     let y: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
     let classes = classes();
-    let data = Dataset::classes(&x, &y, &classes).unwrap().described(&columns).unwrap();
+    let data = Dataset::classes(&x, &y, &classes).unwrap().with_descriptions(&columns).unwrap();
 
     let model = MixedNb::new().estimate(Estimate::HeldOut).fit(&data, &Monitor::quiet()).unwrap();
     let factors = model.log_factors(&[0.0, 0.0]).unwrap().mapv(f64::exp);
@@ -260,7 +263,7 @@ fn what_is_added_to_counts_is_what_left_out_rows_want() {
 
 /// Rows of two classes with one telling column that is there four times, one that tells a little, and a
 /// number; some cells are missing.
-fn echoes(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Described>) {
+fn echoes(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<ColumnDescription>) {
     let mut random = Random::new(seed);
     let mut x = Matrix::zeros((n, 6));
     let codes: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();
@@ -276,9 +279,9 @@ fn echoes(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Described>) {
             row[4] = f64::NAN;
         }
     }
-    let described = |j: usize| Described {
+    let described = |j: usize| ColumnDescription {
         name: format!("x{j}"),
-        measure: if j == 5 { Measure::Number } else { Measure::Category(2) },
+        measure: if j == 5 { Measure::Numeric } else { Measure::Categorical(2) },
     };
     (x, codes, (0..6).map(described).collect())
 }
@@ -288,7 +291,7 @@ fn learned_weights_let_columns_that_repeat_each_other_count_once() {
     let (x, codes, columns) = echoes(2000, 3);
     let (new, answers, _) = echoes(2000, 4);
     let classes = classes();
-    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
     let fit = |weights| MixedNb::new().weights(weights).fit(&data, &Monitor::quiet()).unwrap();
 
     let (equal, learned) = (fit(Weights::Equal), fit(Weights::Learned));
@@ -314,7 +317,7 @@ fn learned_weights_let_columns_that_repeat_each_other_count_once() {
 fn factors_to_learned_powers_add_up_to_the_scores_and_are_told() {
     let (x, codes, columns) = echoes(300, 5);
     let classes = classes();
-    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
     let nb = MixedNb::new().weights(Weights::Learned);
     let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;
 
@@ -338,7 +341,7 @@ fn learned_weights_are_the_same_from_any_split_of_the_rows() {
     // More rows than the summary keeps.
     let (x, codes, columns) = echoes(9000, 6);
     let classes = classes();
-    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
     let nb = MixedNb::new().weights(Weights::Learned);
     let whole = nb.fit(&data, &Monitor::quiet()).unwrap();
 
@@ -371,13 +374,13 @@ fn a_text_has_one_weight_and_its_words_share_it() {
         let word = f64::from(u8::from(right(0.75, &mut random)));
         (row[1], row[2], row[3]) = (word, word, 1.0);
     }
-    let described = |j: usize| Described {
+    let described = |j: usize| ColumnDescription {
         name: format!("x{j}"),
-        measure: if j == 0 { Measure::Category(2) } else { Measure::Word(0) },
+        measure: if j == 0 { Measure::Categorical(2) } else { Measure::TermCount(0) },
     };
-    let columns: Vec<Described> = (0..4).map(described).collect();
+    let columns: Vec<ColumnDescription> = (0..4).map(described).collect();
     let classes = classes();
-    let data = Dataset::classes(&x, &codes, &classes).unwrap().described(&columns).unwrap();
+    let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
 
     let nb = MixedNb::new().weights(Weights::Learned);
     let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;

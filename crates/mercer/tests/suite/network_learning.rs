@@ -482,10 +482,10 @@ fn tables_of_a_file_become_observations() {
     let table = Table::new(vec![
         Column {
             name: "temp".into(),
-            values: Values::Categories { codes: vec![0, 1, u32::MAX], levels },
+            values: Values::Categorical { codes: vec![0, 1, u32::MAX], levels },
         },
-        Column { name: "dry".into(), values: Values::Booleans(vec![Some(true), None, None]) },
-        Column { name: "n".into(), values: Values::Numbers(vec![2.0, f64::NAN, -1.0]) },
+        Column { name: "dry".into(), values: Values::Boolean(vec![Some(true), None, None]) },
+        Column { name: "n".into(), values: Values::Numeric(vec![2.0, f64::NAN, -1.0]) },
     ])
     .unwrap();
 
@@ -495,7 +495,7 @@ fn tables_of_a_file_become_observations() {
     assert_eq!(data.column(0), [0, 1, Observations::GAP]);
     assert_eq!(data.column(1), [1, Observations::GAP, Observations::GAP]);
     assert_eq!(data.column(2), [1, Observations::GAP, 0]);
-    let numbers = Values::Numbers((0..300).map(f64::from).collect());
+    let numbers = Values::Numeric((0..300).map(f64::from).collect());
     let wide = Table::new(vec![Column { name: "x".into(), values: numbers }]).unwrap();
     let error = Observations::of_table(&wide).unwrap_err().to_string();
     assert!(error.contains("`x` is numeric with 300 different numbers"), "{error}");

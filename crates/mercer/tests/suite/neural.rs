@@ -54,7 +54,7 @@ fn the_weights_of_scikit_learn_have_its_loss_and_say_what_it_says() {
         let (data, start) = if case.kind == "numbers" {
             numbers = matrix(&serde_json::from_value::<Vec<Vec<f64>>>(case.y).unwrap());
             let model = MlpRegressorModel { activation, coefs, intercepts, loss: 0.0, n_iter: 0 };
-            (Dataset::table(&x, numbers.view()).unwrap(), AnyModel::MlpRegressor(model))
+            (Dataset::multi_output(&x, numbers.view()).unwrap(), AnyModel::MlpRegressor(model))
         } else {
             codes = serde_json::from_value::<Vec<u32>>(case.y).unwrap();
             classes = Classes::new((0..case.said[0].len() as i64).map(Label::Int).collect());

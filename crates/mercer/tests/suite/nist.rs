@@ -85,7 +85,7 @@ fn coefficients(model: &LinearRegressionModel) -> Vec<f64> {
 fn certified_values_are_met() {
     for (name, expected, expected_errors) in SETS {
         let set = certified(name);
-        let data = Dataset::numbers(&set.x, &set.y).unwrap();
+        let data = Dataset::regression(&set.x, &set.y).unwrap();
         let params = LinearRegression::new().fit_intercept(set.intercept);
 
         let fitted = params.fit(&data, &Monitor::quiet()).unwrap();
@@ -120,7 +120,7 @@ fn certified_values_are_met_from_rows_that_came_one_by_one_and_from_repeated_row
         let set = certified(name);
         let n = set.y.len();
         let params = LinearRegression::new().fit_intercept(set.intercept);
-        let data = Dataset::numbers(&set.x, &set.y).unwrap();
+        let data = Dataset::regression(&set.x, &set.y).unwrap();
         let mut stats = Default::default();
         for i in (0..n).rev() {
             params.observe(&mut stats, &data.slice(i..i + 1)).unwrap();
@@ -129,7 +129,7 @@ fn certified_values_are_met_from_rows_that_came_one_by_one_and_from_repeated_row
         let places: Vec<usize> = (0..100 * n).map(|i| i % n).collect();
         let many_x = set.x.select(ndarray::Axis(0), &places);
         let many_y: Vec<f64> = places.iter().map(|i| set.y[*i]).collect();
-        let many = Dataset::numbers(&many_x, &many_y).unwrap();
+        let many = Dataset::regression(&many_x, &many_y).unwrap();
 
         let grown = params.finish(&stats).unwrap();
         let repeated = params.fit(&many, &Monitor::quiet()).unwrap();

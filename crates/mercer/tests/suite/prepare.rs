@@ -4,7 +4,7 @@ use mercer::bayes::GaussianNb;
 use mercer::data::{Column, Kind, Levels, MISSING, UNSEEN, Values};
 use mercer::data::{Field, Schema};
 use mercer::prelude::*;
-use mercer::preprocess::{CategoryEncoding, DroppedColumns, Features, Recipe, Step};
+use mercer::preprocess::{CategoryEncoding, DropReason, Features, Recipe, Step};
 use mercer::train::{Training, train};
 use ndarray::array;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ fn levels(words: &[&str]) -> Arc<Levels> {
 }
 
 fn numbers(name: &str, values: &[f64]) -> Column {
-    Column { name: name.into(), values: Values::Numbers(values.to_vec()) }
+    Column { name: name.into(), values: Values::Numeric(values.to_vec()) }
 }
 
 /// CategoryEncoding under levels of their own; an empty word is missing.
@@ -23,11 +23,11 @@ fn words(name: &str, values: &[&str]) -> Column {
     let levels = levels(&known);
     let codes =
         values.iter().map(|w| if w.is_empty() { MISSING } else { levels.code(w) }).collect();
-    Column { name: name.into(), values: Values::Categories { codes, levels } }
+    Column { name: name.into(), values: Values::Categorical { codes, levels } }
 }
 
 fn booleans(name: &str, values: &[Option<bool>]) -> Column {
-    Column { name: name.into(), values: Values::Booleans(values.to_vec()) }
+    Column { name: name.into(), values: Values::Boolean(values.to_vec()) }
 }
 
 fn table(columns: Vec<Column>) -> Table {
@@ -47,7 +47,7 @@ fn schema() -> Schema {
 }
 
 fn planned(schema: &Schema, target: Option<&str>) -> Features {
-    Features::plan(schema, target, CategoryEncoding::Indicators).unwrap().0
+    Features::plan(schema, target, CategoryEncoding::OneHot).unwrap().0
 }
 
 fn features() -> Features {
@@ -133,7 +133,7 @@ fn a_word_never_seen_is_counted_and_treated_as_missing() {
 fn a_code_that_stands_for_no_level_is_unseen() {
     let mut strange = columns();
     strange[1].values =
-        Values::Categories { codes: vec![UNSEEN, 1], levels: levels(&["blue", "red"]) };
+        Values::Categorical { codes: vec![UNSEEN, 1], levels: levels(&["blue", "red"]) };
 
     let encoded = features().encode(&table(strange), None).unwrap();
 
@@ -211,15 +211,14 @@ fn columns_left_out_are_named_with_the_reason() {
     let out = |name: &str, why| (name.to_owned(), why);
 
     // CategoryEncoding stay out of the way of numbers unless they are asked in.
-    let mut left_out =
-        vec![out("review", DroppedColumns::Text), out("nothing", DroppedColumns::Empty)];
+    let mut left_out = vec![out("review", DropReason::Text), out("nothing", DropReason::Empty)];
     assert_eq!(
-        plan(CategoryEncoding::Indicators),
+        plan(CategoryEncoding::OneHot),
         ("stars color=blue color=red".to_owned(), left_out.clone())
     );
-    left_out.push(out("color", DroppedColumns::CategoryEncoding));
+    left_out.push(out("color", DropReason::Categorical));
     assert_eq!(plan(CategoryEncoding::Auto), ("stars".to_owned(), left_out.clone()));
-    assert_eq!(plan(CategoryEncoding::Ignore), ("stars".to_owned(), left_out));
+    assert_eq!(plan(CategoryEncoding::Drop), ("stars".to_owned(), left_out));
 }
 
 #[test]
@@ -238,7 +237,7 @@ fn a_recipe_is_settled_by_a_look_at_the_stream() {
     };
     let look = |steps: &[&str]| {
         let features =
-            planned(&schema, None).look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
+            planned(&schema, None).fit(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
         let first: Vec<f64> = {
             let encoded = features.encode(&rows, None).unwrap();
             (0..4).map(|i| encoded.rows().get(i, 0)).collect()
@@ -271,11 +270,11 @@ fn a_look_at_many_rows_is_a_look_at_all_of_them() {
     let rows = table(vec![numbers("x", &values)]);
     let plan = Features::plain(["x".to_owned()]);
 
-    let features = plan.look(&recipe(&["scale=standard"]), &rows, &Monitor::quiet()).unwrap();
+    let features = plan.fit(&recipe(&["scale=standard"]), &rows, &Monitor::quiet()).unwrap();
 
     let mean = 1e6 + values.iter().map(|v| v - 1e6).sum::<f64>() / f64::from(n);
     let variance = values.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / f64::from(n);
-    let Step::Number(step) = &features.steps[0] else { panic!("a number stays one") };
+    let Step::Numeric(step) = &features.steps[0] else { panic!("a number stays one") };
     let (shift, spread) = step.scale.unwrap();
     assert!((shift / mean - 1.0).abs() < 1e-15);
     assert!((spread / variance.sqrt() - 1.0).abs() < 1e-12);
@@ -288,7 +287,7 @@ fn an_infinite_number_is_named_by_its_row_at_a_look() {
     let rows = table(vec![numbers("y", &vec![2.0; 10_000]), numbers("x", &values)]);
     let plan = Features::plain(["y".to_owned(), "x".to_owned()]);
 
-    let error = plan.look(&recipe(&["impute=mean"]), &rows, &Monitor::quiet()).unwrap_err();
+    let error = plan.fit(&recipe(&["impute=mean"]), &rows, &Monitor::quiet()).unwrap_err();
 
     assert_eq!(error, Error::NotFinite { row: 9_000, column: 1, value: f64::INFINITY });
 }
@@ -300,13 +299,13 @@ fn a_look_obeys_its_monitor() {
     let late = Monitor::quiet().time_limit(std::time::Duration::ZERO);
     let poor = Monitor::quiet().memory_limit(1000);
 
-    let stopped = plan.clone().look(&recipe(&["impute=mean"]), &rows, &late);
-    let refused = plan.clone().look(&recipe(&["impute=median"]), &rows, &poor);
+    let stopped = plan.clone().fit(&recipe(&["impute=mean"]), &rows, &late);
+    let refused = plan.clone().fit(&recipe(&["impute=median"]), &rows, &poor);
 
     assert_eq!(stopped, Err(Error::Stopped));
     assert!(matches!(refused, Err(Error::Memory { budget: 1000, .. })));
     // Without a recipe there is nothing to look at, and nothing to stop.
-    assert_eq!(plan.clone().look(&Recipe::default(), &rows, &late), Ok(plan));
+    assert_eq!(plan.clone().fit(&Recipe::default(), &rows, &late), Ok(plan));
 }
 
 #[test]
@@ -321,7 +320,7 @@ fn a_column_without_values_survives_every_recipe() {
     ] {
         let plan = Features::plain(["x".to_owned(), "y".to_owned()]);
 
-        let features = plan.look(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
+        let features = plan.fit(&recipe(steps), &rows, &Monitor::quiet()).unwrap();
 
         assert_eq!(features.check(), Ok(()));
         let encoded = features.encode(&rows, None).unwrap();
@@ -338,7 +337,7 @@ fn numbers_at_the_ends_of_the_range_make_no_broken_step() {
         let plan = Features::plain(["x".to_owned()]);
 
         // Refused or usable, never a step that could not be saved.
-        if let Ok(features) = plan.look(&recipe(steps), &rows, &Monitor::quiet()) {
+        if let Ok(features) = plan.fit(&recipe(steps), &rows, &Monitor::quiet()) {
             assert_eq!(features.check(), Ok(()), "{steps:?}: {:?}", features.steps);
         }
     }
@@ -376,7 +375,7 @@ fn a_mixed_table_trains_and_predicts_by_name() {
         .columns()
         .iter()
         .map(|column| match &column.values {
-            Values::Categories { levels, .. } => Field::categorical(&column.name, levels.clone()),
+            Values::Categorical { levels, .. } => Field::categorical(&column.name, levels.clone()),
             values => Field::new(&column.name, values.kind()),
         })
         .collect();
@@ -384,7 +383,7 @@ fn a_mixed_table_trains_and_predicts_by_name() {
     let training = Training {
         estimator: GaussianNb::new().into(),
         features: planned(&Schema { fields }, Some("species")),
-        goal: mercer::train::Goal::Classes(&classes),
+        task: mercer::train::Task::Classification(&classes),
         n_rows: None,
         n_folds: 2,
         seed: 1,

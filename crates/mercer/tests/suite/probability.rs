@@ -128,12 +128,12 @@ fn a_table_is_counted_past_its_gaps() {
     let levels = Arc::new(Levels::new(vec!["no".into(), "yes".into()]));
     let codes = vec![1, 1, 0, MISSING, 1];
     let table = Table::new(vec![
-        Column { name: "w".into(), values: Values::Categories { codes, levels } },
+        Column { name: "w".into(), values: Values::Categorical { codes, levels } },
         Column {
             name: "b".into(),
-            values: Values::Booleans(vec![Some(true), Some(false), Some(true), Some(true), None]),
+            values: Values::Boolean(vec![Some(true), Some(false), Some(true), Some(true), None]),
         },
-        Column { name: "x".into(), values: Values::Numbers(vec![2.0, 1.0, 2.0, 1.0, 2.0]) },
+        Column { name: "x".into(), values: Values::Numeric(vec![2.0, 1.0, 2.0, 1.0, 2.0]) },
         Column { name: "t".into(), values: Values::Text(vec![None; 5]) },
     ])
     .unwrap();

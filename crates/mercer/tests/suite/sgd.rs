@@ -80,7 +80,7 @@ fn unshuffled_updates_match_scikit_learn() {
         let classes = Classes::new((0..n_classes).map(Label::Int).collect());
         let mut data = match case.kind.contains("regressor") {
             false => Dataset::classes(cells, &codes, &classes).unwrap(),
-            true => Dataset::numbers(cells, &rows.y).unwrap(),
+            true => Dataset::regression(cells, &rows.y).unwrap(),
         };
         if case.weighted {
             data = data.weighted(&rows.weights).unwrap();
@@ -148,7 +148,7 @@ fn each_online(mut check: impl FnMut(&Estimator, &Dataset<'_>, &Shape<'_>)) {
     let y: Vec<f64> = x.outer_iter().map(|row| row[0] - 0.5 * row[2]).collect();
     let classes = Classes::from_names(["a", "b", "c"]);
     let classification = Dataset::classes(&x, &codes, &classes).unwrap();
-    let regression = Dataset::numbers(&x, &y).unwrap();
+    let regression = Dataset::regression(&x, &y).unwrap();
     let layout = mercer_num::parallel::Layout::Dense;
     for card in mercer::catalog::CATALOG.iter().filter(|card| card.can(Capability::Online)) {
         let estimator = Estimator::from_id(card.id).unwrap().set("shuffle", json!(false)).unwrap();

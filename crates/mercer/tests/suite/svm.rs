@@ -71,7 +71,7 @@ fn machines_equal_libsvm() {
         let mut data = match case.kind.as_str() {
             "svc" | "nu-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
             "one-class-svm" => Dataset::unlabeled(&x),
-            _ => Dataset::numbers(&x, &rows.y).unwrap(),
+            _ => Dataset::regression(&x, &rows.y).unwrap(),
         };
         if case.weighted {
             data = data.weighted(&rows.weights).unwrap();
@@ -144,7 +144,7 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
         let data = match id {
             "svc" | "nu-svc" => Dataset::classes(&x, &codes, &classes).unwrap(),
             "one-class-svm" => Dataset::unlabeled(&x),
-            _ => Dataset::numbers(&x, &y).unwrap(),
+            _ => Dataset::regression(&x, &y).unwrap(),
         };
         let mut estimator = Estimator::from_id(id).unwrap();
         for (name, word) in [("gamma", "auto"), ("tol", "1e-9")].iter().chain(params) {
@@ -267,7 +267,7 @@ fn two_hundred_random_regressions_have_no_gap() {
         let tube = 0.5 * random.uniform();
         let x = Matrix::from_shape_fn((n, width), |_| random.normal());
         let y: Vec<f64> = x.outer_iter().map(|r| r[0].sin() + 0.3 * random.normal()).collect();
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
 
         let svr = Svr::new().C(c).epsilon(tube).gamma(Gamma::Number(gamma)).tol(1e-8);
         let fitted = svr.fit(&data, &Monitor::quiet()).unwrap();
@@ -340,7 +340,7 @@ fn complementary_slackness_holds() {
     let mut random = Random::new(6);
     let x = Matrix::from_shape_fn((150, 3), |_| random.normal());
     let y: Vec<f64> = x.outer_iter().map(|r| r[0] - r[1] * r[2] + 0.3 * random.normal()).collect();
-    let data = Dataset::numbers(&x, &y).unwrap();
+    let data = Dataset::regression(&x, &y).unwrap();
 
     let fitted = Svr::new().C(2.0).epsilon(0.2).tol(1e-9).fit(&data, &Monitor::quiet()).unwrap();
 

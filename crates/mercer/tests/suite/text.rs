@@ -6,7 +6,7 @@ use mercer::data::{Field, Schema};
 use mercer::model::Monitor;
 use mercer::preprocess::{CategoryEncoding, Features, KnownTerms, Reads, Recipe, Step};
 use mercer::text::{Analyzer, Hashing, Idf, Norm, Selection, Sign, Weighting, count_terms};
-use mercer::train::{Goal, Outcome, Trained, Training, train};
+use mercer::train::{Outcome, Task, Trained, Training, train};
 use std::sync::Arc;
 
 const MAILS: [(&str, &str); 6] = [
@@ -22,7 +22,7 @@ fn table() -> (Table, Schema) {
     let levels = Arc::new(Levels::new(vec!["ham".into(), "spam".into()]));
     let texts = MAILS.iter().map(|m| Some(m.0.to_owned())).collect();
     let codes = MAILS.iter().map(|m| levels.code(m.1)).collect();
-    let values = Values::Categories { codes, levels: Arc::clone(&levels) };
+    let values = Values::Categorical { codes, levels: Arc::clone(&levels) };
     let column = |name: &str, values| Column { name: name.into(), values };
     let table = Table::new(vec![column("body", Values::Text(texts)), column("label", values)]);
     let fields = vec![Field::new("body", Kind::Text), Field::categorical("label", levels)];
@@ -34,7 +34,7 @@ fn features(steps: &[&str]) -> Features {
     let recipe = steps.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step));
     let (features, _) =
         Features::plan_for(&schema, Some("label"), CategoryEncoding::Auto, Reads::Counts).unwrap();
-    features.look(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap()
+    features.fit(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap()
 }
 
 fn trained(steps: &[&str]) -> Trained {
@@ -42,7 +42,7 @@ fn trained(steps: &[&str]) -> Trained {
     let training = Training {
         estimator: Estimator::from_id("multinomial-nb").unwrap(),
         features: features(steps),
-        goal: Goal::Classes(&classes),
+        task: Task::Classification(&classes),
         n_rows: Some(6),
         n_folds: 2,
         seed: 1,
@@ -151,7 +151,7 @@ fn wishes_about_hashes_that_cannot_be_met_are_refused() {
             Features::plan_for(&schema, Some("label"), CategoryEncoding::Auto, Reads::Counts)
                 .unwrap();
 
-        let refused = features.look(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap_err();
+        let refused = features.fit(&recipe.unwrap(), &table, &Monitor::quiet()).unwrap_err();
 
         assert!(refused.to_string().contains(said), "{refused}");
     }
@@ -163,7 +163,7 @@ fn many(n: usize) -> Table {
     let columns = one.columns().iter().map(|column| {
         let values = match &column.values {
             Values::Text(texts) => Values::Text(texts.iter().cycle().take(n).cloned().collect()),
-            Values::Categories { codes, levels } => Values::Categories {
+            Values::Categorical { codes, levels } => Values::Categorical {
                 codes: codes.iter().cycle().take(n).copied().collect(),
                 levels: Arc::clone(levels),
             },
@@ -182,7 +182,7 @@ fn rows_that_do_not_fit_are_learned_in_parts_alike_on_any_number_of_threads() {
             let training = Training {
                 estimator: Estimator::from_id(id).unwrap(),
                 features: features(&["hash=256", "hash-sign=alternate", "norm=l2"]),
-                goal: Goal::Classes(&classes),
+                task: Task::Classification(&classes),
                 n_rows: Some(5000),
                 n_folds: 3,
                 seed: 1,
@@ -216,7 +216,7 @@ fn pieces_of_texts_give_the_counts_of_all_of_them() {
     let training = Training {
         estimator,
         features,
-        goal: Goal::Classes(&classes),
+        task: Task::Classification(&classes),
         n_rows: Some(3000),
         n_folds: 5,
         seed: 1,
@@ -245,11 +245,12 @@ fn what_a_look_kept_makes_the_model_that_a_second_reading_makes() {
                     Reads::Counts,
                 )
                 .unwrap();
-                let (features, looked) = plan.look_and_keep(&recipe, &texts, &monitor).unwrap();
+                let (features, looked) =
+                    plan.fit_and_cache_counts(&recipe, &texts, &monitor).unwrap();
                 let training = Training {
                     estimator: Estimator::from_id(id).unwrap(),
                     features,
-                    goal: Goal::Classes(&classes),
+                    task: Task::Classification(&classes),
                     n_rows: Some(3000),
                     n_folds,
                     seed: 1,
@@ -278,8 +279,8 @@ fn a_look_keeps_each_column_of_text_and_missing_texts_as_empty_ones() {
     };
     let codes = (0..n as u32).map(|i| i % 2).collect();
     let column = |name: &str, values| Column { name: name.into(), values };
-    let label = Values::Categories { codes, levels: Arc::clone(&levels) };
-    let numbers = Values::Numbers((0..n).map(|i| (i % 13) as f64).collect());
+    let label = Values::Categorical { codes, levels: Arc::clone(&levels) };
+    let numbers = Values::Numeric((0..n).map(|i| (i % 13) as f64).collect());
     let columns = vec![
         column("first", words(1)),
         column("label", label),
@@ -302,9 +303,9 @@ fn a_look_keeps_each_column_of_text_and_missing_texts_as_empty_ones() {
     )
     .unwrap();
     let (features, looked) =
-        plan.look_and_keep(&Recipe::default(), &rows, &Monitor::quiet()).unwrap();
+        plan.fit_and_cache_counts(&Recipe::default(), &rows, &Monitor::quiet()).unwrap();
     let encode = |stream: &dyn Fn(Schema) -> Vec<Table>| -> Vec<Vec<f64>> {
-        let tables = stream(features.reading(Some(&classes)));
+        let tables = stream(features.input_schema(Some(&classes)));
         let rows = tables.iter().flat_map(|table| {
             let encoded = features.encode(table, Some(&classes)).unwrap();
             let x = encoded.rows();

@@ -6,7 +6,7 @@ use mercer::data::{Column, Levels, Table, Values};
 use mercer::model::{OneOrEach, Stop};
 use mercer::prelude::*;
 use mercer::preprocess::Features;
-use mercer::train::{Goal, Training, Unlabeled, train_semi_supervised};
+use mercer::train::{EmOptions, Task, Training, train_semi_supervised};
 use mercer_num::parallel::with_threads;
 use mercer_num::random::Random;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ fn heaps(n: usize, seed: u64) -> (Matrix, Vec<u32>) {
 
 fn likelihood(
     estimator: &Estimator,
-    how: &Unlabeled,
+    how: &EmOptions,
     labeled: &Dataset<'_>,
     more: &Dataset<'_>,
 ) -> f64 {
@@ -52,8 +52,8 @@ fn the_likelihood_never_falls_from_round_to_round() {
     let more = Dataset::unlabeled(&more);
 
     for estimator in family() {
-        let rounds = (1..30).map(|max_rounds| {
-            let how = Unlabeled { tolerance: 0.0, max_rounds, ..Unlabeled::default() };
+        let rounds = (1..30).map(|max_iterations| {
+            let how = EmOptions { tolerance: 0.0, max_iterations, ..EmOptions::default() };
             likelihood(&estimator, &how, &labeled, &more)
         });
         let rounds: Vec<f64> = rounds.collect();
@@ -78,7 +78,7 @@ fn rows_without_a_class_make_a_better_model_of_few_labels() {
     let estimator = Estimator::from(CategoricalNb::default());
 
     let alone = estimator.fit(&few, &Monitor::quiet()).unwrap();
-    let how = Unlabeled::default();
+    let how = EmOptions::default();
     let (both, _) =
         how.fit(&estimator, &few, &Dataset::unlabeled(&more), &Monitor::quiet()).unwrap();
 
@@ -99,7 +99,7 @@ fn rows_of_no_weight_change_nothing_and_rows_of_some_are_interpolated() {
     let more = Dataset::unlabeled(&more);
     let estimator = Estimator::from(MultinomialNb::default());
     let fit = |weight| {
-        let how = Unlabeled { weight, ..Unlabeled::default() };
+        let how = EmOptions { weight, ..EmOptions::default() };
         how.fit(&estimator, &labeled, &more, &Monitor::quiet()).unwrap().0.model
     };
 
@@ -116,7 +116,7 @@ fn one_thread_and_eight_give_the_same_bits() {
     let (x, codes) = heaps(20_000, 9);
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..200);
     let more = x.slice(ndarray::s![200.., ..]).to_owned();
-    let how = Unlabeled { max_rounds: 3, ..Unlabeled::default() };
+    let how = EmOptions { max_iterations: 3, ..EmOptions::default() };
     let fit = |threads| {
         let more = Dataset::unlabeled(&more);
         let estimator = Estimator::from(GaussianNb::default());
@@ -133,7 +133,7 @@ fn a_limit_keeps_the_rounds_before_it() {
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap().slice(0..50);
     let more = Dataset::unlabeled(&x);
     let estimator = Estimator::from(GaussianNb::default());
-    let how = Unlabeled { tolerance: 0.0, max_rounds: 1_000_000, ..Unlabeled::default() };
+    let how = EmOptions { tolerance: 0.0, max_iterations: 1_000_000, ..EmOptions::default() };
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
     // Progress beyond the labeled rows means that a round is behind us.
@@ -157,9 +157,9 @@ fn a_limit_keeps_the_rounds_before_it() {
 fn estimators_without_a_likelihood_and_numbers_without_sense_are_refused() {
     let complement = Estimator::from(ComplementNb::default());
     let gaussian = Estimator::from(GaussianNb::default());
-    let with = |weight, tolerance, max_rounds| Unlabeled { weight, tolerance, max_rounds };
+    let with = |weight, tolerance, max_iterations| EmOptions { weight, tolerance, max_iterations };
 
-    assert!(matches!(Unlabeled::default().check(&complement), Err(Error::Unable { .. })));
+    assert!(matches!(EmOptions::default().check(&complement), Err(Error::Unable { .. })));
     for how in [with(-1.0, 0.0, 1), with(1.0, f64::NAN, 1), with(1.0, 0.0, 0)] {
         assert!(matches!(how.check(&gaussian), Err(Error::Parameter { .. })));
     }
@@ -169,12 +169,12 @@ fn estimators_without_a_likelihood_and_numbers_without_sense_are_refused() {
 fn table(n: usize, labels: usize) -> (Table, Vec<u32>) {
     let (x, codes) = heaps(n, 11);
     let column =
-        |j: usize| Column { name: format!("x{j}"), values: Values::Numbers(x.column(j).to_vec()) };
+        |j: usize| Column { name: format!("x{j}"), values: Values::Numeric(x.column(j).to_vec()) };
     let words = Arc::new(Levels::new(vec!["a".into(), "b".into()]));
     let shown: Vec<u32> = (0..n)
         .map(|i| if i % (n / labels) < 2 { codes[i] } else { mercer::data::MISSING })
         .collect();
-    let target = Values::Categories { codes: shown, levels: words };
+    let target = Values::Categorical { codes: shown, levels: words };
     let mut columns: Vec<Column> = (0..6).map(column).collect();
     columns.push(Column { name: "y".into(), values: target });
     (Table::new(columns).unwrap(), codes)
@@ -189,12 +189,12 @@ fn a_stream_gives_the_rows_in_memory_and_judges_labeled_rows_only() {
     let training = |n_folds| Training {
         estimator: MixedNb::default().into(),
         features: features.clone(),
-        goal: Goal::Classes(&classes),
+        task: Task::Classification(&classes),
         n_rows: Some(600),
         n_folds,
         seed: 0,
     };
-    let how = Unlabeled { max_rounds: 4, ..Unlabeled::default() };
+    let how = EmOptions { max_iterations: 4, ..EmOptions::default() };
 
     let outcome =
         train_semi_supervised(training(5), &how, &table, None, &Monitor::quiet()).unwrap();

@@ -145,7 +145,7 @@ fn fit(data: &str, args: &Gaussian, session: &Session) -> Result<MultivariateNor
     for name in &names {
         let missing = || mercer::Error::MissingColumn { name: name.clone() };
         match &read.column(name).ok_or_else(missing)?.values {
-            Values::Numbers(numbers) => columns.push(numbers),
+            Values::Numeric(numbers) => columns.push(numbers),
             other => {
                 return Err(mercer::Error::Kind {
                     column: name.clone(),

@@ -138,7 +138,7 @@ fn default_columns(profile: &Profile) -> Result<Vec<&str>> {
 /// The one column of whole numbers, where every combination of the others comes once: such a file
 /// is a table already.
 fn counts_column(data: &mercer::data::Table, named: &[&str]) -> Option<String> {
-    let whole = |values: &Values| matches!(values, Values::Numbers(v) if v.iter().all(|x| *x >= 0.0 && x.fract() == 0.0));
+    let whole = |values: &Values| matches!(values, Values::Numeric(v) if v.iter().all(|x| *x >= 0.0 && x.fract() == 0.0));
     let mut numeric = data
         .columns()
         .iter()
@@ -151,7 +151,7 @@ fn counts_column(data: &mercer::data::Table, named: &[&str]) -> Option<String> {
     let mut seen = HashSet::new();
     let distinct = (0..data.n_rows()).all(|i| {
         let row: Vec<Option<String>> =
-            named.iter().filter_map(|n| data.column(n)).map(|c| c.values.word(i)).collect();
+            named.iter().filter_map(|n| data.column(n)).map(|c| c.values.cell(i)).collect();
         seen.insert(row)
     });
     distinct.then(|| only.name.clone())

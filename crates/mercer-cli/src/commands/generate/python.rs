@@ -386,7 +386,7 @@ fn between(card: &Card) -> f64 {
     let y = [20.0, 30.0, 40.0, 50.0];
     let at = Matrix::from_elem((1, 1), 2.5);
     let predicted = Estimator::from_id(card.id)
-        .and_then(|estimator| estimator.fit(&Dataset::numbers(&x, &y)?, &Monitor::quiet()))
+        .and_then(|estimator| estimator.fit(&Dataset::regression(&x, &y)?, &Monitor::quiet()))
         .and_then(|fitted| match fitted.as_model().regressor() {
             Some(model) => model.predict(&Rows::from(&at)),
             None => Ok(Vec::new()),

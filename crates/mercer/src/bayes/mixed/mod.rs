@@ -317,7 +317,8 @@ impl MixedNb {
 
     /// The likelihoods of the columns that are no words.
     fn likelihoods(&self, groups: &Mixed) -> Result<Vec<Likelihood>> {
-        let head = groups.measures.iter().take_while(|m| !matches!(m, Measure::Word(_))).count();
+        let head =
+            groups.measures.iter().take_while(|m| !matches!(m, Measure::TermCount(_))).count();
         let families = self.families(&groups.names, head)?;
         if let Some(name) = self.dirichlet.keys().find(|name| !groups.names.contains(name)) {
             return Err(Error::Parameter {
@@ -334,7 +335,7 @@ impl MixedNb {
             let name = groups.names.get(j);
             let shown = || name.cloned().unwrap_or_else(|| format!("x{j}"));
             match measure {
-                Measure::Category(k) => {
+                Measure::Categorical(k) => {
                     let counts = groups.codes.column(category, *k);
                     category += 1;
                     // One word for all columns is about numbers: words have shares in any case.
@@ -373,7 +374,7 @@ impl MixedNb {
     /// The bags of words.
     fn texts(&self, groups: &Mixed) -> Vec<Text> {
         let words: Vec<usize> = (groups.measures.iter())
-            .filter_map(|m| if let Measure::Word(text) = m { Some(*text) } else { None })
+            .filter_map(|m| if let Measure::TermCount(text) = m { Some(*text) } else { None })
             .collect();
         let mut texts = Vec::new();
         let mut from = 0;
@@ -413,7 +414,7 @@ struct Bag {
 impl Bag {
     fn of(groups: &Mixed, families: &[Family]) -> Bag {
         let counts = &groups.moments.weights * &groups.moments.means;
-        let numbers = groups.measures.iter().zip(families).filter(|(m, _)| **m == Measure::Number);
+        let numbers = groups.measures.iter().zip(families).filter(|(m, _)| **m == Measure::Numeric);
         let inside: Vec<usize> = numbers
             .enumerate()
             .filter(|(_, (_, family))| **family == Family::Multinomial)

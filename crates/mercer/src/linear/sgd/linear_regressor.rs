@@ -56,7 +56,7 @@ impl<K> LinearRegressor<K> {
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self>> {
         let began = Instant::now();
-        let y = data.number_target()?;
+        let y = data.regression_target()?;
         check_rows(data)?;
         let width = data.n_columns();
         let (single_epoch, before) = match from {

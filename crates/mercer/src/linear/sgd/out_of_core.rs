@@ -175,7 +175,7 @@ impl<K: Send + 'static> InParts for RegressorParts<K> {
     type Model = LinearRegressor<K>;
 
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()> {
-        let y = part.number_target()?;
+        let y = part.regression_target()?;
         if self.sgd.in_first_epoch {
             let design = DesignMatrix::by_rows(part.rows(), false);
             for i in rows {

@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn residuals_within_epsilon_make_no_update() {
         let x = array![[2.0], [2.0]];
-        let data = Dataset::numbers(&x, &[1.0, 1.05]).unwrap();
+        let data = Dataset::regression(&x, &[1.0, 1.05]).unwrap();
         let params = PassiveAggressiveRegressor::new().fit_intercept(false).shuffle(false);
 
         let model = params.learn_on(None, &data, &Monitor::quiet()).unwrap().model;

@@ -205,7 +205,7 @@ mod tests {
     #[test]
     fn duality_gap_contains_the_optimum_of_ridge_regression() {
         let (x, _, y) = rows(300, 4);
-        let data = Dataset::numbers(&x, &y).unwrap();
+        let data = Dataset::regression(&x, &y).unwrap();
         let alpha = 0.1;
         let ridge = Ridge::new().alpha(alpha * 300.0).fit(&data, &Monitor::quiet()).unwrap();
         let residuals = ridge.predict(&Rows::from(&x)).unwrap();
@@ -253,7 +253,7 @@ mod tests {
         let y: Vec<f64> = (0..10).map(f64::from).collect();
 
         let refused =
-            SgdRegressor::new().fit(&Dataset::numbers(&x, &y).unwrap(), &Monitor::quiet());
+            SgdRegressor::new().fit(&Dataset::regression(&x, &y).unwrap(), &Monitor::quiet());
 
         assert_eq!(refused.err(), Some(Error::Diverged { pass: 1 }));
     }
@@ -263,7 +263,7 @@ mod tests {
         let (x, codes, y) = rows(200, 6);
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
-        let regression = Dataset::numbers(&x, &y).unwrap();
+        let regression = Dataset::regression(&x, &y).unwrap();
 
         let classifier = SgdClassifier::new().early_stopping(true).fit(&data, &Monitor::quiet());
         let regressor =

@@ -383,16 +383,16 @@ fn n_cells(variables: &[Variable]) -> Result<usize> {
 /// A column's values in order and each row's place among them.
 fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>)> {
     match values {
-        Values::Categories { codes, levels } => Ok((
-            levels.words().to_vec(),
+        Values::Categorical { codes, levels } => Ok((
+            levels.names().to_vec(),
             codes.iter().map(|c| Some(*c as usize).filter(|c| *c < levels.len())).collect(),
         )),
-        Values::Booleans(rows) => Ok((
+        Values::Boolean(rows) => Ok((
             vec!["false".into(), "true".into()],
             rows.iter().map(|b| b.map(usize::from)).collect(),
         )),
         // Numbers in the order of their size; the bits tell equal ones apart from others.
-        Values::Numbers(rows) => {
+        Values::Numeric(rows) => {
             let mut seen: BTreeMap<u64, f64> = BTreeMap::new();
             rows.iter().filter(|x| !x.is_nan()).for_each(|x| {
                 seen.insert((x + 0.0).to_bits(), x + 0.0);
@@ -410,7 +410,7 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
             let codes = rows.iter().map(place).collect();
             Ok((order.iter().map(f64::to_string).collect(), codes))
         }
-        Values::Text(_) | Values::Counted(_) | Values::Sparse(_) => Err(Error::Kind {
+        Values::Text(_) | Values::TermCounts(_) | Values::Sparse(_) => Err(Error::Kind {
             column: name.to_owned(),
             found: values.kind().to_string(),
             expected: "a categorical or boolean column".into(),
@@ -420,7 +420,7 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
 
 fn numbers<'a>(name: &str, values: &'a Values) -> Result<&'a [f64]> {
     match values {
-        Values::Numbers(numbers) => Ok(numbers),
+        Values::Numeric(numbers) => Ok(numbers),
         other => Err(Error::Kind {
             column: name.to_owned(),
             found: other.kind().to_string(),

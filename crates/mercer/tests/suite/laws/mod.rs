@@ -14,7 +14,7 @@ use mercer::catalog::{AnyModel, CATALOG, Capability, Card, Input, Learns};
 use mercer::data::Schema;
 use mercer::data::Stream;
 use mercer::prelude::*;
-use mercer::train::{Goal, Training};
+use mercer::train::{Task, Training};
 use proptest::test_runner::Config;
 use std::ops::ControlFlow;
 
@@ -98,9 +98,9 @@ fn training<'a>(card: &Card, case: &'a Case, n_folds: usize) -> Training<'a> {
     Training {
         estimator: estimator(card),
         features: case.features(),
-        goal: match card.can(Capability::Regressor) {
-            true => Goal::Numbers,
-            false => Goal::Classes(&case.classes),
+        task: match card.can(Capability::Regressor) {
+            true => Task::Regression,
+            false => Task::Classification(&case.classes),
         },
         n_rows: Some(case.x.nrows() as u64),
         n_folds,

@@ -232,7 +232,7 @@ fn targets_of_the_wrong_kind_are_refused() {
     for card in those_that_can(Capability::Classifier) {
         let case = Case::new(card, ordinary());
 
-        let numbers = Dataset::numbers(&case.x, &case.numbers).unwrap();
+        let numbers = Dataset::regression(&case.x, &case.numbers).unwrap();
         let nothing = Dataset::unlabeled(&case.x);
 
         assert!(matches!(fit_data(card, &numbers), Err(Error::Kind { .. })), "{}", card.id);
@@ -280,7 +280,7 @@ fn targets_that_fit_no_row_or_class_are_refused() {
 
     let short = Dataset::classes(&x, &[0, 1], &classes);
     let unknown = Dataset::classes(&x, &[0, 1, 2], &classes);
-    let number = Dataset::numbers(&x, &[0.0, f64::NAN, 1.0]);
+    let number = Dataset::regression(&x, &[0.0, f64::NAN, 1.0]);
 
     assert!(matches!(short, Err(Error::Length { found: 2, expected: 3, .. })));
     assert!(matches!(unknown, Err(Error::UnknownClass { .. })));

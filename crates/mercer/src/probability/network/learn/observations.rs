@@ -180,15 +180,15 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
         })
     };
     match values {
-        Values::Categories { codes, levels } => {
+        Values::Categorical { codes, levels } => {
             let known = |c: &u32| if (*c as usize) < levels.len() { *c } else { Observations::GAP };
-            Ok((levels.words().to_vec(), codes.iter().map(known).collect()))
+            Ok((levels.names().to_vec(), codes.iter().map(known).collect()))
         }
-        Values::Booleans(values) => {
+        Values::Boolean(values) => {
             let code = |b: &Option<bool>| b.map_or(Observations::GAP, u32::from);
             Ok((vec!["false".into(), "true".into()], values.iter().map(code).collect()))
         }
-        Values::Numbers(values) => {
+        Values::Numeric(values) => {
             let mut distinct: Vec<f64> = values.iter().copied().filter(|x| !x.is_nan()).collect();
             distinct.sort_by(f64::total_cmp);
             distinct.dedup();
@@ -199,7 +199,9 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
             let codes = values.iter().map(|x| code(x).map_or(Observations::GAP, |c| c as u32));
             Ok((distinct.iter().map(f64::to_string).collect(), codes.collect()))
         }
-        Values::Text(_) | Values::Counted(_) => refuse(format!("{} of {n_rows} rows", Kind::Text)),
+        Values::Text(_) | Values::TermCounts(_) => {
+            refuse(format!("{} of {n_rows} rows", Kind::Text))
+        }
         Values::Sparse(_) => refuse(Kind::Sparse.to_string()),
     }
 }
