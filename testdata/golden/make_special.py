@@ -70,11 +70,11 @@ golden = {
     # Arguments: degrees of freedom, t.
     "student_lower": list(cases(special.stdtr, DEGREES, [-50, -5, -2, -0.3, 0.001, 1, 3, 8])),
     # Arguments: k, n, p.
-    "binomial_term": list(
+    "binomial_pmf": list(
         cases(stats.binom.pmf, [0, 1, 5, 10], [10, 40, 1000], [0.01, 0.3, 0.5, 0.97])
     ),
     # Arguments: k, expected.
-    "poisson_term": list(cases(stats.poisson.pmf, [0, 1, 4, 30, 200], [0.1, 1, 4.5, 30, 250])),
+    "poisson_pmf": list(cases(stats.poisson.pmf, [0, 1, 4, 30, 200], [0.1, 1, 4.5, 30, 250])),
 }
 text = json.dumps(golden, separators=(",", ":")).replace(',"', ',\n"')
 (HERE / "special.json").write_text(text + "\n")
