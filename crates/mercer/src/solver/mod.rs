@@ -29,8 +29,8 @@ pub(crate) use conjugate_gradient::{CgSolution, conjugate_gradient};
 pub(crate) use crammer_singer_subproblem::CrammerSingerSubproblem;
 pub use normal_equations::{Precision, TargetFit};
 pub(crate) use objective::{SmoothObjective, StoppingRule, Termination};
-pub use smo::{BoxQp, PowerSlack, Solution, SolverOptions, Tell, solve};
+pub use smo::{BoxQp, Columns, OnProgress, PowerSlack, Solution, SolverOptions, solve};
 pub(crate) use smo::{
-    CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, FEWEST_COLUMNS, WHOLE,
-    solve_crammer_singer,
+    CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, MAX_DENSE_KERNEL_ROWS,
+    MIN_CACHED_COLUMNS, solve_crammer_singer,
 };

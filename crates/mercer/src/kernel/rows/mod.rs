@@ -6,6 +6,7 @@
 //! gives the same bits.
 
 mod binary_rows;
+mod columns;
 mod storage;
 mod tile;
 

@@ -1,178 +1,181 @@
-//! Columns of a kernel matrix, kept while they are used and as far as memory goes.
+//! The kernel cache: computed columns of the kernel matrix, up to a memory limit.
 
-use crate::kernel::KernelRows;
+use super::columns::Columns;
 use mercer_num::Float;
 use mercer_num::memory::zeros_of;
 
 const NONE: u32 = u32::MAX;
-/// Columns whose memory is taken at once: large blocks lie on large pages, which are there sooner.
-const SLAB: usize = 64;
+/// Columns whose memory is allocated together: large allocations get large pages, which are faster to obtain.
+const COLUMNS_PER_SLAB: usize = 64;
 
-/// Columns by variable; the least recently used give way.
-pub(crate) struct Cache<T> {
+/// Columns by variable; the least recently used one is evicted first.
+pub(crate) struct ColumnCache<T> {
     slabs: Vec<Vec<T>>,
-    slots: Vec<Slot>,
-    /// The slot of each variable.
-    at: Vec<u32>,
-    /// How long a column was when all variables were looked at, and is in memory.
+    entries: Vec<Entry>,
+    /// The entry that holds the column of each variable, or `NONE`.
+    entry_of: Vec<u32>,
+    /// The length of a column before any shrinking, which is its length in memory.
     length: usize,
     capacity: usize,
     clock: u64,
-    /// For every list of rows there was: where the rows of today's list stand in it.
-    lists: Vec<Vec<u32>>,
+    /// For every version of the working problem, the positions of the current rows in a column of that version. The
+    /// last list belongs to the current version and is empty.
+    versions: Vec<Vec<u32>>,
     /// Kernel values computed so far.
-    pub values: u64,
+    pub n_computed: u64,
 }
 
-struct Slot {
-    of: u32,
-    used: u64,
-    /// Which of the lists of rows its numbers follow.
-    list: usize,
+struct Entry {
+    variable: u32,
+    last_used: u64,
+    /// The version of the working problem whose rows the column has.
+    version: usize,
 }
 
-impl<T: Float> Cache<T> {
-    /// Room for so many columns.
+impl<T: Float> ColumnCache<T> {
+    /// A cache for at most `capacity` columns of length `n`.
     pub fn new(n: usize, capacity: usize) -> Self {
-        Cache {
+        ColumnCache {
             slabs: Vec::new(),
-            slots: Vec::new(),
-            at: vec![NONE; n],
+            entries: Vec::new(),
+            entry_of: vec![NONE; n],
             length: n,
             capacity,
             clock: 0,
-            lists: vec![Vec::new()],
-            values: 0,
+            versions: vec![Vec::new()],
+            n_computed: 0,
         }
     }
 
-    /// Sees to it that the columns of some variables are there.
+    /// Computes those of the requested columns that are not in the cache, as one block.
     ///
     /// # Panics
-    /// If there are more than fit.
-    pub fn fetch(&mut self, wanted: &[u32], rows: &KernelRows<T>) {
+    /// If more columns are requested than fit.
+    pub fn fetch(&mut self, requested: &[u32], columns: &dyn Columns<T>) {
         self.clock += 1;
         let mut missing = Vec::new();
-        for i in wanted {
-            match self.at[*i as usize] {
+        for i in requested {
+            match self.entry_of[*i as usize] {
                 NONE => missing.push(*i),
-                slot => self.slots[slot as usize].used = self.clock,
+                entry => self.entries[entry as usize].last_used = self.clock,
             }
         }
         if missing.is_empty() {
             return;
         }
-        let places = self.places(missing.len());
-        for (k, i) in places.iter().zip(&missing) {
-            let slot = &mut self.slots[*k];
-            if slot.of != NONE {
-                self.at[slot.of as usize] = NONE;
+        let allocated = self.allocate(missing.len());
+        for (k, i) in allocated.iter().zip(&missing) {
+            let entry = &mut self.entries[*k];
+            if entry.variable != NONE {
+                self.entry_of[entry.variable as usize] = NONE;
             }
-            *slot = Slot { of: *i, used: self.clock, list: self.lists.len() - 1 };
-            self.at[*i as usize] = *k as u32;
+            let version = self.versions.len() - 1;
+            *entry = Entry { variable: *i, last_used: self.clock, version };
+            self.entry_of[*i as usize] = *k as u32;
         }
-        // The rows asked for in the order of their places, which is the order of the memory.
-        let n = self.at.len();
-        let of: Vec<u32> = places.iter().map(|k| self.slots[*k].of).collect();
-        let columns = self.slabs.iter_mut().flat_map(|slab| slab.chunks_exact_mut(self.length));
-        let mut next = places.iter().copied().peekable();
-        let mut out: Vec<&mut [T]> = Vec::with_capacity(places.len());
-        for (k, column) in columns.enumerate() {
+        // The columns in the order of their entries, which is the order of the memory.
+        let n = self.entry_of.len();
+        let variables: Vec<u32> = allocated.iter().map(|k| self.entries[*k].variable).collect();
+        let memory = self.slabs.iter_mut().flat_map(|slab| slab.chunks_exact_mut(self.length));
+        let mut next = allocated.iter().copied().peekable();
+        let mut out: Vec<&mut [T]> = Vec::with_capacity(allocated.len());
+        for (k, column) in memory.enumerate() {
             if next.peek() == Some(&k) {
                 next.next();
                 out.push(&mut column[..n]);
             }
         }
-        rows.columns(&of, rows, &mut out);
-        self.values += (missing.len() * n) as u64;
+        columns.compute(&variables, &mut out);
+        self.n_computed += (missing.len() * n) as u64;
     }
 
-    /// Slots for so many columns, in order: new ones, then those not used for longest.
-    fn places(&mut self, n: usize) -> Vec<usize> {
-        let fresh = n.min(self.capacity.saturating_sub(self.slots.len()));
-        let mut places: Vec<usize> = (self.slots.len()..self.slots.len() + fresh).collect();
-        for _ in 0..fresh {
-            self.slots.push(Slot { of: NONE, used: self.clock, list: 0 });
+    /// Entries for `n` columns in ascending order: unused ones first, then the least recently used.
+    fn allocate(&mut self, n: usize) -> Vec<usize> {
+        let unused = n.min(self.capacity.saturating_sub(self.entries.len()));
+        let mut allocated: Vec<usize> =
+            (self.entries.len()..self.entries.len() + unused).collect();
+        for _ in 0..unused {
+            self.entries.push(Entry { variable: NONE, last_used: self.clock, version: 0 });
         }
-        while self.slabs.len() * SLAB < self.slots.len() {
-            self.slabs.push(zeros_of(SLAB * self.length));
+        while self.slabs.len() * COLUMNS_PER_SLAB < self.entries.len() {
+            self.slabs.push(zeros_of(COLUMNS_PER_SLAB * self.length));
         }
-        if fresh < n {
-            let mut old: Vec<(u64, usize)> = (self.slots.iter().enumerate())
-                .filter(|(_, slot)| slot.used < self.clock)
-                .map(|(k, slot)| (slot.used, k))
+        if unused < n {
+            let mut old: Vec<(u64, usize)> = (self.entries.iter().enumerate())
+                .filter(|(_, entry)| entry.last_used < self.clock)
+                .map(|(k, entry)| (entry.last_used, k))
                 .collect();
             old.sort_unstable();
-            places.extend(old.iter().take(n - fresh).map(|(_, k)| *k));
+            allocated.extend(old.iter().take(n - unused).map(|(_, k)| *k));
         }
-        assert_eq!(places.len(), n, "columns asked for together fit in the cache");
-        places.sort_unstable();
-        places
+        assert_eq!(allocated.len(), n, "columns requested together fit in the cache");
+        allocated.sort_unstable();
+        allocated
     }
 
-    /// Brings the column of a variable that was fetched to today's rows, and keeps it from giving way.
-    pub fn use_column(&mut self, i: u32) {
+    /// Marks a cached column as used and drops the rows that were shrunk since its last use.
+    pub fn touch(&mut self, i: u32) {
         self.clock += 1;
-        let k = self.at[i as usize] as usize;
-        let slot = &mut self.slots[k];
-        slot.used = self.clock;
-        if slot.list + 1 < self.lists.len() {
-            // Rows keep their order, so a number only ever moves to the front.
-            let first = k % SLAB * self.length;
-            let column = &mut self.slabs[k / SLAB][first..first + self.length];
-            for (to, from) in self.lists[slot.list].iter().enumerate() {
+        let k = self.entry_of[i as usize] as usize;
+        let entry = &mut self.entries[k];
+        entry.last_used = self.clock;
+        if entry.version + 1 < self.versions.len() {
+            // Rows stay in order, so every value moves towards the front.
+            let first = k % COLUMNS_PER_SLAB * self.length;
+            let column = &mut self.slabs[k / COLUMNS_PER_SLAB][first..first + self.length];
+            for (to, from) in self.versions[entry.version].iter().enumerate() {
                 column[to] = column[*from as usize];
             }
-            slot.list = self.lists.len() - 1;
+            entry.version = self.versions.len() - 1;
         }
     }
 
-    /// The column of a variable, brought to today's rows.
+    /// A cached column, which has been touched since the last shrinking.
     pub fn column(&self, i: u32) -> &[T] {
-        let k = self.at[i as usize] as usize;
-        let first = k % SLAB * self.length;
-        &self.slabs[k / SLAB][first..first + self.at.len()]
+        let k = self.entry_of[i as usize] as usize;
+        let first = k % COLUMNS_PER_SLAB * self.length;
+        &self.slabs[k / COLUMNS_PER_SLAB][first..first + self.entry_of.len()]
     }
 
-    /// How many columns there is room for.
+    /// The largest number of columns.
     pub fn capacity(&self) -> usize {
         self.capacity
     }
 
-    /// Whether another column would have to give way for the next one.
+    /// Whether a new column would evict another one.
     pub fn is_full(&self) -> bool {
-        self.slots.len() >= self.capacity && self.capacity < self.length
+        self.entries.len() >= self.capacity && self.capacity < self.length
     }
 
-    /// How many columns are there.
+    /// The number of columns that have been allocated.
     pub fn len(&self) -> usize {
-        self.slots.len()
+        self.entries.len()
     }
 
-    /// Whether a column is there.
-    pub fn has(&self, i: u32) -> bool {
-        self.at[i as usize] != NONE
+    /// Whether the column of a variable is cached.
+    pub fn contains(&self, i: u32) -> bool {
+        self.entry_of[i as usize] != NONE
     }
 
-    /// Keeps the rows at some places only, and the columns of those; columns are shortened when they are
-    /// next used.
-    pub fn shrink(&mut self, keep: &[u32]) {
-        let mut to = vec![NONE; self.at.len()];
-        keep.iter().zip(0u32..).for_each(|(i, k)| to[*i as usize] = k);
-        self.at = vec![NONE; keep.len()];
-        for (slot, k) in self.slots.iter_mut().zip(0u32..).filter(|(slot, _)| slot.of != NONE) {
-            slot.of = to[slot.of as usize];
-            match slot.of {
-                // Nobody asks for it any more: the first to give way.
-                NONE => slot.used = 0,
-                of => self.at[of as usize] = k,
+    /// Retains the given rows and columns. A column drops the other rows when it is next touched.
+    pub fn shrink(&mut self, retained: &[u32]) {
+        let mut new_index = vec![NONE; self.entry_of.len()];
+        retained.iter().zip(0u32..).for_each(|(i, k)| new_index[*i as usize] = k);
+        self.entry_of = vec![NONE; retained.len()];
+        let used = self.entries.iter_mut().zip(0u32..).filter(|(entry, _)| entry.variable != NONE);
+        for (entry, k) in used {
+            entry.variable = new_index[entry.variable as usize];
+            match entry.variable {
+                // The column of a variable that was shrunk is evicted first.
+                NONE => entry.last_used = 0,
+                variable => self.entry_of[variable as usize] = k,
             }
         }
-        let last = self.lists.len() - 1;
-        for list in &mut self.lists[..last] {
-            *list = keep.iter().map(|i| list[*i as usize]).collect();
+        let last = self.versions.len() - 1;
+        for version in &mut self.versions[..last] {
+            *version = retained.iter().map(|i| version[*i as usize]).collect();
         }
-        self.lists[last] = keep.to_vec();
-        self.lists.push(Vec::new());
+        self.versions[last] = retained.to_vec();
+        self.versions.push(Vec::new());
     }
 }

@@ -1,198 +1,196 @@
-//! Machines of many classes learned together, over a kernel.
+//! The multiclass support vector machine of Crammer & Singer (2001) with a kernel.
 //!
-//! Minimize `½ Σₘ ‖wₘ‖² + Σᵢ Cᵢ max over m of (eᵢₘ + fₘ(xᵢ) − f_y(xᵢ))` with `eᵢₘ` one for every class but the row's own
-//! `y` (Crammer & Singer 2001). In the dual every row has a pull on every class, `fₘ = Σᵢ αᵢₘ K(xᵢ, ·)`:
+//! Minimize `½ Σₘ ‖wₘ‖² + Σᵢ Cᵢ max over m of (eᵢₘ + fₘ(xᵢ) − f_y(xᵢ))`, with `eᵢₘ` zero for the row's own class `y` and
+//! one for the others. In the dual every row has one variable per class, `fₘ = Σᵢ αᵢₘ K(xᵢ, ·)`:
 //!
 //! `min ½ Σₘ αₘᵀKαₘ + Σᵢₘ eᵢₘ αᵢₘ`  with  `Σₘ αᵢₘ = 0`, `αᵢᵧ ≤ Cᵢ` and `αᵢₘ ≤ 0` for the others.
 //!
-//! A step takes the row that violates its conditions most, `max (e + f) − min (e + f)` over the classes whose pull may
-//! rise, and sets its pulls to their best ([`CrammerSingerSubproblem`]).
+//! With the gradient `Gᵢₘ = eᵢₘ + fₘ(xᵢ)`, the KKT violation of a row is `max Gᵢₘ` over all classes minus `min Gᵢₘ` over
+//! the classes whose variable is below its bound. Every iteration selects the row that violates most and solves the
+//! subproblem over its variables ([`CrammerSingerSubproblem`]; Keerthi et al. 2008).
 
-use super::column_cache::Cache;
-use crate::kernel::KernelRows;
+use super::column_cache::ColumnCache;
+use super::columns::Columns;
 use crate::model::{Monitor, Stop};
 use crate::solver::crammer_singer_subproblem::CrammerSingerSubproblem;
 
-/// Steps between two looks at the clock.
-const POLL: u64 = 64;
+/// Iterations between two checks of the monitor.
+const ITERATIONS_PER_CHECK: u64 = 64;
 
-/// Rows, their classes and prices.
+/// The problem: the kernel matrix, and the class and cost of every row.
 pub(crate) struct CrammerSinger<'a> {
-    pub rows: &'a KernelRows<f64>,
-    /// The class of each row, of `m`.
+    pub columns: &'a dyn Columns<f64>,
+    /// The class of each row, below `n_classes`.
     pub classes: &'a [u32],
-    pub m: usize,
+    pub n_classes: usize,
     /// `Cᵢ`.
     pub costs: &'a [f64],
 }
 
-/// How to solve.
+/// Stopping tolerance and limits of a solve.
 pub(crate) struct CrammerSingerOptions<'a> {
     pub tol: f64,
-    /// A relative gap to end at, in place of the tolerance.
+    /// The relative duality gap at which to stop, instead of the tolerance.
     pub gap: Option<f64>,
-    pub max_steps: u64,
+    pub max_iterations: u64,
     pub cache_bytes: u64,
     pub monitor: &'a Monitor<'a>,
 }
 
-/// What it came to.
+/// The solution, with objectives computed afresh from the dual variables.
 pub(crate) struct CrammerSingerSolution {
-    /// Pulls, `m` a row.
-    pub pulls: Vec<f64>,
+    /// The dual variables, `n_classes` per row.
+    pub alpha: Vec<f64>,
     pub primal: f64,
     pub dual: f64,
     pub violation: f64,
-    pub steps: u64,
+    pub iterations: u64,
     pub kernel_values: u64,
     pub converged: bool,
     pub stopped: Option<Stop>,
 }
 
-/// A solve under way.
-struct Solve<'a> {
+/// The state of a solve.
+struct Solver<'a> {
     problem: &'a CrammerSinger<'a>,
-    own: Vec<f64>,
-    pulls: Vec<f64>,
-    /// `e + f`, `m` a row.
-    scores: Vec<f64>,
-    cache: Cache<f64>,
-    steps: u64,
+    diagonal: Vec<f64>,
+    alpha: Vec<f64>,
+    /// `Gᵢₘ`, `n_classes` per row.
+    gradient: Vec<f64>,
+    cache: ColumnCache<f64>,
+    iterations: u64,
 }
 
-/// Minimizes, and measures what came out.
+/// Solves the problem and evaluates both objectives at the solution.
 pub(crate) fn solve_crammer_singer(
     problem: &CrammerSinger<'_>,
     options: &CrammerSingerOptions<'_>,
 ) -> CrammerSingerSolution {
-    let mut solve = Solve::new(problem, options.cache_bytes);
-    let first = solve.worst().0;
-    let mut tolerance = if options.gap.is_some() { 0.1 * first } else { options.tol };
+    let mut solver = Solver::new(problem, options.cache_bytes);
+    let initial = solver.most_violating_row().0;
+    let mut tol = if options.gap.is_some() { 0.1 * initial } else { options.tol };
     loop {
-        let (violation, stopped) = solve.run(tolerance, options);
-        let within = violation <= tolerance;
-        let (primal, dual) = solve.measure();
-        let violation = solve.worst().0;
+        let (violation, stopped) = solver.run(tol, options);
+        let within = violation <= tol;
+        let (primal, dual) = solver.objectives();
+        let violation = solver.most_violating_row().0;
         let size = primal.abs().max(dual.abs()).max(f64::MIN_POSITIVE);
-        let close = match options.gap {
+        let converged = match options.gap {
             Some(gap) => primal - dual <= gap * size,
             None => within && violation <= options.tol * (1.0 + 1e-6),
         };
-        // Rounding, a limit or somebody came before the tolerance.
-        if close || !within || stopped.is_some() || tolerance <= 1e-15 * first {
+        // Rounding, the iteration limit or the monitor ended the run before the tolerance.
+        if converged || !within || stopped.is_some() || tol <= 1e-15 * initial {
             return CrammerSingerSolution {
                 primal,
                 dual,
                 violation,
-                steps: solve.steps,
-                kernel_values: solve.cache.values,
-                converged: close,
+                iterations: solver.iterations,
+                kernel_values: solver.cache.n_computed,
+                converged,
                 stopped,
-                pulls: solve.pulls,
+                alpha: solver.alpha,
             };
         }
-        // Scores summed step by step had rounded apart from those measured, or the gap is not closed.
-        tolerance *= if options.gap.is_some() { 0.1 } else { 0.5 };
+        // The updated gradient has drifted from the recomputed one by rounding, or the duality gap is too large.
+        tol *= if options.gap.is_some() { 0.1 } else { 0.5 };
     }
 }
 
-impl<'a> Solve<'a> {
-    fn new(problem: &'a CrammerSinger<'a>, cache_bytes: u64) -> Solve<'a> {
-        let (n, m) = (problem.classes.len(), problem.m);
-        let own = problem.rows.diagonal();
-        let mut pulls = vec![0.0; n * m];
-        let mut scores = vec![1.0; n * m];
+impl<'a> Solver<'a> {
+    fn new(problem: &'a CrammerSinger<'a>, cache_bytes: u64) -> Solver<'a> {
+        let (n, m) = (problem.classes.len(), problem.n_classes);
+        let diagonal = problem.columns.diagonal();
+        let mut alpha = vec![0.0; n * m];
+        let mut gradient = vec![1.0; n * m];
         for (i, class) in problem.classes.iter().enumerate() {
             let class = *class as usize;
-            scores[i * m + class] = 0.0;
-            if own[i] <= 0.0 {
-                // No pulls move the scores of a row at the origin: it pulls with all its might, to no effect.
-                pulls[i * m + class] = problem.costs[i];
-                pulls[i * m + usize::from(class == 0)] = -problem.costs[i];
+            gradient[i * m + class] = 0.0;
+            if diagonal[i] <= 0.0 {
+                // A row at the origin has a linear subproblem, whose solution is at the bound and changes no score.
+                alpha[i * m + class] = problem.costs[i];
+                alpha[i * m + usize::from(class == 0)] = -problem.costs[i];
             }
         }
-        let room = usize::try_from(cache_bytes / (8 * n.max(1) as u64)).unwrap_or(usize::MAX);
-        let cache = Cache::new(n, room.clamp(2.min(n), n.max(1)));
-        Solve { problem, own, pulls, scores, cache, steps: 0 }
+        let fits = usize::try_from(cache_bytes / (8 * n.max(1) as u64)).unwrap_or(usize::MAX);
+        let cache = ColumnCache::new(n, fits.clamp(2.min(n), n.max(1)));
+        Solver { problem, diagonal, alpha, gradient, cache, iterations: 0 }
     }
 
-    /// How much a row violates its conditions.
+    /// The KKT violation of a row.
     fn violation(&self, i: usize) -> f64 {
-        let m = self.problem.m;
-        let (scores, pulls) = (&self.scores[i * m..(i + 1) * m], &self.pulls[i * m..(i + 1) * m]);
+        let m = self.problem.n_classes;
+        let (gradient, alpha) = (&self.gradient[i * m..(i + 1) * m], &self.alpha[i * m..(i + 1) * m]);
         let (class, cost) = (self.problem.classes[i] as usize, self.problem.costs[i]);
-        let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let may_rise = |c: usize| pulls[c] < if c == class { cost } else { 0.0 };
-        let lowest = (0..m).filter(|c| may_rise(*c)).map(|c| scores[c]).fold(highest, f64::min);
+        let highest = gradient.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let below_bound = |c: usize| alpha[c] < if c == class { cost } else { 0.0 };
+        let lowest = (0..m).filter(|c| below_bound(*c)).map(|c| gradient[c]).fold(highest, f64::min);
         highest - lowest
     }
 
-    /// The row that violates most, and by how much; the first of equals.
-    fn worst(&self) -> (f64, usize) {
-        let moves = (0..self.own.len()).filter(|i| self.own[*i] > 0.0);
-        moves
-            .map(|i| (self.violation(i), i))
+    /// The largest KKT violation and its row; the first of equal ones.
+    fn most_violating_row(&self) -> (f64, usize) {
+        let rows = (0..self.diagonal.len()).filter(|i| self.diagonal[*i] > 0.0);
+        rows.map(|i| (self.violation(i), i))
             .fold((0.0, 0), |worst, row| if row.0 > worst.0 { row } else { worst })
     }
 
-    /// Steps until no row violates by more than the tolerance; gives the violation it ended at.
-    fn run(&mut self, tolerance: f64, options: &CrammerSingerOptions<'_>) -> (f64, Option<Stop>) {
-        let m = self.problem.m;
+    /// Iterates until no row violates by more than `tol`; returns the last violation.
+    fn run(&mut self, tol: f64, options: &CrammerSingerOptions<'_>) -> (f64, Option<Stop>) {
+        let m = self.problem.n_classes;
         let mut row = CrammerSingerSubproblem::new(m);
         loop {
-            let (violation, i) = self.worst();
-            if violation <= tolerance || self.steps >= options.max_steps {
+            let (violation, i) = self.most_violating_row();
+            if violation <= tol || self.iterations >= options.max_iterations {
                 return (violation, None);
             }
-            if self.steps.is_multiple_of(POLL)
+            if self.iterations.is_multiple_of(ITERATIONS_PER_CHECK)
                 && let Some(stop) = options.monitor.stop()
             {
                 return (violation, Some(stop));
             }
             for c in 0..m {
-                row.held[c] = self.scores[i * m + c] - self.own[i] * self.pulls[i * m + c];
+                row.held[c] = self.gradient[i * m + c] - self.diagonal[i] * self.alpha[i * m + c];
             }
-            row.solve(self.problem.classes[i] as usize, self.problem.costs[i], self.own[i]);
-            let moved: Vec<f64> =
-                row.best.iter().zip(&self.pulls[i * m..]).map(|(new, old)| new - old).collect();
-            if moved.iter().all(|step| *step == 0.0) {
+            row.solve(self.problem.classes[i] as usize, self.problem.costs[i], self.diagonal[i]);
+            let steps: Vec<f64> =
+                row.best.iter().zip(&self.alpha[i * m..]).map(|(new, old)| new - old).collect();
+            if steps.iter().all(|step| *step == 0.0) {
                 return (violation, None);
             }
-            self.pulls[i * m..(i + 1) * m].copy_from_slice(&row.best);
-            self.cache.fetch(&[i as u32], self.problem.rows);
-            self.cache.use_column(i as u32);
+            self.alpha[i * m..(i + 1) * m].copy_from_slice(&row.best);
+            self.cache.fetch(&[i as u32], self.problem.columns);
+            self.cache.touch(i as u32);
             let column = self.cache.column(i as u32);
-            for (scores, k) in self.scores.chunks_exact_mut(m).zip(column) {
-                scores.iter_mut().zip(&moved).for_each(|(z, step)| *z += step * k);
+            for (gradient, k) in self.gradient.chunks_exact_mut(m).zip(column) {
+                gradient.iter_mut().zip(&steps).for_each(|(g, step)| *g += step * k);
             }
-            self.steps += 1;
+            self.iterations += 1;
         }
     }
 
-    /// Primal and dual objective, from scores that are summed afresh.
-    fn measure(&mut self) -> (f64, f64) {
-        let (n, m) = (self.own.len(), self.problem.m);
-        let carriers: Vec<u32> = (0..n as u32)
-            .filter(|i| self.pulls[*i as usize * m..][..m].iter().any(|a| *a != 0.0))
+    /// The primal and dual objective, from a gradient that is recomputed from the dual variables.
+    fn objectives(&mut self) -> (f64, f64) {
+        let (n, m) = (self.diagonal.len(), self.problem.n_classes);
+        let support: Vec<u32> = (0..n as u32)
+            .filter(|i| self.alpha[*i as usize * m..][..m].iter().any(|a| *a != 0.0))
             .collect();
-        let some = self.problem.rows.select(&carriers);
-        let of_class = |c: usize| carriers.iter().map(move |i| (*i as usize, c));
-        let pulls: Vec<Vec<f64>> =
-            (0..m).map(|c| of_class(c).map(|(i, c)| self.pulls[i * m + c]).collect()).collect();
-        let outputs = some.weighted_tables(&pulls, self.problem.rows);
+        let of_class = |c: usize| support.iter().map(|i| self.alpha[*i as usize * m + c]).collect();
+        let coefficients: Vec<Vec<f64>> = (0..m).map(of_class).collect();
+        let outputs = self.problem.columns.combine(&support, &coefficients);
         let (mut squares, mut losses, mut linear) = (0.0, 0.0, 0.0);
         for (i, class) in self.problem.classes.iter().enumerate() {
             let class = *class as usize;
-            let scores = &mut self.scores[i * m..(i + 1) * m];
-            let pulls = &self.pulls[i * m..(i + 1) * m];
-            for (c, (z, a)) in scores.iter_mut().zip(pulls).enumerate() {
-                let one = if c == class { 0.0 } else { 1.0 };
+            let gradient = &mut self.gradient[i * m..(i + 1) * m];
+            let alpha = &self.alpha[i * m..(i + 1) * m];
+            for (c, (g, a)) in gradient.iter_mut().zip(alpha).enumerate() {
+                let margin = if c == class { 0.0 } else { 1.0 };
                 squares += a * outputs[c][i];
-                linear += one * a;
-                *z = outputs[c][i] + one;
+                linear += margin * a;
+                *g = outputs[c][i] + margin;
             }
-            let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            losses += self.problem.costs[i] * (highest - scores[class]);
+            let highest = gradient.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            losses += self.problem.costs[i] * (highest - gradient[class]);
         }
         (0.5 * squares + losses, -0.5 * squares - linear)
     }

@@ -1,67 +1,70 @@
-//! Sequential minimal optimization: a quadratic over a box, two variables at a time.
+//! Sequential minimal optimization with the whole kernel matrix in memory.
 //!
-//! Minimize `½ βᵀKβ − zᵀβ + ε ‖β‖₁` subject to `low ≤ β ≤ high`, with the sum of β in each group kept,
-//! given the matrix `K` as a whole. With `f = Kβ − z`, a variable may rise if it is below its upper
-//! bound, at the price `u = f ± ε`, and fall if it is above the lower one. At the optimum no variable
-//! that may rise is cheaper than one that may fall.
+//! Minimize `½ βᵀKβ − zᵀβ + ε ‖β‖₁` subject to `lower ≤ β ≤ upper`, with the sum of `β` in each group fixed. Let
+//! `G = Kβ − z` be the gradient of the smooth part. A variable in `I_up` is below its upper bound and may increase, one
+//! in `I_low` is above its lower bound and may decrease. With the directional derivatives `G ± ε` of the objective, the
+//! KKT conditions say that `m = max over I_up of −(G ± ε)` is at most `M = min over I_low of −(G ± ε)`; the KKT violation
+//! is `m − M` (Keerthi et al. 2001).
 //!
-//! The pair: the cheapest to rise, and the one to fall with it that gains most by the second-order
-//! model (Fan, Chen & Lin 2005, working set selection 2). Written in `β` with signs, not in pairs of
-//! multipliers, classification, regression, one-class and the ν forms are one problem, and the kink of
-//! `ε|β|` at zero is a place where a step ends. Where slack costs a power of its length ([`slack`](super::power_slack)), the
-//! slope of a variable's own cost is part of its price.
+//! The working pair is `i`, the maximizer of `m`, and the `j` in `I_low` with the largest decrease of the second-order
+//! model (Fan, Chen & Lin 2005, working set selection 2). In signed variables a step across zero would change the sign
+//! of `ε|β|`, so a step ends at zero. With [`PowerSlack`], the derivative of a variable's own penalty is part of its
+//! directional derivative.
 
 use super::power_slack::PowerSlack;
 use mercer_num::Float;
 use mercer_num::simd::smo::{MIN_CURVATURE, WorkingSetScan, scan_working_set};
 use std::ops::Range;
 
-/// The variables of a problem, or of a part of one.
+/// Iterations between two checks whether to continue.
+const ITERATIONS_PER_CHECK: u64 = 1024;
+
+/// The variables of a problem, or of the working problem after shrinking.
 pub(crate) struct Variables {
     pub beta: Vec<f64>,
-    pub f: Vec<f64>,
-    pub low: Vec<f64>,
-    pub high: Vec<f64>,
-    /// `u` is `up − f`: minus the prices of tube and slack, or `-inf` where the variable may not rise.
+    /// `G = Kβ − z`.
+    pub gradient: Vec<f64>,
+    pub lower: Vec<f64>,
+    pub upper: Vec<f64>,
+    /// Minus the right derivative of the penalty terms for variables in `I_up`, `-inf` for the others.
     pub up: Vec<f64>,
-    /// The same for falling, or `inf`.
+    /// Minus the left derivative of the penalty terms for variables in `I_low`, `inf` for the others.
     pub down: Vec<f64>,
-    pub tube: f64,
-    /// The first so many are a group, the rest another.
+    pub epsilon: f64,
+    /// The first `split` variables are one group, the others are the second.
     pub split: usize,
-    /// What slack costs, where that is a power of its length.
     pub slack: Option<PowerSlack>,
 }
 
 impl Variables {
     pub fn new(
         beta: Vec<f64>,
-        f: Vec<f64>,
-        low: Vec<f64>,
-        high: Vec<f64>,
-        tube: f64,
+        gradient: Vec<f64>,
+        lower: Vec<f64>,
+        upper: Vec<f64>,
+        epsilon: f64,
         split: usize,
         slack: Option<PowerSlack>,
     ) -> Self {
         let n = beta.len();
         let (up, down) = (vec![0.0; n], vec![0.0; n]);
-        let mut out = Variables { beta, f, low, high, up, down, tube, split, slack };
-        (0..n).for_each(|i| out.refresh(i));
+        let mut out = Variables { beta, gradient, lower, upper, up, down, epsilon, split, slack };
+        (0..n).for_each(|i| out.update_status(i));
         out
     }
 
-    /// What a variable may do where it stands.
-    pub fn refresh(&mut self, i: usize) {
+    /// Updates the membership of a variable in `I_up` and `I_low`, and the derivatives of its penalty terms.
+    pub fn update_status(&mut self, i: usize) {
         let b = self.beta[i];
-        let own = self.slack.as_ref().map_or(0.0, |slack| slack.slope(i, b));
-        let rising = if b >= 0.0 { -self.tube } else { self.tube } - own;
-        let falling = if b > 0.0 { -self.tube } else { self.tube } - own;
-        self.up[i] = if b < self.high[i] { rising } else { f64::NEG_INFINITY };
-        self.down[i] = if b > self.low[i] { falling } else { f64::INFINITY };
+        let own = self.slack.as_ref().map_or(0.0, |slack| slack.derivative(i, b));
+        let up = if b >= 0.0 { -self.epsilon } else { self.epsilon } - own;
+        let down = if b > 0.0 { -self.epsilon } else { self.epsilon } - own;
+        self.up[i] = if b < self.upper[i] { up } else { f64::NEG_INFINITY };
+        self.down[i] = if b > self.lower[i] { down } else { f64::INFINITY };
     }
 
-    /// How much the price of a variable's slack curves where it stands.
-    pub fn lift(&self, i: usize) -> f64 {
+    /// The second derivative of a variable's slack penalty, which adds to the diagonal of `K`.
+    pub fn slack_curvature(&self, i: usize) -> f64 {
         self.slack.as_ref().map_or(0.0, |slack| slack.curvature(i, self.beta[i].abs()))
     }
 
@@ -69,81 +72,91 @@ impl Variables {
         [0..self.split, self.split..self.beta.len()]
     }
 
-    /// A scan of each group.
+    /// A scan of each group for its most violating variables.
     pub fn scans(&self) -> [WorkingSetScan; 2] {
-        self.groups()
-            .map(|g| scan_working_set(&self.f[g.clone()], &self.up[g.clone()], &self.down[g]))
+        self.groups().map(|g| {
+            scan_working_set(&self.gradient[g.clone()], &self.up[g.clone()], &self.down[g])
+        })
     }
 
-    /// The same variables at some places.
-    pub fn select(&self, places: &[u32]) -> Variables {
-        let take = |from: &[f64]| places.iter().map(|i| from[*i as usize]).collect::<Vec<_>>();
+    /// The variables with the given indices.
+    pub fn select(&self, indices: &[u32]) -> Variables {
+        let take = |from: &[f64]| indices.iter().map(|i| from[*i as usize]).collect::<Vec<_>>();
         Variables {
             beta: take(&self.beta),
-            f: take(&self.f),
-            low: take(&self.low),
-            high: take(&self.high),
+            gradient: take(&self.gradient),
+            lower: take(&self.lower),
+            upper: take(&self.upper),
             up: take(&self.up),
             down: take(&self.down),
-            tube: self.tube,
-            split: places.iter().filter(|i| (**i as usize) < self.split).count(),
+            epsilon: self.epsilon,
+            split: indices.iter().filter(|i| (**i as usize) < self.split).count(),
             slack: self
                 .slack
                 .as_ref()
-                .map(|slack| PowerSlack { power: slack.power, prices: take(&slack.prices) }),
+                .map(|slack| PowerSlack { power: slack.power, costs: take(&slack.costs) }),
         }
     }
 }
 
-/// How far the groups are from the optimum: the larger of their violations, at least zero.
-pub(crate) fn violation(scans: &[WorkingSetScan; 2]) -> f64 {
-    scans.iter().map(|s| s.max_up - s.min_low).fold(0.0, f64::max)
+/// The KKT violation `m − M` of one group.
+pub(crate) fn group_violation(scan: &WorkingSetScan) -> f64 {
+    scan.max_up - scan.min_low
 }
 
-/// How a run of pairs ended.
-pub(crate) struct Run {
-    pub steps: u64,
+/// The larger KKT violation of the two groups, at least zero.
+pub(crate) fn violation(scans: &[WorkingSetScan; 2]) -> f64 {
+    scans.iter().map(group_violation).fold(0.0, f64::max)
+}
+
+/// The group with the larger KKT violation.
+pub(crate) fn most_violating_group(scans: &[WorkingSetScan; 2]) -> usize {
+    usize::from(group_violation(&scans[1]) > group_violation(&scans[0]))
+}
+
+/// The result of [`optimize_pairs`].
+pub(crate) struct PairRun {
+    pub iterations: u64,
     pub violation: f64,
 }
 
-/// Steps between two questions whether to go on.
-const POLL: u64 = 1024;
-
-/// Solves by pairs until the violation is within `tol`, or rounding leaves nothing to move; `k` is the matrix, row-major and symmetric, and `diagonal` its
-/// diagonal with the curvature of slack.
-pub(crate) fn pairs<T: Float>(
+/// Updates pairs until the KKT violation is within `tol` or rounding allows no further step. `k` is the kernel matrix,
+/// row-major and symmetric; `diagonal` is its diagonal plus the curvature of the slack penalty.
+pub(crate) fn optimize_pairs<T: Float>(
     v: &mut Variables,
     k: &[T],
     diagonal: &mut [T],
     tol: f64,
-    max_steps: u64,
-    mut go_on: impl FnMut(u64, f64) -> bool,
-) -> Run {
+    max_iterations: u64,
+    mut proceed: impl FnMut(u64, f64) -> bool,
+) -> PairRun {
     let n = v.beta.len();
     let groups = v.groups();
     let mut scans = v.scans();
-    let mut steps = 0;
+    let mut iterations = 0;
     loop {
-        let gap = |g: usize| scans[g].max_up - scans[g].min_low;
-        let g = usize::from(gap(1) > gap(0));
-        let run = || Run { steps, violation: violation(&scans) };
+        let g = most_violating_group(&scans);
+        let current = group_violation(&scans[g]);
+        let run = || PairRun { iterations, violation: violation(&scans) };
         // A NaN ends the run as well.
-        if gap(g) <= tol || gap(g).is_nan() {
+        if current <= tol || current.is_nan() {
             return run();
         }
-        if steps >= max_steps {
+        if iterations >= max_iterations {
             return run();
         }
-        if steps % POLL == POLL - 1 && !go_on(steps, gap(g)) {
+        if iterations % ITERATIONS_PER_CHECK == ITERATIONS_PER_CHECK - 1
+            && !proceed(iterations, current)
+        {
             return run();
         }
         let group = groups[g].clone();
         let i = group.start + scans[g].argmax_up;
-        let rising = &k[i * n..(i + 1) * n];
+        let column_i = &k[i * n..(i + 1) * n];
         let Some(j) = T::select_second(
-            &v.f[group.clone()],
+            &v.gradient[group.clone()],
             &v.down[group.clone()],
-            &rising[group.clone()],
+            &column_i[group.clone()],
             &diagonal[group.clone()],
             diagonal[i],
             scans[g].max_up,
@@ -151,59 +164,61 @@ pub(crate) fn pairs<T: Float>(
             return run();
         };
         let j = group.start + j;
-        let gain = gain_of(v, j, scans[g].max_up);
+        let slope = pair_violation(v, j, scans[g].max_up);
         let own: [f64; 2] = [i, j].map(|i| k[i * n + i].into());
-        let curvature = own[0] + own[1] - 2.0 * rising[j].into();
-        let t = move_pair(v, i, j, gain, curvature);
+        let curvature = own[0] + own[1] - 2.0 * column_i[j].into();
+        let t = update_pair(v, i, j, slope, curvature);
         if t == 0.0 {
             return run();
         }
         for (i, own) in [i, j].into_iter().zip(own).filter(|_| v.slack.is_some()) {
-            diagonal[i] = T::narrow(own + v.lift(i));
+            diagonal[i] = T::narrow(own + v.slack_curvature(i));
         }
-        let falling = &k[j * n..(j + 1) * n];
+        let column_j = &k[j * n..(j + 1) * n];
         for (g, group) in groups.iter().enumerate().filter(|(_, group)| !group.is_empty()) {
             scans[g] = T::update_and_scan(
-                &mut v.f[group.clone()],
-                &rising[group.clone()],
-                &falling[group.clone()],
+                &mut v.gradient[group.clone()],
+                &column_i[group.clone()],
+                &column_j[group.clone()],
                 t,
                 &v.up[group.clone()],
                 &v.down[group.clone()],
             );
         }
-        steps += 1;
+        iterations += 1;
     }
 }
 
-/// How much cheaper it is to let the cheapest rise and `j` fall.
-pub(crate) fn gain_of(v: &Variables, j: usize, top: f64) -> f64 {
-    top - (v.down[j] - v.f[j])
+/// The violation of the pair of the maximizer of `m` and `j`: the decrease of the objective per unit step.
+pub(crate) fn pair_violation(v: &Variables, j: usize, max_up: f64) -> f64 {
+    max_up - (v.down[j] - v.gradient[j])
 }
 
-/// Moves `i` up and `j` down to where their gain is used up, or as far as the box and the kinks at zero
-/// allow; says how far.
-pub(crate) fn move_pair(v: &mut Variables, i: usize, j: usize, gain: f64, curvature: f64) -> f64 {
-    let kink = v.tube > 0.0;
-    let (rise_to, fall_to) = (
-        if kink && v.beta[i] < 0.0 { v.high[i].min(0.0) } else { v.high[i] },
-        if kink && v.beta[j] > 0.0 { v.low[j].max(0.0) } else { v.low[j] },
+/// Increases `βᵢ` and decreases `βⱼ` to the minimum along this direction, clipped to the box and to zero if `ε > 0`.
+/// Returns the step size, zero if rounding allows none.
+pub(crate) fn update_pair(v: &mut Variables, i: usize, j: usize, slope: f64, curvature: f64) -> f64 {
+    let clip_at_zero = v.epsilon > 0.0;
+    let (bound_i, bound_j) = (
+        if clip_at_zero && v.beta[i] < 0.0 { v.upper[i].min(0.0) } else { v.upper[i] },
+        if clip_at_zero && v.beta[j] > 0.0 { v.lower[j].max(0.0) } else { v.lower[j] },
     );
-    let (room_i, room_j) = (rise_to - v.beta[i], v.beta[j] - fall_to);
-    let room = room_i.min(room_j);
+    let (max_i, max_j) = (bound_i - v.beta[i], v.beta[j] - bound_j);
+    let max_step = max_i.min(max_j);
     let t = match &v.slack {
-        None => (gain / curvature.max(MIN_CURVATURE)).min(room),
-        Some(slack) => slack.way((i, v.beta[i]), (j, v.beta[j]), gain, curvature, room),
+        None => (slope / curvature.max(MIN_CURVATURE)).min(max_step),
+        Some(slack) => {
+            slack.step_size((i, v.beta[i]), (j, v.beta[j]), slope, curvature, max_step)
+        }
     };
-    let (i_to, j_to) = (
-        if t >= room_i { rise_to } else { v.beta[i] + t },
-        if t >= room_j { fall_to } else { v.beta[j] - t },
+    let (new_i, new_j) = (
+        if t >= max_i { bound_i } else { v.beta[i] + t },
+        if t >= max_j { bound_j } else { v.beta[j] - t },
     );
-    if i_to == v.beta[i] && j_to == v.beta[j] {
+    if new_i == v.beta[i] && new_j == v.beta[j] {
         return 0.0;
     }
-    (v.beta[i], v.beta[j]) = (i_to, j_to);
-    v.refresh(i);
-    v.refresh(j);
+    (v.beta[i], v.beta[j]) = (new_i, new_j);
+    v.update_status(i);
+    v.update_status(j);
     t
 }

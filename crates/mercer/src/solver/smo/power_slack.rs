@@ -1,111 +1,116 @@
-//! PowerSlack that costs a power of its length.
+//! Soft margins with the slack raised to a power.
 //!
-//! Where a row behind its margin by `ξ` costs `C ξᵏ` with `k > 1`, its multiplier `a` has no bound but a price of its
-//! own in the dual, the conjugate of that cost:
+//! If a slack `ξ` costs `C ξᵏ` with `k > 1`, its dual variable `α` has no upper bound. The dual objective contains the
+//! convex conjugate of the cost instead:
 //!
-//! `max over ξ of (a ξ − C ξᵏ) = (k − 1) (a / k)^(k/(k−1)) C^(−1/(k−1)) = (1 − 1/k) a ξ(a)`,
-//! `ξ(a) = (a / kC)^(1/(k−1))`,
+//! `max over ξ of (α ξ − C ξᵏ) = (k − 1) (α / k)^(k/(k−1)) C^(−1/(k−1)) = (1 − 1/k) α ξ(α)`,
+//! `ξ(α) = (α / kC)^(1/(k−1))`,
 //!
-//! whose slope is `ξ(a)`: at the optimum a multiplier knows the slack of its row. For `k = 2` it is `a² / 4C`, which
-//! is `1/2C` more on the diagonal of the kernel (Cortes & Vapnik 1995).
+//! with derivative `ξ(α)`: at the optimum a dual variable determines the slack of its row. For `k = 2` the conjugate is
+//! `α² / 4C`, which adds `1/2C` to the diagonal of the kernel matrix (Cortes & Vapnik 1995).
 
 use mercer_num::simd::smo::MIN_CURVATURE;
 
-/// What slack costs, variable by variable.
+/// The cost `Cᵢ ξᵏ` of the slack of every variable.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PowerSlack {
     /// `k`, above one.
     pub power: f64,
-    /// `C` of each variable.
-    pub prices: Vec<f64>,
+    /// `Cᵢ` of each variable.
+    pub costs: Vec<f64>,
 }
 
-/// The slack at which curvature is measured where a multiplier is near zero: there it may be without bound.
-const NEAR: f64 = 0.1;
-/// Most steps towards the end of a move; a bracket is halved with each at the latest.
-const STEPS: usize = 100;
+/// The smallest slack at which the curvature is evaluated: it can be unbounded as the dual variable approaches zero.
+const MIN_CURVATURE_SLACK: f64 = 0.1;
+/// The largest number of iterations of the step size search; each at least halves the bracket.
+const MAX_STEP_ITERATIONS: usize = 100;
 
 impl PowerSlack {
-    /// `C ξᵏ`.
+    /// `Cᵢ ξᵏ`.
     pub fn loss(&self, i: usize, slack: f64) -> f64 {
-        self.prices[i] * slack.powf(self.power)
+        self.costs[i] * slack.powf(self.power)
     }
 
-    /// The slack that a multiplier belongs to.
-    pub fn slack(&self, i: usize, a: f64) -> f64 {
-        let share = a / (self.power * self.prices[i]);
-        if self.power == 2.0 { share } else { share.powf(1.0 / (self.power - 1.0)) }
+    /// The slack `ξ(α)` that belongs to a dual variable.
+    pub fn slack(&self, i: usize, alpha: f64) -> f64 {
+        let ratio = alpha / (self.power * self.costs[i]);
+        if self.power == 2.0 { ratio } else { ratio.powf(1.0 / (self.power - 1.0)) }
     }
 
-    /// The multiplier that a slack has.
-    fn multiplier(&self, i: usize, slack: f64) -> f64 {
-        self.power * self.prices[i] * slack.powf(self.power - 1.0)
+    /// The dual variable that belongs to a slack.
+    fn alpha(&self, i: usize, slack: f64) -> f64 {
+        self.power * self.costs[i] * slack.powf(self.power - 1.0)
     }
 
-    /// What a multiplier costs.
-    pub fn conjugate(&self, i: usize, a: f64) -> f64 {
-        (1.0 - 1.0 / self.power) * a * self.slack(i, a)
+    /// The convex conjugate of the cost, at a dual variable.
+    pub fn conjugate(&self, i: usize, alpha: f64) -> f64 {
+        (1.0 - 1.0 / self.power) * alpha * self.slack(i, alpha)
     }
 
-    /// How much that curves: `ξ / (k − 1) a`.
-    pub fn curvature(&self, i: usize, a: f64) -> f64 {
+    /// The second derivative of the conjugate, `ξ / (k − 1) α`.
+    pub fn curvature(&self, i: usize, alpha: f64) -> f64 {
         if self.power == 2.0 {
-            return 0.5 / self.prices[i];
+            return 0.5 / self.costs[i];
         }
-        let a = a.max(self.multiplier(i, NEAR));
-        self.slack(i, a) / ((self.power - 1.0) * a)
+        let alpha = alpha.max(self.alpha(i, MIN_CURVATURE_SLACK));
+        self.slack(i, alpha) / ((self.power - 1.0) * alpha)
     }
 
-    /// The slope of its cost at a coefficient, which is a multiplier with a sign.
-    pub fn slope(&self, i: usize, beta: f64) -> f64 {
+    /// The derivative of the conjugate at `|β|` with respect to the signed dual variable `β`.
+    pub fn derivative(&self, i: usize, beta: f64) -> f64 {
         self.slack(i, beta.abs()).copysign(beta)
     }
 
-    /// How far `i` rises and `j` falls until their gain is used up, at most `room`: the root of what is left of
-    /// it, `gain − curvature t − (slopes at i) + (slopes at j)`, which only falls.
-    pub fn way(
+    /// The step size that minimizes the objective while `βᵢ` increases and `βⱼ` decreases, at most `max_step`. It is the
+    /// root of the decreasing function `slope − curvature t − (change of derivative i) − (change of derivative j)`,
+    /// found by Newton's method with a bracket.
+    pub fn step_size(
         &self,
-        (i, from_i): (usize, f64),
-        (j, from_j): (usize, f64),
-        gain: f64,
+        (i, beta_i): (usize, f64),
+        (j, beta_j): (usize, f64),
+        slope: f64,
         curvature: f64,
-        room: f64,
+        max_step: f64,
     ) -> f64 {
         let curvature = curvature.max(0.0);
         if self.power == 2.0 {
             let own = self.curvature(i, 0.0) + self.curvature(j, 0.0);
-            return (gain / (curvature + own).max(MIN_CURVATURE)).min(room);
+            return (slope / (curvature + own).max(MIN_CURVATURE)).min(max_step);
         }
-        let (slope_i, slope_j) = (self.slope(i, from_i), self.slope(j, from_j));
-        let left = |t: f64| {
-            let rise = self.slope(i, from_i + t) - slope_i;
-            let fall = slope_j - self.slope(j, from_j - t);
-            gain - curvature * t - rise - fall
+        let (derivative_i, derivative_j) = (self.derivative(i, beta_i), self.derivative(j, beta_j));
+        let remaining = |t: f64| {
+            let change_i = self.derivative(i, beta_i + t) - derivative_i;
+            let change_j = derivative_j - self.derivative(j, beta_j - t);
+            slope - curvature * t - change_i - change_j
         };
-        // Each of the three alone would use it up at the latest here.
-        let mut high = (gain / curvature.max(MIN_CURVATURE)).min(room);
-        if from_i >= 0.0 {
-            high = high.min(self.multiplier(i, slope_i + gain) - from_i);
+        // Each of the three terms alone bounds the root from above.
+        let mut high = (slope / curvature.max(MIN_CURVATURE)).min(max_step);
+        if beta_i >= 0.0 {
+            high = high.min(self.alpha(i, derivative_i + slope) - beta_i);
         }
-        if from_j <= 0.0 {
-            high = high.min(self.multiplier(j, gain - slope_j) + from_j);
+        if beta_j <= 0.0 {
+            high = high.min(self.alpha(j, slope - derivative_j) + beta_j);
         }
-        if high == room && left(room) >= 0.0 {
-            return room;
+        if high == max_step && remaining(max_step) >= 0.0 {
+            return max_step;
         }
         let (mut low, mut t) = (0.0, 0.5 * high);
-        for _ in 0..STEPS {
-            let here = left(t);
+        for _ in 0..MAX_STEP_ITERATIONS {
+            let here = remaining(t);
             if here > 0.0 {
                 low = t
             } else {
                 high = t
             }
-            let steep = |i: usize, beta: f64| {
-                let a = beta.abs();
-                if a > 0.0 { self.slack(i, a) / ((self.power - 1.0) * a) } else { f64::INFINITY }
+            let second = |i: usize, beta: f64| {
+                let alpha = beta.abs();
+                if alpha > 0.0 {
+                    self.slack(i, alpha) / ((self.power - 1.0) * alpha)
+                } else {
+                    f64::INFINITY
+                }
             };
-            let newton = t + here / (curvature + steep(i, from_i + t) + steep(j, from_j - t));
+            let newton = t + here / (curvature + second(i, beta_i + t) + second(j, beta_j - t));
             let next = if newton > low && newton < high { newton } else { 0.5 * (low + high) };
             if next == t || high - low <= f64::EPSILON * high {
                 break;
@@ -121,41 +126,42 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_conjugate_is_the_largest_of_what_slack_leaves() {
+    fn conjugate_is_the_maximum_over_the_slack() {
         for power in [1.2, 2.0, 3.0, 7.5] {
-            let slack = PowerSlack { power, prices: vec![0.7] };
-            for a in [0.01, 0.5, 3.0] {
-                let left = |xi: f64| a * xi - slack.loss(0, xi);
-                let best = slack.slack(0, a);
+            let slack = PowerSlack { power, costs: vec![0.7] };
+            for alpha in [0.01, 0.5, 3.0] {
+                let value = |xi: f64| alpha * xi - slack.loss(0, xi);
+                let best = slack.slack(0, alpha);
 
-                assert!((left(best) - slack.conjugate(0, a)).abs() < 1e-12);
+                assert!((value(best) - slack.conjugate(0, alpha)).abs() < 1e-12);
                 for other in [0.5 * best, 0.99 * best, 1.01 * best, 2.0 * best] {
-                    assert!(left(other) < left(best));
+                    assert!(value(other) < value(best));
                 }
-                // The formula as it is usually written.
+                // The closed form of the conjugate.
                 let p = 1.0 / (power - 1.0);
-                let usual = (power - 1.0) * (a / power).powf(power * p) * 0.7f64.powf(-p);
-                assert!((usual / slack.conjugate(0, a) - 1.0).abs() < 1e-10);
+                let closed = (power - 1.0) * (alpha / power).powf(power * p) * 0.7f64.powf(-p);
+                assert!((closed / slack.conjugate(0, alpha) - 1.0).abs() < 1e-10);
             }
         }
     }
 
     #[test]
-    fn a_move_uses_its_gain_up() {
+    fn derivative_vanishes_at_the_step_size() {
         for power in [1.1, 1.5, 2.0, 2.5, 6.0] {
-            let slack = PowerSlack { power, prices: vec![0.7, 2.0] };
-            for (from_i, from_j) in [(0.0, 0.0), (0.3, -0.1), (0.2, 0.9), (-0.5, -0.2)] {
-                for (gain, curvature) in [(1.5, 0.8), (0.01, 0.0), (0.2, 3.0)] {
-                    let room = if from_i < 0.0 { -from_i } else { f64::INFINITY };
-                    let room = if from_j > 0.0 { room.min(from_j) } else { room };
+            let slack = PowerSlack { power, costs: vec![0.7, 2.0] };
+            for (beta_i, beta_j) in [(0.0, 0.0), (0.3, -0.1), (0.2, 0.9), (-0.5, -0.2)] {
+                for (slope, curvature) in [(1.5, 0.8), (0.01, 0.0), (0.2, 3.0)] {
+                    let max_step = if beta_i < 0.0 { -beta_i } else { f64::INFINITY };
+                    let max_step = if beta_j > 0.0 { max_step.min(beta_j) } else { max_step };
 
-                    let t = slack.way((0, from_i), (1, from_j), gain, curvature, room);
+                    let t = slack.step_size((0, beta_i), (1, beta_j), slope, curvature, max_step);
 
-                    let rise = slack.slope(0, from_i + t) - slack.slope(0, from_i);
-                    let fall = slack.slope(1, from_j) - slack.slope(1, from_j - t);
-                    let left = gain - curvature * t - rise - fall;
-                    assert!(t > 0.0 && t <= room);
-                    assert!(left.abs() < 1e-9 || (t == room && left > 0.0), "{power}: {t}, {left}");
+                    let change_i = slack.derivative(0, beta_i + t) - slack.derivative(0, beta_i);
+                    let change_j = slack.derivative(1, beta_j) - slack.derivative(1, beta_j - t);
+                    let left = slope - curvature * t - change_i - change_j;
+                    assert!(t > 0.0 && t <= max_step);
+                    let at_bound = t == max_step && left > 0.0;
+                    assert!(left.abs() < 1e-9 || at_bound, "{power}: {t}, {left}");
                 }
             }
         }
