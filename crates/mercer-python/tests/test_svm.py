@@ -277,9 +277,9 @@ def test_a_verbose_fit_prints_its_plan_which_the_certificate_keeps(capsys):
 
     plan = said.certificate_["plan"]
     assert plan == quiet.certificate_["plan"]
-    assert plan["strategy"] == "3 machines of two classes, the whole matrix of each"
-    assert plan["whole"] == 4 * 150 * 150
-    assert capsys.readouterr().out.startswith(f"plan: {plan['way']}; about ")
+    assert plan["strategy"] == "3 one-vs-one SVMs, dense kernel matrices"
+    assert plan["kernel_matrix_bytes"] == 4 * 150 * 150
+    assert capsys.readouterr().out.startswith(f"plan: {plan['strategy']}; about ")
     for model in [SVR(verbose=True), NuSVR(verbose=True), KernelRidge(verbose=True)]:
         model.fit(X, X[:, 0])
         assert capsys.readouterr().out.startswith("plan: ")

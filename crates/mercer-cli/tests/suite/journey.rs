@@ -466,7 +466,7 @@ fn a_kernel_machine_says_its_plan_once_and_keeps_it() {
     let quiet = folder.mercer(&[&train[..], &["--quiet"]].concat()).assert().success();
 
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    let way = "3 machines of two classes, the whole matrix of each";
+    let way = "3 one-vs-one SVMs, dense kernel matrices";
     assert_eq!(words.matches("plan: ").count(), 1, "the folds have a plan of their own in {words}");
     assert!(words.contains(&format!("plan: {way}; about ")), "{words}");
     let plan = &report["certificate"]["plan"];

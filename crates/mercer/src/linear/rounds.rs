@@ -399,7 +399,7 @@ impl<'a, 'd> Targets<'a, 'd> {
     ) -> Result<Targets<'a, 'd>> {
         let (codes, numbers) = match problem.classes {
             Some(_) => (batch.class_target()?.0, &[][..]),
-            None => (&[][..], batch.number_target()?),
+            None => (&[][..], batch.regression_target()?),
         };
         Ok(Targets { weights: batch.weights(), codes, numbers, state, C: problem.C })
     }

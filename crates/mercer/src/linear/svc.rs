@@ -441,7 +441,12 @@ impl LinearSvcModel {
             true => vec![true; 2],
             false => self.intercepts.iter().map(|b| b.is_finite()).collect(),
         };
-        log_class_probabilities(decisions, maps, if two { DecisionLayout::Binary } else { DecisionLayout::OneVsRest }, &shown)
+        log_class_probabilities(
+            decisions,
+            maps,
+            if two { DecisionLayout::Binary } else { DecisionLayout::OneVsRest },
+            &shown,
+        )
     }
 }
 

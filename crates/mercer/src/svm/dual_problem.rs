@@ -1,48 +1,56 @@
-//! What every machine stands on: the rows that count, the kernel with its numbers, and the precision
-//! its values are kept in.
+//! The dual problem of a support vector machine: training rows, kernel, precision, and the loop of solving and checking.
+//!
+//! The solver works on kernel values in single or double precision and on the working problem that shrinking leaves.
+//! After every run the KKT violation and both objectives are computed in double precision over all rows
+//! ([`duality_gap`]); if the violation is larger than the tolerance, the solver resumes from there.
 
-use super::duality_gap::{self, Measured};
+use super::duality_gap::{self, DualityGap};
 use super::duplicate_rows::DuplicateRows;
-use super::leave_one_out::{Solution, leave_one_out};
-use super::multiclass::Task;
+use super::leave_one_out::{FittedDual, leave_one_out};
+use super::subproblem::Subproblem;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{
-    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, duplicate_keys,
+    Function, Gamma, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision, duplicate_keys,
 };
 use crate::model::{Monitor, Standing, Stop};
 use crate::solver::{
-    BoxQp, CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, FEWEST_COLUMNS,
-    SolverOptions, Tell, solve, solve_crammer_singer,
+    BoxQp, CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, MIN_CACHED_COLUMNS,
+    OnProgress, SolverOptions, solve, solve_crammer_singer,
 };
 use mercer_num::{Matrix, Rows};
 use std::ops::Deref;
 
-/// Problems that are solved at the same time, at most: each has a share of the cache to itself, which must not
-/// depend on how many threads there are.
-pub(super) const AT_ONCE: usize = 8;
-/// What to do where the memory budget does not allow a machine of all rows.
-const INSTEAD: &str = "raise the memory budget, or let a few rows stand for all: `approx` of svc, or a \
-                       linear expansion on the columns of a map such as nystroem";
-/// Single precision is taken where its rounding stays this far below the tolerance.
-const SAFETY: f64 = 16.0;
-/// What a solver aims at, of the tolerance.
-const INSIDE: f64 = 0.98;
-/// Rounds of solving and measuring in which rows may be set aside, and in all.
-const LAST_ASIDE: usize = 3;
-const MOST_ROUNDS: usize = 20;
-/// Tolerances below this are for double precision, and gaps below that.
-const FINEST_SINGLE: f64 = 1e-5;
-const FINEST_SINGLE_GAP: f64 = 1e-3;
-/// The violation that a search for a gap begins with, of the first there is; how much smaller it is each
-/// time, and where rounding begins.
-const FIRST: f64 = 0.1;
-const FINER: f64 = 0.1;
-const ROUNDING: f64 = 1e-15;
+/// The largest number of subproblems solved at the same time. Each has its own part of the kernel cache, whose size must
+/// not depend on the number of threads.
+pub(super) const MAX_CONCURRENT_SUBPROBLEMS: usize = 8;
+/// The remedy if the memory budget is too small for the exact problem.
+const MEMORY_REMEDY: &str = "raise the memory budget, or approximate the kernel with landmark rows: `approx` of svc, or a \
+                             linear model on a feature map such as nystroem";
+/// Single precision is used if its rounding error times this factor stays below the tolerance.
+const ROUNDING_SAFETY: f64 = 16.0;
+/// The solver's tolerance as a fraction of the requested one, so that single-precision rounding stays within it.
+const SOLVER_TOLERANCE: f64 = 0.98;
+/// Runs of the solver in which shrinking is allowed.
+const MAX_SHRINKING_RUNS: usize = 3;
+/// Runs of the solver in all.
+const MAX_RUNS: usize = 20;
+/// Smaller tolerances are solved in double precision.
+const MIN_SINGLE_TOLERANCE: f64 = 1e-5;
+/// Smaller relative duality gaps are solved in double precision.
+const MIN_SINGLE_GAP: f64 = 1e-3;
+/// If a duality gap is requested: the first tolerance as a fraction of the initial violation, the factor between two
+/// tolerances, and the fraction of the initial violation at which rounding dominates.
+const FIRST_GAP_TOLERANCE: f64 = 0.1;
+const GAP_TOLERANCE_FACTOR: f64 = 0.1;
+const MIN_GAP_TOLERANCE: f64 = 1e-15;
+/// A bound on the iterations that no well-posed problem reaches, so that every solve ends.
+const ITERATION_LIMIT: u64 = 10_000_000;
+const ITERATION_LIMIT_PER_ROW: u64 = 1000;
 
-/// The parameters that all machines have.
+/// The parameters that all kernel support vector machines share.
 #[derive(Clone, Debug)]
-pub(super) struct Kernelized {
+pub(super) struct SvmParams {
     pub kernel: Kernel,
     pub gamma: Gamma,
     pub coef0: f64,
@@ -54,287 +62,319 @@ pub(super) struct Kernelized {
     pub max_iter: i64,
 }
 
-/// Rows that count, made ready.
+/// The training rows with positive weight and their kernel. A subproblem refers to them by position in
+/// [`KernelProblem::indices`].
 pub(super) struct DualProblem<'a> {
-    /// The rows in the order of the problem, with the kernel.
-    on: crate::kernel::KernelProblem<'a>,
+    kernel_problem: KernelProblem<'a>,
     pub precision: Precision,
-    ready: Ready,
-    exact: KernelRows<f64>,
-    /// What tells rows apart, where some are there more than once.
+    /// The rows from which the solver computes kernel values.
+    solver_rows: SolverRows,
+    /// The rows in double precision and uncentered, for everything that is reported.
+    exact_rows: KernelRows<f64>,
+    /// Equal keys for duplicate rows; empty if there are none.
     keys: Vec<u128>,
-    /// What the rows made ready take.
+    /// Memory of `solver_rows` and `exact_rows`.
     row_bytes: u64,
     options: SolverOptions,
     gap: Option<f64>,
 }
 
 impl<'a> Deref for DualProblem<'a> {
-    type Target = crate::kernel::KernelProblem<'a>;
+    type Target = KernelProblem<'a>;
 
     fn deref(&self) -> &Self::Target {
-        &self.on
+        &self.kernel_problem
     }
 }
 
-enum Ready {
+enum SolverRows {
     Single(KernelRows<f32>),
     Double(KernelRows<f64>),
 }
 
-/// A problem solved, with its proof.
-pub(super) struct Solved {
+impl SolverRows {
+    fn select(&self, rows: &[u32]) -> SolverRows {
+        match self {
+            SolverRows::Single(all) => SolverRows::Single(all.select(rows)),
+            SolverRows::Double(all) => SolverRows::Double(all.select(rows)),
+        }
+    }
+}
+
+/// The solution of a subproblem, with objectives and violation measured in double precision.
+pub(super) struct DualSolution {
+    /// The signed dual variables.
     pub beta: Vec<f64>,
-    pub level: [f64; 2],
+    /// The intercept of each group of variables.
+    pub intercepts: [f64; 2],
     pub converged: bool,
-    pub steps: u64,
+    pub iterations: u64,
     pub kernel_values: u64,
     pub stopped: Option<Stop>,
-    pub measured: Measured,
-    /// `Kβ`, as measured.
+    pub gap: DualityGap,
+    /// `Kβ` in double precision.
     pub outputs: Vec<f64>,
 }
 
-impl Solved {
-    /// Where it ended.
+impl DualSolution {
+    /// The final state, as reported to a monitor.
     pub fn standing(&self) -> Standing {
-        Standing::new(self.measured.violation, &self.beta)
+        Standing::new(self.gap.violation, &self.beta)
     }
 }
 
+/// What a solve of a subproblem depends on besides the problem itself.
+#[derive(Clone, Copy)]
+pub(super) struct SolveContext<'s> {
+    /// The number of subproblems that share the kernel cache.
+    pub n_subproblems: usize,
+    pub monitor: &'s Monitor<'s>,
+    pub progress: &'s OnProgress<'s>,
+}
+
 impl<'a> DualProblem<'a> {
-    /// `group` sorts the rows; rows of one group keep their order. `largest` is the largest bound of a
-    /// coefficient.
+    /// Sorts the rows by `group`, with the order within a group unchanged. `max_bound` is the largest bound of a dual
+    /// variable.
     pub fn new(
-        params: &Kernelized,
+        params: &SvmParams,
         data: &Dataset<'a>,
         group: impl Fn(usize) -> u32,
-        largest: f64,
+        max_bound: f64,
         monitor: &Monitor<'_>,
     ) -> Result<DualProblem<'a>> {
-        let Kernelized { kernel, gamma, coef0, degree, .. } = params;
-        let on = crate::kernel::KernelProblem::new(
-            data,
-            kernel,
-            Some(*gamma),
-            *coef0,
-            *degree,
-            monitor,
-        )?;
-        let on = on.sorted_by(group);
-        let precision = precision(params, &on.function, &on.rows, &on.center, largest);
+        let SvmParams { kernel, gamma, coef0, degree, .. } = params;
+        let problem = KernelProblem::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
+        let problem = problem.sorted_by(group);
+        let precision =
+            precision(params, &problem.function, &problem.rows, &problem.center, max_bound);
         let size = bytes_of(precision);
-        let n = on.indices.len() as u64;
-        // Rows ready for solving and for the proof, a column cache that holds at least a small working set.
+        let n = problem.indices.len() as u64;
+        // The rows for the solver and for the duality gap, and the smallest kernel cache.
         let row_bytes = n * data.n_columns() as u64 * (size + 8);
-        let fixed = row_bytes + n * FEWEST_COLUMNS as u64 * size;
-        let what = "rows made ready and a few columns of kernel values";
-        monitor.reserve_or(what, fixed, u64::MAX, INSTEAD)?;
-        let room = monitor.memory().map_or(u64::MAX, |budget| budget - fixed);
+        let required = row_bytes + n * MIN_CACHED_COLUMNS as u64 * size;
+        let what = "the training rows and a minimal kernel cache";
+        monitor.reserve_or(what, required, u64::MAX, MEMORY_REMEDY)?;
+        let available = monitor.memory().map_or(u64::MAX, |budget| budget - required);
         let options = SolverOptions {
             tol: params.tol,
-            max_steps: u64::try_from(params.max_iter).unwrap_or(u64::MAX),
-            cache_bytes: ((params.cache_size * 1e6) as u64).min(room),
+            max_iterations: u64::try_from(params.max_iter).unwrap_or(u64::MAX),
+            cache_bytes: ((params.cache_size * 1e6) as u64).min(available),
             shrinking: params.shrinking,
         };
-        let ready = match precision {
-            Precision::Single => Ready::Single(on.kernel_rows_in()),
-            Precision::Double => Ready::Double(on.kernel_rows()),
+        let solver_rows = match precision {
+            Precision::Single => SolverRows::Single(problem.kernel_rows_in()),
+            Precision::Double => SolverRows::Double(problem.kernel_rows()),
         };
         let keys = match kernel {
-            // Values of another's making need not be the same for the same rows.
+            // Given kernel values need not be equal for equal rows.
             Kernel::Precomputed | Kernel::Custom(_) => Vec::new(),
-            _ => duplicate_keys(&on.rows, &on.indices),
+            _ => duplicate_keys(&problem.rows, &problem.indices),
         };
-        let (exact, gap) = (on.uncentered_kernel_rows(), params.gap);
-        Ok(DualProblem { on, precision, ready, exact, keys, row_bytes, options, gap })
+        Ok(DualProblem {
+            exact_rows: problem.uncentered_kernel_rows(),
+            kernel_problem: problem,
+            precision,
+            solver_rows,
+            keys,
+            row_bytes,
+            options,
+            gap: params.gap,
+        })
     }
 
-    /// What a kernel value takes.
+    /// Bytes per kernel value.
     pub fn value_bytes(&self) -> u64 {
         bytes_of(self.precision)
     }
 
-    /// What the rows made ready take.
+    /// Memory of the training rows in the forms that the solver needs.
     pub fn row_bytes(&self) -> u64 {
         self.row_bytes
     }
 
-    /// What columns may take, of all problems at once.
+    /// The size of the kernel cache of all subproblems together.
     pub fn cache_bytes(&self) -> u64 {
         self.options.cache_bytes
     }
 
-    /// Solves a problem over the rows at some places (of [`DualProblem::picks`]), `sharing` others at once.
-    pub fn solve(
-        &self,
-        places: &[u32],
-        problem: &BoxQp<'_>,
-        sharing: usize,
-        monitor: &Monitor<'_>,
-        progress: &Tell<'_>,
-    ) -> Solved {
-        let Some(gap) = self.gap else {
-            let to = (self.options.tol, 0);
-            return self.solve_to(to, places, problem, sharing, monitor, progress);
-        };
-        let mut problem = problem.clone();
-        let (mut steps, mut kernel_values) = (0, 0);
-        let begin =
-            duality_gap::measure(&self.exact.select(places), &problem, &problem.start, [0.0; 2]);
-        let first = begin.0.violation;
-        let mut tolerance = FIRST * first;
-        loop {
-            let to = (tolerance, steps);
-            let solved = self.solve_to(to, places, &problem, sharing, monitor, &|_, _| {});
-            steps += solved.steps;
-            kernel_values += solved.kernel_values;
-            let close = solved.measured.relative_gap() <= gap;
-            // Nobody stands still at a tolerance of zero, where the start was the optimum.
-            let last = !solved.converged || tolerance <= ROUNDING * first;
-            let spent = steps >= self.options.max_steps;
-            if close || last || spent {
-                return Solved { converged: close, steps, kernel_values, ..solved };
-            }
-            progress((gap / solved.measured.relative_gap()).min(1.0), solved.standing());
-            problem.start = solved.beta;
-            problem.outputs = Some(solved.outputs);
-            tolerance *= FINER;
+    /// Solves a quadratic program over the given rows, to the tolerance or to the relative duality gap if one is
+    /// requested.
+    pub fn solve(&self, rows: &[u32], qp: &BoxQp<'_>, context: SolveContext<'_>) -> DualSolution {
+        match self.gap {
+            None => self.solve_to_tolerance((self.options.tol, 0), rows, qp, context),
+            Some(gap) => self.solve_to_gap(gap, rows, qp, context),
         }
     }
 
-    /// The same to a tolerance, after so many steps; rows that are there more than once are solved as one.
-    pub fn solve_to(
+    /// Decreases the tolerance until the relative duality gap is at most `gap`.
+    fn solve_to_gap(
         &self,
-        to: (f64, u64),
-        places: &[u32],
-        problem: &BoxQp<'_>,
-        sharing: usize,
-        monitor: &Monitor<'_>,
-        progress: &Tell<'_>,
-    ) -> Solved {
-        let Some(twins) = DuplicateRows::of(&self.keys, places, problem) else {
-            return self.solve_each(to, places, problem, sharing, monitor, progress);
-        };
-        let (fewer, those) = (twins.problem(problem), twins.places(places));
-        let solved = self.solve_each(to, &those, &fewer, sharing, monitor, progress);
-        let (beta, outputs) = (twins.deal(&solved.beta, problem), twins.each(&solved.outputs));
-        Solved { beta, outputs, ..solved }
+        gap: f64,
+        rows: &[u32],
+        qp: &BoxQp<'_>,
+        context: SolveContext<'_>,
+    ) -> DualSolution {
+        let mut qp = qp.clone();
+        let (mut iterations, mut kernel_values) = (0, 0);
+        let (start, _) =
+            duality_gap::measure(&self.exact_rows.select(rows), &qp, &qp.start, [0.0; 2]);
+        let initial = start.violation;
+        let mut tol = FIRST_GAP_TOLERANCE * initial;
+        loop {
+            let quiet = SolveContext { progress: &|_, _| {}, ..context };
+            let solution = self.solve_to_tolerance((tol, iterations), rows, &qp, quiet);
+            iterations += solution.iterations;
+            kernel_values += solution.kernel_values;
+            let converged = solution.gap.relative() <= gap;
+            // The tolerance is zero if the initial point was optimal.
+            let last = !solution.converged || tol <= MIN_GAP_TOLERANCE * initial;
+            if converged || last || iterations >= self.options.max_iterations {
+                return DualSolution { converged, iterations, kernel_values, ..solution };
+            }
+            let fraction = (gap / solution.gap.relative()).min(1.0);
+            (context.progress)(fraction, solution.standing());
+            qp.start = solution.beta;
+            qp.outputs = Some(solution.outputs);
+            tol *= GAP_TOLERANCE_FACTOR;
+        }
     }
 
-    fn solve_each(
+    /// Solves to a tolerance after the given number of iterations; duplicate rows are merged into one variable.
+    pub fn solve_to_tolerance(
         &self,
-        (tol, taken): (f64, u64),
-        places: &[u32],
-        problem: &BoxQp<'_>,
-        sharing: usize,
-        monitor: &Monitor<'_>,
-        progress: &Tell<'_>,
-    ) -> Solved {
-        let mut options = self.options;
-        options.cache_bytes /= sharing.clamp(1, AT_ONCE) as u64;
-        // A bound that no honest problem comes near: every loop ends.
-        options.max_steps = options.max_steps.min(10_000_000.max(1000 * places.len() as u64));
-        options.max_steps = options.max_steps.saturating_sub(taken);
-        let exact = self.exact.select(places);
-        let ready = match &self.ready {
-            Ready::Single(rows) => Ready::Single(rows.select(places)),
-            Ready::Double(rows) => Ready::Double(rows.select(places)),
+        to: (f64, u64),
+        rows: &[u32],
+        qp: &BoxQp<'_>,
+        context: SolveContext<'_>,
+    ) -> DualSolution {
+        let Some(duplicates) = DuplicateRows::find(&self.keys, rows, qp) else {
+            return self.solve_distinct(to, rows, qp, context);
         };
-        // A little more than asked, so that rounding in single precision does not show.
-        options.tol = INSIDE * tol;
-        let mut problem = problem.clone();
-        let (mut steps, mut kernel_values) = (0, 0);
-        for round in 0.. {
-            options.shrinking &= round < LAST_ASIDE;
-            let solution = match &ready {
-                Ready::Single(rows) => solve(&problem, rows, &options, monitor, progress),
-                Ready::Double(rows) => solve(&problem, rows, &options, monitor, progress),
+        let (merged, distinct) = (duplicates.merge(qp), duplicates.distinct(rows));
+        let solution = self.solve_distinct(to, &distinct, &merged, context);
+        let beta = duplicates.distribute(&solution.beta, qp);
+        let outputs = duplicates.expand(&solution.outputs);
+        DualSolution { beta, outputs, ..solution }
+    }
+
+    fn solve_distinct(
+        &self,
+        (tol, previous_iterations): (f64, u64),
+        rows: &[u32],
+        qp: &BoxQp<'_>,
+        context: SolveContext<'_>,
+    ) -> DualSolution {
+        let SolveContext { n_subproblems, monitor, progress } = context;
+        let mut options = self.options;
+        options.cache_bytes /= n_subproblems.clamp(1, MAX_CONCURRENT_SUBPROBLEMS) as u64;
+        options.max_iterations =
+            self.iteration_limit(rows.len()).saturating_sub(previous_iterations);
+        options.tol = SOLVER_TOLERANCE * tol;
+        let exact = self.exact_rows.select(rows);
+        let solver_rows = self.solver_rows.select(rows);
+        let mut qp = qp.clone();
+        let (mut iterations, mut kernel_values) = (0, 0);
+        for run in 0.. {
+            options.shrinking &= run < MAX_SHRINKING_RUNS;
+            let solution = match &solver_rows {
+                SolverRows::Single(rows) => solve(&qp, rows, &options, monitor, progress),
+                SolverRows::Double(rows) => solve(&qp, rows, &options, monitor, progress),
             };
-            steps += solution.steps;
+            iterations += solution.iterations;
             kernel_values += solution.kernel_values;
-            options.max_steps = options.max_steps.saturating_sub(solution.steps);
-            let (measured, outputs) =
-                duality_gap::measure(&exact, &problem, &solution.beta, solution.level);
-            let again = solution.converged && measured.violation > tol && round < MOST_ROUNDS;
-            if again {
-                // Rows set aside came to matter, or rounding did: go on from what was measured.
-                problem.start = solution.beta;
-                problem.outputs = Some(outputs);
+            options.max_iterations = options.max_iterations.saturating_sub(solution.iterations);
+            let (gap, outputs) =
+                duality_gap::measure(&exact, &qp, &solution.beta, solution.intercepts);
+            if solution.converged && gap.violation > tol && run < MAX_RUNS {
+                // A shrunk variable violates the KKT conditions, or rounding has accumulated: resume with exact outputs.
+                qp.start = solution.beta;
+                qp.outputs = Some(outputs);
                 continue;
             }
-            return Solved {
-                converged: solution.converged && measured.violation <= tol * (1.0 + 1e-9),
+            return DualSolution {
+                converged: solution.converged && gap.violation <= tol * (1.0 + 1e-9),
                 beta: solution.beta,
-                level: solution.level,
-                steps,
+                intercepts: solution.intercepts,
+                iterations,
                 kernel_values,
                 stopped: solution.stopped,
-                measured,
+                gap,
                 outputs,
             };
         }
-        unreachable!("the last round returns")
+        unreachable!("the last run returns")
     }
 
-    /// Learns a function for each of `m` classes together, from the class and the price of every row.
+    fn iteration_limit(&self, n_rows: usize) -> u64 {
+        let limit = ITERATION_LIMIT.max(ITERATION_LIMIT_PER_ROW * n_rows as u64);
+        self.options.max_iterations.min(limit)
+    }
+
+    /// Solves the multiclass problem of Crammer & Singer from the class and the cost of every row.
     pub fn solve_crammer_singer(
         &self,
         classes: &[u32],
-        m: usize,
+        n_classes: usize,
         costs: &[f64],
         monitor: &Monitor<'_>,
     ) -> CrammerSingerSolution {
-        let problem = CrammerSinger { rows: &self.exact, classes, m, costs };
-        let SolverOptions { tol, max_steps, cache_bytes, .. } = self.options;
-        let (gap, max_steps) = (self.gap, max_steps.min(10_000_000.max(1000 * costs.len() as u64)));
+        let problem = CrammerSinger { columns: &self.exact_rows, classes, n_classes, costs };
+        let SolverOptions { tol, cache_bytes, .. } = self.options;
+        let max_iterations = self.iteration_limit(costs.len());
         solve_crammer_singer(
             &problem,
-            &CrammerSingerOptions { tol, gap, max_steps, cache_bytes, monitor },
+            &CrammerSingerOptions { tol, gap: self.gap, max_iterations, cache_bytes, monitor },
         )
     }
 
-    /// The largest squared length of the rows at some places.
-    pub fn largest_square(&self, places: &[u32]) -> f64 {
-        self.exact.select(places).diagonal().into_iter().fold(0.0, f64::max)
+    /// The largest `K(x, x)` of the given rows.
+    pub fn max_diagonal(&self, rows: &[u32]) -> f64 {
+        self.exact_rows.select(rows).diagonal().into_iter().fold(0.0, f64::max)
     }
 
-    /// What the machine of a task, scaled and with a constant, would say of each of its rows, had it been
-    /// left out.
-    pub fn leave_one_out(&self, task: &Task, solved: &Solved, times: f64, level: f64) -> Vec<f64> {
-        let exact = self.exact.select(&task.places);
-        let scaled = |v: &[f64]| -> Vec<f64> { v.iter().map(|v| times * v).collect() };
-        let (beta, outputs) = (scaled(&solved.beta), scaled(&solved.outputs));
-        let free = |i: usize| solved.beta[i] > task.low[i] && solved.beta[i] < task.high[i];
-        let lift =
-            |i: usize| task.slack.as_ref().map_or(0.0, |s| s.curvature(i, solved.beta[i].abs()));
-        let level = Some(level);
-        leave_one_out(&exact, &Solution { beta: &beta, level, outputs: &outputs }, free, lift)
+    /// The leave-one-out decision values of a subproblem's rows, with the dual variables scaled by `scale`.
+    pub fn leave_one_out(
+        &self,
+        subproblem: &Subproblem,
+        solution: &DualSolution,
+        scale: f64,
+        intercept: f64,
+    ) -> Vec<f64> {
+        let exact = self.exact_rows.select(&subproblem.rows);
+        let scaled = |v: &[f64]| -> Vec<f64> { v.iter().map(|v| scale * v).collect() };
+        let (beta, outputs) = (scaled(&solution.beta), scaled(&solution.outputs));
+        let (lower, upper) = (&subproblem.lower, &subproblem.upper);
+        let is_free = |i: usize| solution.beta[i] > lower[i] && solution.beta[i] < upper[i];
+        let slack = subproblem.slack.as_ref();
+        let curvature = |i: usize| slack.map_or(0.0, |s| s.curvature(i, solution.beta[i].abs()));
+        let fitted = FittedDual { beta: &beta, intercept: Some(intercept), outputs: &outputs };
+        leave_one_out(&exact, &fitted, is_free, curvature)
     }
 
-    /// What functions without constants would say of each row, had it been left out: a list for every list of
-    /// coefficients. `free` says which rows could give way.
-    pub fn leave_one_out_together(
+    /// The leave-one-out decision values of several functions without intercepts, one list per list of coefficients.
+    pub fn leave_one_out_without_intercept(
         &self,
         betas: &[Vec<f64>],
-        free: impl Fn(usize) -> bool,
+        is_free: impl Fn(usize) -> bool,
     ) -> Vec<Vec<f64>> {
-        let outputs = self.exact.weighted_tables(betas, &self.exact);
-        let said = |(beta, outputs): (&Vec<f64>, &Vec<f64>)| {
-            leave_one_out(&self.exact, &Solution { beta, level: None, outputs }, &free, |_| 0.0)
+        let rows = &self.exact_rows;
+        let outputs = rows.weighted_tables(betas, rows);
+        let values = |(beta, outputs): (&Vec<f64>, &Vec<f64>)| {
+            let fitted = FittedDual { beta, intercept: None, outputs };
+            leave_one_out(rows, &fitted, &is_free, |_| 0.0)
         };
-        betas.iter().zip(&outputs).map(said).collect()
+        betas.iter().zip(&outputs).map(values).collect()
     }
 
-    /// The machine of some of the rows.
-    pub fn machine(
+    /// The kernel expansion with the given rows as support vectors.
+    pub fn expansion(
         &self,
-        places: &[u32],
+        rows: &[u32],
         coefficients: Matrix,
         intercepts: Vec<f64>,
     ) -> KernelExpansion {
-        let support: Vec<u32> = places.iter().map(|k| self.indices[*k as usize]).collect();
-        self.on.expansion(self.precision, support, coefficients, intercepts)
+        let support: Vec<u32> = rows.iter().map(|k| self.indices[*k as usize]).collect();
+        self.kernel_problem.expansion(self.precision, support, coefficients, intercepts)
     }
 }
 
@@ -345,15 +385,15 @@ fn bytes_of(precision: Precision) -> u64 {
     }
 }
 
-/// Single precision where its rounding cannot be seen at the tolerance asked for.
+/// Single precision if its rounding error in the gradient stays below the tolerance.
 fn precision(
-    params: &Kernelized,
+    params: &SvmParams,
     function: &Function,
     rows: &Rows<'_>,
     center: &[f64],
-    largest: f64,
+    max_bound: f64,
 ) -> Precision {
-    let fine = params.gap.map_or(params.tol < FINEST_SINGLE, |gap| gap < FINEST_SINGLE_GAP);
+    let fine = params.gap.map_or(params.tol < MIN_SINGLE_TOLERANCE, |gap| gap < MIN_SINGLE_GAP);
     if fine {
         return Precision::Double;
     }
@@ -365,19 +405,19 @@ fn precision(
         sum += row.iter().enumerate().map(|(j, x)| (x - c(j)).powi(2)).sum::<f64>();
         n += 1.0;
     }
-    let square = sum / n;
-    // How large an error of one rounding is in a kernel value.
+    let mean_square = sum / n;
+    // The error of a kernel value, in units of the machine epsilon.
     let size = match function.kernel {
-        Kernel::Rbf => 1.0 + 4.0 * function.gamma * square,
-        Kernel::Linear => square,
+        Kernel::Rbf => 1.0 + 4.0 * function.gamma * mean_square,
+        Kernel::Linear => mean_square,
         Kernel::Poly => {
-            (function.gamma * square + function.coef0).abs().powi(function.degree as i32)
+            (function.gamma * mean_square + function.coef0).abs().powi(function.degree as i32)
         }
         Kernel::Laplacian | Kernel::Chi2 | Kernel::Sigmoid => {
-            1.0 + function.gamma * square.sqrt() * (rows.n_columns() as f64).sqrt()
+            1.0 + function.gamma * mean_square.sqrt() * (rows.n_columns() as f64).sqrt()
         }
         Kernel::Precomputed | Kernel::Composed(_) | Kernel::Custom(_) => return Precision::Double,
     };
-    let seen = size * f64::from(f32::EPSILON) * largest.max(1.0) * SAFETY;
-    if seen <= params.gap.unwrap_or(params.tol) { Precision::Single } else { Precision::Double }
+    let error = size * f64::from(f32::EPSILON) * max_bound.max(1.0) * ROUNDING_SAFETY;
+    if error <= params.gap.unwrap_or(params.tol) { Precision::Single } else { Precision::Double }
 }

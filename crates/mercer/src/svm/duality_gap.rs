@@ -1,95 +1,101 @@
-//! How far a solution is from the optimum, from nothing but the rows, `β` and `b`, in double precision.
+//! Primal objective, dual objective and KKT violation of a dual solution, computed in double precision from the rows, `β`
+//! and the intercepts alone.
 //!
-//! For `min ½ βᵀKβ − zᵀβ + ε‖β‖₁` over a box with fixed sums `δ_g`, any `β` in the box and any `b_g` give
+//! For `min ½ βᵀKβ − zᵀβ + ε‖β‖₁` over a box with fixed group sums `δ_g`, any feasible `β` and any `b_g` satisfy
 //!
 //! `P = ½ βᵀKβ + Σᵢ max over the box of (t (zᵢ − fᵢ − b) − ε|t|) + Σ_g b_g δ_g  ≥  D = zᵀβ − ε‖β‖₁ − ½ βᵀKβ`
 //!
-//! with `f = Kβ`, equal only at the optimum. For classification `P` is `½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(fᵢ+b))`. Where
-//! slack costs a power of its length, its cost is in `P` and the conjugate of it, at `|β|`, is taken from `D`.
+//! with `f = Kβ`, and equality holds only at the optimum. For classification `P` is
+//! `½‖w‖² + Σ Cᵢ max(0, 1 − yᵢ(fᵢ+b))`. With [`PowerSlack`](crate::solver::PowerSlack), `P` contains the cost of the slack
+//! and `D` its convex conjugate at `|β|`.
 
 use crate::kernel::KernelRows;
 use crate::solver::BoxQp;
 
-/// What was measured.
+/// The objectives at a solution, whose difference is the duality gap, and its KKT violation.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct DualityGap {
     pub primal: f64,
     pub dual: f64,
-    /// The largest amount by which a variable that may rise is cheaper than one that may fall.
+    /// The largest KKT violation.
     pub violation: f64,
 }
 
-impl Measured {
-    /// How far primal and dual are apart, as a share of the larger.
-    pub fn relative_gap(&self) -> f64 {
+impl DualityGap {
+    /// The duality gap divided by the larger objective.
+    pub fn relative(&self) -> f64 {
         let size = self.primal.abs().max(self.dual.abs()).max(f64::MIN_POSITIVE);
         (self.primal - self.dual).abs() / size
     }
 }
 
-/// Measures a solution; also gives `Kβ`.
+/// Measures a solution; also returns `Kβ`.
 pub(super) fn measure(
     rows: &KernelRows<f64>,
-    problem: &BoxQp<'_>,
+    qp: &BoxQp<'_>,
     beta: &[f64],
-    level: [f64; 2],
-) -> (Measured, Vec<f64>) {
+    intercepts: [f64; 2],
+) -> (DualityGap, Vec<f64>) {
     let f = outputs(rows, beta);
-    let mut out = Measured::default();
     let mut quadratic = 0.0;
     let (mut linear, mut losses) = (0.0, 0.0);
     let mut sums = [0.0; 2];
-    let mut prices = [(f64::NEG_INFINITY, f64::INFINITY); 2];
+    // `m` and `M` of each group.
+    let mut extremes = [(f64::NEG_INFINITY, f64::INFINITY); 2];
     for (i, (b, f)) in beta.iter().zip(&f).enumerate() {
-        let g = usize::from(i >= problem.split);
-        let rest = problem.linear[i] - f;
+        let g = usize::from(i >= qp.split);
+        let residual = qp.linear[i] - f;
         quadratic += b * f;
-        linear += problem.linear[i] * b - problem.tube * b.abs();
+        linear += qp.linear[i] * b - qp.epsilon * b.abs();
         sums[g] += b;
         let mut own = 0.0;
-        match problem.slack {
-            None => losses += loss(rest - level[g], problem.tube, problem.low[i], problem.high[i]),
+        match qp.slack {
+            None => {
+                losses += loss(residual - intercepts[g], qp.epsilon, qp.lower[i], qp.upper[i]);
+            }
             Some(slack) => {
-                let side = if problem.high[i] > 0.0 { 1.0 } else { -1.0 };
-                losses += slack.loss(i, (side * (rest - level[g])).max(0.0));
+                let sign = if qp.upper[i] > 0.0 { 1.0 } else { -1.0 };
+                losses += slack.loss(i, (sign * (residual - intercepts[g])).max(0.0));
                 linear -= slack.conjugate(i, b.abs());
-                own = slack.slope(i, *b);
+                own = slack.derivative(i, *b);
             }
         }
-        let rest = rest - own;
-        let (top, bottom) = &mut prices[g];
-        if *b < problem.high[i] {
-            *top = top.max(rest - if *b >= 0.0 { problem.tube } else { -problem.tube });
+        let residual = residual - own;
+        let (max_up, min_low) = &mut extremes[g];
+        if *b < qp.upper[i] {
+            *max_up = max_up.max(residual - if *b >= 0.0 { qp.epsilon } else { -qp.epsilon });
         }
-        if *b > problem.low[i] {
-            *bottom = bottom.min(rest - if *b > 0.0 { problem.tube } else { -problem.tube });
+        if *b > qp.lower[i] {
+            *min_low = min_low.min(residual - if *b > 0.0 { qp.epsilon } else { -qp.epsilon });
         }
     }
-    out.primal = 0.5 * quadratic + losses + level[0] * sums[0] + level[1] * sums[1];
-    out.dual = linear - 0.5 * quadratic;
-    out.violation = prices.iter().map(|(top, bottom)| top - bottom).fold(0.0, f64::max);
-    (out, f)
+    let gap = DualityGap {
+        primal: 0.5 * quadratic + losses + intercepts[0] * sums[0] + intercepts[1] * sums[1],
+        dual: linear - 0.5 * quadratic,
+        violation: extremes.iter().map(|(max_up, min_low)| max_up - min_low).fold(0.0, f64::max),
+    };
+    (gap, f)
 }
 
-/// The largest `t r − ε|t|` with `t` between the bounds, which have zero between them.
-fn loss(r: f64, tube: f64, low: f64, high: f64) -> f64 {
-    let above = if r > tube && high > 0.0 { high * (r - tube) } else { 0.0 };
-    let below = if r < -tube && low < 0.0 { low * (r + tube) } else { 0.0 };
+/// The largest `t r − ε|t|` with `lower ≤ t ≤ upper`, where zero lies between the bounds.
+fn loss(r: f64, epsilon: f64, lower: f64, upper: f64) -> f64 {
+    let above = if r > epsilon && upper > 0.0 { upper * (r - epsilon) } else { 0.0 };
+    let below = if r < -epsilon && lower < 0.0 { lower * (r + epsilon) } else { 0.0 };
     above.max(below)
 }
 
-/// `Kβ`: among the rows that carry it every kernel value serves two of them.
+/// `Kβ`. Kernel values among the support vectors are computed once for both of their rows.
 fn outputs(rows: &KernelRows<f64>, beta: &[f64]) -> Vec<f64> {
-    let places = |carry: bool| -> Vec<u32> {
-        (0..beta.len() as u32).filter(|i| (beta[*i as usize] != 0.0) == carry).collect()
+    let indices = |nonzero: bool| -> Vec<u32> {
+        (0..beta.len() as u32).filter(|i| (beta[*i as usize] != 0.0) == nonzero).collect()
     };
-    let (carriers, others) = (places(true), places(false));
-    let values: Vec<f64> = carriers.iter().map(|i| beta[*i as usize]).collect();
-    let carrying = rows.select(&carriers);
+    let (support, others) = (indices(true), indices(false));
+    let coefficients: Vec<f64> = support.iter().map(|i| beta[*i as usize]).collect();
+    let vectors = rows.select(&support);
     let mut out = vec![0.0; beta.len()];
-    let of_carriers = carrying.symmetric_sums(&values);
-    let of_others = carrying.weighted_sums(&values, &rows.select(&others));
-    for (i, f) in carriers.iter().zip(of_carriers).chain(others.iter().zip(of_others)) {
+    let of_support = vectors.symmetric_sums(&coefficients);
+    let of_others = vectors.weighted_sums(&coefficients, &rows.select(&others));
+    for (i, f) in support.iter().zip(of_support).chain(others.iter().zip(of_others)) {
         out[*i as usize] = f;
     }
     out
@@ -104,24 +110,15 @@ mod tests {
 
     #[test]
     fn two_points_by_hand() {
-        // Distance 2 apart on a line: α = 2/d² = ½, objective ½, and nothing is violated.
+        // At distance 2 on a line: α = 2/d² = ½, both objectives ½, and no violation.
         let x = array![[-1.0], [1.0]];
         let rows = KernelRows::all(Function::linear(), Storage::Dense, &Rows::from(&x), &[], &[]);
-        let problem = BoxQp {
-            linear: &[-1.0, 1.0],
-            low: &[-10.0, 0.0],
-            high: &[0.0, 10.0],
-            tube: 0.0,
-            split: 2,
-            start: vec![0.0; 2],
-            outputs: None,
-            slack: None,
-        };
+        let qp = BoxQp::new(&[-1.0, 1.0], &[-10.0, 0.0], &[0.0, 10.0]);
 
-        let (best, _) = measure(&rows, &problem, &[-0.5, 0.5], [0.0; 2]);
-        let (off, _) = measure(&rows, &problem, &[-0.4, 0.4], [0.1, 0.0]);
+        let (best, _) = measure(&rows, &qp, &[-0.5, 0.5], [0.0; 2]);
+        let (off, _) = measure(&rows, &qp, &[-0.4, 0.4], [0.1, 0.0]);
 
-        assert_eq!(best, Measured { primal: 0.5, dual: 0.5, violation: 0.0 });
+        assert_eq!(best, DualityGap { primal: 0.5, dual: 0.5, violation: 0.0 });
         // w = 0.8: ½ 0.64 + 10 (1 − 0.8 − 0.1) + 10 (1 − 0.8 + 0.1); dual 0.8 − 0.32.
         assert!((off.primal - (0.32 + 1.0 + 3.0)).abs() < 1e-14);
         assert!((off.dual - 0.48).abs() < 1e-15);

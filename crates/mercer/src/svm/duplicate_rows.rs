@@ -1,37 +1,37 @@
-//! Rows that are there more than once, solved as one.
+//! Merging of duplicate rows into one variable.
 //!
-//! Variables with the same kernel column, the same linear term and the same group move the objective alike, so
-//! only their sum matters: one variable stands for all, between the sums of their bounds. Nothing is
-//! approximated. Of a sum the first rows get as much as they may, so that few become support vectors.
+//! Variables with the same kernel column, linear term and group enter the objective only through their sum. They are
+//! replaced by one variable whose bounds are the sums of their bounds, which changes nothing about the optimum. When the
+//! sum is distributed again, the first rows reach their bounds, so that few rows become support vectors.
 
 use crate::solver::BoxQp;
 
-/// Fewer rows to spare than one in so many are not worth it.
-const WORTH: usize = 20;
+/// Merging pays if at least one row in this many is a duplicate.
+const ROWS_PER_DUPLICATE: usize = 20;
 
-/// Variables that stand for several.
+/// The groups of duplicate rows in a quadratic program, and the merged program.
 pub(super) struct DuplicateRows {
-    /// The first of each kind, in their order.
+    /// The first variable of each merged one, ascending.
     firsts: Vec<u32>,
-    /// For every variable, the kind it is of.
-    kinds: Vec<u32>,
+    /// The merged variable of each variable.
+    merged_of: Vec<u32>,
     linear: Vec<f64>,
-    low: Vec<f64>,
-    high: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
     split: usize,
 }
 
 impl DuplicateRows {
-    /// Finds the twins in a problem over the rows at some places, by what tells rows apart; `None` where there
-    /// are too few, or their multipliers have prices of their own.
-    pub fn of(keys: &[u128], places: &[u32], problem: &BoxQp<'_>) -> Option<DuplicateRows> {
-        if keys.is_empty() || problem.slack.is_some() {
+    /// Finds the duplicates among the given rows by their keys; `None` if there are too few, or if the slack penalty
+    /// makes their variables differ.
+    pub fn find(keys: &[u128], rows: &[u32], qp: &BoxQp<'_>) -> Option<DuplicateRows> {
+        if keys.is_empty() || qp.slack.is_some() {
             return None;
         }
-        let n = places.len();
+        let n = rows.len();
         let key = |i: u32| {
             let i = i as usize;
-            (i >= problem.split, keys[places[i] as usize], problem.linear[i].to_bits())
+            (i >= qp.split, keys[rows[i] as usize], qp.linear[i].to_bits())
         };
         let mut order: Vec<u32> = (0..n as u32).collect();
         order.sort_unstable_by_key(|i| (key(*i), *i));
@@ -40,70 +40,67 @@ impl DuplicateRows {
             same.iter().for_each(|i| first_of[*i as usize] = same[0]);
         }
         let firsts: Vec<u32> = (0..n as u32).filter(|i| first_of[*i as usize] == *i).collect();
-        if WORTH * (n - firsts.len()) < n {
+        if ROWS_PER_DUPLICATE * (n - firsts.len()) < n {
             return None;
         }
-        let kind = |first: &u32| firsts.partition_point(|f| f < first) as u32;
-        let kinds: Vec<u32> = first_of.iter().map(kind).collect();
+        let merged = |first: &u32| firsts.partition_point(|f| f < first) as u32;
+        let merged_of: Vec<u32> = first_of.iter().map(merged).collect();
         Some(DuplicateRows {
-            linear: firsts.iter().map(|i| problem.linear[*i as usize]).collect(),
-            low: sums(&kinds, firsts.len(), problem.low),
-            high: sums(&kinds, firsts.len(), problem.high),
-            split: firsts.partition_point(|i| (*i as usize) < problem.split),
+            linear: firsts.iter().map(|i| qp.linear[*i as usize]).collect(),
+            lower: sums(&merged_of, firsts.len(), qp.lower),
+            upper: sums(&merged_of, firsts.len(), qp.upper),
+            split: firsts.partition_point(|i| (*i as usize) < qp.split),
             firsts,
-            kinds,
+            merged_of,
         })
     }
 
-    /// The places of those that stand for all.
-    pub fn places(&self, places: &[u32]) -> Vec<u32> {
-        self.firsts.iter().map(|i| places[*i as usize]).collect()
+    /// The rows without duplicates.
+    pub fn distinct(&self, rows: &[u32]) -> Vec<u32> {
+        self.firsts.iter().map(|i| rows[*i as usize]).collect()
     }
 
-    /// The problem over them.
-    pub fn problem(&self, problem: &BoxQp<'_>) -> BoxQp<'_> {
+    /// The quadratic program over the merged variables.
+    pub fn merge(&self, qp: &BoxQp<'_>) -> BoxQp<'_> {
         let first = |each: &[f64]| self.firsts.iter().map(|i| each[*i as usize]).collect();
         BoxQp {
-            linear: &self.linear,
-            low: &self.low,
-            high: &self.high,
-            tube: problem.tube,
+            epsilon: qp.epsilon,
             split: self.split,
-            start: sums(&self.kinds, self.firsts.len(), &problem.start),
-            outputs: problem.outputs.as_deref().map(first),
-            slack: None,
+            start: sums(&self.merged_of, self.firsts.len(), &qp.start),
+            outputs: qp.outputs.as_deref().map(first),
+            ..BoxQp::new(&self.linear, &self.lower, &self.upper)
         }
     }
 
-    /// Deals out the sums: from zero, or the bound next to it, the first rows go as far as they may.
-    pub fn deal(&self, sums: &[f64], problem: &BoxQp<'_>) -> Vec<f64> {
-        let nearest = |i: usize| 0.0f64.clamp(problem.low[i], problem.high[i]);
-        let mut out: Vec<f64> = (0..self.kinds.len()).map(nearest).collect();
+    /// Distributes the merged variables: starting at zero, or the bound next to it, the first rows reach their bounds.
+    pub fn distribute(&self, sums: &[f64], qp: &BoxQp<'_>) -> Vec<f64> {
+        let nearest = |i: usize| 0.0f64.clamp(qp.lower[i], qp.upper[i]);
+        let mut out: Vec<f64> = (0..self.merged_of.len()).map(nearest).collect();
         let mut left = sums.to_vec();
-        out.iter().zip(&self.kinds).for_each(|(v, kind)| left[*kind as usize] -= v);
-        for (i, (value, kind)) in out.iter_mut().zip(&self.kinds).enumerate() {
-            let kind = *kind as usize;
-            let to = match sums[kind] {
-                // Bounds are kept to the last bit: what rounding leaves of them would count as free.
-                sum if sum == self.low[kind] => problem.low[i],
-                sum if sum == self.high[kind] => problem.high[i],
-                _ => (*value + left[kind]).clamp(problem.low[i], problem.high[i]),
+        out.iter().zip(&self.merged_of).for_each(|(v, merged)| left[*merged as usize] -= v);
+        for (i, (value, merged)) in out.iter_mut().zip(&self.merged_of).enumerate() {
+            let merged = *merged as usize;
+            let to = match sums[merged] {
+                // Bounds are assigned exactly: a rounding residue would make the variable free.
+                sum if sum == self.lower[merged] => qp.lower[i],
+                sum if sum == self.upper[merged] => qp.upper[i],
+                _ => (*value + left[merged]).clamp(qp.lower[i], qp.upper[i]),
             };
-            left[kind] -= to - *value;
+            left[merged] -= to - *value;
             *value = to;
         }
         out
     }
 
-    /// What is the same for twins, for each of them.
-    pub fn each(&self, of_kinds: &[f64]) -> Vec<f64> {
-        self.kinds.iter().map(|kind| of_kinds[*kind as usize]).collect()
+    /// Repeats a value of each merged variable for all of its rows.
+    pub fn expand(&self, merged: &[f64]) -> Vec<f64> {
+        self.merged_of.iter().map(|k| merged[*k as usize]).collect()
     }
 }
 
-fn sums(kinds: &[u32], n_kinds: usize, each: &[f64]) -> Vec<f64> {
-    let mut out = vec![0.0; n_kinds];
-    kinds.iter().zip(each).for_each(|(kind, v)| out[*kind as usize] += v);
+fn sums(merged_of: &[u32], n_merged: usize, each: &[f64]) -> Vec<f64> {
+    let mut out = vec![0.0; n_merged];
+    merged_of.iter().zip(each).for_each(|(k, v)| out[*k as usize] += v);
     out
 }
 
@@ -111,45 +108,45 @@ fn sums(kinds: &[u32], n_kinds: usize, each: &[f64]) -> Vec<f64> {
 mod tests {
     use super::*;
 
-    /// Rows a, b, a, a, c, b and a of the other label, in two groups.
+    /// Rows a, b, a, a, c, b and a with the other label, in two groups.
     const KEYS: [u128; 7] = [1, 2, 1, 1, 3, 2, 1];
 
-    fn problem<'a>(linear: &'a [f64], low: &'a [f64], high: &'a [f64]) -> BoxQp<'a> {
-        let (start, split) = (vec![0.0; linear.len()], 5);
-        BoxQp { linear, low, high, tube: 0.0, split, start, outputs: None, slack: None }
+    fn qp<'a>(linear: &'a [f64], lower: &'a [f64], upper: &'a [f64]) -> BoxQp<'a> {
+        BoxQp { split: 5, ..BoxQp::new(linear, lower, upper) }
     }
 
     #[test]
-    fn one_stands_for_all_that_are_alike() {
+    fn duplicates_are_merged_and_distributed() {
         let linear = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, -1.0];
-        let low = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -3.0];
-        let high = [0.1, 5.0, 0.2, 0.3, 5.0, 5.0, 0.0];
-        let places: Vec<u32> = (0..7).collect();
-        let whole = problem(&linear, &low, &high);
+        let lower = [0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -3.0];
+        let upper = [0.1, 5.0, 0.2, 0.3, 5.0, 5.0, 0.0];
+        let rows: Vec<u32> = (0..7).collect();
+        let whole = qp(&linear, &lower, &upper);
 
-        let twins = DuplicateRows::of(&KEYS, &places, &whole).unwrap();
+        let duplicates = DuplicateRows::find(&KEYS, &rows, &whole).unwrap();
 
-        // The sixth is as the second, in another group.
-        assert_eq!(twins.places(&places), [0, 1, 4, 5, 6]);
-        let fewer = twins.problem(&whole);
-        assert_eq!(fewer.split, 3);
-        assert_eq!(fewer.high, [0.1 + 0.2 + 0.3, 5.0, 5.0, 5.0, 0.0]);
-        assert_eq!(fewer.low, [0.0, 0.0, 0.0, 0.0, -3.0]);
-        // Some of what there may be goes to the first; all of it leaves nobody inside.
-        let some = twins.deal(&[0.2, 1.0, 0.0, 0.0, -2.0], &whole);
-        assert_eq!(some, [0.1, 1.0, 0.1, 0.0, 0.0, 0.0, -2.0]);
-        let all = twins.deal(&[fewer.high[0], 5.0, 0.0, 0.0, -3.0], &whole);
+        // The sixth row equals the second but is in another group.
+        assert_eq!(duplicates.distinct(&rows), [0, 1, 4, 5, 6]);
+        let merged = duplicates.merge(&whole);
+        assert_eq!(merged.split, 3);
+        assert_eq!(merged.upper, [0.1 + 0.2 + 0.3, 5.0, 5.0, 5.0, 0.0]);
+        assert_eq!(merged.lower, [0.0, 0.0, 0.0, 0.0, -3.0]);
+        // A part of the sum goes to the first rows; the whole sum puts every row at its bound.
+        let part = duplicates.distribute(&[0.2, 1.0, 0.0, 0.0, -2.0], &whole);
+        assert_eq!(part, [0.1, 1.0, 0.1, 0.0, 0.0, 0.0, -2.0]);
+        let all = duplicates.distribute(&[merged.upper[0], 5.0, 0.0, 0.0, -3.0], &whole);
         assert_eq!(all, [0.1, 5.0, 0.2, 0.3, 0.0, 0.0, -3.0]);
-        assert_eq!(twins.each(&[4.0, 3.0, 2.0, 1.0, 0.0]), [4.0, 3.0, 4.0, 4.0, 2.0, 1.0, 0.0]);
+        let expanded = duplicates.expand(&[4.0, 3.0, 2.0, 1.0, 0.0]);
+        assert_eq!(expanded, [4.0, 3.0, 4.0, 4.0, 2.0, 1.0, 0.0]);
     }
 
     #[test]
-    fn few_twins_are_left_as_they_are() {
+    fn few_duplicates_are_not_merged() {
         let keys: Vec<u128> = (0..100).map(|i| i.max(2)).collect();
         let (ones, zeros) = (vec![1.0; 100], vec![0.0; 100]);
-        let places: Vec<u32> = (0..100).collect();
+        let rows: Vec<u32> = (0..100).collect();
 
-        assert!(DuplicateRows::of(&keys, &places, &problem(&ones, &zeros, &ones)).is_none());
-        assert!(DuplicateRows::of(&[], &places, &problem(&ones, &zeros, &ones)).is_none());
+        assert!(DuplicateRows::find(&keys, &rows, &qp(&ones, &zeros, &ones)).is_none());
+        assert!(DuplicateRows::find(&[], &rows, &qp(&ones, &zeros, &ones)).is_none());
     }
 }

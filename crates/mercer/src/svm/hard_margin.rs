@@ -1,109 +1,142 @@
-//! The hard margin: no row inside, no row on the wrong side.
+//! The hard-margin support vector machine as the closest points of two convex hulls.
 //!
-//! The widest street between two classes runs halfway between the nearest points of their hulls (Bennett &
-//! Bredensteiner 2000): minimize `‖p − q‖²` over mixtures `p = Σ λᵢ φ(xᵢ)` of one class and `q` of the other. That
-//! problem always has a solution. If the nearest points are apart, `w` is along `p − q` and the margin is half
-//! their distance; if they are one point, the two mixtures are the witness that no hyperplane exists.
+//! The maximum-margin hyperplane bisects the shortest segment between the convex hulls of the two classes (Bennett &
+//! Bredensteiner 2000): minimize `‖p − q‖²` over convex combinations `p = Σ λᵢ φ(xᵢ)` of one class and `q` of the other.
+//! This problem always has a solution. If the distance is positive, `w` is parallel to `p − q` and the margin is half
+//! of the distance. If it is zero, the classes are not separable, and the two convex combinations are the witness.
 
-use super::dual_problem::{DualProblem, Solved};
-use super::duality_gap::Measured;
-use super::multiclass::Task;
+use super::dual_problem::{DualProblem, DualSolution, SolveContext};
+use super::duality_gap::DualityGap;
+use super::subproblem::Subproblem;
 use crate::model::Monitor;
 use crate::solver::BoxQp;
 
-/// Hulls that are nearer than this, squared and of the largest squared length of a row, are taken to meet.
-const MEET: f64 = 1e-12;
-/// Tolerances below this share of it are below rounding.
+/// Hulls intersect if their squared distance is at most this fraction of the largest `K(x, x)`.
+const MAX_INTERSECTION: f64 = 1e-12;
+/// Tolerances below this fraction of the largest `K(x, x)` are below rounding.
 const ROUNDING: f64 = 1e-15;
 
-/// What the hulls of two classes say.
-pub(super) enum Hulls {
-    /// They are apart: the canonical hyperplane, scaled so that the nearest rows are at one and minus one.
-    Apart(Solved),
-    /// They meet: shares of rows of both sides, as places of the task, and how far apart the mixtures are.
-    Meet { shares: Vec<f64>, distance: f64 },
+/// The convex hulls of two classes.
+pub(super) enum ConvexHulls {
+    /// The canonical hyperplane, scaled so that the closest rows have decision values one and minus one.
+    Separated(DualSolution),
+    /// The signed coefficients of both convex combinations, in the order of the subproblem, and their distance.
+    Intersecting { coefficients: Vec<f64>, distance: f64 },
 }
 
-/// Finds the nearest points of the hulls of a task's two sides. `None` where there was no time to find out.
-pub(super) fn nearest(
-    ground: &DualProblem<'_>,
-    task: &Task,
+/// The closest-points problem: the rows of a binary subproblem, those of the positive class first.
+struct ClosestPoints {
+    /// The position of each variable in the subproblem.
+    order: Vec<usize>,
+    rows: Vec<u32>,
+    n_positive: usize,
+    linear: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+impl ClosestPoints {
+    fn new(subproblem: &Subproblem) -> ClosestPoints {
+        let n = subproblem.rows.len();
+        let of_class =
+            |positive: bool| (0..n).filter(move |k| (subproblem.linear[*k] > 0.0) == positive);
+        let order: Vec<usize> = of_class(true).chain(of_class(false)).collect();
+        let n_positive = of_class(true).count();
+        let rows = order.iter().map(|k| subproblem.rows[*k]).collect();
+        let (mut lower, mut upper) = (vec![0.0; n], vec![0.0; n]);
+        upper[..n_positive].fill(1.0);
+        lower[n_positive..].fill(-1.0);
+        ClosestPoints { order, rows, n_positive, linear: vec![0.0; n], lower, upper }
+    }
+
+    /// `min ½ ‖p − q‖²`, starting with the first row of each class.
+    fn qp(&self) -> BoxQp<'_> {
+        let mut qp = BoxQp::new(&self.linear, &self.lower, &self.upper);
+        qp.split = self.n_positive;
+        (qp.start[0], qp.start[self.n_positive]) = (1.0, -1.0);
+        qp
+    }
+
+    /// Values of the variables in the order of the subproblem, times a factor.
+    fn in_subproblem_order(&self, values: &[f64], factor: f64) -> Vec<f64> {
+        let mut out = vec![0.0; values.len()];
+        self.order.iter().zip(values).for_each(|(k, v)| out[*k] = factor * v);
+        out
+    }
+
+    /// The extreme outputs of a solution: the smallest of the positive class and the largest of the negative class.
+    fn margins(&self, outputs: &[f64]) -> (f64, f64) {
+        let (positive, negative) = outputs.split_at(self.n_positive);
+        (
+            positive.iter().copied().fold(f64::INFINITY, f64::min),
+            negative.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        )
+    }
+
+    /// The canonical hyperplane of a solution with the squared distance `square`.
+    fn hyperplane(&self, solution: &DualSolution, square: f64, converged: bool) -> DualSolution {
+        let (smallest, largest) = self.margins(&solution.outputs);
+        let width = smallest - largest;
+        let scale = 2.0 / width;
+        DualSolution {
+            beta: self.in_subproblem_order(&solution.beta, scale),
+            outputs: self.in_subproblem_order(&solution.outputs, scale),
+            intercepts: [-(smallest + largest) / width; 2],
+            converged,
+            iterations: solution.iterations,
+            kernel_values: solution.kernel_values,
+            stopped: solution.stopped,
+            gap: DualityGap {
+                primal: 0.5 * scale * scale * square,
+                // No margin exceeds half of the distance between the hulls.
+                dual: 2.0 / square,
+                violation: scale * solution.gap.violation,
+            },
+        }
+    }
+}
+
+/// Finds the closest points of the convex hulls of a binary subproblem's classes, to the relative tolerance `tol` of the
+/// margin. `None` if the monitor stopped the solver before that.
+pub(super) fn closest_points(
+    problem: &DualProblem<'_>,
+    subproblem: &Subproblem,
     tol: f64,
-    sharing: usize,
+    n_subproblems: usize,
     monitor: &Monitor<'_>,
-) -> Option<Hulls> {
-    let n = task.places.len();
-    // The solver wants the two sides one after the other.
-    let side = |positive: bool| (0..n).filter(move |k| (task.linear[*k] > 0.0) == positive);
-    let order: Vec<usize> = side(true).chain(side(false)).collect();
-    let split = side(true).count();
-    let places: Vec<u32> = order.iter().map(|k| task.places[*k]).collect();
-    let (mut low, mut high) = (vec![0.0; n], vec![0.0; n]);
-    high[..split].fill(1.0);
-    low[split..].fill(-1.0);
-    let mut start = vec![0.0; n];
-    (start[0], start[split]) = (1.0, -1.0);
-    let linear = vec![0.0; n];
-    let scale = ground.largest_square(&places).max(f64::MIN_POSITIVE);
-    let mut problem = BoxQp {
-        linear: &linear,
-        low: &low,
-        high: &high,
-        tube: 0.0,
-        split,
-        start,
-        outputs: None,
-        slack: None,
-    };
-    let (mut steps, mut kernel_values) = (0, 0);
+) -> Option<ConvexHulls> {
+    let points = ClosestPoints::new(subproblem);
+    let scale = problem.max_diagonal(&points.rows).max(f64::MIN_POSITIVE);
+    let context = SolveContext { n_subproblems, monitor, progress: &|_, _| {} };
+    let mut qp = points.qp();
+    let (mut iterations, mut kernel_values) = (0, 0);
     let mut tolerance = 1e-3 * scale;
     loop {
-        let solved =
-            ground.solve_to((tolerance, 0), &places, &problem, sharing, monitor, &|_, _| {});
-        steps += solved.steps;
-        kernel_values += solved.kernel_values;
-        let f = &solved.outputs;
-        let square: f64 = solved.beta.iter().zip(f).map(|(b, f)| b * f).sum();
-        let nearest = f[..split].iter().copied().fold(f64::INFINITY, f64::min);
-        let farthest = f[split..].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let street = nearest - farthest;
-        let close = street >= (1.0 - tol) * square;
-        if street > 0.0 && square > MEET * scale && (close || solved.stopped.is_some()) {
-            let times = 2.0 / street;
-            let level = -(nearest + farthest) / street;
-            let mut beta = vec![0.0; n];
-            let mut outputs = vec![0.0; n];
-            for (k, (b, f)) in order.iter().zip(solved.beta.iter().zip(f)) {
-                (beta[*k], outputs[*k]) = (times * b, times * f);
-            }
-            let measured = Measured {
-                primal: 0.5 * times * times * square,
-                // Half the distance of the hulls is the widest margin there can be.
-                dual: 2.0 / square,
-                violation: times * solved.measured.violation,
-            };
-            return Some(Hulls::Apart(Solved {
-                beta,
-                level: [level; 2],
-                converged: close,
-                steps,
-                kernel_values,
-                stopped: solved.stopped,
-                measured,
-                outputs,
-            }));
+        let mut solution = problem.solve_to_tolerance((tolerance, 0), &points.rows, &qp, context);
+        iterations += solution.iterations;
+        kernel_values += solution.kernel_values;
+        (solution.iterations, solution.kernel_values) = (iterations, kernel_values);
+        let square: f64 = solution.beta.iter().zip(&solution.outputs).map(|(b, f)| b * f).sum();
+        let (smallest, largest) = points.margins(&solution.outputs);
+        let width = smallest - largest;
+        let converged = width >= (1.0 - tol) * square;
+        let separated = width > 0.0 && square > MAX_INTERSECTION * scale;
+        if separated && (converged || solution.stopped.is_some()) {
+            let hyperplane = points.hyperplane(&solution, square, converged);
+            return Some(ConvexHulls::Separated(hyperplane));
         }
-        if solved.stopped.is_some() {
+        if solution.stopped.is_some() {
             return None;
         }
-        let finest = tolerance <= ROUNDING * scale || !solved.converged;
-        if square <= MEET * scale || finest {
-            let mut shares = vec![0.0; n];
-            order.iter().zip(&solved.beta).for_each(|(k, b)| shares[*k] = *b);
-            return Some(Hulls::Meet { shares, distance: square.max(0.0).sqrt() });
+        let finest = tolerance <= ROUNDING * scale || !solution.converged;
+        if square <= MAX_INTERSECTION * scale || finest {
+            return Some(ConvexHulls::Intersecting {
+                coefficients: points.in_subproblem_order(&solution.beta, 1.0),
+                distance: square.max(0.0).sqrt(),
+            });
         }
-        problem.start.clone_from(&solved.beta);
-        problem.outputs = Some(solved.outputs);
+        qp.start.clone_from(&solution.beta);
+        qp.outputs = Some(solution.outputs);
         tolerance = (0.1 * tolerance).min(0.3 * tol * square).max(ROUNDING * scale);
     }
 }

@@ -1,8 +1,13 @@
-//! Support vector machines: the boundary that keeps farthest from both sides.
+//! Support vector machines with kernels.
 //!
-//! Every machine here is one quadratic problem over a kernel ([`crate::solver`]), whose solution is a
-//! sum over few of the rows, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`. Each comes with the proof of how far from the
-//! optimum it can be, computed afresh in double precision from nothing but the rows and `β`.
+//! Every estimator here solves quadratic programs over a kernel matrix ([`crate::solver::BoxQp`]). The solution is a
+//! kernel expansion over the support vectors, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`. Its certificate has the duality gap and the largest
+//! KKT violation, computed in double precision from the rows and the dual variables alone.
+//!
+//! - `svc`, `nu_svc`, `svr`, `nu_svr`, `one_class`: the estimators
+//! - `dual_problem`, `subproblem`, `duality_gap`: from rows to quadratic programs, and the check of their solutions
+//! - `multiclass`, `kernel_classifier`, `crammer_singer`: more than two classes
+//! - `hard_margin`, `approximate`, `duplicate_rows`, `warm_start`, `leave_one_out`, `plan`: parts of the fit
 
 mod approximate;
 mod crammer_singer;
@@ -10,17 +15,19 @@ mod dual_problem;
 mod duality_gap;
 mod duplicate_rows;
 mod hard_margin;
+mod kernel_classifier;
 mod leave_one_out;
 mod multiclass;
 mod nu_svc;
 mod nu_svr;
 mod one_class;
 mod plan;
+mod single_output;
+mod subproblem;
 mod svc;
 mod svc_model;
 mod svr;
-#[cfg(test)]
-mod tests;
+mod warm_start;
 
 pub use crate::kernel::{CsrRows, KernelExpansion, Precision};
 pub use multiclass::{DecisionShape, Multiclass};
@@ -30,3 +37,20 @@ pub use one_class::{OneClassSvm, OneClassSvmModel};
 pub use svc::{Margin, Svc};
 pub use svc_model::SvcModel;
 pub use svr::{Svr, SvrModel};
+
+#[cfg(test)]
+mod test_data {
+    use crate::data::Classes;
+    use mercer_num::Matrix;
+    use mercer_num::random::Random;
+
+    /// Overlapping Gaussian classes in four columns.
+    pub(super) fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>, Classes) {
+        let mut random = Random::new(seed);
+        let codes: Vec<u32> = (0..n).map(|i| (i % n_classes) as u32).collect();
+        let x = Matrix::from_shape_fn((n, 4), |(i, j)| {
+            1.2 * f64::from(codes[i]) * (1.0 + j as f64 * 0.3) + 1.5 * random.normal()
+        });
+        (x, codes, Classes::from_names((0..n_classes).map(|c| format!("class {c}"))))
+    }
+}

@@ -1,176 +1,93 @@
-//! Many classes from machines that tell two apart: one against one, or one against the rest.
+//! Multiclass classification by binary subproblems: one-vs-one or one-vs-rest.
+//!
+//! Coefficients are stored as LIBSVM stores them. One-vs-one: a support vector of class `c` has one coefficient per other
+//! class, in class order, and a decision value is positive for the first class of a pair. Two classes have a single
+//! decision function, which is positive for the second class. One-vs-rest: one coefficient and one decision value per
+//! class, positive for the class itself.
 
-use super::dual_problem::{AT_ONCE, DualProblem, Solved};
+use super::dual_problem::{DualProblem, SvmParams};
+use super::subproblem::Subproblem;
 pub(super) use crate::calibrate::coupling::{pair_index, pairs};
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::choice;
+use crate::data::{ClassWeight, Classes, Dataset};
+use crate::error::{Error, Result};
 use crate::kernel::{KernelExpansion, Segment};
-use crate::model::{Certificate, Monitor, Plan, Progress, Standing};
-use crate::solver::{BoxQp, PowerSlack, Tell};
+use crate::model::Monitor;
 use mercer_num::Matrix;
-use rayon::prelude::*;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+
+/// The intercept of a class that was not observed in training: its score is never the highest.
+pub(super) const UNOBSERVED_INTERCEPT: f64 = -1e300;
 
 choice! {
-    /// How many classes are made of two.
+    /// The reduction of a multiclass problem.
     pub enum Multiclass {
-        /// A machine for every pair of classes; the class with most of them wins.
+        /// One binary classifier per pair of classes; the class with most votes wins.
         OneVsOne = "ovo",
-        /// A machine for every class against all others; the highest wins.
+        /// One binary classifier per class against all others; the highest decision value wins.
         OneVsRest = "ovr",
-        /// A function for every class, learned together so that each row's own is highest.
+        /// One function per class, trained jointly so that the function of a row's class is highest.
         CrammerSinger = "crammer_singer",
     }
 }
 
 choice! {
-    /// What a decision function of many classes returns.
+    /// The shape of the decision function of more than two classes.
     pub enum DecisionShape {
-        /// A column for every class.
+        /// One column per class.
         OneVsRest = "ovr",
-        /// A column for every pair of classes.
+        /// One column per pair of classes.
         OneVsOne = "ovo",
     }
 }
 
-/// A problem over some of the rows.
-pub(super) struct Task {
-    /// Which rows.
-    pub places: Vec<u32>,
-    pub linear: Vec<f64>,
-    pub low: Vec<f64>,
-    pub high: Vec<f64>,
-    pub start: Vec<f64>,
-    pub tube: f64,
-    pub split: usize,
-    pub slack: Option<PowerSlack>,
+/// A dual problem whose rows are sorted by class.
+pub(super) struct ClassProblem<'a, 'd> {
+    pub problem: DualProblem<'a>,
+    pub classes: &'d Classes,
+    /// The class of each row.
+    pub codes: Vec<u32>,
+    /// The rows of each class, empty for a class that was not observed.
+    pub ranges: Vec<Range<usize>>,
+    /// The weight of each class in the loss.
+    pub class_weights: Vec<f64>,
 }
 
-impl Task {
-    pub fn problem(&self) -> BoxQp<'_> {
-        BoxQp {
-            linear: &self.linear,
-            low: &self.low,
-            high: &self.high,
-            tube: self.tube,
-            split: self.split,
-            start: self.start.clone(),
-            outputs: None,
-            slack: self.slack.as_ref(),
+impl<'a, 'd> ClassProblem<'a, 'd> {
+    /// Sorts the rows by class and computes the class weights. `max_bound` is the largest bound of a dual variable.
+    ///
+    /// # Errors
+    /// If fewer than two classes are observed, or the rows do not suit the kernel.
+    pub fn new(
+        params: &SvmParams,
+        class_weight: Option<&ClassWeight>,
+        data: &'d Dataset<'a>,
+        max_bound: f64,
+        monitor: &Monitor<'_>,
+    ) -> Result<ClassProblem<'a, 'd>> {
+        let (codes, classes) = data.class_target()?;
+        if data.n_rows() > 0 && data.n_columns() > 0 {
+            classes.check_several()?;
         }
+        let problem = DualProblem::new(params, data, |i| codes[i], max_bound, monitor)?;
+        let codes: Vec<u32> = problem.indices.iter().map(|i| codes[*i as usize]).collect();
+        let ranges = class_ranges(classes.len(), &codes);
+        check_observed(classes, &ranges)?;
+        let weight = |r: &Range<usize>| problem.weights[r.clone()].iter().sum::<f64>();
+        let by_class: Vec<f64> = ranges.iter().map(weight).collect();
+        let class_weights = ClassWeight::factors(class_weight, classes, &by_class)?;
+        Ok(ClassProblem { problem, classes, codes, ranges, class_weights })
+    }
+
+    /// The weight of a row in the loss: its sample weight times its class weight, times `scale`.
+    pub fn row_weight(&self, scale: f64, row: usize) -> f64 {
+        scale * self.problem.weights[row] * self.class_weights[self.codes[row] as usize]
     }
 }
 
-impl Task {
-    /// Which rows are on the side of its coefficients above zero.
-    pub fn positive(&self) -> Vec<bool> {
-        self.high.iter().map(|high| *high > 0.0).collect()
-    }
-
-    /// How often its rows count.
-    pub fn weights(&self, ground: &DualProblem<'_>) -> Vec<f64> {
-        self.places.iter().map(|k| ground.weights[*k as usize]).collect()
-    }
-}
-
-/// Solves all, on all threads.
-pub(super) fn solve_all(
-    ground: &DualProblem<'_>,
-    tasks: &[Task],
-    monitor: &Monitor<'_>,
-) -> Vec<Solved> {
-    let work = |task: &Task, progress: &Tell<'_>| {
-        ground.solve(&task.places, &task.problem(), tasks.len(), monitor, progress)
-    };
-    each_task(tasks, monitor, work, Solved::standing)
-}
-
-/// Does something with every task, on all threads. The work is told whom to tell how far it is; of many
-/// tasks those that are done are told together.
-pub(super) fn each_task<R: Send>(
-    tasks: &[Task],
-    monitor: &Monitor<'_>,
-    work: impl Fn(&Task, &Tell<'_>) -> R + Sync,
-    standing: impl Fn(&R) -> Standing + Sync,
-) -> Vec<R> {
-    const WHOLE: u64 = 1000;
-    let total = WHOLE * tasks.len() as u64;
-    let ended = Mutex::new((0, Standing::default()));
-    let each =
-        if rayon::current_num_threads() > AT_ONCE { tasks.len().div_ceil(AT_ONCE) } else { 1 };
-    tasks
-        .par_iter()
-        .with_min_len(each)
-        .with_max_len(each)
-        .map(|task| {
-            let alone = tasks.len() == 1;
-            let tell = |done: u64, standing: Standing| {
-                monitor.tell(Progress { done, total: Some(total), standing: Some(standing) });
-            };
-            let progress = |share: f64, standing: Standing| {
-                if alone {
-                    tell((share * (WHOLE - 1) as f64) as u64, standing);
-                }
-            };
-            let solved = work(task, &progress);
-            // Told one after the other, so that what is told never goes back.
-            let mut ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
-            *ended = (ended.0 + WHOLE, ended.1.and(standing(&solved)));
-            tell(ended.0, ended.1);
-            solved
-        })
-        .collect()
-}
-
-/// The certificate of some problems: their objectives added up, their largest violation.
-pub(super) fn certificate(
-    ground: &DualProblem<'_>,
-    plan: Option<Plan>,
-    solved: &[Solved],
-    n_vectors: usize,
-    start: Instant,
-) -> Certificate {
-    let primal: f64 = solved.iter().map(|s| s.measured.primal).sum();
-    let dual: f64 = solved.iter().map(|s| s.measured.dual).sum();
-    let violation = solved.iter().map(|s| s.measured.violation).fold(0.0, f64::max);
-    let steps: u64 = solved.iter().map(|s| s.steps).sum();
-    let values: u64 = solved.iter().map(|s| s.kernel_values).sum();
-    let stopped = solved.iter().find_map(|s| s.stopped);
-    let precision = match ground.precision {
-        super::Precision::Single => "single",
-        super::Precision::Double => "double",
-    };
-    let unconverged = solved.iter().filter(|s| !s.converged).count();
-    let mut certificate = Certificate::iterative(unconverged == 0, stopped)
-        .objective("primal objective", primal)
-        .dual(dual)
-        .violation("largest KKT violation", violation)
-        .note(format!("{n_vectors} support vectors"))
-        .note(format!("{values} kernel values in {precision} precision"))
-        .plan(plan)
-        .rows(ground.indices.len() as u64)
-        .iterations(steps)
-        .since(start);
-    if solved.len() > 1 {
-        certificate = certificate.note(format!("{} binary subproblems", solved.len()));
-    }
-    if unconverged > 0 && stopped.is_none() {
-        certificate = certificate.note(format!("{unconverged} subproblems did not converge"));
-    }
-    certificate
-}
-
-/// The decision between two classes, and the sign with which it is above zero for the first.
-pub(super) fn decision_between(n: usize, first: usize, second: usize) -> (usize, f64) {
-    // Of two classes it is above zero for the second, of more for the first of a pair.
-    let earlier = if first < second { 1.0 } else { -1.0 };
-    (pair_index(n, first.min(second), first.max(second)), if n == 2 { -earlier } else { earlier })
-}
-
-/// Where the rows of each class are, rows being sorted by class.
-pub(super) fn ranges(n_classes: usize, sorted: &[u32]) -> Vec<Range<usize>> {
+/// The rows of each class, with the rows sorted by class.
+fn class_ranges(n_classes: usize, sorted: &[u32]) -> Vec<Range<usize>> {
     (0..n_classes as u32)
         .map(|c| {
             let first = sorted.partition_point(|code| *code < c);
@@ -179,83 +96,221 @@ pub(super) fn ranges(n_classes: usize, sorted: &[u32]) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// The machine of all pairs, laid out as LIBSVM does: a support vector of class `c` has one coefficient
-/// for every other class, in their order. Two classes have one decision, above zero for the second.
-pub(super) fn join_pairs(
-    ground: &DualProblem<'_>,
-    ranges: &[Range<usize>],
-    tasks: &[Task],
-    answers: &[(Vec<f64>, f64)],
-) -> (KernelExpansion, Vec<u32>) {
-    let n = ranges.len();
-    let sign = if n == 2 { -1.0 } else { 1.0 };
-    // A pair with a class nobody showed goes to the other.
-    let mut intercepts: Vec<f64> = pairs(n)
-        .map(|(a, b)| {
-            let shown = [a, b].map(|c| !ranges[c].is_empty());
-            sign * f64::from(i8::from(shown[0]) - i8::from(shown[1]))
-        })
-        .collect();
-    for ((a, b), (_, level)) in shown_pairs(ranges).zip(answers) {
-        intercepts[pair_index(n, a, b)] = sign * level;
+/// Refuses rows of a single class.
+fn check_observed(classes: &Classes, ranges: &[Range<usize>]) -> Result<()> {
+    let mut observed = ranges.iter().enumerate().filter(|(_, r)| !r.is_empty()).map(|(c, _)| c);
+    match (observed.next(), observed.next()) {
+        (Some(c), None) => Err(Error::OneClass { class: classes.label(c as u32).to_string() }),
+        _ => Ok(()),
     }
-    let table = pair_table(ground, ranges, tasks, |k| &answers[k].0) * sign;
-    let places: Vec<u32> = (0..ground.indices.len() as u32)
-        .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
-        .collect();
-    let n_support = ranges
-        .iter()
-        .map(|range| places.iter().filter(|k| range.contains(&(**k as usize))).count() as u32)
-        .collect();
-    let picks: Vec<usize> = places.iter().map(|k| *k as usize).collect();
-    let coefficients = table.select(ndarray::Axis(1), &picks);
-    (ground.machine(&places, coefficients, intercepts), n_support)
 }
 
-/// The pairs of classes that were both shown.
-pub(super) fn shown_pairs(ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
+/// The reduction of a multiclass problem to binary subproblems.
+#[derive(Clone, Copy)]
+pub(super) enum Decomposition<'r> {
+    /// One subproblem per pair of observed classes.
+    OneVsOne(&'r [Range<usize>]),
+    /// One subproblem per observed class, over all rows.
+    OneVsRest(&'r [Range<usize>]),
+}
+
+/// A solved binary decision function: its coefficients and its intercept.
+pub(super) type BinaryFunction = (Vec<f64>, f64);
+
+impl Decomposition<'_> {
+    fn ranges(&self) -> &[Range<usize>] {
+        match self {
+            Decomposition::OneVsOne(ranges) | Decomposition::OneVsRest(ranges) => ranges,
+        }
+    }
+
+    pub fn is_one_vs_one(&self) -> bool {
+        matches!(self, Decomposition::OneVsOne(_))
+    }
+
+    /// The form in which models store the reduction.
+    pub fn multiclass(&self) -> Multiclass {
+        match self {
+            Decomposition::OneVsOne(_) => Multiclass::OneVsOne,
+            Decomposition::OneVsRest(_) => Multiclass::OneVsRest,
+        }
+    }
+
+    /// The class of the positive rows and, for one-vs-one, that of the negative rows of every subproblem.
+    pub fn class_pairs(&self) -> Vec<(usize, Option<usize>)> {
+        match self {
+            Decomposition::OneVsOne(ranges) => {
+                observed_pairs(ranges).map(|(a, b)| (a, Some(b))).collect()
+            }
+            Decomposition::OneVsRest(ranges) => {
+                observed_classes(ranges).map(|c| (c, None)).collect()
+            }
+        }
+    }
+
+    /// The binary subproblems with the given upper bounds of the dual variables.
+    pub fn subproblems(&self, bound: impl Fn(usize) -> f64) -> Vec<Subproblem> {
+        match self {
+            Decomposition::OneVsOne(ranges) => observed_pairs(ranges)
+                .map(|(a, b)| {
+                    let rows = ranges[a].clone().chain(ranges[b].clone());
+                    Subproblem::binary(rows, |k| ranges[a].contains(&k), &bound)
+                })
+                .collect(),
+            Decomposition::OneVsRest(ranges) => {
+                let n_rows = ranges.iter().map(|r| r.len()).sum();
+                observed_classes(ranges)
+                    .map(|c| Subproblem::binary(0..n_rows, |k| ranges[c].contains(&k), &bound))
+                    .collect()
+            }
+        }
+    }
+
+    /// One value per row and subproblem in the layout of the coefficients, one column per row.
+    pub fn table<'v>(
+        &self,
+        n_rows: usize,
+        subproblems: &[Subproblem],
+        values: impl Fn(usize) -> &'v [f64],
+    ) -> Matrix {
+        match self {
+            Decomposition::OneVsOne(ranges) => {
+                let mut table = Matrix::zeros((ranges.len() - 1, n_rows));
+                for (k, ((a, b), sub)) in observed_pairs(ranges).zip(subproblems).enumerate() {
+                    for (row, value) in sub.rows.iter().zip(values(k)) {
+                        let first = ranges[a].contains(&(*row as usize));
+                        table[[if first { b - 1 } else { a }, *row as usize]] = *value;
+                    }
+                }
+                table
+            }
+            Decomposition::OneVsRest(ranges) => {
+                let mut table = Matrix::zeros((ranges.len(), n_rows));
+                for (k, c) in observed_classes(ranges).enumerate() {
+                    table.row_mut(c).iter_mut().zip(values(k)).for_each(|(to, v)| *to = *v);
+                }
+                table
+            }
+        }
+    }
+
+    fn intercepts(&self, functions: &[BinaryFunction]) -> Vec<f64> {
+        match self {
+            Decomposition::OneVsOne(ranges) => {
+                let n = ranges.len();
+                let sign = binary_sign(n);
+                // A pair with a class that was not observed votes for the other class.
+                let mut intercepts: Vec<f64> = pairs(n)
+                    .map(|(a, b)| {
+                        let observed = [a, b].map(|c| !ranges[c].is_empty());
+                        sign * f64::from(i8::from(observed[0]) - i8::from(observed[1]))
+                    })
+                    .collect();
+                for ((a, b), (_, intercept)) in observed_pairs(ranges).zip(functions) {
+                    intercepts[pair_index(n, a, b)] = sign * intercept;
+                }
+                intercepts
+            }
+            Decomposition::OneVsRest(ranges) => {
+                let mut intercepts = vec![UNOBSERVED_INTERCEPT; ranges.len()];
+                for (c, (_, intercept)) in observed_classes(ranges).zip(functions) {
+                    intercepts[c] = *intercept;
+                }
+                intercepts
+            }
+        }
+    }
+
+    /// The kernel expansion of all decision functions, and the number of support vectors of each class.
+    pub fn expansion(
+        &self,
+        problem: &DualProblem<'_>,
+        subproblems: &[Subproblem],
+        functions: &[BinaryFunction],
+    ) -> (KernelExpansion, Vec<u32>) {
+        let mut table = self.table(problem.indices.len(), subproblems, |k| &functions[k].0);
+        if self.is_one_vs_one() {
+            table *= binary_sign(self.ranges().len());
+        }
+        expansion_of_table(problem, self.ranges(), &table, self.intercepts(functions))
+    }
+
+    /// The calibration maps of all decision functions, from the leave-one-out decision values of every subproblem.
+    pub fn calibrate(
+        &self,
+        kind: Calibration,
+        problem: &DualProblem<'_>,
+        subproblems: &[Subproblem],
+        scores: &[Vec<f64>],
+    ) -> Vec<CalibrationMap> {
+        let fit = |sub: &Subproblem, scores: &[f64], negated: bool| {
+            let (positive, weights) = (sub.is_positive(), sub.weights(problem));
+            match negated {
+                true => CalibrationMap::fit_negated(kind, scores, &positive, &weights),
+                false => CalibrationMap::fit(kind, scores, &positive, &weights),
+            }
+        };
+        let fitted = subproblems.iter().zip(scores);
+        match self {
+            Decomposition::OneVsOne(ranges) => {
+                let n = ranges.len();
+                let mut maps = vec![CalibrationMap::placeholder(); n * (n - 1) / 2];
+                for ((a, b), (sub, scores)) in observed_pairs(ranges).zip(fitted) {
+                    // The decision function of two classes is positive for the second, the subproblem for the first.
+                    maps[pair_index(n, a, b)] = fit(sub, scores, n == 2);
+                }
+                maps
+            }
+            Decomposition::OneVsRest(ranges) => {
+                let mut maps = vec![CalibrationMap::placeholder(); ranges.len()];
+                for (c, (sub, scores)) in observed_classes(ranges).zip(fitted) {
+                    maps[c] = fit(sub, scores, false);
+                }
+                maps
+            }
+        }
+    }
+}
+
+/// The sign between the decision function of a pair and its subproblem: negative for two classes.
+pub(super) fn binary_sign(n_classes: usize) -> f64 {
+    if n_classes == 2 { -1.0 } else { 1.0 }
+}
+
+fn observed_classes(ranges: &[Range<usize>]) -> impl Iterator<Item = usize> {
+    (0..ranges.len()).filter(|c| !ranges[*c].is_empty())
+}
+
+/// The pairs of classes that were both observed.
+pub(super) fn observed_pairs(ranges: &[Range<usize>]) -> impl Iterator<Item = (usize, usize)> {
     pairs(ranges.len()).filter(|(a, b)| !ranges[*a].is_empty() && !ranges[*b].is_empty())
 }
 
-/// A number for every row and problem of pairs, laid out as LIBSVM does; a column for every row.
-pub(super) fn pair_table<'v>(
-    ground: &DualProblem<'_>,
+/// The kernel expansion of the rows with a nonzero coefficient, and the number of support vectors of each class.
+pub(super) fn expansion_of_table(
+    problem: &DualProblem<'_>,
     ranges: &[Range<usize>],
-    tasks: &[Task],
-    values: impl Fn(usize) -> &'v [f64],
-) -> Matrix {
-    let mut table = Matrix::zeros((ranges.len() - 1, ground.indices.len()));
-    for (k, ((a, b), task)) in shown_pairs(ranges).zip(tasks).enumerate() {
-        for (place, value) in task.places.iter().zip(values(k)) {
-            let first = ranges[a].contains(&(*place as usize));
-            table[[if first { b - 1 } else { a }, *place as usize]] = *value;
-        }
-    }
-    table
+    table: &Matrix,
+    intercepts: Vec<f64>,
+) -> (KernelExpansion, Vec<u32>) {
+    let rows: Vec<u32> = (0..table.ncols() as u32)
+        .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
+        .collect();
+    let count =
+        |range: &Range<usize>| rows.iter().filter(|k| range.contains(&(**k as usize))).count();
+    let n_support = ranges.iter().map(|range| count(range) as u32).collect();
+    let selected: Vec<usize> = rows.iter().map(|k| *k as usize).collect();
+    let coefficients = table.select(ndarray::Axis(1), &selected);
+    (problem.expansion(&rows, coefficients, intercepts), n_support)
 }
 
-/// The maps of all pairs, from what was said of each task's rows without them.
-pub(super) fn pair_maps(
-    kind: Calibration,
-    ground: &DualProblem<'_>,
-    ranges: &[Range<usize>],
-    tasks: &[Task],
-    said: &[Vec<f64>],
-) -> Vec<CalibrationMap> {
-    let n = ranges.len();
-    let mut maps = vec![CalibrationMap::placeholder(); n * (n - 1) / 2];
-    for ((a, b), (task, said)) in shown_pairs(ranges).zip(tasks.iter().zip(said)) {
-        let (positive, weights) = (task.positive(), task.weights(ground));
-        // Of two classes the decision is about the second, the problem about the first.
-        maps[pair_index(n, a, b)] = match n {
-            2 => CalibrationMap::fit_negated(kind, said, &positive, &weights),
-            _ => CalibrationMap::fit(kind, said, &positive, &weights),
-        };
-    }
-    maps
+/// The decision function between two classes, and the sign with which it is positive for the first.
+pub(super) fn decision_between(n: usize, first: usize, second: usize) -> (usize, f64) {
+    let earlier = if first < second { 1.0 } else { -1.0 };
+    (pair_index(n, first.min(second), first.max(second)), binary_sign(n) * earlier)
 }
 
-/// Which coefficients serve which pair.
+/// The coefficients of each class's support vectors and the one-vs-one decisions that they contribute to.
 pub(super) fn pair_segments(n_support: &[u32]) -> Vec<Segment> {
     let n = n_support.len();
     let mut first = 0;
@@ -271,7 +326,7 @@ pub(super) fn pair_segments(n_support: &[u32]) -> Vec<Segment> {
         .collect()
 }
 
-/// Votes of the pairs, and what the pairs say in all, between them: the whole part is the votes.
+/// The number of one-vs-one votes for every class.
 pub(super) fn votes(decisions: &Matrix, n: usize) -> Matrix {
     let mut out = Matrix::zeros((decisions.nrows(), n));
     for (row, mut out) in decisions.rows().into_iter().zip(out.rows_mut()) {
@@ -282,9 +337,9 @@ pub(super) fn votes(decisions: &Matrix, n: usize) -> Matrix {
     out
 }
 
-/// Scores of classes from decisions about pairs, as scikit-learn makes them: votes, and within equal
-/// votes the sum of decisions, squeezed to below one half.
-pub(super) fn scores(decisions: &Matrix, n: usize) -> Matrix {
+/// Class scores from one-vs-one decision values, as scikit-learn computes them: the votes plus the sum of the decision
+/// values, which is transformed to less than one half so that it only breaks ties.
+pub(super) fn vote_scores(decisions: &Matrix, n: usize) -> Matrix {
     let mut out = votes(decisions, n);
     for (row, mut out) in decisions.rows().into_iter().zip(out.rows_mut()) {
         let mut sums = vec![0.0; n];
@@ -303,7 +358,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn pairs_are_counted_in_order() {
+    fn pair_index_counts_pairs_in_order() {
         for n in 2..7 {
             for (k, (a, b)) in pairs(n).enumerate() {
                 assert_eq!(pair_index(n, a, b), k);
@@ -312,12 +367,12 @@ mod tests {
     }
 
     #[test]
-    fn votes_win_before_sums() {
+    fn votes_rank_before_sums_of_decision_values() {
         // Pairs (0, 1), (0, 2), (1, 2): class 0 wins both of its pairs, narrowly.
         let decisions = array![[0.1, 0.1, 9.0]];
 
         assert_eq!(votes(&decisions, 3), array![[2.0, 1.0, 0.0]]);
-        let scores = scores(&decisions, 3);
+        let scores = vote_scores(&decisions, 3);
         assert!(scores[[0, 0]] > scores[[0, 1]]);
         assert!((scores[[0, 0]] - (2.0 + 0.2 / 3.6)).abs() < 1e-15);
     }

@@ -1,32 +1,30 @@
-//! Support vector classification with a share in place of a price.
+//! ν-support vector classification.
 //!
-//! `ν` is at most the share of rows inside the margin and at least the share of support vectors
-//! (Schölkopf et al. 2000). The dual is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class,
-//! `Σ αᵢ = ν Σ wᵢ / 2`; scaled by the margin it finds, it is an ordinary machine.
+//! `ν` is an upper bound on the fraction of margin errors and a lower bound on the fraction of support vectors
+//! (Schölkopf et al. 2000). The dual problem is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class, `Σ αᵢ = ν Σ wᵢ / 2`.
+//! Divided by its margin `ρ`, the solution is that of C-SVC with `C = 1 / ρ`.
 
-use super::dual_problem::{DualProblem, Kernelized};
+use super::dual_problem::{DualSolution, SvmParams};
+use super::kernel_classifier::KernelClassifier;
 use super::multiclass::{
-    DecisionShape, Task, certificate, decision_between, join_pairs, pair_maps, pair_segments,
-    ranges, scores, shown_pairs, solve_all, votes,
+    BinaryFunction, ClassProblem, DecisionShape, Decomposition, Multiclass, observed_pairs,
 };
-use super::plan::{Problems, plan};
-use super::svc::check_shown;
-use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
-use crate::calibrate::map::{Calibration, CalibrationMap, maps_are_valid, not_calibrated};
+use super::plan::{Reduction, plan};
+use super::subproblem::{Subproblem, certificate, fill_to_sum, solve_all};
+use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
-use crate::explain::{SupportExplanation, first_two};
-use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{KernelExpansion, Segment};
-use crate::model::argmax_rows;
+use crate::explain::SupportExplanation;
+use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
 use crate::prelude::*;
 use rayon::prelude::*;
+use std::ops::Range;
 use std::time::Instant;
 
 params! {
-    /// Support vector classification by the share of rows that may come too near.
+    /// ν-support vector classification: the fraction of margin errors is given instead of `C`.
     pub struct NuSvc {
-        /// At most this share of the rows is inside the margin, and at least this share are support
-        /// vectors. Larger values make the margin wider.
+        /// Upper bound on the fraction of margin errors and lower bound on the fraction of support
+        /// vectors. Larger values widen the margin.
         nu: f64 = 0.5, Between(1e-9, 1.0);
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -52,45 +50,45 @@ params! {
         cache_size: f64 = 256.0, Above(0.0);
         /// Most steps for a problem; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
-        /// Whether decisions about more than two classes are a column a class (`ovr`) or a column a pair
-        /// of classes (`ovo`).
+        /// Shape of the decision function of more than two classes: one column per class (`ovr`) or
+        /// one column per pair of classes (`ovo`).
         decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::WORDS);
-        /// Whether classes with equally many votes are told apart by the sum of their decisions, not by
-        /// their order.
+        /// Break ties between classes with equally many votes by the sum of their decision values
+        /// instead of by class order.
         break_ties: bool = false, Any;
-        /// Whether to learn probabilities too, from what the machine would have said of each row without
-        /// it. Predictions then go to the most probable class.
+        /// Fit calibration maps to leave-one-out decision values, so that the model predicts class
+        /// probabilities. Predictions are then the most probable classes.
         probability: bool = false, Any;
-        /// How decisions become probabilities, where `probability` asks for them: by a `sigmoid`, by the best
-        /// function that rises (`isotonic`), or by two of those, one for either answer (`venn-abers`). The last two
-        /// want more rows and take any shape.
+        /// Calibration method if `probability` is true: Platt scaling (`sigmoid`), isotonic
+        /// regression (`isotonic`), or Venn-Abers prediction (`venn-abers`). The last two need more
+        /// rows and make no assumption about the shape of the map.
         calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
     }
 }
 
-/// Machines that tell classes apart.
+/// A ν-support vector classifier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NuSvcModel {
     /// The classes.
     pub classes: Classes,
-    /// Support vectors, coefficients and constants.
+    /// Support vectors, dual coefficients and intercepts.
     pub expansion: KernelExpansion,
-    /// Support vectors of each class.
+    /// The number of support vectors of each class.
     pub n_support: Vec<u32>,
-    /// Steps of each problem.
+    /// The solver's iterations, per binary subproblem.
     pub n_iter: Vec<u64>,
-    /// Whether every problem came to its tolerance.
+    /// Whether every subproblem reached its tolerance.
     pub converged: bool,
     /// The `C` at which C-SVC has the same decision function, one per subproblem.
     pub equivalent_c: Vec<f64>,
-    /// How much each class counted.
+    /// The weight of each class in the loss.
     pub class_weights: Vec<f64>,
-    /// What decisions about many classes look like.
+    /// The shape of the decision function of more than two classes.
     pub shape: DecisionShape,
-    /// Whether equal votes are told apart by the sum of decisions.
+    /// Whether ties between votes are broken by the sum of the decision values.
     pub break_ties: bool,
-    /// For every decision the map to probabilities, where those were asked for.
+    /// The calibration map of every decision function, if probabilities were requested.
     #[serde(default)]
     pub calibration: Option<Vec<CalibrationMap>>,
 }
@@ -101,11 +99,63 @@ impl Fit for NuSvc {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<NuSvcModel>> {
         let start = Instant::now();
         self.check()?;
-        let (codes, classes) = data.class_target()?;
-        if data.n_rows() > 0 && data.n_columns() > 0 {
-            classes.check_several()?;
-        }
-        let params = Kernelized {
+        let params = self.svm_params();
+        let rows = ClassProblem::new(&params, self.class_weight.as_ref(), data, 1.0, monitor)?;
+        let decomposition = Decomposition::OneVsOne(&rows.ranges);
+        let bound = |k: usize| rows.row_weight(1.0, k);
+        let subproblems = observed_pairs(&rows.ranges)
+            .map(|(a, b)| self.subproblem([rows.ranges[a].clone(), rows.ranges[b].clone()], bound))
+            .collect::<Result<Vec<Subproblem>>>()?;
+        let plan = plan(&rows.problem, Reduction::OneVsOne, &subproblems, monitor);
+        let solutions = solve_all(&rows.problem, &subproblems, monitor);
+        let (equivalent_c, functions): (Vec<f64>, Vec<BinaryFunction>) =
+            solutions.iter().map(scaled_function).unzip();
+        let (expansion, n_support) =
+            decomposition.expansion(&rows.problem, &subproblems, &functions);
+        let calibration = self.probability.then(|| {
+            let leave_one_out = |k: usize| {
+                let intercept = functions[k].1;
+                rows.problem.leave_one_out(
+                    &subproblems[k],
+                    &solutions[k],
+                    equivalent_c[k],
+                    intercept,
+                )
+            };
+            let scores: Vec<Vec<f64>> =
+                (0..subproblems.len()).into_par_iter().map(leave_one_out).collect();
+            decomposition.calibrate(self.calibration, &rows.problem, &subproblems, &scores)
+        });
+        let certificate =
+            certificate(&rows.problem, plan, &solutions, expansion.n_vectors(), start);
+        let model = NuSvcModel {
+            classes: rows.classes.clone(),
+            expansion,
+            n_support,
+            n_iter: solutions.iter().map(|s| s.iterations).collect(),
+            converged: solutions.iter().all(|s| s.converged),
+            equivalent_c,
+            class_weights: rows.class_weights,
+            shape: self.decision_function_shape,
+            break_ties: self.break_ties,
+            calibration,
+        };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+/// The equivalent `C = 1 / ρ` and the decision function, divided by the margin `ρ`.
+fn scaled_function(solution: &DualSolution) -> (f64, BinaryFunction) {
+    let [first, second] = solution.intercepts;
+    // The margin is half of the difference between the multipliers of the two classes.
+    let rho = (0.5 * (second - first)).abs().max(f64::MIN_POSITIVE);
+    let beta = solution.beta.iter().map(|b| b / rho).collect();
+    (1.0 / rho, (beta, 0.5 * (first + second) / rho))
+}
+
+impl NuSvc {
+    fn svm_params(&self) -> SvmParams {
+        SvmParams {
             kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
@@ -115,130 +165,66 @@ impl Fit for NuSvc {
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
-        };
-        let ground = DualProblem::new(&params, data, |i| codes[i], 1.0, monitor)?;
-        let sorted: Vec<u32> = ground.indices.iter().map(|i| codes[*i as usize]).collect();
-        let n = classes.len();
-        let ranges = ranges(n, &sorted);
-        check_shown(classes, &ranges)?;
-        let by_class: Vec<f64> =
-            ranges.iter().map(|r| ground.weights[r.clone()].iter().sum()).collect();
-        let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
-        let bound = |k: usize| ground.weights[k] * factors[sorted[k] as usize];
-        let tasks = shown_pairs(&ranges)
-            .map(|(a, b)| self.task([ranges[a].clone(), ranges[b].clone()], bound))
-            .collect::<Result<Vec<Task>>>()?;
-        let plan = plan(&ground, Problems::Pairs, &tasks, monitor);
-        let solved = solve_all(&ground, &tasks, monitor);
-        let mut equivalent_c = Vec::new();
-        let answers: Vec<(Vec<f64>, f64)> = solved
-            .iter()
-            .map(|s| {
-                let [first, second] = s.level;
-                // Half the distance between the two edges of the margin, at least rounding.
-                let margin = (0.5 * (second - first)).abs().max(f64::MIN_POSITIVE);
-                equivalent_c.push(1.0 / margin);
-                (s.beta.iter().map(|b| b / margin).collect(), 0.5 * (first + second) / margin)
-            })
-            .collect();
-        let (expansion, n_support) = join_pairs(&ground, &ranges, &tasks, &answers);
-        let calibration = self.probability.then(|| {
-            // Scaled by its margin, a machine is the one of the price that it found.
-            let said = |k: usize| {
-                ground.leave_one_out(&tasks[k], &solved[k], equivalent_c[k], answers[k].1)
-            };
-            let said: Vec<Vec<f64>> = (0..tasks.len()).into_par_iter().map(said).collect();
-            pair_maps(self.calibration, &ground, &ranges, &tasks, &said)
-        });
-        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
-        let model = NuSvcModel {
-            classes: classes.clone(),
-            expansion,
-            n_support,
-            n_iter: solved.iter().map(|s| s.steps).collect(),
-            converged: solved.iter().all(|s| s.converged),
-            equivalent_c,
-            class_weights: factors,
-            shape: self.decision_function_shape,
-            break_ties: self.break_ties,
-            calibration,
-        };
-        Ok(Fitted { model, certificate })
+        }
     }
-}
 
-impl NuSvc {
-    fn task(
+    /// The binary subproblem of two classes, one group of variables each.
+    fn subproblem(
         &self,
-        ranges: [std::ops::Range<usize>; 2],
+        ranges: [Range<usize>; 2],
         bound: impl Fn(usize) -> f64,
-    ) -> Result<Task> {
+    ) -> Result<Subproblem> {
         let split = ranges[0].len();
-        let places: Vec<u32> = ranges.iter().flat_map(|r| r.clone()).map(|k| k as u32).collect();
-        let n = places.len();
-        let bounds: Vec<f64> = places.iter().map(|k| bound(*k as usize)).collect();
+        let rows: Vec<u32> = ranges.iter().flat_map(|r| r.clone()).map(|k| k as u32).collect();
+        let n = rows.len();
+        let bounds: Vec<f64> = rows.iter().map(|k| bound(*k as usize)).collect();
         let half = 0.5 * self.nu * bounds.iter().sum::<f64>();
         let smaller = bounds[..split].iter().sum::<f64>().min(bounds[split..].iter().sum());
         if half > smaller * (1.0 + 1e-12) {
-            let most = 2.0 * smaller / bounds.iter().sum::<f64>();
+            let max_nu = 2.0 * smaller / bounds.iter().sum::<f64>();
             return Err(Error::Parameter {
                 name: "nu".into(),
                 found: self.nu.to_string(),
-                expected: format!("at most {most:.6}, for the smaller of two classes to be enough"),
+                expected: format!(
+                    "at most {max_nu:.6}, twice the fraction of the smaller class in a pair, to be \
+                     feasible"
+                ),
             });
         }
         let mut start = vec![0.0; n];
-        fill(&bounds[..split], half, &mut start[..split]);
-        fill(&bounds[split..], half, &mut start[split..]);
-        let side = |k: usize| if k < split { 1.0 } else { -1.0 };
-        start.iter_mut().enumerate().for_each(|(k, b)| *b *= side(k));
-        let low = (0..n).map(|k| if k < split { 0.0 } else { -bounds[k] }).collect();
-        let high = (0..n).map(|k| if k < split { bounds[k] } else { 0.0 }).collect();
-        Ok(Task { places, linear: vec![0.0; n], low, high, start, tube: 0.0, split, slack: None })
-    }
-}
-
-/// Gives from the front, each as much as it takes, until all is given.
-pub(super) fn fill(bounds: &[f64], total: f64, out: &mut [f64]) {
-    let mut left = total;
-    for (out, bound) in out.iter_mut().zip(bounds) {
-        *out = bound.min(left);
-        left -= *out;
+        fill_to_sum(&bounds[..split], half, &mut start[..split]);
+        fill_to_sum(&bounds[split..], half, &mut start[split..]);
+        let sign = |k: usize| if k < split { 1.0 } else { -1.0 };
+        start.iter_mut().enumerate().for_each(|(k, b)| *b *= sign(k));
+        let lower = (0..n).map(|k| if k < split { 0.0 } else { -bounds[k] }).collect();
+        let upper = (0..n).map(|k| if k < split { bounds[k] } else { 0.0 }).collect();
+        let linear = vec![0.0; n];
+        Ok(Subproblem { rows, linear, lower, upper, start, epsilon: 0.0, split, slack: None })
     }
 }
 
 impl NuSvcModel {
-    fn segments(&self) -> Vec<Segment> {
-        pair_segments(&self.n_support)
-    }
-
-    fn scores_of(&self, decisions: Matrix) -> Matrix {
-        match self.classes.len() {
-            2 => Matrix::from_shape_fn((decisions.nrows(), 2), |(i, c)| {
-                if c == 0 { -decisions[[i, 0]] } else { decisions[[i, 0]] }
-            }),
-            n => scores(&decisions, n),
+    fn classifier(&self) -> KernelClassifier<'_> {
+        KernelClassifier {
+            classes: &self.classes,
+            expansion: &self.expansion,
+            n_support: &self.n_support,
+            multiclass: Multiclass::OneVsOne,
+            shape: self.shape,
+            break_ties: self.break_ties,
+            calibration: self.calibration.as_deref(),
         }
     }
-}
 
-impl NuSvcModel {
-    /// Whether there are probabilities.
+    /// Whether the model predicts probabilities.
     pub fn has_probabilities(&self) -> bool {
         self.calibration.is_some()
-    }
-
-    fn log_proba_of(&self, decisions: &Matrix, maps: &[CalibrationMap]) -> Matrix {
-        let about = if self.classes.len() == 2 { DecisionLayout::Binary } else { DecisionLayout::OneVsOne };
-        let shown: Vec<bool> = self.n_support.iter().map(|n| *n > 0).collect();
-        log_class_probabilities(decisions, maps, about, &shown)
     }
 }
 
 impl Probabilistic for NuSvcModel {
     fn log_proba(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let maps = self.calibration.as_ref().ok_or_else(|| not_calibrated("nu-svc"))?;
-        Ok(self.log_proba_of(&self.expansion.decisions(x, &self.segments())?, maps))
+        self.classifier().log_proba(x, "nu-svc")
     }
 }
 
@@ -252,56 +238,28 @@ impl Classifier for NuSvcModel {
     }
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let decisions = self.expansion.decisions(x, &self.segments())?;
-        match &self.calibration {
-            Some(maps) => Ok(self.log_proba_of(&decisions, maps)),
-            None => Ok(self.scores_of(decisions)),
-        }
+        self.classifier().scores(x)
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        let decisions = self.expansion.decisions(x, &self.segments())?;
-        if let Some(maps) = &self.calibration {
-            return Ok(argmax_rows(&self.log_proba_of(&decisions, maps)));
-        }
-        match self.classes.len() {
-            n if n > 2 && !self.break_ties => Ok(argmax_rows(&votes(&decisions, n))),
-            _ => Ok(argmax_rows(&self.scores_of(decisions))),
-        }
+        self.classifier().predict(x)
     }
 }
 
 impl DecisionFunction for NuSvcModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let decisions = self.expansion.decisions(x, &self.segments())?;
-        if self.classes.len() == 2 || self.shape == DecisionShape::OneVsOne {
-            return Ok(decisions);
-        }
-        Ok(self.scores_of(decisions))
+        self.classifier().decisions(x)
     }
 }
 
 impl SupportVectors for NuSvcModel {
     fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
-        let (first, second) = first_two(self, &Rows::from(ndarray::ArrayView1::from(row)))?;
-        let sum = [decision_between(self.classes.len(), first, second)];
-        let told = self.expansion.explain(row, &self.segments(), &sum)?;
-        Ok(told.between(self, (first, second)))
+        self.classifier().support_terms(self, row)
     }
 }
 
 impl Check for NuSvcModel {
     fn check(&self) -> Result<()> {
-        self.expansion.check()?;
-        let n = self.classes.len();
-        let total: u64 = self.n_support.iter().map(|n| u64::from(*n)).sum();
-        let fits = n >= 2
-            && self.n_support.len() == n
-            && total == self.expansion.n_vectors() as u64
-            && self.expansion.coefficients.nrows() == n - 1
-            && self.expansion.intercepts.len() == n * (n - 1) / 2
-            && self.class_weights.len() == n
-            && maps_are_valid(self.calibration.as_deref(), self.expansion.intercepts.len());
-        if fits { Ok(()) } else { Err(Error::File("a classifier that no rows could have".into())) }
+        self.classifier().check(&self.class_weights)
     }
 }

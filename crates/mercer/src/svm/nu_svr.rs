@@ -1,27 +1,26 @@
-//! Support vector regression where the tube finds its own width.
+//! ν-support vector regression.
 //!
-//! `ν` is at most the share of rows outside the tube and at least the share of support vectors
-//! (Schölkopf et al. 2000): `min ½ (α⁺−α⁻)ᵀK(α⁺−α⁻) − yᵀ(α⁺−α⁻)` with `0 ≤ α ≤ Cᵢ` and
-//! `Σ α⁺ = Σ α⁻ = Cν Σ wᵢ / 2`.
+//! `ν` is an upper bound on the fraction of rows outside the insensitive tube and a lower bound on the fraction of
+//! support vectors; the width of the tube follows from it (Schölkopf et al. 2000):
+//! `min ½ (α⁺−α⁻)ᵀK(α⁺−α⁻) − yᵀ(α⁺−α⁻)` with `0 ≤ α ≤ Cᵢ` and `Σ α⁺ = Σ α⁻ = ν Σ Cᵢ / 2`.
 
-use super::dual_problem::{DualProblem, Kernelized};
-use super::multiclass::{Task, certificate, solve_all};
-use super::nu_svc::fill;
-use super::plan::{Problems, plan};
-use super::svr::single_expansion;
+use super::dual_problem::{DualProblem, DualSolution, SvmParams};
+use super::single_output::{self, SingleOutput};
+use super::subproblem::{Subproblem, fill_to_sum};
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{KernelExpansion, Segment};
+use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
 use crate::prelude::*;
 use std::time::Instant;
 
 params! {
-    /// Support vector regression where the share of rows outside the tube is given, not its width.
+    /// ν-support vector regression: the fraction of rows outside the tube is given instead of its
+    /// width.
     pub struct NuSvr {
-        /// At most this share of the rows is outside the tube, and at least this share are support
-        /// vectors. Larger values make the tube narrower.
+        /// Upper bound on the fraction of rows outside the tube and lower bound on the fraction of
+        /// support vectors. Larger values narrow the tube.
         nu: f64 = 0.5, Between(1e-9, 1.0);
-        /// The price on rows outside the tube. Larger values fit the rows more closely.
+        /// Inverse regularization strength: the cost of errors outside the tube. Larger values fit
+        /// the training rows more closely.
         C: f64 = 1.0, Above(0.0);
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -48,15 +47,15 @@ params! {
     }
 }
 
-/// A function as a sum over support vectors.
+/// A regression function as a sum over support vectors, and the width of its tube.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NuSvrModel {
-    /// Support vectors, coefficients and the constant.
+    /// Support vectors, dual coefficients and the intercept.
     pub expansion: KernelExpansion,
-    /// Steps of the solver.
+    /// The solver's iterations.
     pub n_iter: u64,
-    /// Whether the problem came to its tolerance.
+    /// Whether the solver reached its tolerance.
     pub converged: bool,
     /// The half-width of the insensitive tube that `nu` leads to.
     pub epsilon: f64,
@@ -69,7 +68,30 @@ impl Fit for NuSvr {
         let start = Instant::now();
         self.check()?;
         let y = data.regression_target()?;
-        let params = Kernelized {
+        let problem = DualProblem::new(&self.svm_params(), data, |_| 0, self.C, monitor)?;
+        let n = problem.indices.len();
+        let y: Vec<f64> = problem.indices.iter().map(|i| y[*i as usize]).collect();
+        let function = |solution: &DualSolution| {
+            let [above, below] = solution.intercepts;
+            let beta = (0..n).map(|i| solution.beta[i] + solution.beta[n + i]).collect();
+            (beta, 0.5 * (above + below))
+        };
+        let SingleOutput { expansion, solution, certificate } =
+            single_output::fit(&problem, self.subproblem(&problem, &y), function, monitor, start);
+        let [above, below] = solution.intercepts;
+        let model = NuSvrModel {
+            expansion,
+            n_iter: solution.iterations,
+            converged: solution.converged,
+            epsilon: 0.5 * (above - below),
+        };
+        Ok(Fitted { model, certificate })
+    }
+}
+
+impl NuSvr {
+    fn svm_params(&self) -> SvmParams {
+        SvmParams {
             kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
@@ -79,41 +101,28 @@ impl Fit for NuSvr {
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
-        };
-        let ground = DualProblem::new(&params, data, |_| 0, self.C, monitor)?;
-        let n = ground.indices.len();
-        let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
-        let mut from = vec![0.0; n];
-        fill(&bounds, 0.5 * self.nu * bounds.iter().sum::<f64>(), &mut from);
-        // Both sides of the tube are variables of their own, over the same rows.
-        let once: Vec<f64> = ground.indices.iter().map(|i| y[*i as usize]).collect();
+        }
+    }
+
+    /// `α⁺` and `−α⁻` as two groups of variables over the same rows.
+    fn subproblem(&self, problem: &DualProblem<'_>, y: &[f64]) -> Subproblem {
+        let n = y.len();
+        let bounds: Vec<f64> = problem.weights.iter().map(|w| self.C * w).collect();
+        let mut start = vec![0.0; n];
+        fill_to_sum(&bounds, 0.5 * self.nu * bounds.iter().sum::<f64>(), &mut start);
         let both = |first: &dyn Fn(usize) -> f64, second: &dyn Fn(usize) -> f64| -> Vec<f64> {
             (0..n).map(first).chain((0..n).map(second)).collect()
         };
-        let task = Task {
-            places: (0..n as u32).chain(0..n as u32).collect(),
-            linear: both(&|i| once[i], &|i| once[i]),
-            low: both(&|_| 0.0, &|i| -bounds[i]),
-            high: both(&|i| bounds[i], &|_| 0.0),
-            start: both(&|i| from[i], &|i| -from[i]),
-            tube: 0.0,
+        Subproblem {
+            rows: (0..n as u32).chain(0..n as u32).collect(),
+            linear: both(&|i| y[i], &|i| y[i]),
+            lower: both(&|_| 0.0, &|i| -bounds[i]),
+            upper: both(&|i| bounds[i], &|_| 0.0),
+            start: both(&|i| start[i], &|i| -start[i]),
+            epsilon: 0.0,
             split: n,
             slack: None,
-        };
-        let tasks = [task];
-        let plan = plan(&ground, Problems::One, &tasks, monitor);
-        let solved = solve_all(&ground, &tasks, monitor);
-        let [above, below] = solved[0].level;
-        let beta: Vec<f64> = (0..n).map(|i| solved[0].beta[i] + solved[0].beta[n + i]).collect();
-        let expansion = single_expansion(&ground, &beta, 0.5 * (above + below));
-        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
-        let model = NuSvrModel {
-            expansion,
-            n_iter: solved[0].steps,
-            converged: solved[0].converged,
-            epsilon: 0.5 * (above - below),
-        };
-        Ok(Fitted { model, certificate })
+        }
     }
 }
 
@@ -123,24 +132,18 @@ impl Regressor for NuSvrModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
-        Ok(self.expansion.decisions(x, &[all])?.column(0).to_vec())
+        single_output::values(&self.expansion, x)
     }
 }
 
 impl SupportVectors for NuSvrModel {
     fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        single_output::support_terms(&self.expansion, row)
     }
 }
 
 impl Check for NuSvrModel {
     fn check(&self) -> Result<()> {
-        self.expansion.check()?;
-        if self.expansion.coefficients.nrows() == 1 && self.expansion.intercepts.len() == 1 {
-            Ok(())
-        } else {
-            Err(Error::File("a regression that no rows could have".into()))
-        }
+        single_output::check(&self.expansion)
     }
 }

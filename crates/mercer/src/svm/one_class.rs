@@ -1,21 +1,19 @@
-//! One-class machine: where most of the rows are.
+//! The one-class support vector machine for novelty detection.
 //!
-//! Minimize `½‖w‖² − ρ ν Σ wᵢ + Σ wᵢ max(0, ρ − w·φ(xᵢ))` (Schölkopf et al. 2001); in the dual
-//! `min ½ αᵀKα` with `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. `f(x) − ρ` is above zero inside.
+//! Minimize `½‖w‖² − ρ ν Σ wᵢ + Σ wᵢ max(0, ρ − w·φ(xᵢ))` (Schölkopf et al. 2001). The dual problem is `min ½ αᵀKα` with
+//! `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. The decision function `f(x) − ρ` is positive for inliers.
 
-use super::dual_problem::{DualProblem, Kernelized};
-use super::multiclass::{Task, certificate, solve_all};
-use super::nu_svc::fill;
-use super::plan::{Problems, plan};
-use super::svr::single_expansion;
+use super::dual_problem::{DualProblem, SvmParams};
+use super::single_output::{self, SingleOutput, one_group};
+use super::subproblem::{Subproblem, fill_to_sum};
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{KernelExpansion, Segment};
+use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
 use crate::prelude::*;
 use std::time::Instant;
 
 params! {
-    /// One-class machine: the region that holds most of the rows, to recognize strangers by.
+    /// One-class support vector machine for novelty detection: the region that contains most
+    /// training rows.
     pub struct OneClassSvm {
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -33,7 +31,8 @@ params! {
         /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
         /// `tol`.
         gap: Option<f64> = None, Above(0.0);
-        /// At most this share of the rows is left outside, and at least this share are support vectors.
+        /// Upper bound on the fraction of training rows outside the region and lower bound on the
+        /// fraction of support vectors. Larger values give a smaller region.
         nu: f64 = 0.5, Between(1e-9, 1.0);
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
@@ -44,26 +43,49 @@ params! {
     }
 }
 
-/// A region as a sum over support vectors.
+/// A decision function that is positive for inliers, as a sum over support vectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OneClassSvmModel {
-    /// Support vectors, coefficients and the constant.
+    /// Support vectors, dual coefficients and the intercept `−ρ`.
     pub expansion: KernelExpansion,
-    /// Steps of the solver.
+    /// The solver's iterations.
     pub n_iter: u64,
-    /// Whether the problem came to its tolerance.
+    /// Whether the solver reached its tolerance.
     pub converged: bool,
 }
 
 impl Fit for OneClassSvm {
     type Model = OneClassSvmModel;
 
-    /// Learns from rows alone; a target is not looked at.
+    /// Unsupervised: a target is ignored.
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<OneClassSvmModel>> {
         let start = Instant::now();
         self.check()?;
-        let params = Kernelized {
+        let problem = DualProblem::new(&self.svm_params(), data, |_| 0, 1.0, monitor)?;
+        let n = problem.indices.len();
+        let mut initial = vec![0.0; n];
+        fill_to_sum(&problem.weights, self.nu * problem.weights.iter().sum::<f64>(), &mut initial);
+        let subproblem = Subproblem {
+            rows: (0..n as u32).collect(),
+            linear: vec![0.0; n],
+            lower: vec![0.0; n],
+            upper: problem.weights.clone(),
+            start: initial,
+            epsilon: 0.0,
+            split: n,
+            slack: None,
+        };
+        let SingleOutput { expansion, solution, certificate } =
+            single_output::fit(&problem, subproblem, one_group, monitor, start);
+        let (n_iter, converged) = (solution.iterations, solution.converged);
+        Ok(Fitted { model: OneClassSvmModel { expansion, n_iter, converged }, certificate })
+    }
+}
+
+impl OneClassSvm {
+    fn svm_params(&self) -> SvmParams {
+        SvmParams {
             kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
@@ -73,29 +95,7 @@ impl Fit for OneClassSvm {
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
-        };
-        let ground = DualProblem::new(&params, data, |_| 0, 1.0, monitor)?;
-        let n = ground.indices.len();
-        let mut from = vec![0.0; n];
-        fill(&ground.weights, self.nu * ground.weights.iter().sum::<f64>(), &mut from);
-        let task = Task {
-            places: (0..n as u32).collect(),
-            linear: vec![0.0; n],
-            low: vec![0.0; n],
-            high: ground.weights.clone(),
-            start: from,
-            tube: 0.0,
-            split: n,
-            slack: None,
-        };
-        let tasks = [task];
-        let plan = plan(&ground, Problems::One, &tasks, monitor);
-        let solved = solve_all(&ground, &tasks, monitor);
-        let expansion = single_expansion(&ground, &solved[0].beta, solved[0].level[0]);
-        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
-        let model =
-            OneClassSvmModel { expansion, n_iter: solved[0].steps, converged: solved[0].converged };
-        Ok(Fitted { model, certificate })
+        }
     }
 }
 
@@ -105,30 +105,24 @@ impl OutlierDetector for OneClassSvmModel {
     }
 
     fn inlier_scores(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        Ok(self.decisions(x)?.column(0).to_vec())
+        single_output::values(&self.expansion, x)
     }
 }
 
 impl DecisionFunction for OneClassSvmModel {
     fn decisions(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
-        self.expansion.decisions(x, &[all])
+        single_output::decisions(&self.expansion, x)
     }
 }
 
 impl SupportVectors for OneClassSvmModel {
     fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        single_output::support_terms(&self.expansion, row)
     }
 }
 
 impl Check for OneClassSvmModel {
     fn check(&self) -> Result<()> {
-        self.expansion.check()?;
-        if self.expansion.coefficients.nrows() == 1 && self.expansion.intercepts.len() == 1 {
-            Ok(())
-        } else {
-            Err(Error::File("a region that no rows could have".into()))
-        }
+        single_output::check(&self.expansion)
     }
 }

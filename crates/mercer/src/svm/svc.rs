@@ -1,50 +1,47 @@
-//! Support vector classification with a soft margin.
+//! Support vector classification with a soft or a hard margin (C-SVC).
 //!
-//! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, 1 − yᵢ (w·φ(xᵢ) + b))ᵏ` (Cortes & Vapnik 1995). For `k = 1` the dual is
-//! `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`; for `k > 1` multipliers have a price in
-//! place of the bound, see [`PowerSlack`](crate::solver::PowerSlack). The coefficients kept are `βᵢ = yᵢαᵢ`.
+//! Minimize `½‖w‖² + Σᵢ Cᵢ ξᵢᵏ` subject to `yᵢ (w·φ(xᵢ) + b) ≥ 1 − ξᵢ` and `ξᵢ ≥ 0` (Cortes & Vapnik 1995). For `k = 1`
+//! the dual problem is `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`; for `k > 1` a penalty
+//! replaces the upper bounds, see [`PowerSlack`]. The coefficients of the decision function are `βᵢ = yᵢαᵢ`.
 
-use super::approximate::of_pairs;
-use super::dual_problem::{DualProblem, Kernelized, Solved};
-use super::hard_margin::{Hulls, nearest};
-use super::multiclass::{
-    DecisionShape, Multiclass, Task, certificate, each_task, join_pairs, pair_maps, pair_table,
-    ranges, shown_pairs, solve_all,
-};
-use super::plan::{Problems, plan};
+use super::dual_problem::{DualSolution, SvmParams};
+use super::hard_margin::{ConvexHulls, closest_points};
+use super::multiclass::{BinaryFunction, ClassProblem, DecisionShape, Decomposition, Multiclass};
+use super::plan::{Reduction, plan};
+use super::subproblem::{Subproblem, certificate, for_each_subproblem, solve_all};
 use super::svc_model::SvcModel;
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
-use crate::kernel::KernelExpansion;
 use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::model::Standing;
+use crate::model::{Certificate, Standing};
 use crate::prelude::*;
-use crate::solver::{PowerSlack, Tell};
+use crate::solver::{OnProgress, PowerSlack};
 use rayon::prelude::*;
-use std::ops::Range;
 use std::time::Instant;
 
 choice! {
-    /// Whether rows may be inside the margin.
+    /// Whether margin violations are allowed.
     pub enum Margin {
-        /// For a price.
+        /// Allowed at the cost `C`.
         Soft = "soft",
-        /// None may.
+        /// Not allowed.
         Hard = "hard",
     }
 }
 
 params! {
-    /// Support vector classification: the boundary that keeps farthest from both sides.
+    /// Support vector classification (C-SVC): maximum-margin classification with a kernel.
     pub struct Svc {
-        /// The price on rows inside the margin or on the wrong side. Larger values fit the rows more
-        /// closely.
+        /// Inverse regularization strength: the cost of margin violations. Larger values fit the
+        /// training rows more closely and allow a smaller margin.
         C: f64 = 1.0, Above(0.0);
-        /// Whether rows may be inside the margin for the price `C` (`soft`), or none may at any price
-        /// (`hard`): where the classes cannot be told apart then, the mixtures of both that meet are named.
+        /// `soft` allows margin violations at the cost `C`, `hard` allows none. If the classes are
+        /// not separable with a hard margin, the fit fails and returns a witness: convex
+        /// combinations of both classes that coincide.
         margin: Margin = Margin::Soft, OneOf(Margin::WORDS);
-        /// The power of the distance behind the margin that is priced: 1 for the distance itself, 2 for its
-        /// square, or any number from 1 on. Larger values spare rows just behind it and punish those far behind.
+        /// Exponent of the slack in the loss: 1 for the hinge loss, 2 for the squared hinge loss,
+        /// or any number from 1 on. Larger values penalize small margin violations less and large
+        /// ones more.
         slack_power: f64 = 1.0, Between(1.0, 100.0);
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -70,40 +67,41 @@ params! {
         cache_size: f64 = 256.0, Above(0.0);
         /// Most steps for a problem; -1 sets no limit.
         max_iter: i64 = -1, AtLeast(-1.0);
-        /// Many classes by a machine for every pair (`ovo`), for every class against the rest (`ovr`), or by
-        /// functions without constants that are learned together so that each row's own is highest
+        /// Reduction of more than two classes: one classifier per pair of classes (`ovo`), one per
+        /// class against the rest (`ovr`), or all classes jointly, without intercepts
         /// (`crammer_singer`).
         multiclass: Multiclass = Multiclass::OneVsOne, OneOf(Multiclass::WORDS);
-        /// Whether decisions about more than two classes are a column a class (`ovr`) or a column a pair
-        /// of classes (`ovo`).
+        /// Shape of the decision function of more than two classes: one column per class (`ovr`) or
+        /// one column per pair of classes (`ovo`).
         decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::WORDS);
-        /// Whether classes with equally many votes are told apart by the sum of their decisions, not by
-        /// their order.
+        /// Break ties between classes with equally many votes by the sum of their decision values
+        /// instead of by class order.
         break_ties: bool = false, Any;
-        /// Whether to learn probabilities too, from what the machine would have said of each row without
-        /// it. Predictions then go to the most probable class.
+        /// Fit calibration maps to leave-one-out decision values, so that the model predicts class
+        /// probabilities. Predictions are then the most probable classes.
         probability: bool = false, Any;
-        /// How decisions become probabilities, where `probability` asks for them: by a `sigmoid`, by the best
-        /// function that rises (`isotonic`), or by two of those, one for either answer (`venn-abers`). The last two
-        /// want more rows and take any shape.
+        /// Calibration method if `probability` is true: Platt scaling (`sigmoid`), isotonic
+        /// regression (`isotonic`), or Venn-Abers prediction (`venn-abers`). The last two need more
+        /// rows and make no assumption about the shape of the map.
         calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
-        /// How many rows stand for all where the exact machine would take too long; 0 is the exact machine. With
-        /// them the squares of distances behind the margin are priced, and every class is told from the rest.
+        /// Number of landmark rows of a Nyström approximation of the kernel, for data with many
+        /// rows; 0 solves the exact problem. The approximation uses the squared hinge loss and
+        /// one-vs-rest. Larger values are more accurate and slower.
         approx: usize = 0, Between(0.0, 1e6);
-        /// Whether the exact machine is learned after all, beginning at the rows that the approximate one finds
-        /// behind the margin.
+        /// Solve the exact problem after the approximate one, with its decision values as the warm
+        /// start.
         polish: bool = false, Any;
     }
 }
 
 impl Svc {
-    pub(super) fn kernelized(&self) -> Kernelized {
-        Kernelized {
+    pub(super) fn svm_params(&self) -> SvmParams {
+        SvmParams {
             kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
             degree: self.degree,
-            // Whether hulls meet is a question for double precision.
+            // Whether convex hulls intersect is decided in double precision.
             tol: if self.margin == Margin::Hard { self.tol.min(1e-9) } else { self.tol },
             gap: self.gap.filter(|_| self.margin == Margin::Soft),
             cache_size: self.cache_size,
@@ -112,148 +110,121 @@ impl Svc {
         }
     }
 
-    /// Learns from all rows, going on from a model of the same rows where there is one.
-    fn learn(
+    /// Fits the model, with a warm start from a model of the same rows if there is one.
+    fn fit_with_warm_start(
         &self,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
-        before: Option<&SvcModel>,
+        previous: Option<&SvcModel>,
     ) -> Result<Fitted<SvcModel>> {
         let start = Instant::now();
         self.check()?;
-        let first = self.first(data, monitor)?;
-        let before = match &first {
-            Some(approximate) if !self.polish => return Ok(approximate.clone()),
-            Some(approximate) => Some(&approximate.model),
-            None => before,
-        };
-        let (codes, classes) = data.class_target()?;
-        if data.n_rows() > 0 && data.n_columns() > 0 {
-            classes.check_several()?;
+        self.check_combinations()?;
+        if self.approx == 0 {
+            return self.fit_exact(data, monitor, previous, start);
         }
-        self.refuse_together()?;
-        let powers = self.slack_power > 1.0;
-        if powers && self.margin == Margin::Hard {
-            return Err(Error::Parameter {
-                name: "slack_power".into(),
-                found: format!("{} with a hard margin", self.slack_power),
-                expected: "1 there: nothing is behind the margin".into(),
-            });
+        let approximate = self.fit_approximate(data, monitor)?;
+        if !self.polish {
+            return Ok(approximate);
         }
-        // Multipliers without a bound may be of any size, and pulls on all classes are found in double precision.
-        let together = self.multiclass == Multiclass::CrammerSinger;
-        let largest = if powers || together { f64::INFINITY } else { self.C };
-        let ground = DualProblem::new(&self.kernelized(), data, |i| codes[i], largest, monitor)?;
-        let sorted: Vec<u32> = ground.indices.iter().map(|i| codes[*i as usize]).collect();
-        let n = classes.len();
-        let ranges = ranges(n, &sorted);
-        check_shown(classes, &ranges)?;
-        let weight = |r: &Range<usize>| ground.weights[r.clone()].iter().sum::<f64>();
-        let by_class: Vec<f64> = ranges.iter().map(weight).collect();
-        let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
-        if together {
-            let counted = (classes, factors);
-            return Ok(self.learn_together(&ground, counted, &ranges, monitor, start));
+        self.fit_exact(data, monitor, Some(&approximate.model), start)
+    }
+
+    /// Refuses parameters that exclude each other.
+    fn check_combinations(&self) -> Result<()> {
+        let refuse = |name: &str, found: String, expected: &str| {
+            Err(Error::Parameter { name: name.into(), found, expected: expected.into() })
+        };
+        let hard = self.margin == Margin::Hard;
+        let crammer_singer = self.multiclass == Multiclass::CrammerSinger;
+        let power = self.slack_power;
+        if self.approx > 0 && hard {
+            return refuse("margin", "hard".into(), "soft if `approx` is above 0");
         }
-        let price = |place: usize| self.C * ground.weights[place] * factors[sorted[place] as usize];
-        let bound = |place: usize| match self.margin {
-            Margin::Soft if !powers => price(place),
-            _ => f64::INFINITY,
-        };
-        let one_vs_one = n == 2 || self.multiclass == Multiclass::OneVsOne;
-        let mut tasks: Vec<Task> = if one_vs_one {
-            shown_pairs(&ranges)
-                .map(|(a, b)| {
-                    let places = ranges[a].clone().chain(ranges[b].clone());
-                    task(places, |k| ranges[a].contains(&k), bound)
-                })
-                .collect()
-        } else {
-            (0..n)
-                .filter(|c| !ranges[*c].is_empty())
-                .map(|c| task(0..sorted.len(), |k| ranges[c].contains(&k), bound))
-                .collect()
-        };
-        for task in tasks.iter_mut().filter(|_| powers) {
-            let prices = task.places.iter().map(|k| price(*k as usize)).collect();
-            task.slack = Some(PowerSlack { power: self.slack_power, prices });
+        if self.approx > 0 && crammer_singer {
+            return refuse(
+                "multiclass",
+                "crammer_singer".into(),
+                "ovr or ovo if `approx` is above 0",
+            );
         }
-        let soft = self.margin == Margin::Soft;
-        match before.filter(|m| m.classes == *classes && soft && !powers) {
-            Some(before) if before.approximate && before.n_columns() == data.n_columns() => {
-                let shown = |c: usize| !ranges[c].is_empty();
-                let apart = match one_vs_one {
-                    true => of_pairs(n, shown),
-                    false => (0..n).filter(|c| shown(*c)).map(|c| (c, None)).collect(),
-                };
-                before.begin_at(data.rows(), &ground.indices, &apart, &mut tasks)?;
-            }
-            Some(before) if one_vs_one && before.multiclass == Multiclass::OneVsOne => {
-                before.continue_with(&ground.indices, &ranges, &mut tasks);
-            }
-            _ => {}
+        if self.approx > 0 && (![1.0, 2.0].contains(&power) || (self.polish && power != 1.0)) {
+            return refuse(
+                "slack_power",
+                power.to_string(),
+                "1, or 2 without `polish`, if `approx` is above 0",
+            );
         }
-        let problems = if one_vs_one { Problems::Pairs } else { Problems::Rest };
-        let plan = plan(&ground, problems, &tasks, monitor);
-        let solved = match self.margin {
-            Margin::Soft => solve_all(&ground, &tasks, monitor),
-            Margin::Hard => self.solve_hard(&ground, &tasks, classes, &sorted, monitor)?,
-        };
-        let answers: Vec<(Vec<f64>, f64)> =
-            solved.iter().map(|s| (s.beta.clone(), s.level[0])).collect();
-        let (expansion, n_support) = if one_vs_one {
-            join_pairs(&ground, &ranges, &tasks, &answers)
-        } else {
-            join_rest(&ground, &ranges, &answers)
-        };
-        let calibration = self.probability.then(|| {
-            let said = |(task, solved): (&Task, &Solved)| {
-                ground.leave_one_out(task, solved, 1.0, solved.level[0])
-            };
-            let scores: Vec<Vec<f64>> = tasks.par_iter().zip(&solved).map(said).collect();
-            if one_vs_one {
-                return pair_maps(self.calibration, &ground, &ranges, &tasks, &scores);
-            }
-            let mut maps = tasks.iter().zip(&scores).map(|(task, scores)| {
-                let weights = task.weights(&ground);
-                CalibrationMap::fit(self.calibration, scores, &task.positive(), &weights)
-            });
-            let of = |range: &Range<usize>| match range.is_empty() {
-                true => CalibrationMap::placeholder(),
-                false => maps.next().unwrap_or_else(CalibrationMap::placeholder),
-            };
-            ranges.iter().map(of).collect()
-        });
-        let mut certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
-        let behind: Vec<Vec<f64>> =
-            tasks.iter().zip(&solved).map(|(task, solved)| slacks(task, solved)).collect();
-        let table = match one_vs_one {
-            true => pair_table(&ground, &ranges, &tasks, |k| &behind[k]),
-            false => rest_table(ranges.len(), ground.indices.len(), &ranges, |k| &behind[k]),
-        };
-        let place: std::collections::HashMap<u32, usize> =
-            ground.indices.iter().copied().zip(0..).collect();
-        let vectors: Vec<usize> = expansion.support.iter().map(|i| place[i]).collect();
-        let margins: Vec<f64> = solved.iter().map(margin).collect();
-        if let [margin] = &margins[..] {
-            let count = |least: f64| table.iter().filter(|s| **s > least).count();
-            // What is off by the tolerance is not inside.
-            let (inside, wrong) = (count(self.tol), count(1.0));
-            certificate = certificate.note(format!(
-                "margin {margin:.4}, {inside} rows inside it, {wrong} of them misclassified"
-            ));
+        if crammer_singer && hard {
+            return refuse("multiclass", "crammer_singer with a hard margin".into(), "ovo or ovr");
         }
+        if crammer_singer && power > 1.0 {
+            let found = format!("crammer_singer with `slack_power` {power}");
+            return refuse("multiclass", found, "ovo or ovr");
+        }
+        if hard && power > 1.0 {
+            let found = format!("{power} with a hard margin");
+            return refuse("slack_power", found, "1, because a hard margin has no slack");
+        }
+        Ok(())
+    }
+
+    /// Fits the exact problem: reduction to binary subproblems, warm start, solution, and model.
+    fn fit_exact(
+        &self,
+        data: &Dataset<'_>,
+        monitor: &Monitor<'_>,
+        previous: Option<&SvcModel>,
+        start: Instant,
+    ) -> Result<Fitted<SvcModel>> {
+        let crammer_singer = self.multiclass == Multiclass::CrammerSinger;
+        // Without upper bounds the dual variables can have any size, and Crammer-Singer is solved in double precision.
+        let unbounded = self.slack_power > 1.0 || crammer_singer;
+        let max_bound = if unbounded { f64::INFINITY } else { self.C };
+        let params = self.svm_params();
+        let rows =
+            ClassProblem::new(&params, self.class_weight.as_ref(), data, max_bound, monitor)?;
+        if crammer_singer {
+            return Ok(self.fit_crammer_singer(rows, monitor, start));
+        }
+        let one_vs_one = rows.classes.len() == 2 || self.multiclass == Multiclass::OneVsOne;
+        let decomposition = match one_vs_one {
+            true => Decomposition::OneVsOne(&rows.ranges),
+            false => Decomposition::OneVsRest(&rows.ranges),
+        };
+        let mut subproblems = self.subproblems(&rows, &decomposition);
+        if let Some(previous) = previous.filter(|m| self.can_start_from(m, rows.classes)) {
+            previous.warm_start(data.rows(), &rows, &decomposition, &mut subproblems)?;
+        }
+        let reduction = if one_vs_one { Reduction::OneVsOne } else { Reduction::OneVsRest };
+        let plan = plan(&rows.problem, reduction, &subproblems, monitor);
+        let solutions = match self.margin {
+            Margin::Soft => solve_all(&rows.problem, &subproblems, monitor),
+            Margin::Hard => self.solve_hard_margin(&rows, &subproblems, monitor)?,
+        };
+        let solved = Solved { subproblems, solutions };
+        let (expansion, n_support) =
+            decomposition.expansion(&rows.problem, &solved.subproblems, &solved.functions());
+        let calibration = self.calibrate(&rows, &decomposition, &solved);
+        let certificate =
+            certificate(&rows.problem, plan, &solved.solutions, expansion.n_vectors(), start);
+        let slacks = solved.slacks(&rows, &decomposition);
+        let margins = solved.margins();
+        let certificate = self.with_margin(certificate, &margins, &slacks);
+        let row_of: std::collections::HashMap<u32, usize> =
+            rows.problem.indices.iter().copied().zip(0..).collect();
+        let vectors: Vec<usize> = expansion.support.iter().map(|i| row_of[i]).collect();
         let model = SvcModel {
             margins,
-            slacks: table.select(ndarray::Axis(1), &vectors),
+            slacks: slacks.select(ndarray::Axis(1), &vectors),
             calibration,
-            classes: classes.clone(),
+            classes: rows.classes.clone(),
             expansion,
             n_support,
-            n_iter: solved.iter().map(|s| s.steps).collect(),
-            converged: solved.iter().all(|s| s.converged),
-            class_weights: factors,
-            multiclass: if one_vs_one { Multiclass::OneVsOne } else { Multiclass::OneVsRest },
+            n_iter: solved.solutions.iter().map(|s| s.iterations).collect(),
+            converged: solved.solutions.iter().all(|s| s.converged),
+            class_weights: rows.class_weights,
+            multiclass: decomposition.multiclass(),
             shape: self.decision_function_shape,
             break_ties: self.break_ties,
             approximate: false,
@@ -261,165 +232,163 @@ impl Svc {
         Ok(Fitted { model, certificate })
     }
 
-    /// The approximate machine, where one is asked for.
-    fn first(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Option<Fitted<SvcModel>>> {
-        let refuse = |name: &str, found: String, expected: &str| {
-            let expected = format!("{expected} where `approx` rows stand for all");
-            Err(Error::Parameter { name: name.into(), found, expected })
-        };
-        if self.approx == 0 {
-            return Ok(None);
-        }
-        if self.margin == Margin::Hard {
-            return refuse("margin", "hard".into(), "soft");
-        }
-        if self.multiclass == Multiclass::CrammerSinger {
-            return refuse("multiclass", "crammer_singer".into(), "ovr or ovo");
-        }
-        if ![1.0, 2.0].contains(&self.slack_power) || (self.polish && self.slack_power != 1.0) {
-            return refuse(
-                "slack_power",
-                self.slack_power.to_string(),
-                "1, or 2 without `polish`,",
-            );
-        }
-        self.approximate(data, monitor).map(Some)
-    }
-}
-
-impl Svc {
-    /// The hyperplanes that nothing is behind.
-    fn solve_hard(
+    /// The binary subproblems with the bounds or the slack penalties of this margin.
+    fn subproblems(
         &self,
-        ground: &DualProblem<'_>,
-        tasks: &[Task],
-        classes: &Classes,
-        sorted: &[u32],
+        rows: &ClassProblem<'_, '_>,
+        decomposition: &Decomposition<'_>,
+    ) -> Vec<Subproblem> {
+        let powers = self.slack_power > 1.0;
+        let cost = |row: usize| rows.row_weight(self.C, row);
+        let mut subproblems = decomposition.subproblems(|row| match self.margin {
+            Margin::Soft if !powers => cost(row),
+            _ => f64::INFINITY,
+        });
+        for sub in subproblems.iter_mut().filter(|_| powers) {
+            let costs = sub.rows.iter().map(|k| cost(*k as usize)).collect();
+            sub.slack = Some(PowerSlack { power: self.slack_power, costs });
+        }
+        subproblems
+    }
+
+    fn can_start_from(&self, previous: &SvcModel, classes: &Classes) -> bool {
+        previous.classes == *classes && self.margin == Margin::Soft && self.slack_power <= 1.0
+    }
+
+    /// Solves all subproblems with a hard margin.
+    ///
+    /// # Errors
+    /// [`Error::NotSeparable`] with a witness if two classes are not separable.
+    fn solve_hard_margin(
+        &self,
+        rows: &ClassProblem<'_, '_>,
+        subproblems: &[Subproblem],
         monitor: &Monitor<'_>,
-    ) -> Result<Vec<Solved>> {
-        let work = |task: &Task, _: &Tell<'_>| {
-            // The share that is missing of the street's width, whose square is the objective.
+    ) -> Result<Vec<DualSolution>> {
+        let n = subproblems.len();
+        let work = |sub: &Subproblem, _: &OnProgress<'_>| {
+            // The gap of the objective as a relative error of the margin, whose square is the objective's inverse.
             let tol = self.gap.map_or(self.tol, |gap| 1.0 - (1.0 - gap.min(1.0)).sqrt());
-            let found = nearest(ground, task, tol, tasks.len(), monitor);
-            let (shares, distance) = match found.ok_or(Error::Stopped)? {
-                Hulls::Apart(solved) => return Ok(solved),
-                Hulls::Meet { shares, distance } => (shares, distance),
-            };
-            let mixture = |sign: f64| -> Vec<(usize, f64)> {
-                let some = task.places.iter().zip(&shares).filter(|(_, s)| **s * sign > 0.0);
-                some.map(|(k, s)| (ground.indices[*k as usize] as usize, s.abs())).collect()
-            };
-            // Of many classes against one, the others are named by the first of them.
-            let name = |sign: f64| {
-                let place = task.places.iter().zip(&task.linear).find(|(_, y)| **y == sign);
-                let code = place.map_or(0, |(k, _)| sorted[*k as usize]);
-                classes.label(code).to_string()
-            };
-            Err(Error::NotSeparable {
-                first: name(1.0),
-                second: name(-1.0),
-                witness: [mixture(1.0), mixture(-1.0)],
-                distance,
-            })
+            match closest_points(&rows.problem, sub, tol, n, monitor).ok_or(Error::Stopped)? {
+                ConvexHulls::Separated(solution) => Ok(solution),
+                ConvexHulls::Intersecting { coefficients, distance } => {
+                    Err(not_separable(rows, sub, &coefficients, distance))
+                }
+            }
         };
-        let standing = |solved: &Result<Solved>| match solved {
-            Ok(solved) => solved.standing(),
+        let standing = |solution: &Result<DualSolution>| match solution {
+            Ok(solution) => solution.standing(),
             Err(_) => Standing::default(),
         };
-        each_task(tasks, monitor, work, standing).into_iter().collect()
+        for_each_subproblem(subproblems, monitor, work, standing).into_iter().collect()
+    }
+
+    /// The calibration maps, fitted to leave-one-out decision values, if probabilities are requested.
+    fn calibrate(
+        &self,
+        rows: &ClassProblem<'_, '_>,
+        decomposition: &Decomposition<'_>,
+        solved: &Solved,
+    ) -> Option<Vec<CalibrationMap>> {
+        self.probability.then(|| {
+            let Solved { subproblems, solutions } = solved;
+            let leave_one_out = |(sub, solution): (&Subproblem, &DualSolution)| {
+                rows.problem.leave_one_out(sub, solution, 1.0, solution.intercepts[0])
+            };
+            let scores: Vec<Vec<f64>> =
+                subproblems.par_iter().zip(solutions).map(leave_one_out).collect();
+            decomposition.calibrate(self.calibration, &rows.problem, subproblems, &scores)
+        })
+    }
+
+    /// Adds the margin and the number of margin violations of a binary problem to the certificate.
+    fn with_margin(
+        &self,
+        certificate: Certificate,
+        margins: &[f64],
+        slacks: &Matrix,
+    ) -> Certificate {
+        let [margin] = margins else { return certificate };
+        let count = |least: f64| slacks.iter().filter(|s| **s > least).count();
+        // A slack within the tolerance is no violation.
+        let (inside, wrong) = (count(self.tol), count(1.0));
+        certificate.note(format!(
+            "margin {margin:.4}, {inside} rows inside it, {wrong} of them misclassified"
+        ))
     }
 }
 
-/// `1 / ‖w‖`.
-fn margin(solved: &Solved) -> f64 {
-    let square: f64 = solved.beta.iter().zip(&solved.outputs).map(|(b, f)| b * f).sum();
-    1.0 / square.max(f64::MIN_POSITIVE).sqrt()
+/// Subproblems and their solutions.
+struct Solved {
+    subproblems: Vec<Subproblem>,
+    solutions: Vec<DualSolution>,
 }
 
-/// How far the rows of a problem are behind the edge of their side.
-fn slacks(task: &Task, solved: &Solved) -> Vec<f64> {
-    let rows = task.linear.iter().zip(&solved.outputs);
-    rows.map(|(y, f)| (1.0 - y * (f + solved.level[0])).max(0.0)).collect()
-}
-
-/// A number for every row and class against the rest; a column for every row.
-fn rest_table<'v>(
-    n_classes: usize,
-    n_rows: usize,
-    ranges: &[Range<usize>],
-    values: impl Fn(usize) -> &'v [f64],
-) -> Matrix {
-    let mut table = Matrix::zeros((n_classes, n_rows));
-    let present = (0..n_classes).filter(|c| !ranges[*c].is_empty());
-    for (k, c) in present.enumerate() {
-        table.row_mut(c).iter_mut().zip(values(k)).for_each(|(to, v)| *to = *v);
+impl Solved {
+    fn functions(&self) -> Vec<BinaryFunction> {
+        self.solutions.iter().map(|s| (s.beta.clone(), s.intercepts[0])).collect()
     }
-    table
-}
 
-/// Refuses rows of fewer than two classes.
-pub(super) fn check_shown(classes: &Classes, ranges: &[Range<usize>]) -> Result<()> {
-    let mut shown = ranges.iter().enumerate().filter(|(_, r)| !r.is_empty()).map(|(c, _)| c);
-    match (shown.next(), shown.next()) {
-        (Some(c), None) => Err(Error::OneClass { class: classes.label(c as u32).to_string() }),
-        _ => Ok(()),
+    /// The margin `1 / ‖w‖` of every subproblem.
+    fn margins(&self) -> Vec<f64> {
+        let margin = |solution: &DualSolution| {
+            let square: f64 = solution.beta.iter().zip(&solution.outputs).map(|(b, f)| b * f).sum();
+            1.0 / square.max(f64::MIN_POSITIVE).sqrt()
+        };
+        self.solutions.iter().map(margin).collect()
+    }
+
+    /// The slack `max(0, 1 − yᵢ f(xᵢ))` of every row in every subproblem, in the layout of the coefficients.
+    fn slacks(&self, rows: &ClassProblem<'_, '_>, decomposition: &Decomposition<'_>) -> Matrix {
+        let of_subproblem = |(sub, solution): (&Subproblem, &DualSolution)| -> Vec<f64> {
+            let outputs = sub.linear.iter().zip(&solution.outputs);
+            outputs.map(|(y, f)| (1.0 - y * (f + solution.intercepts[0])).max(0.0)).collect()
+        };
+        let slacks: Vec<Vec<f64>> =
+            self.subproblems.iter().zip(&self.solutions).map(of_subproblem).collect();
+        decomposition.table(rows.problem.indices.len(), &self.subproblems, |k| &slacks[k])
     }
 }
 
-/// The problem of telling the rows at some places apart.
-pub(super) fn task(
-    places: impl Iterator<Item = usize>,
-    positive: impl Fn(usize) -> bool,
-    bound: impl Fn(usize) -> f64,
-) -> Task {
-    let places: Vec<u32> = places.map(|k| k as u32).collect();
-    let linear: Vec<f64> =
-        places.iter().map(|k| if positive(*k as usize) { 1.0 } else { -1.0 }).collect();
-    let bounds = places.iter().map(|k| bound(*k as usize));
-    let low = bounds.clone().zip(&linear).map(|(c, y)| if *y > 0.0 { 0.0 } else { -c }).collect();
-    let high = bounds.zip(&linear).map(|(c, y)| if *y > 0.0 { c } else { 0.0 }).collect();
-    let n = places.len();
-    Task { places, linear, low, high, start: vec![0.0; n], tube: 0.0, split: n, slack: None }
-}
-
-/// The machine of every class against the rest.
-fn join_rest(
-    ground: &DualProblem<'_>,
-    ranges: &[Range<usize>],
-    answers: &[(Vec<f64>, f64)],
-) -> (KernelExpansion, Vec<u32>) {
-    let table = rest_table(ranges.len(), ground.indices.len(), ranges, |k| &answers[k].0);
-    // A class nobody showed is never the highest.
-    let mut intercepts = vec![-1e300; ranges.len()];
-    let present = (0..ranges.len()).filter(|c| !ranges[*c].is_empty());
-    for (c, (_, level)) in present.zip(answers) {
-        intercepts[c] = *level;
+/// The error for intersecting convex hulls, with the convex combinations of both classes as the witness.
+fn not_separable(
+    rows: &ClassProblem<'_, '_>,
+    sub: &Subproblem,
+    coefficients: &[f64],
+    distance: f64,
+) -> Error {
+    let combination = |sign: f64| -> Vec<(usize, f64)> {
+        let nonzero = sub.rows.iter().zip(coefficients).filter(|(_, c)| **c * sign > 0.0);
+        nonzero.map(|(k, c)| (rows.problem.indices[*k as usize] as usize, c.abs())).collect()
+    };
+    // One-vs-rest: the rest is named after the first of its classes.
+    let name = |sign: f64| {
+        let row = sub.rows.iter().zip(&sub.linear).find(|(_, y)| **y == sign);
+        let code = row.map_or(0, |(k, _)| rows.codes[*k as usize]);
+        rows.classes.label(code).to_string()
+    };
+    Error::NotSeparable {
+        first: name(1.0),
+        second: name(-1.0),
+        witness: [combination(1.0), combination(-1.0)],
+        distance,
     }
-    let places: Vec<u32> = (0..ground.indices.len() as u32)
-        .filter(|k| table.column(*k as usize).iter().any(|v| *v != 0.0))
-        .collect();
-    let count =
-        |r: &Range<usize>| places.iter().filter(|k| r.contains(&(**k as usize))).count() as u32;
-    let n_support = ranges.iter().map(count).collect();
-    let picks: Vec<usize> = places.iter().map(|k| *k as usize).collect();
-    let coefficients = table.select(ndarray::Axis(1), &picks);
-    (ground.machine(&places, coefficients, intercepts), n_support)
 }
 
 impl Fit for Svc {
     type Model = SvcModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<SvcModel>> {
-        self.learn(data, monitor, None)
+        self.fit_with_warm_start(data, monitor, None)
     }
 
-    /// Coefficients of rows that are still there are where the search begins.
+    /// The dual variables of rows that are still present are the initial point.
     fn fit_from(
         &self,
         start: &SvcModel,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<SvcModel>> {
-        self.learn(data, monitor, Some(start))
+        self.fit_with_warm_start(data, monitor, Some(start))
     }
 }

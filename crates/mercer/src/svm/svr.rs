@@ -1,19 +1,18 @@
-//! Support vector regression with an insensitive tube.
+//! ε-support vector regression.
 //!
-//! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)` (Vapnik 1995). With `β = α⁺ − α⁻` the dual is
+//! Minimize `½‖w‖² + Σᵢ Cᵢ max(0, |yᵢ − w·φ(xᵢ) − b| − ε)` (Vapnik 1995). With `β = α⁺ − α⁻` the dual problem is
 //! `min ½ βᵀKβ − yᵀβ + ε‖β‖₁` with `|βᵢ| ≤ Cᵢ` and `Σ βᵢ = 0`.
 
-use super::dual_problem::{DualProblem, Kernelized};
-use super::multiclass::{Task, certificate, solve_all};
-use super::plan::{Problems, plan};
+use super::dual_problem::{DualProblem, SvmParams};
+use super::single_output::{self, SingleOutput, one_group};
+use super::subproblem::Subproblem;
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, GammaRule, Kernel};
-use crate::kernel::{KernelExpansion, Segment};
+use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
 use crate::prelude::*;
 use std::time::Instant;
 
 params! {
-    /// Support vector regression: the flattest function that most rows are within a tube of.
+    /// ε-support vector regression: errors within a tube around the function cost nothing.
     pub struct Svr {
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -31,9 +30,11 @@ params! {
         /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
         /// `tol`.
         gap: Option<f64> = None, Above(0.0);
-        /// The price on rows outside the tube. Larger values fit the rows more closely.
+        /// Inverse regularization strength: the cost of errors outside the tube. Larger values fit
+        /// the training rows more closely.
         C: f64 = 1.0, Above(0.0);
-        /// Half the width of the tube: errors below this cost nothing.
+        /// Half-width of the insensitive tube, in units of the target: errors up to `epsilon` cost
+        /// nothing. Larger values give fewer support vectors.
         epsilon: f64 = 0.1, AtLeast(0.0);
         /// Whether rows that are far from mattering may be set aside until the end.
         shrinking: bool = true, Any;
@@ -44,15 +45,15 @@ params! {
     }
 }
 
-/// A function as a sum over support vectors.
+/// A regression function as a sum over support vectors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SvrModel {
-    /// Support vectors, coefficients and the constant.
+    /// Support vectors, dual coefficients and the intercept.
     pub expansion: KernelExpansion,
-    /// Steps of the solver.
+    /// The solver's iterations.
     pub n_iter: u64,
-    /// Whether the problem came to its tolerance.
+    /// Whether the solver reached its tolerance.
     pub converged: bool,
 }
 
@@ -63,7 +64,29 @@ impl Fit for Svr {
         let start = Instant::now();
         self.check()?;
         let y = data.regression_target()?;
-        let params = Kernelized {
+        let problem = DualProblem::new(&self.svm_params(), data, |_| 0, self.C, monitor)?;
+        let n = problem.indices.len();
+        let bounds: Vec<f64> = problem.weights.iter().map(|w| self.C * w).collect();
+        let subproblem = Subproblem {
+            rows: (0..n as u32).collect(),
+            linear: problem.indices.iter().map(|i| y[*i as usize]).collect(),
+            lower: bounds.iter().map(|c| -c).collect(),
+            upper: bounds,
+            start: vec![0.0; n],
+            epsilon: self.epsilon,
+            split: n,
+            slack: None,
+        };
+        let SingleOutput { expansion, solution, certificate } =
+            single_output::fit(&problem, subproblem, one_group, monitor, start);
+        let (n_iter, converged) = (solution.iterations, solution.converged);
+        Ok(Fitted { model: SvrModel { expansion, n_iter, converged }, certificate })
+    }
+}
+
+impl Svr {
+    fn svm_params(&self) -> SvmParams {
+        SvmParams {
             kernel: self.kernel.clone(),
             gamma: self.gamma,
             coef0: self.coef0,
@@ -73,40 +96,8 @@ impl Fit for Svr {
             cache_size: self.cache_size,
             shrinking: self.shrinking,
             max_iter: self.max_iter,
-        };
-        let ground = DualProblem::new(&params, data, |_| 0, self.C, monitor)?;
-        let n = ground.indices.len();
-        let bounds: Vec<f64> = ground.weights.iter().map(|w| self.C * w).collect();
-        let task = Task {
-            places: (0..n as u32).collect(),
-            linear: ground.indices.iter().map(|i| y[*i as usize]).collect(),
-            low: bounds.iter().map(|c| -c).collect(),
-            high: bounds,
-            start: vec![0.0; n],
-            tube: self.epsilon,
-            split: n,
-            slack: None,
-        };
-        let tasks = [task];
-        let plan = plan(&ground, Problems::One, &tasks, monitor);
-        let solved = solve_all(&ground, &tasks, monitor);
-        let expansion = single_expansion(&ground, &solved[0].beta, solved[0].level[0]);
-        let certificate = certificate(&ground, plan, &solved, expansion.n_vectors(), start);
-        let model = SvrModel { expansion, n_iter: solved[0].steps, converged: solved[0].converged };
-        Ok(Fitted { model, certificate })
+        }
     }
-}
-
-/// The machine of one problem over all rows.
-pub(super) fn single_expansion(
-    ground: &DualProblem<'_>,
-    beta: &[f64],
-    level: f64,
-) -> KernelExpansion {
-    let places: Vec<u32> = (0..beta.len() as u32).filter(|k| beta[*k as usize] != 0.0).collect();
-    let values = places.iter().map(|k| beta[*k as usize]).collect();
-    let coefficients = Matrix::from_shape_vec((1, places.len()), values).expect("a row of values");
-    ground.machine(&places, coefficients, vec![level])
 }
 
 impl Regressor for SvrModel {
@@ -115,24 +106,18 @@ impl Regressor for SvrModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        let all = Segment { vectors: 0..self.expansion.n_vectors(), to: vec![0] };
-        Ok(self.expansion.decisions(x, &[all])?.column(0).to_vec())
+        single_output::values(&self.expansion, x)
     }
 }
 
 impl SupportVectors for SvrModel {
     fn support_terms(&self, row: &[f64]) -> Result<SupportExplanation> {
-        self.expansion.explain(row, &[Segment::all(&self.expansion)], &[(0, 1.0)])
+        single_output::support_terms(&self.expansion, row)
     }
 }
 
 impl Check for SvrModel {
     fn check(&self) -> Result<()> {
-        self.expansion.check()?;
-        if self.expansion.coefficients.nrows() == 1 && self.expansion.intercepts.len() == 1 {
-            Ok(())
-        } else {
-            Err(Error::File("a regression that no rows could have".into()))
-        }
+        single_output::check(&self.expansion)
     }
 }

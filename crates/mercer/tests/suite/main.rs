@@ -24,5 +24,6 @@ mod rounds;
 mod sgd;
 mod special;
 mod svm;
+mod svm_models;
 mod text;
 mod unlabeled;

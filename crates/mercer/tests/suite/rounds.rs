@@ -41,7 +41,7 @@ impl Case {
 
     fn data(&self, id: &str) -> Dataset<'_> {
         let data = match id {
-            "linear-svr" => Dataset::numbers(&self.x, &self.y),
+            "linear-svr" => Dataset::regression(&self.x, &self.y),
             _ => Dataset::classes(&self.x, &self.codes, &self.classes),
         };
         data.unwrap().weighted(&self.weights).unwrap()

@@ -505,9 +505,12 @@ mod tests {
     #[test]
     fn a_tolerance_below_rounding_ends_before_the_iteration_limit() {
         let max_iterations = 2_000_000;
-        for (n, c, gamma) in
-            [(200, 1.0, Some(0.2)), (200, 1e6, Some(0.01)), (200, 1e3, None), (900, 10.0, Some(0.2))]
-        {
+        for (n, c, gamma) in [
+            (200, 1.0, Some(0.2)),
+            (200, 1e6, Some(0.01)),
+            (200, 1e3, None),
+            (900, 10.0, Some(0.2)),
+        ] {
             let data = Classification::new(n, 7, c);
             let k: TestMatrix<f64> = match gamma {
                 Some(gamma) => TestMatrix::rbf(&data.x, gamma),
@@ -536,8 +539,7 @@ mod tests {
             None,
         );
 
-        let cached =
-            run(&data.qp(), &k, &SolverOptions { shrinking: false, ..options(1e-9) });
+        let cached = run(&data.qp(), &k, &SolverOptions { shrinking: false, ..options(1e-9) });
         let dense = solve_dense(v, &k, &options(1e-9), &Monitor::quiet());
 
         assert!(cached.converged && dense.converged);

@@ -92,8 +92,7 @@ impl<T: Float> ColumnCache<T> {
     /// Entries for `n` columns in ascending order: unused ones first, then the least recently used.
     fn allocate(&mut self, n: usize) -> Vec<usize> {
         let unused = n.min(self.capacity.saturating_sub(self.entries.len()));
-        let mut allocated: Vec<usize> =
-            (self.entries.len()..self.entries.len() + unused).collect();
+        let mut allocated: Vec<usize> = (self.entries.len()..self.entries.len() + unused).collect();
         for _ in 0..unused {
             self.entries.push(Entry { variable: NONE, last_used: self.clock, version: 0 });
         }

@@ -53,7 +53,8 @@ pub(super) mod test_matrix {
 
         fn of(x: &Matrix, kernel: impl Fn(&[f64], &[f64]) -> f64) -> TestMatrix<T> {
             let rows: Vec<Vec<f64>> = x.outer_iter().map(|row| row.to_vec()).collect();
-            let row = |a: &Vec<f64>| rows.iter().map(|b| T::narrow(kernel(a, b))).collect::<Vec<T>>();
+            let row =
+                |a: &Vec<f64>| rows.iter().map(|b| T::narrow(kernel(a, b))).collect::<Vec<T>>();
             TestMatrix { n: rows.len(), values: rows.iter().flat_map(row).collect() }
         }
 
@@ -82,8 +83,9 @@ pub(super) mod test_matrix {
         }
 
         fn submatrix(&self, indices: &[u32]) -> Box<dyn Columns<T>> {
-            let row = |i: &u32| indices.iter().map(|j| self.row(*i as usize)[*j as usize]);
-            Box::new(TestMatrix { n: indices.len(), values: indices.iter().flat_map(row).collect() })
+            let rows = indices.iter().map(|i| self.row(*i as usize));
+            let values = rows.flat_map(|row| indices.iter().map(|j| row[*j as usize])).collect();
+            Box::new(TestMatrix { n: indices.len(), values })
         }
 
         fn compute(&self, indices: &[u32], out: &mut [&mut [T]]) {

@@ -120,11 +120,13 @@ impl<'a> Solver<'a> {
     /// The KKT violation of a row.
     fn violation(&self, i: usize) -> f64 {
         let m = self.problem.n_classes;
-        let (gradient, alpha) = (&self.gradient[i * m..(i + 1) * m], &self.alpha[i * m..(i + 1) * m]);
+        let (gradient, alpha) =
+            (&self.gradient[i * m..(i + 1) * m], &self.alpha[i * m..(i + 1) * m]);
         let (class, cost) = (self.problem.classes[i] as usize, self.problem.costs[i]);
         let highest = gradient.iter().copied().fold(f64::NEG_INFINITY, f64::max);
         let below_bound = |c: usize| alpha[c] < if c == class { cost } else { 0.0 };
-        let lowest = (0..m).filter(|c| below_bound(*c)).map(|c| gradient[c]).fold(highest, f64::min);
+        let lowest =
+            (0..m).filter(|c| below_bound(*c)).map(|c| gradient[c]).fold(highest, f64::min);
         highest - lowest
     }
 

@@ -196,7 +196,13 @@ pub(crate) fn pair_violation(v: &Variables, j: usize, max_up: f64) -> f64 {
 
 /// Increases `βᵢ` and decreases `βⱼ` to the minimum along this direction, clipped to the box and to zero if `ε > 0`.
 /// Returns the step size, zero if rounding allows none.
-pub(crate) fn update_pair(v: &mut Variables, i: usize, j: usize, slope: f64, curvature: f64) -> f64 {
+pub(crate) fn update_pair(
+    v: &mut Variables,
+    i: usize,
+    j: usize,
+    slope: f64,
+    curvature: f64,
+) -> f64 {
     let clip_at_zero = v.epsilon > 0.0;
     let (bound_i, bound_j) = (
         if clip_at_zero && v.beta[i] < 0.0 { v.upper[i].min(0.0) } else { v.upper[i] },
@@ -206,9 +212,7 @@ pub(crate) fn update_pair(v: &mut Variables, i: usize, j: usize, slope: f64, cur
     let max_step = max_i.min(max_j);
     let t = match &v.slack {
         None => (slope / curvature.max(MIN_CURVATURE)).min(max_step),
-        Some(slack) => {
-            slack.step_size((i, v.beta[i]), (j, v.beta[j]), slope, curvature, max_step)
-        }
+        Some(slack) => slack.step_size((i, v.beta[i]), (j, v.beta[j]), slope, curvature, max_step),
     };
     let (new_i, new_j) = (
         if t >= max_i { bound_i } else { v.beta[i] + t },

@@ -1,13 +1,11 @@
-//! What the machines do on rows that can be worked out by hand, or drawn.
+//! Support vector machines on small problems: solutions by hand, equivalences between estimators, and the certificates
+//! and options of a fit.
 
-use super::dual_problem::DualProblem;
-use super::multiclass::solve_all;
-use super::svc::task;
-use super::*;
-use crate::calibrate::Calibration;
-use crate::data::ClassWeight;
-use crate::kernel::Kernel;
-use crate::prelude::*;
+use mercer::calibrate::Calibration;
+use mercer::data::ClassWeight;
+use mercer::kernel::{Function, Kernel};
+use mercer::prelude::*;
+use mercer::svm::{Margin, Multiclass, NuSvc, NuSvr, OneClassSvm, Svc, SvcModel, Svr};
 use mercer_num::random::Random;
 use ndarray::array;
 
@@ -21,7 +19,7 @@ fn near(found: f64, expected: f64, tolerance: f64) {
 }
 
 #[test]
-fn two_points_have_the_plane_between_them() {
+fn two_points_have_the_bisecting_hyperplane() {
     // At distance d: α = 2/d², ‖w‖ = 2/d, objective 2/d².
     let x = array![[1.0, 2.0], [4.0, 6.0]];
     let classes = two();
@@ -44,7 +42,7 @@ fn two_points_have_the_plane_between_them() {
 }
 
 #[test]
-fn a_fit_tells_how_far_it_is_from_its_optimum() {
+fn progress_reports_the_violation_and_the_support_vectors() {
     let mut random = Random::new(5);
     let x = Matrix::from_shape_fn((900, 2), |_| random.normal());
     for n_classes in [2, 4] {
@@ -52,15 +50,15 @@ fn a_fit_tells_how_far_it_is_from_its_optimum() {
         let names: Vec<String> = (0..n_classes).map(|c| c.to_string()).collect();
         let classes = Classes::from_names(names.iter().map(String::as_str));
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
-        let told = std::sync::Mutex::new(Vec::new());
-        let monitor = Monitor::quiet().on_progress(|p| told.lock().unwrap().push(p));
+        let reports = std::sync::Mutex::new(Vec::new());
+        let monitor = Monitor::quiet().on_progress(|p| reports.lock().unwrap().push(p));
 
         let fitted = Svc::new().fit(&data, &monitor).unwrap();
 
-        let told = told.lock().unwrap();
-        let last = told.last().unwrap();
-        assert!(told.len() > 2, "{told:?}");
-        assert!(told.iter().all(|p| p.done <= last.done), "{told:?}");
+        let reports = reports.lock().unwrap();
+        let last = reports.last().unwrap();
+        assert!(reports.len() > 2, "{reports:?}");
+        assert!(reports.iter().all(|p| p.done <= last.done), "{reports:?}");
         assert_eq!(last.share(), Some(1.0));
         let standing = last.standing.unwrap();
         assert!(standing.violation <= 1e-3, "{standing}");
@@ -70,42 +68,42 @@ fn a_fit_tells_how_far_it_is_from_its_optimum() {
 }
 
 #[test]
-fn an_answer_is_told_by_the_rows_it_comes_from() {
+fn an_explanation_sums_over_the_support_vectors() {
     let x = ndarray::array![[0.0], [2.0], [6.0]];
     let classes = Classes::from_names(["a", "b", "c"]);
     let data = Dataset::classes(&x, &[0, 1, 2], &classes).unwrap();
     let svc = Svc::new().kernel(Kernel::Linear).C(1e3).tol(1e-9);
     let model = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-    let told = model.support_terms(&[3.5]).unwrap();
+    let explanation = model.support_terms(&[3.5]).unwrap();
 
-    // Between 2 and 6 the middle of the street is 4: f(x) = (4 - x) / 2, by 1/8 of either row.
-    let [first, second] = told.between.as_ref().unwrap();
+    // The hyperplane between 2 and 6 is at 4: f(x) = (4 - x) / 2, with coefficients ±1/8.
+    let [first, second] = explanation.between.as_ref().unwrap();
     assert_eq!((first.to_string(), second.to_string()), ("b".into(), "c".into()));
-    assert_eq!(told.kernel, "x·z");
-    assert_eq!(told.support_vectors.iter().map(|s| s.row).collect::<Vec<_>>(), [1, 2]);
-    near(told.support_vectors[0].term, 7.0 / 8.0, 1e-8);
-    near(told.support_vectors[1].term, -21.0 / 8.0, 1e-8);
-    near(told.intercept, 2.0, 1e-8);
-    near(told.sum, 0.25, 1e-8);
+    assert_eq!(explanation.kernel, "x·z");
+    assert_eq!(explanation.support_vectors.iter().map(|s| s.row).collect::<Vec<_>>(), [1, 2]);
+    near(explanation.support_vectors[0].term, 7.0 / 8.0, 1e-8);
+    near(explanation.support_vectors[1].term, -21.0 / 8.0, 1e-8);
+    near(explanation.intercept, 2.0, 1e-8);
+    near(explanation.sum, 0.25, 1e-8);
 }
 
 #[test]
-fn rows_that_are_there_again_keep_their_own_bounds() {
+fn duplicate_rows_keep_their_own_bounds() {
     let mut random = Random::new(8);
     let x = Matrix::from_shape_fn((60, 2), |(i, _)| random.normal() + f64::from(i as u8 % 2));
     let codes: Vec<u32> = (0..60).map(|i| i % 2).collect();
-    let again: Vec<usize> = (0..180).map(|i| i % 60).collect();
-    let thrice = x.select(ndarray::Axis(0), &again);
-    let all: Vec<u32> = again.iter().map(|i| codes[*i]).collect();
+    let repeated: Vec<usize> = (0..180).map(|i| i % 60).collect();
+    let tripled = x.select(ndarray::Axis(0), &repeated);
+    let all: Vec<u32> = repeated.iter().map(|i| codes[*i]).collect();
     let classes = two();
-    let fit = |x: &Matrix, codes: &[u32], price: f64| {
+    let fit = |x: &Matrix, codes: &[u32], c: f64| {
         let data = Dataset::classes(x, codes, &classes).unwrap();
-        let svc = Svc::new().gamma(0.5.into()).C(price).tol(1e-9);
+        let svc = Svc::new().gamma(0.5.into()).C(c).tol(1e-9);
         svc.fit(&data, &Monitor::quiet()).unwrap()
     };
 
-    let found = fit(&thrice, &all, 0.7);
+    let found = fit(&tripled, &all, 0.7);
 
     let expected = fit(&x, &codes, 2.1);
     assert!(found.certificate.duality_gap().unwrap() < 1e-8);
@@ -115,14 +113,14 @@ fn rows_that_are_there_again_keep_their_own_bounds() {
     let coefficients = &found.expansion.coefficients;
     assert!(coefficients.iter().all(|c| c.abs() <= 0.7));
     near(coefficients.sum(), 0.0, 1e-12);
-    // No row has something while one that is the same before it has room.
+    // At most one row of each group of duplicates is a free support vector.
     let inside = coefficients.iter().filter(|c| c.abs() < 0.7 && **c != 0.0).count();
     assert!(inside <= 60 && found.expansion.support.len() < 180, "{inside}");
 }
 
 #[test]
-fn a_hard_margin_is_the_street_between_the_hulls() {
-    // The nearest points are (1, 1) and the middle of (3, 1) and (1, 3): the street is √2 wide.
+fn the_hard_margin_is_half_the_distance_of_the_convex_hulls() {
+    // The closest points are (1, 1) and the midpoint of (3, 1) and (1, 3), at distance √2.
     let x = array![[0.0, 0.0], [1.0, 1.0], [3.0, 1.0], [1.0, 3.0], [4.0, 4.0]];
     let classes = two();
     let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
@@ -138,7 +136,7 @@ fn a_hard_margin_is_the_street_between_the_hulls() {
     near(fitted.expansion.intercepts[0], -3.0, 1e-8);
     near(fitted.certificate.primal().unwrap(), 1.0, 1e-8);
     assert!(fitted.certificate.duality_gap().unwrap().abs() < 1e-8);
-    // A price that nobody pays gives the same plane.
+    // A soft margin with a large C has no slack and the same hyperplane.
     let soft = Svc::new().kernel(Kernel::Linear).C(1e4).tol(1e-9);
     let soft = soft.fit(&data, &Monitor::quiet()).unwrap();
     near(soft.margins[0], fitted.margins[0], 1e-8);
@@ -146,8 +144,8 @@ fn a_hard_margin_is_the_street_between_the_hulls() {
 }
 
 #[test]
-fn classes_that_meet_have_a_witness() {
-    // Diagonals of a square cross in its middle.
+fn classes_that_are_not_separable_have_a_witness() {
+    // The diagonals of a square intersect in its center.
     let x = array![[-1.0, -1.0], [1.0, 1.0], [-1.0, 1.0], [1.0, -1.0], [9.0, 0.0]];
     let classes = two();
     let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
@@ -156,19 +154,19 @@ fn classes_that_meet_have_a_witness() {
     let Err(Error::NotSeparable { first, second, witness, distance }) =
         svc.fit(&data, &Monitor::quiet())
     else {
-        panic!("told apart")
+        panic!("the classes are not separable")
     };
 
     assert_eq!((first.as_str(), second.as_str()), ("minus", "plus"));
     assert!(distance < 1e-5);
-    let point = |parts: &[(usize, f64)], j: usize| -> f64 {
-        near(parts.iter().map(|(_, share)| share).sum(), 1.0, 1e-9);
-        parts.iter().map(|(row, share)| share * x[[*row, j]]).sum()
+    let point = |combination: &[(usize, f64)], j: usize| -> f64 {
+        near(combination.iter().map(|(_, c)| c).sum(), 1.0, 1e-9);
+        combination.iter().map(|(row, c)| c * x[[*row, j]]).sum()
     };
     (0..2).for_each(|j| near(point(&witness[0], j), point(&witness[1], j), 1e-5));
-    // Another kernel tells them apart.
-    let bent = Svc::new().gamma(1.0.into()).margin(Margin::Hard);
-    let fitted = bent.fit(&data, &Monitor::quiet()).unwrap();
+    // They are separable with an RBF kernel.
+    let rbf = Svc::new().gamma(1.0.into()).margin(Margin::Hard);
+    let fitted = rbf.fit(&data, &Monitor::quiet()).unwrap();
     assert_eq!(fitted.predict(&Rows::from(&x)).unwrap(), [0, 0, 1, 1, 1]);
 }
 
@@ -189,7 +187,7 @@ fn exclusive_or_with_a_quadratic_kernel() {
 }
 
 #[test]
-fn copies_of_one_point_under_both_names_have_no_direction() {
+fn identical_points_of_both_classes_have_all_variables_at_the_bound() {
     let x = Matrix::ones((6, 2));
     let classes = two();
     let data = Dataset::classes(&x, &[0, 1, 0, 1, 0, 1], &classes).unwrap();
@@ -202,7 +200,7 @@ fn copies_of_one_point_under_both_names_have_no_direction() {
 }
 
 #[test]
-fn regression_through_two_points_is_flatter_by_the_tube() {
+fn regression_through_two_points_is_flatter_by_epsilon() {
     let x = array![[-1.0], [1.0]];
     let data = Dataset::regression(&x, &[-1.0, 1.0]).unwrap();
     let svr = Svr::new().kernel(Kernel::Linear).C(100.0).epsilon(0.2).tol(1e-10);
@@ -215,7 +213,7 @@ fn regression_through_two_points_is_flatter_by_the_tube() {
 }
 
 #[test]
-fn one_class_of_identical_points_has_them_on_the_border() {
+fn one_class_svm_of_identical_points_has_them_on_the_boundary() {
     let x = Matrix::ones((8, 3));
     let data = Dataset::unlabeled(&x);
 
@@ -226,7 +224,8 @@ fn one_class_of_identical_points_has_them_on_the_border() {
     assert!(fitted.inlier_scores(&Rows::from(&x)).unwrap().iter().all(|v| v.abs() < 1e-6));
 }
 
-pub(super) fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>, Classes) {
+/// Overlapping Gaussian classes in four columns.
+fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>, Classes) {
     let mut random = Random::new(seed);
     let codes: Vec<u32> = (0..n).map(|i| (i % n_classes) as u32).collect();
     let x = Matrix::from_shape_fn((n, 4), |(i, j)| {
@@ -236,7 +235,7 @@ pub(super) fn blobs(n: usize, n_classes: usize, seed: u64) -> (Matrix, Vec<u32>,
 }
 
 #[test]
-fn nu_bounds_the_shares() {
+fn nu_bounds_the_fractions_of_margin_errors_and_support_vectors() {
     let (x, codes, classes) = blobs(200, 2, 3);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
@@ -251,7 +250,7 @@ fn nu_bounds_the_shares() {
         .filter(|(d, c)| *d * (2.0 * f64::from(**c) - 1.0) < 1.0 - 1e-6)
         .count();
     assert!(inside as f64 <= 0.3 * 200.0, "{inside}");
-    // The price it found gives the same machine.
+    // C-SVC with the equivalent C has the same decision function.
     let svc = Svc::new().C(fitted.equivalent_c[0]).tol(1e-8);
     let same = svc.fit(&data, &Monitor::quiet()).unwrap();
     for (a, b) in decisions.iter().zip(&same.decisions(&Rows::from(&x)).unwrap()) {
@@ -260,7 +259,7 @@ fn nu_bounds_the_shares() {
 }
 
 #[test]
-fn the_tube_that_nu_finds_gives_the_same_function() {
+fn epsilon_of_nu_svr_gives_the_same_function() {
     let (x, codes, _) = blobs(150, 3, 4);
     let y: Vec<f64> = codes.iter().map(|c| f64::from(*c)).collect();
     let data = Dataset::regression(&x, &y).unwrap();
@@ -277,7 +276,7 @@ fn the_tube_that_nu_finds_gives_the_same_function() {
 }
 
 #[test]
-fn the_gap_is_small_and_single_precision_is_honest_about_it() {
+fn the_duality_gap_is_within_the_tolerance_in_single_precision() {
     let (x, codes, classes) = blobs(900, 3, 5);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     for (tol, relative) in [(1e-3, 1e-3), (1e-8, 1e-8)] {
@@ -292,7 +291,7 @@ fn the_gap_is_small_and_single_precision_is_honest_about_it() {
 }
 
 #[test]
-fn one_against_the_rest_and_one_against_one_mostly_agree() {
+fn one_vs_rest_and_one_vs_one_mostly_agree() {
     let (x, codes, classes) = blobs(300, 4, 6);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let right = |multiclass| {
@@ -332,35 +331,7 @@ fn probabilities_are_calibrated_and_agree_with_predictions() {
 }
 
 #[test]
-fn what_would_be_said_without_a_row_is_nearly_what_is() {
-    let (x, codes, classes) = blobs(60, 2, 22);
-    let svc = Svc::new().gamma(0.1.into()).C(1.0).tol(1e-9);
-    let data = Dataset::classes(&x, &codes, &classes).unwrap();
-    let ground =
-        DualProblem::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
-    let one = task(0..60, |k| codes[ground.indices[k] as usize] == 0, |_| 1.0);
-    let tasks = [one];
-    let solved = solve_all(&ground, &tasks, &Monitor::quiet());
-    let said = ground.leave_one_out(&tasks[0], &solved[0], 1.0, solved[0].level[0]);
-
-    let mut worst = 0.0f64;
-    for (k, i) in ground.indices.iter().enumerate() {
-        let others: Vec<usize> = (0..60).filter(|j| *j != *i as usize).collect();
-        let some = x.select(ndarray::Axis(0), &others);
-        let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();
-        let left = Dataset::classes(&some, &some_codes, &classes).unwrap();
-        let fitted = svc.fit(&left, &Monitor::quiet()).unwrap();
-        let row = x.select(ndarray::Axis(0), &[*i as usize]);
-        // The decision is about the second class, the problem about the first.
-        let truth = -fitted.decisions(&Rows::from(&row)).unwrap()[[0, 0]];
-        worst = worst.max((truth - said[k]).abs());
-    }
-    // The margin is one: no score is off by half of it, though support vectors may change hands.
-    assert!(worst < 0.5, "{worst}");
-}
-
-#[test]
-fn a_warm_start_needs_few_steps() {
+fn a_warm_start_needs_few_iterations() {
     let (x, codes, classes) = blobs(1000, 2, 7);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let svc = Svc::new().C(1.0);
@@ -372,7 +343,7 @@ fn a_warm_start_needs_few_steps() {
 }
 
 #[test]
-fn a_deadline_gives_a_usable_model() {
+fn a_time_limit_gives_a_usable_model() {
     let (x, codes, classes) = blobs(4000, 2, 8);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let monitor = Monitor::quiet().time_limit(std::time::Duration::from_millis(60));
@@ -385,9 +356,9 @@ fn a_deadline_gives_a_usable_model() {
 }
 
 #[test]
-fn given_kernel_values_are_the_kernel() {
+fn precomputed_kernel_values_give_the_same_model() {
     let (x, codes, classes) = blobs(60, 3, 9);
-    let function = crate::kernel::Function::rbf(0.1);
+    let function = Function::rbf(0.1);
     let gram = Matrix::from_shape_fn((60, 60), |(i, j)| {
         function.value(&x.row(i).to_vec(), &x.row(j).to_vec())
     });
@@ -396,18 +367,20 @@ fn given_kernel_values_are_the_kernel() {
         svc.tol(1e-9).fit(&data, &Monitor::quiet()).unwrap()
     };
 
-    let plain = fit(Svc::new().gamma(0.1.into()), &x);
-    let given = fit(Svc::new().kernel(Kernel::Precomputed), &gram);
+    let rbf = fit(Svc::new().gamma(0.1.into()), &x);
+    let precomputed = fit(Svc::new().kernel(Kernel::Precomputed), &gram);
 
-    given.check().unwrap();
-    assert_eq!(given.expansion.support, plain.expansion.support);
-    let (a, b) =
-        (plain.decisions(&Rows::from(&x)).unwrap(), given.decisions(&Rows::from(&gram)).unwrap());
+    precomputed.check().unwrap();
+    assert_eq!(precomputed.expansion.support, rbf.expansion.support);
+    let (a, b) = (
+        rbf.decisions(&Rows::from(&x)).unwrap(),
+        precomputed.decisions(&Rows::from(&gram)).unwrap(),
+    );
     a.iter().zip(&b).for_each(|(a, b)| near(*a, *b, 1e-7));
 }
 
 #[test]
-fn classes_weigh_as_told() {
+fn class_weights_equal_sample_weights() {
     let (x, codes, classes) = blobs(120, 2, 10);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let by_class = [("class 1".to_owned(), 2.0)].into_iter().collect();
@@ -415,9 +388,9 @@ fn classes_weigh_as_told() {
     let weighted = data.clone().weighted(&weights).unwrap();
     let svc = Svc::new().gamma(0.1.into()).tol(1e-9);
 
-    let told = svc.clone().class_weight(Some(ClassWeight::ByClass(by_class)));
+    let by_class = svc.clone().class_weight(Some(ClassWeight::ByClass(by_class)));
     let (a, b) = (
-        told.fit(&data, &Monitor::quiet()).unwrap(),
+        by_class.fit(&data, &Monitor::quiet()).unwrap(),
         svc.fit(&weighted, &Monitor::quiet()).unwrap(),
     );
 
@@ -427,33 +400,33 @@ fn classes_weigh_as_told() {
     assert!(matches!(refused.fit(&data, &Monitor::quiet()), Err(Error::UnknownClass { .. })));
 }
 
-/// `½‖w‖² + C Σ max(0, 1 − y (w·x + b))ᵏ` at its least, by steps down the slope and nothing else.
-fn least(x: &Matrix, codes: &[u32], prices: &[f64], power: f64) -> f64 {
+/// The minimum of `½‖w‖² + C Σ max(0, 1 − y (w·x + b))ᵏ`, by gradient descent with a backtracking step size.
+fn minimize_primal(x: &Matrix, codes: &[u32], costs: &[f64], power: f64) -> f64 {
     let width = x.ncols();
     let at = |w: &[f64]| -> (f64, Vec<f64>) {
         let mut value = 0.5 * w[..width].iter().map(|w| w * w).sum::<f64>();
-        let mut slope = w.to_vec();
-        slope[width] = 0.0;
-        for ((row, code), price) in x.outer_iter().zip(codes).zip(prices) {
+        let mut gradient = w.to_vec();
+        gradient[width] = 0.0;
+        for ((row, code), cost) in x.outer_iter().zip(codes).zip(costs) {
             let y = if *code == 1 { 1.0 } else { -1.0 };
             let z: f64 = row.iter().zip(w).map(|(x, w)| x * w).sum::<f64>() + w[width];
             let slack = (1.0 - y * z).max(0.0);
-            value += price * slack.powf(power);
-            let pull = -y * power * price * slack.powf(power - 1.0);
-            row.iter().enumerate().for_each(|(j, x)| slope[j] += pull * x);
-            slope[width] += pull;
+            value += cost * slack.powf(power);
+            let derivative = -y * power * cost * slack.powf(power - 1.0);
+            row.iter().enumerate().for_each(|(j, x)| gradient[j] += derivative * x);
+            gradient[width] += derivative;
         }
-        (value, slope)
+        (value, gradient)
     };
     let mut w = vec![0.0; width + 1];
-    let (mut value, mut slope) = at(&w);
+    let (mut value, mut gradient) = at(&w);
     let mut step = 1.0;
     for _ in 0..20_000 {
-        let square: f64 = slope.iter().map(|g| g * g).sum();
-        let next: Vec<f64> = w.iter().zip(&slope).map(|(w, g)| w - step * g).collect();
+        let square: f64 = gradient.iter().map(|g| g * g).sum();
+        let next: Vec<f64> = w.iter().zip(&gradient).map(|(w, g)| w - step * g).collect();
         let (lower, other) = at(&next);
         if lower <= value - 0.5 * step * square {
-            (w, value, slope) = (next, lower, other);
+            (w, value, gradient) = (next, lower, other);
             step *= 1.5;
         } else {
             step *= 0.5;
@@ -466,13 +439,13 @@ fn least(x: &Matrix, codes: &[u32], prices: &[f64], power: f64) -> f64 {
 }
 
 #[test]
-fn slack_to_a_power_has_the_least_objective() {
+fn a_power_of_the_slack_reaches_the_minimum_of_the_primal() {
     let (x, codes, classes) = blobs(40, 2, 31);
     let weights: Vec<f64> = (0..40).map(|i| 0.5 + f64::from(i % 3)).collect();
     let data = Dataset::classes(&x, &codes, &classes).unwrap().weighted(&weights).unwrap();
     for power in [1.3, 1.7, 2.0, 3.0, 5.0] {
-        for price in [0.05, 2.0] {
-            let svc = Svc::new().kernel(Kernel::Linear).C(price).slack_power(power).tol(1e-9);
+        for c in [0.05, 2.0] {
+            let svc = Svc::new().kernel(Kernel::Linear).C(c).slack_power(power).tol(1e-9);
 
             let fitted = svc.fit(&data, &Monitor::quiet()).unwrap();
 
@@ -484,35 +457,35 @@ fn slack_to_a_power_has_the_least_objective() {
                 "{power}: {}",
                 fitted.certificate
             );
-            let prices: Vec<f64> = weights.iter().map(|w| price * w).collect();
-            let least = least(&x, &codes, &prices, power);
-            assert!((primal / least - 1.0).abs() < 1e-5, "power {power}: {primal}, {least}");
-            assert!(certificate.dual.unwrap() <= least * (1.0 + 1e-9));
+            let costs: Vec<f64> = weights.iter().map(|w| c * w).collect();
+            let minimum = minimize_primal(&x, &codes, &costs, power);
+            assert!((primal / minimum - 1.0).abs() < 1e-5, "power {power}: {primal}, {minimum}");
+            assert!(certificate.dual.unwrap() <= minimum * (1.0 + 1e-9));
         }
     }
 }
 
 #[test]
-fn a_power_near_one_is_the_machine_of_plain_slack() {
+fn a_slack_power_near_one_approaches_the_hinge_loss() {
     let (x, codes, classes) = blobs(80, 2, 32);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let svc = Svc::new().gamma(0.1.into()).tol(1e-8);
     let fit = |svc: Svc| svc.fit(&data, &Monitor::quiet()).unwrap();
 
-    let (plain, near_one) = (fit(svc.clone()), fit(svc.slack_power(1.0001)));
+    let (hinge, near_one) = (fit(svc.clone()), fit(svc.slack_power(1.0001)));
 
     let value = |fitted: &Fitted<SvcModel>| fitted.certificate.primal().unwrap();
-    assert!((value(&plain) / value(&near_one) - 1.0).abs() < 1e-3);
+    assert!((value(&hinge) / value(&near_one) - 1.0).abs() < 1e-3);
 }
 
 #[test]
-fn squared_slack_is_a_lifted_kernel() {
-    // With 1 / 2C on the diagonal of a given kernel nothing may be behind the margin: a hard one.
+fn squared_slack_adds_to_the_diagonal_of_the_kernel() {
+    // With 1 / 2C added to the diagonal of the kernel matrix, the problem has a hard margin.
     let (x, codes, classes) = blobs(50, 2, 33);
-    let function = crate::kernel::Function::rbf(0.1);
+    let function = Function::rbf(0.1);
     let gram = Matrix::from_shape_fn((50, 50), |(i, j)| {
-        let lift = if i == j { 0.5 / 0.8 } else { 0.0 };
-        function.value(&x.row(i).to_vec(), &x.row(j).to_vec()) + lift
+        let added = if i == j { 0.5 / 0.8 } else { 0.0 };
+        function.value(&x.row(i).to_vec(), &x.row(j).to_vec()) + added
     });
     let squared = Svc::new().gamma(0.1.into()).C(0.8).slack_power(2.0).tol(1e-10);
     let hard = Svc::new().kernel(Kernel::Precomputed).margin(Margin::Hard).tol(1e-8);
@@ -531,11 +504,11 @@ fn squared_slack_is_a_lifted_kernel() {
 }
 
 #[test]
-fn slack_to_a_power_is_solved_by_columns_and_by_blocks() {
+fn cached_columns_and_working_sets_agree_for_a_power_of_the_slack() {
     let (x, codes, classes) = blobs(600, 2, 34);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
     let mut values = Vec::new();
-    // A cache of half a megabyte has no room for the columns of 600 rows.
+    // A cache of half a megabyte is too small for the columns of 600 rows.
     for (cache, power) in [(256.0, 1.5), (0.5, 1.5), (256.0, 2.0), (0.5, 2.0)] {
         let svc = Svc::new().slack_power(power).cache_size(cache).tol(1e-6);
 
@@ -555,7 +528,7 @@ fn slack_to_a_power_is_solved_by_columns_and_by_blocks() {
 }
 
 #[test]
-fn a_hard_margin_has_no_slack_to_take_a_power_of() {
+fn a_hard_margin_with_a_slack_power_is_refused() {
     let (x, codes, classes) = blobs(20, 2, 35);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
@@ -565,49 +538,20 @@ fn a_hard_margin_has_no_slack_to_take_a_power_of() {
 }
 
 #[test]
-fn without_a_row_squared_slack_says_what_was_worked_out() {
-    let (x, codes, classes) = blobs(60, 2, 36);
-    let svc = Svc::new().gamma(0.1.into()).C(0.7).slack_power(2.0).tol(1e-9);
-    let data = Dataset::classes(&x, &codes, &classes).unwrap();
-    let ground =
-        DualProblem::new(&svc.kernelized(), &data, |i| codes[i], 1.0, &Monitor::quiet()).unwrap();
-    let mut one = task(0..60, |k| codes[ground.indices[k] as usize] == 0, |_| f64::INFINITY);
-    one.slack = Some(crate::solver::PowerSlack { power: 2.0, prices: vec![0.7; 60] });
-    let tasks = [one];
-    let solved = solve_all(&ground, &tasks, &Monitor::quiet());
-
-    let said = ground.leave_one_out(&tasks[0], &solved[0], 1.0, solved[0].level[0]);
-
-    let mut off: Vec<f64> = Vec::new();
-    for (k, i) in ground.indices.iter().enumerate() {
-        let others: Vec<usize> = (0..60).filter(|j| *j != *i as usize).collect();
-        let some = x.select(ndarray::Axis(0), &others);
-        let some_codes: Vec<u32> = others.iter().map(|j| codes[*j]).collect();
-        let left = Dataset::classes(&some, &some_codes, &classes).unwrap();
-        let fitted = svc.fit(&left, &Monitor::quiet()).unwrap();
-        let row = x.select(ndarray::Axis(0), &[*i as usize]);
-        off.push((-fitted.decisions(&Rows::from(&row)).unwrap()[[0, 0]] - said[k]).abs());
-    }
-    // Exact where the same rows stay support vectors, and near where one or two change.
-    off.sort_by(f64::total_cmp);
-    assert!(off[30] < 1e-3 && off[59] < 0.2, "{}, {}", off[30], off[59]);
-}
-
-#[test]
-fn a_gap_is_where_the_fit_ends() {
+fn the_fit_ends_at_the_requested_duality_gap() {
     let (x, codes, classes) = blobs(500, 2, 37);
     let y: Vec<f64> = x.outer_iter().map(|row| row[0] + 0.3 * row[1] * row[2]).collect();
     let labeled = Dataset::classes(&x, &codes, &classes).unwrap();
-    let (numbers, alone) = (Dataset::regression(&x, &y).unwrap(), Dataset::unlabeled(&x));
+    let (regression, unlabeled) = (Dataset::regression(&x, &y).unwrap(), Dataset::unlabeled(&x));
     let quiet = Monitor::quiet();
     for gap in [0.1, 1e-2, 1e-6] {
         let some = Some(gap);
         let svc = Svc::new().gap(some).C(5.0).fit(&labeled, &quiet).unwrap();
         let powers = Svc::new().gap(some).slack_power(2.0).fit(&labeled, &quiet).unwrap();
         let nu_svc = NuSvc::new().gap(some).fit(&labeled, &quiet).unwrap();
-        let svr = Svr::new().gap(some).fit(&numbers, &quiet).unwrap();
-        let nu_svr = NuSvr::new().gap(some).fit(&numbers, &quiet).unwrap();
-        let one = OneClassSvm::new().gap(some).fit(&alone, &quiet).unwrap();
+        let svr = Svr::new().gap(some).fit(&regression, &quiet).unwrap();
+        let nu_svr = NuSvr::new().gap(some).fit(&regression, &quiet).unwrap();
+        let one = OneClassSvm::new().gap(some).fit(&unlabeled, &quiet).unwrap();
 
         for certificate in [
             &svc.certificate,
@@ -629,7 +573,7 @@ fn a_gap_is_where_the_fit_ends() {
 }
 
 #[test]
-fn functions_learned_together_have_no_gap() {
+fn crammer_singer_closes_the_duality_gap() {
     for n_classes in [2, 4] {
         let (x, codes, classes) = blobs(120, n_classes, 38);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -642,7 +586,7 @@ fn functions_learned_together_have_no_gap() {
         let primal = certificate.primal().unwrap();
         assert!(fitted.converged && certificate.duality_gap().unwrap() >= -1e-9 * primal);
         assert!(certificate.duality_gap().unwrap() <= 1e-5 * primal, "{}", fitted.certificate);
-        // The losses by their definition, from the decisions; of two classes half of the one on either side.
+        // The losses by their definition; the decision value of two classes is the difference of their functions.
         let decisions = fitted.raw_decisions(&Rows::from(&x)).unwrap();
         let mut losses = 0.0;
         for (row, code) in decisions.rows().into_iter().zip(&codes) {
@@ -662,37 +606,37 @@ fn functions_learned_together_have_no_gap() {
 }
 
 #[test]
-fn two_classes_learned_together_are_a_machine_without_a_constant() {
-    // ½(‖w₁‖² + ‖w₂‖²) with w₁ = −w₂ is ¼‖w‖² of their difference: a plane without a constant at twice the price.
+fn crammer_singer_with_two_classes_is_a_binary_svm_without_intercept() {
+    // ½(‖w₁‖² + ‖w₂‖²) with w₁ = −w₂ is ¼‖w‖² of their difference w: a binary SVM without intercept at twice the C.
     let (x, codes, classes) = blobs(60, 2, 39);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
-    let together = Svc::new().multiclass(Multiclass::CrammerSinger).kernel(Kernel::Linear).C(0.1);
-    let plane = crate::linear::LinearSvc::new().loss(crate::linear::HingeLoss::Hinge).C(0.2);
+    let joint = Svc::new().multiclass(Multiclass::CrammerSinger).kernel(Kernel::Linear).C(0.1);
+    let linear = mercer::linear::LinearSvc::new().loss(mercer::linear::HingeLoss::Hinge).C(0.2);
 
-    let together = together.tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
-    let plane = plane.fit_intercept(false).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
+    let joint = joint.tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
+    let linear = linear.fit_intercept(false).tol(1e-8).fit(&data, &Monitor::quiet()).unwrap();
 
-    for (a, b) in together.expansion.weights().unwrap().iter().zip(&plane.coefficients) {
+    for (a, b) in joint.expansion.weights().unwrap().iter().zip(&linear.coefficients) {
         near(*a, *b, 1e-4);
     }
     let value = |certificate: &Certificate| certificate.primal().unwrap();
-    let (a, b) = (value(&together.certificate), value(&plane.certificate));
+    let (a, b) = (value(&joint.certificate), value(&linear.certificate));
     near(2.0 * a / b, 1.0, 1e-6);
 }
 
 #[test]
-fn what_functions_learned_together_lack_is_refused() {
+fn crammer_singer_refuses_a_hard_margin_and_a_slack_power() {
     let (x, codes, classes) = blobs(20, 3, 40);
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
-    let together = Svc::new().multiclass(Multiclass::CrammerSinger);
+    let joint = Svc::new().multiclass(Multiclass::CrammerSinger);
 
-    for svc in [together.clone().slack_power(2.0), together.margin(Margin::Hard)] {
+    for svc in [joint.clone().slack_power(2.0), joint.margin(Margin::Hard)] {
         assert!(matches!(svc.fit(&data, &Monitor::quiet()), Err(Error::Parameter { .. })));
     }
 }
 
 #[test]
-fn functions_learned_together_have_calibrated_probabilities() {
+fn crammer_singer_has_calibrated_probabilities() {
     for n_classes in [2, 3] {
         let (x, codes, classes) = blobs(450, n_classes, 41);
         let (unseen, unseen_codes, _) = blobs(450, n_classes, 42);
@@ -705,14 +649,13 @@ fn functions_learned_together_have_calibrated_probabilities() {
             let proba = fitted.log_proba(&Rows::from(&unseen)).unwrap().mapv(f64::exp);
             let predicted = fitted.predict(&Rows::from(&unseen)).unwrap();
 
-            let (mut said, mut right) = (0.0, 0.0);
+            let (mut confidence, mut correct) = (0.0, 0.0);
             for ((row, code), winner) in proba.outer_iter().zip(&unseen_codes).zip(&predicted) {
                 near(row.sum(), 1.0, 1e-12);
-                said += row[*winner as usize];
-                right += f64::from(winner == code);
+                confidence += row[*winner as usize];
+                correct += f64::from(winner == code);
             }
-            // As often right as it says.
-            near(said / 450.0, right / 450.0, 0.05);
+            near(confidence / 450.0, correct / 450.0, 0.05);
         }
     }
 }
