@@ -1,42 +1,41 @@
-//! The pulls of one row on all classes, the other rows held.
+//! The subproblem of one row in the dual of Crammer & Singer (2001): its variables of all classes, the other rows fixed.
 //!
-//! Minimize `½ A Σₘ αₘ² + Σₘ Bₘ αₘ` with `Σₘ αₘ = 0`, `α_y ≤ C` and `αₘ ≤ 0` for the others. The best are
-//! `min(Cₘ, (t − Bₘ) / A)`, and sorting finds the `t` for which they add up to zero (Crammer & Singer 2001; Keerthi et
-//! al. 2008, algorithm 3.2).
+//! Minimize `½ A Σₘ αₘ² + Σₘ Bₘ αₘ` with `Σₘ αₘ = 0`, `α_y ≤ C` and `αₘ ≤ 0` for the other
+//! classes. The solution is `αₘ = min(Cₘ, (t − Bₘ) / A)`, with `Cₘ` the upper bound of class `m`; sorting finds the `t` for
+//! which it sums to zero (Keerthi et al. 2008, algorithm 3.2).
 
-/// Room to work in.
+/// The subproblem with its work arrays, which are reused for all rows.
 pub(crate) struct CrammerSingerSubproblem {
-    /// `Bₘ`: what the scores would be without the pulls of the row.
+    /// `Bₘ`: the gradient without the contribution of the row's own variables.
     pub held: Vec<f64>,
-    /// The best pulls.
+    /// The solution.
     pub best: Vec<f64>,
     sorted: Vec<f64>,
 }
 
 impl CrammerSingerSubproblem {
-    /// Of so many classes.
+    /// A subproblem with one variable per class.
     pub fn new(n_classes: usize) -> CrammerSingerSubproblem {
         let zeros = || vec![0.0; n_classes];
         CrammerSingerSubproblem { held: zeros(), best: zeros(), sorted: zeros() }
     }
 
-    /// Finds the best pulls of a row of class `own` that costs `cost` and whose scores move by `norm` with a
-    /// pull, which is above zero.
+    /// Solves the subproblem of a row with class `own`, cost `C` and squared norm `A`, which is positive.
     pub fn solve(&mut self, own: usize, cost: f64, norm: f64) {
         let n = self.held.len();
         self.sorted.copy_from_slice(&self.held);
         self.sorted[own] += norm * cost;
         self.sorted.sort_unstable_by(|a, b| b.total_cmp(a));
-        // The classes that pull are those of the highest scores; their mean, less the cost, is `t`.
+        // The classes with nonzero variables are those with the largest `Bₘ`; their mean minus the cost is `t`.
         let (mut sum, mut count) = (self.sorted[0] - norm * cost, 1);
         while count < n && sum < count as f64 * self.sorted[count] {
             sum += self.sorted[count];
             count += 1;
         }
-        let level = sum / count as f64;
+        let t = sum / count as f64;
         for (class, (best, held)) in self.best.iter_mut().zip(&self.held).enumerate() {
             let bound = if class == own { cost } else { 0.0 };
-            *best = bound.min((level - held) / norm);
+            *best = bound.min((t - held) / norm);
         }
     }
 }
@@ -47,7 +46,7 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn pulls_add_up_to_nothing_and_none_do_better() {
+    fn the_solution_sums_to_zero_and_is_a_minimum() {
         let mut random = Random::new(2);
         for _ in 0..200 {
             let n = 2 + random.below(5);
@@ -64,7 +63,7 @@ mod tests {
             assert!(row.best.iter().sum::<f64>().abs() < 1e-12);
             for from in 0..n {
                 for to in 0..n {
-                    // A little from one class to another, where that is allowed.
+                    // A small feasible step from one class to another.
                     let mut other = row.best.clone();
                     other[from] -= 1e-4;
                     other[to] += 1e-4;

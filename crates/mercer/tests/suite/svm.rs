@@ -1,5 +1,5 @@
-//! Support vector machines against LIBSVM's numbers, and against a checker that shares nothing with the
-//! solver.
+//! Support vector machines against the results of LIBSVM, and the optimality conditions of random problems evaluated
+//! independently of the solver.
 
 use crate::cases::repository_file;
 use mercer::catalog::Estimator;
@@ -36,9 +36,9 @@ struct Case {
     predict: Vec<f64>,
 }
 
-/// LIBSVM keeps kernel values in single precision. Asked for a violation of 1e-10, it comes to one of up to
-/// 2e-5 in double precision (iris, linear kernel, the last pair), and its functions are off accordingly.
-/// That ours are at the optimum is seen from their gap.
+/// LIBSVM stores kernel values in single precision. With a tolerance of 1e-10 its KKT violation in double precision is up
+/// to 2e-5 (iris, linear kernel, the last pair), and its decision values have errors of that size. The duality gap shows
+/// that ours are optimal.
 const TOLERANCE: f64 = 1e-4;
 
 #[track_caller]
@@ -52,7 +52,7 @@ fn matrix(rows: &[Vec<f64>]) -> Matrix {
 }
 
 #[test]
-fn machines_equal_libsvm() {
+fn decision_functions_equal_libsvm() {
     let golden: Golden =
         serde_json::from_str(&repository_file("testdata/golden/svm.json")).unwrap();
     assert!(golden.source.starts_with("scikit-learn"));
@@ -87,7 +87,7 @@ fn machines_equal_libsvm() {
                 let numbers = model.predict(&rows).unwrap();
                 Matrix::from_shape_vec((numbers.len(), 1), numbers).unwrap()
             }
-            _ => panic!("{what} decides nothing"),
+            _ => panic!("{what} has no decision function"),
         };
         assert_eq!(decisions.nrows(), case.decisions.len(), "{what}");
         for (row, golden) in decisions.rows().into_iter().zip(&case.decisions) {
@@ -125,16 +125,16 @@ fn machines_equal_libsvm() {
     }
 }
 
-/// What LIBSVM 3 prints for its five kinds of machine on `heart_scale`, where its tolerance is 1e-3, and what it comes
-/// to at 1e-8 (through scikit-learn 1.9.1).
+/// The objectives of LIBSVM 3 on `heart_scale` for its five problems: as printed, with tolerance 1e-3, and with tolerance
+/// 1e-8 (through scikit-learn 1.9.1).
 #[test]
-fn objectives_on_heart_scale_are_libsvms_or_better() {
+fn objectives_on_heart_scale_are_at_least_as_good_as_those_of_libsvm() {
     let (mut x, mut y) = (Matrix::zeros((270, 13)), Vec::new());
     for (i, line) in repository_file("testdata/libsvm/heart_scale").lines().enumerate() {
-        let mut words = line.split_whitespace();
-        y.push(words.next().unwrap().parse::<f64>().unwrap());
-        for word in words {
-            let (column, value) = word.split_once(':').unwrap();
+        let mut fields = line.split_whitespace();
+        y.push(fields.next().unwrap().parse::<f64>().unwrap());
+        for field in fields {
+            let (column, value) = field.split_once(':').unwrap();
             x[[i, column.parse::<usize>().unwrap() - 1]] = value.parse().unwrap();
         }
     }
@@ -147,8 +147,8 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
             _ => Dataset::regression(&x, &y).unwrap(),
         };
         let mut estimator = Estimator::from_id(id).unwrap();
-        for (name, word) in [("gamma", "auto"), ("tol", "1e-9")].iter().chain(params) {
-            estimator = estimator.set_from_str(name, word).unwrap();
+        for (name, value) in [("gamma", "auto"), ("tol", "1e-9")].iter().chain(params) {
+            estimator = estimator.set_from_str(name, value).unwrap();
         }
         estimator.fit(&data, &Monitor::quiet()).unwrap()
     };
@@ -161,7 +161,7 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
     ] {
         let fitted = fit(id, params);
 
-        // LIBSVM minimizes, so that what proves a bound from below is its objective's negative.
+        // LIBSVM minimizes the negative of the dual objective.
         let found = -fitted.certificate.dual.unwrap();
         if printed.is_finite() {
             assert!(found <= printed + 1e-6, "{id}: {found}, LIBSVM prints {printed}");
@@ -183,13 +183,13 @@ fn objectives_on_heart_scale_are_libsvms_or_better() {
     let mercer::model::tree::Numbers::F64(equivalent_c) = equivalent_c.numbers else {
         panic!("no numbers")
     };
-    // LIBSVM scales this one by the price it found; it prints 11.690659 and 206.719551.
+    // LIBSVM prints C = 11.690659 and the objective of the equivalent C-SVC, 206.719551.
     let scaled = -equivalent_c[0] * equivalent_c[0] * fitted.certificate.dual.unwrap();
     assert!((equivalent_c[0] - 11.685_333).abs() < 1e-5, "{}", equivalent_c[0]);
     assert!((scaled - 206.523_841_7).abs() < 1e-4, "{scaled}");
 }
 
-/// `β` of all rows, and `Kβ`, by their definition.
+/// `β` of all rows and `Kβ`, by definition.
 fn beta_and_outputs(
     x: &Matrix,
     expansion: &KernelExpansion,
@@ -201,42 +201,49 @@ fn beta_and_outputs(
         beta[*i as usize] = expansion.coefficients[[0, k]];
     }
     let output = |row: &Vec<f64>| -> f64 {
-        let carriers = rows.iter().zip(&beta).filter(|(_, b)| **b != 0.0);
-        carriers.map(|(other, b)| b * function.value(row, other)).sum()
+        let support = rows.iter().zip(&beta).filter(|(_, b)| **b != 0.0);
+        support.map(|(other, b)| b * function.value(row, other)).sum()
     };
     let outputs = rows.iter().map(output).collect();
     (beta, outputs)
 }
 
-/// A machine drawn at random: how many rows and columns, the price and the width.
+/// A random problem: the number of rows and columns, `C` and `gamma`.
 fn draw(random: &mut Random) -> (usize, usize, f64, f64) {
     let (n, width) = (5 + random.below(60), 1 + random.below(6));
-    let price = 10f64.powf(4.0 * random.uniform() - 2.0);
+    let c = 10f64.powf(4.0 * random.uniform() - 2.0);
     let gamma = 10f64.powf(3.0 * random.uniform() - 2.0);
-    (n, width, price, gamma)
+    (n, width, c, gamma)
 }
 
-/// Primal and dual, worked out by somebody else, are within a millionth, and what the certificate says.
+/// The independently computed objectives agree with the certificate and differ by at most a relative 1e-6.
 #[track_caller]
-fn no_gap(round: usize, (primal, dual): (f64, f64), certificate: &mercer::model::Certificate) {
+fn check_duality_gap(
+    round: usize,
+    (primal, dual): (f64, f64),
+    certificate: &mercer::model::Certificate,
+) {
     let size = primal.abs().max(dual.abs());
     assert!(primal >= dual - 1e-9 * size, "round {round}");
     assert!(primal - dual <= 1e-6 * size, "round {round}: {primal}, {dual}");
-    let told = certificate.primal().unwrap();
-    assert!((told - primal).abs() <= 1e-9 * size.max(1.0), "round {round}: {told}, {primal}");
+    let certified = certificate.primal().unwrap();
+    assert!(
+        (certified - primal).abs() <= 1e-9 * size.max(1.0),
+        "round {round}: {certified}, {primal}"
+    );
     assert!((certificate.dual.unwrap() - dual).abs() <= 1e-9 * size.max(1.0), "round {round}");
 }
 
 #[test]
-fn two_hundred_random_classifiers_have_no_gap() {
+fn random_classification_problems_close_the_duality_gap() {
     let mut random = Random::new(77);
     for round in 0..200 {
         let (n, width, c, gamma) = draw(&mut random);
         let codes: Vec<u32> =
             (0..n).map(|i| if i < 2 { i as u32 } else { random.below(2) as u32 }).collect();
-        let apart = 2.0 * random.uniform();
+        let distance = 2.0 * random.uniform();
         let x = Matrix::from_shape_fn((n, width), |(i, _)| {
-            apart * f64::from(codes[i]) + random.normal()
+            distance * f64::from(codes[i]) + random.normal()
         });
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -255,12 +262,12 @@ fn two_hundred_random_classifiers_have_no_gap() {
             sum += y * beta[i];
         }
         assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
-        no_gap(round, (0.5 * square + loss, sum - 0.5 * square), &fitted.certificate);
+        check_duality_gap(round, (0.5 * square + loss, sum - 0.5 * square), &fitted.certificate);
     }
 }
 
 #[test]
-fn two_hundred_random_regressions_have_no_gap() {
+fn random_regression_problems_close_the_duality_gap() {
     let mut random = Random::new(78);
     for round in 0..200 {
         let (n, width, c, gamma) = draw(&mut random);
@@ -283,12 +290,12 @@ fn two_hundred_random_regressions_have_no_gap() {
             linear += y[i] * beta[i] - tube * beta[i].abs();
         }
         assert!(beta.iter().sum::<f64>().abs() < 1e-9 * c * n as f64);
-        no_gap(round, (0.5 * square + loss, linear - 0.5 * square), &fitted.certificate);
+        check_duality_gap(round, (0.5 * square + loss, linear - 0.5 * square), &fitted.certificate);
     }
 }
 
 #[test]
-fn a_hundred_random_regions_have_no_gap() {
+fn random_one_class_problems_close_the_duality_gap() {
     let mut random = Random::new(79);
     for round in 0..100 {
         let (n, width, _, gamma) = draw(&mut random);
@@ -300,20 +307,19 @@ fn a_hundred_random_regions_have_no_gap() {
 
         assert!(fitted.converged, "round {round}");
         let (beta, outputs) = beta_and_outputs(&x, &fitted.expansion, &Function::rbf(gamma));
-        // The height of the border is the constant with its sign turned; equivalent_c are one.
-        let height = -fitted.expansion.intercepts[0];
+        // The intercept is −ρ; the upper bounds are one.
+        let rho = -fitted.expansion.intercepts[0];
         assert!(beta.iter().all(|b| (0.0..=1.0).contains(b)), "a coefficient outside its box");
         assert!((beta.iter().sum::<f64>() - nu * n as f64).abs() < 1e-9 * n as f64);
         let square: f64 = beta.iter().zip(&outputs).map(|(b, f)| b * f).sum();
-        let loss: f64 = outputs.iter().map(|f| (height - f).max(0.0)).sum();
-        let primal = 0.5 * square + loss - height * nu * n as f64;
-        no_gap(round, (primal, -0.5 * square), &fitted.certificate);
+        let loss: f64 = outputs.iter().map(|f| (rho - f).max(0.0)).sum();
+        let primal = 0.5 * square + loss - rho * nu * n as f64;
+        check_duality_gap(round, (primal, -0.5 * square), &fitted.certificate);
     }
 }
 
 #[test]
-fn rows_without_a_say_can_go() {
-    // Removing every row that is no support vector leaves the boundary where it is.
+fn removing_rows_that_are_no_support_vectors_changes_nothing() {
     let mut random = Random::new(5);
     let codes: Vec<u32> = (0..80).map(|i| i % 2).collect();
     let x = Matrix::from_shape_fn((80, 2), |(i, _)| 3.0 * f64::from(codes[i]) + random.normal());
@@ -322,14 +328,14 @@ fn rows_without_a_say_can_go() {
     let svc = Svc::new().gamma(Gamma::Number(0.3)).C(5.0).tol(1e-10);
     let whole = svc.fit(&data, &Monitor::quiet()).unwrap();
 
-    let kept: Vec<usize> = whole.expansion.support.iter().map(|i| *i as usize).collect();
-    let some = x.select(ndarray::Axis(0), &kept);
-    let some_codes: Vec<u32> = kept.iter().map(|i| codes[*i]).collect();
+    let support: Vec<usize> = whole.expansion.support.iter().map(|i| *i as usize).collect();
+    let some = x.select(ndarray::Axis(0), &support);
+    let some_codes: Vec<u32> = support.iter().map(|i| codes[*i]).collect();
     let again = svc
         .fit(&Dataset::classes(&some, &some_codes, &classes).unwrap(), &Monitor::quiet())
         .unwrap();
 
-    assert!(kept.len() < 80);
+    assert!(support.len() < 80);
     let (a, b) =
         (whole.decisions(&Rows::from(&x)).unwrap(), again.decisions(&Rows::from(&x)).unwrap());
     a.iter().zip(&b).for_each(|(a, b)| assert!((a - b).abs() <= 1e-6, "{a}, {b}"));
