@@ -6,7 +6,7 @@
 
 use super::cross_validate::{HeldOutScores, judge_batch};
 use super::expectation_maximization::{Climb, Part};
-use super::{Trained, Unlabeled};
+use super::{EmOptions, Trained};
 use crate::catalog::{AnyModel, AnyStats, Capability, Estimator};
 use crate::data::Schema;
 use crate::data::{Classes, Dataset, Stream, Table};
