@@ -1,10 +1,10 @@
-//! The table of a regression: coefficients with their errors, and how well all of it fits.
+//! The summary table of a regression: coefficients with standard errors and t tests, and the fit statistics.
 
 use crate::explain::short;
 use serde::Serialize;
 use std::fmt;
 
-/// What is known about one coefficient.
+/// The estimate of one coefficient.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// The column.
@@ -13,42 +13,42 @@ pub struct Estimate {
     pub value: f64,
     /// Its standard error.
     pub error: f64,
-    /// How many errors it is from zero.
+    /// The t statistic: the coefficient divided by its standard error.
     pub t: f64,
-    /// How often chance alone would bring it as far.
+    /// The two-sided p-value of the t test.
     pub p: f64,
-    /// Lower end of its interval.
+    /// The lower end of its confidence interval.
     pub low: f64,
-    /// Upper end of its interval.
+    /// The upper end of its confidence interval.
     pub high: f64,
 }
 
-/// A regression at a glance.
+/// The summary of a regression.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
-    /// One entry a coefficient, the constant term first.
+    /// One entry per coefficient, the intercept first.
     pub estimates: Vec<Estimate>,
-    /// How sure the intervals are.
+    /// The confidence level of the intervals.
     pub level: f64,
-    /// The standard error of a residual.
+    /// The residual standard error.
     pub residual_error: f64,
-    /// Rows less what was fitted to them.
+    /// The residual degrees of freedom.
     pub degrees_of_freedom: f64,
-    /// How many columns add something.
+    /// The rank of the columns.
     pub rank: usize,
-    /// How many columns there are.
+    /// The number of columns.
     pub n_columns: usize,
-    /// The share of the variance that is explained.
+    /// The coefficient of determination.
     pub r_squared: f64,
-    /// The same, with what columns explain by chance taken off.
+    /// `R²` adjusted for the number of columns.
     pub adjusted_r_squared: f64,
-    /// The F statistic of all columns together.
+    /// The F statistic of the overall regression.
     pub f: f64,
     /// Its p-value.
     pub f_p: f64,
 }
 
-/// The table as R prints it.
+/// The layout of the summary of R.
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let interval = format!("{}% interval", short(100.0 * self.level));
@@ -98,8 +98,8 @@ impl fmt::Display for Summary {
         if self.rank < self.n_columns {
             write!(
                 f,
-                "\nrank {} of {} columns: some follow from others, and the shortest of the \
-                 equally good solutions is shown",
+                "\nrank {} of {} columns: the columns are linearly dependent, and the minimum-norm \
+                 solution is shown",
                 self.rank, self.n_columns
             )?;
         }

@@ -1,11 +1,10 @@
-//! Least squares: the `b` that makes `Σᵢ wᵢ (yᵢ − b₀ − Σⱼ bⱼ xᵢⱼ)²` least.
+//! Ordinary least squares: minimize `Σᵢ wᵢ (yᵢ − b₀ − Σⱼ bⱼ xᵢⱼ)²` (Gauss 1809).
 //!
-//! Gauss (1809). The cross-products of columns and target are all it needs, so any split of the rows
-//! gives the same model; see [`Scatter`] for how they keep their digits. Where columns depend on
-//! each other, the shortest of the best `b` is taken and the rank is reported. Standard errors assume
-//! residuals of one variance; a row of weight two counts as two rows.
+//! The cross-products of columns and target are sufficient statistics, so any split of the rows gives the same model;
+//! see [`Scatter`] for their precision. If columns are linearly dependent, the solution of minimum norm is returned and
+//! the rank is reported. Standard errors assume homoscedastic residuals; a row of weight two counts as two rows.
 
-use super::{squared_distances, weighted_sums, weighted_tables};
+use super::{linear_predictions, linear_predictions_of_targets, squared_distances};
 use crate::evaluate::{Estimate, Summary};
 use crate::explain::Terms;
 use crate::prelude::*;
@@ -14,42 +13,42 @@ use crate::stats::Scatter;
 use mercer_num::special::{fisher_p_value, student_critical_value, student_p_value};
 
 params! {
-    /// Least squares: a weighted sum of the columns, with standard errors.
+    /// Ordinary least squares linear regression, with standard errors.
     pub struct LinearRegression {
         /// Whether there is a constant term. Without one, the sum is zero where all columns are.
         fit_intercept: bool = true, Any;
     }
 }
 
-/// The weights of the columns, and what their errors are made of.
+/// A fitted linear regression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearRegressionModel {
-    /// The weight of each column.
+    /// The coefficient of each column.
     pub coefficients: Vec<f64>,
-    /// The constant term.
+    /// The intercept.
     pub intercept: f64,
-    /// Whether the constant term was fitted.
+    /// Whether the intercept was fitted.
     pub fit_intercept: bool,
-    /// How many columns add something, decided on columns of unit length.
+    /// The numerical rank of the columns, scaled to unit norm.
     pub rank: usize,
-    /// An upper bound on the condition number of the columns, scaled to unit length.
+    /// An upper bound on the condition number of the columns, scaled to unit norm.
     pub condition: f64,
-    /// What carried the digits.
+    /// The precision of the cross-products or factorization.
     pub precision: Precision,
-    /// The weight of the rows.
+    /// The sum of the sample weights.
     pub weight: f64,
-    /// The means of the columns; zeros without a constant term.
+    /// The means of the columns; zeros without an intercept.
     pub means: Vec<f64>,
-    /// `Σ w (y − mean)²`, or around zero without a constant term.
+    /// `Σ w (y − mean)²`, or around zero without an intercept.
     pub total_squares: f64,
     /// `Σ w (y − ŷ)²`.
     pub residual_squares: f64,
     /// `mᵀ (XᵀX)⁻¹ m` at the means.
     pub mean_squares: f64,
-    /// `F` with `(XᵀX)⁻¹ = FᵀF`, the columns taken around their means.
+    /// `F` with `(XᵀX)⁻¹ = FᵀF`, for centered columns.
     pub whitener: Matrix,
-    /// Where several numbers were learned at once: the second and further ones.
+    /// The models of the second and further targets.
     #[serde(default)]
     pub others: Vec<TargetFit>,
 }
@@ -104,10 +103,10 @@ impl Accumulate for LinearRegression {
 }
 
 impl LinearRegressionModel {
-    /// The model of one of several numbers by itself; `None` where there are not so many.
+    /// The model of a single target; `None` if there is no such target.
     pub fn of_target(&self, target: usize) -> Option<LinearRegressionModel> {
-        let alone = LinearRegressionModel { others: Vec::new(), ..self.clone() };
-        let Some(target) = target.checked_sub(1) else { return Some(alone) };
+        let single = LinearRegressionModel { others: Vec::new(), ..self.clone() };
+        let Some(target) = target.checked_sub(1) else { return Some(single) };
         let TargetFit { coefficients, intercept, total_squares, residual_squares } =
             self.others.get(target)?.clone();
         Some(LinearRegressionModel {
@@ -115,40 +114,40 @@ impl LinearRegressionModel {
             intercept,
             total_squares,
             residual_squares,
-            ..alone
+            ..single
         })
     }
 
-    /// Rows less what was fitted to them; not above zero where nothing is left to judge by.
+    /// The residual degrees of freedom: rows minus fitted coefficients.
     pub fn degrees_of_freedom(&self) -> f64 {
         self.weight - self.rank as f64 - f64::from(u8::from(self.fit_intercept))
     }
 
-    /// The variance of the residuals; NaN where no degree of freedom is left.
+    /// The residual variance; NaN without residual degrees of freedom.
     pub fn residual_variance(&self) -> f64 {
         let degrees = self.degrees_of_freedom();
         if degrees > 0.0 { self.residual_squares / degrees } else { f64::NAN }
     }
 
-    /// The share of the target's variance that is explained; NaN for a target that stands still.
+    /// The coefficient of determination `R²`; NaN for a constant target.
     pub fn r_squared(&self) -> f64 {
         1.0 - self.residual_squares / self.total_squares
     }
 
-    /// The same, with what columns explain by chance taken off.
+    /// `R²` adjusted for the number of columns.
     pub fn adjusted_r_squared(&self) -> f64 {
         let rows = self.weight - f64::from(u8::from(self.fit_intercept));
         1.0 - (1.0 - self.r_squared()) * rows / self.degrees_of_freedom()
     }
 
-    /// The F statistic of all columns together, and its p-value.
+    /// The F statistic of the overall regression, and its p-value.
     pub fn f_test(&self) -> (f64, f64) {
         let (rank, degrees) = (self.rank as f64, self.degrees_of_freedom());
         let f = (self.total_squares - self.residual_squares) / rank / self.residual_variance();
         (f, fisher_p_value(f, rank, degrees))
     }
 
-    /// The standard error of the constant term.
+    /// The standard error of the intercept.
     pub fn intercept_error(&self) -> f64 {
         (self.residual_variance() * (1.0 / self.weight + self.mean_squares)).sqrt()
     }
@@ -161,17 +160,17 @@ impl LinearRegressionModel {
         self.whitener.columns().into_iter().map(|c| (variance * squares(c)).sqrt()).collect()
     }
 
-    /// How much each row would pull its own prediction: `x (XᵀX)⁻¹ xᵀ`.
+    /// The leverage of each row: `x (XᵀX)⁻¹ xᵀ`.
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
     pub fn leverage(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        let constant = if self.fit_intercept { 1.0 / self.weight } else { 0.0 };
+        let intercept = if self.fit_intercept { 1.0 / self.weight } else { 0.0 };
         let distances = squared_distances(x, &self.whitener, &self.means)?;
-        Ok(distances.into_iter().map(|d| constant + d).collect())
+        Ok(distances.into_iter().map(|d| intercept + d).collect())
     }
 
-    /// The table of coefficients and the figures below it.
+    /// The table of coefficients, and the fit statistics.
     pub fn summary(&self, names: &[String], level: f64) -> Summary {
         let degrees = self.degrees_of_freedom();
         let half = student_critical_value(level, degrees);
@@ -214,7 +213,7 @@ impl Regressor for LinearRegressionModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        weighted_sums(x, &self.coefficients, self.intercept)
+        linear_predictions(x, &self.coefficients, self.intercept)
     }
 
     fn n_targets(&self) -> usize {
@@ -222,10 +221,10 @@ impl Regressor for LinearRegressionModel {
     }
 
     fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
-        weighted_tables(x, (&self.coefficients, self.intercept), &self.others)
+        linear_predictions_of_targets(x, (&self.coefficients, self.intercept), &self.others)
     }
 
-    /// The interval a new row falls into, residual and uncertain coefficients together.
+    /// Prediction intervals of new rows, which include residual variance and coefficient uncertainty.
     fn intervals(&self, x: &Rows<'_>, level: f64) -> Result<Option<Vec<(f64, f64)>>> {
         let degrees = self.degrees_of_freedom();
         if degrees <= 0.0 || !self.others.is_empty() {
@@ -233,9 +232,9 @@ impl Regressor for LinearRegressionModel {
         }
         let half = student_critical_value(level, degrees);
         let variance = self.residual_variance();
-        let around = self.predict(x)?.into_iter().zip(self.leverage(x)?);
+        let predictions = self.predict(x)?.into_iter().zip(self.leverage(x)?);
         Ok(Some(
-            around
+            predictions
                 .map(|(y, leverage)| {
                     let width = half * (variance * (1.0 + leverage)).sqrt();
                     (y - width, y + width)
@@ -272,7 +271,7 @@ impl Check for LinearRegressionModel {
         if fits {
             Ok(())
         } else {
-            Err(Error::File("a linear model that no rows could have".into()))
+            Err(Error::File("linear model with inconsistent shapes or non-finite values".into()))
         }
     }
 }
@@ -293,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_through_four_points_by_hand() {
+    fn four_points_match_a_hand_calculation() {
         // Means 2.5 and 3; Σ(x−x̄)² = 5, Σ(x−x̄)(y−ȳ) = 4, so b = 0.8, b₀ = 1; residuals 0.2, 0.4,
         // −1.4, 0.8 with squares adding up to 2.8 on two degrees of freedom.
         let x = array![[1.0], [2.0], [3.0], [4.0]];
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_good_solutions_the_shortest_is_taken() {
+    fn dependent_columns_give_the_minimum_norm_solution() {
         // The second column is twice the first: y = 5 x₁ = x₁ + 2 x₂.
         let x = array![[1.0, 2.0, 7.0], [2.0, 4.0, 7.0], [3.0, 6.0, 7.0], [5.0, 10.0, 7.0]];
 
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn several_numbers_are_learned_as_each_alone() {
+    fn several_targets_equal_separate_fits() {
         let mut random = mercer_num::random::Random::new(5);
         for n in [20, 1500] {
             // The last column repeats the first one where the rows are few.
@@ -348,9 +347,9 @@ mod tests {
             assert_eq!((both.n_targets(), both.of_target(3)), (3, None));
             let found = both.predict_many(&Rows::from(&x)).unwrap();
             for k in 0..3 {
-                let alone = fit(&x, &y.column(k).to_vec());
-                assert_eq!(both.of_target(k), Some(alone.clone()));
-                assert_eq!(found.column(k).to_vec(), alone.predict(&Rows::from(&x)).unwrap());
+                let single = fit(&x, &y.column(k).to_vec());
+                assert_eq!(both.of_target(k), Some(single.clone()));
+                assert_eq!(found.column(k).to_vec(), single.predict(&Rows::from(&x)).unwrap());
             }
         }
         let x = array![[1.0], [2.0]];
@@ -360,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn more_columns_than_rows_fit_exactly() {
+    fn more_columns_than_rows_interpolate() {
         let x = array![[1.0, 0.0, 2.0, 1.0], [0.0, 1.0, 1.0, 3.0]];
 
         let model = fit(&x, &[1.0, 4.0]);
@@ -374,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn many_nearly_equal_columns_are_told_apart() {
+    fn nearly_collinear_columns_are_resolved_in_double_double() {
         // Columns that agree in eight digits; in doubles their cross-products would be equal.
         let mut random = mercer_num::random::Random::new(3);
         let mut x = Matrix::from_shape_fn((3000, 2), |_| random.normal());
@@ -392,7 +391,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_too_large_to_square_are_refused() {
+    fn overflowing_squares_are_refused() {
         let x = array![[1.0, 1e200], [2.0, -1e200], [3.0, 0.0]];
         let data = Dataset::regression(&x, &[1.0, 2.0, 3.0]).unwrap();
 
@@ -402,7 +401,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_reads_as_r_prints_it() {
+    fn the_summary_matches_the_layout_of_r() {
         let x = array![[1.0], [2.0], [3.0], [4.0]];
 
         let table = fit(&x, &[2.0, 3.0, 2.0, 5.0]).summary(&["dose".into()], 0.95).to_string();

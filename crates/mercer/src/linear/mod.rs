@@ -1,6 +1,5 @@
-//! Linear models: a number, or the log-odds of a class, is a weighted sum of the columns.
-//!
-//! `ŷ = b₀ + Σⱼ bⱼ xⱼ`; the members of the family differ in which `b` they take to be best.
+//! Linear models `ŷ = b₀ + Σⱼ bⱼ xⱼ`: least squares, ridge and logistic regression, linear support vector machines, and
+//! models trained by stochastic gradient descent. They differ in the loss and the penalty that `b` minimizes.
 
 mod least_squares;
 mod logistic;
@@ -44,7 +43,7 @@ use ndarray::Array1;
 use rayon::prelude::*;
 
 /// `b₀ + Σⱼ bⱼ xⱼ` of every row, on all threads.
-fn weighted_sums(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<Vec<f64>> {
+fn linear_predictions(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<Vec<f64>> {
     check_storage(x)?;
     let width = coefficients.len();
     if x.n_columns() != width {
@@ -75,17 +74,21 @@ fn weighted_sums(x: &Rows<'_>, coefficients: &[f64], intercept: f64) -> Result<V
     Ok(out)
 }
 
-/// The same for several targets: a column each.
-fn weighted_tables(x: &Rows<'_>, first: (&[f64], f64), others: &[TargetFit]) -> Result<Matrix> {
+/// The predictions of several targets, one column per target.
+fn linear_predictions_of_targets(
+    x: &Rows<'_>,
+    first: (&[f64], f64),
+    others: &[TargetFit],
+) -> Result<Matrix> {
     let mut out = Matrix::zeros((x.n_rows(), 1 + others.len()));
     let others = others.iter().map(|line| (line.coefficients.as_slice(), line.intercept));
     for (k, (coefficients, intercept)) in std::iter::once(first).chain(others).enumerate() {
-        out.column_mut(k).assign(&Array1::from(weighted_sums(x, coefficients, intercept)?));
+        out.column_mut(k).assign(&Array1::from(linear_predictions(x, coefficients, intercept)?));
     }
     Ok(out)
 }
 
-/// `‖F (x − m)‖²` of every row: how far it is from the means, in the metric of the rows learned.
+/// `‖F (x − m)‖²` of every row: its squared Mahalanobis distance from the training means, up to scale.
 fn squared_distances(x: &Rows<'_>, whitener: &Matrix, means: &[f64]) -> Result<Vec<f64>> {
     check_storage(x)?;
     let width = means.len();
@@ -103,13 +106,13 @@ fn squared_distances(x: &Rows<'_>, whitener: &Matrix, means: &[f64]) -> Result<V
             row.iter_mut().zip(means).for_each(|(x, m)| *x -= m);
             let mut out = vec![0.0; whitener.nrows()];
             let cells = whitener.as_slice().unwrap_or_default();
-            dot_cells(cells, &row, &mut out);
+            dot_rows_or_zero(cells, &row, &mut out);
             out.iter().map(|v| v * v).sum()
         })
         .collect())
 }
 
-fn dot_cells(rows: &[f64], x: &[f64], out: &mut [f64]) {
+fn dot_rows_or_zero(rows: &[f64], x: &[f64], out: &mut [f64]) {
     if !x.is_empty() {
         dot_rows(rows, x, out);
     }

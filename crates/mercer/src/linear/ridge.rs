@@ -1,13 +1,11 @@
-//! Ridge regression: least squares with a price on long `b`.
+//! Ridge regression: minimize `Σᵢ wᵢ (yᵢ − b₀ − Σⱼ bⱼ xᵢⱼ)² + α ‖b‖²` with an unpenalized intercept (Hoerl & Kennard
+//! 1970).
 //!
-//! Minimize `Σᵢ wᵢ (yᵢ − b₀ − Σⱼ bⱼ xᵢⱼ)² + α ‖b‖²`; the constant term is free. Hoerl & Kennard (1970).
-//!
-//! The Bayesian reading: if residuals are `N(0, σ²)` and coefficients were `N(0, σ²/α)` before any
-//! row was seen, then `b` is their posterior mean and `σ² (XᵀX + αI)⁻¹` their posterior covariance.
-//! The evidence `p(y | α, σ²)` is largest at `σ² = (‖y − Xb‖² + α ‖b‖²) / n`, and can choose `α` as
-//! well (MacKay 1992; Bishop 2006, section 3.5).
+//! Bayesian view: with residuals `N(0, σ²)` and the prior `N(0, σ²/α)` of the coefficients, `b` is the posterior mean
+//! and `σ² (XᵀX + αI)⁻¹` the posterior covariance. The evidence `p(y | α, σ²)` is maximal at
+//! `σ² = (‖y − Xb‖² + α ‖b‖²) / n`, and can also select `α` (MacKay 1992; Bishop 2006, section 3.5).
 
-use super::{squared_distances, weighted_sums, weighted_tables};
+use super::{linear_predictions, linear_predictions_of_targets, squared_distances};
 use crate::explain::Terms;
 use crate::prelude::*;
 use crate::solver::normal_equations::{Precision, TargetFit, how, largest_gradient, solve};
@@ -17,60 +15,60 @@ use mercer_num::special::student_critical_value;
 use std::f64::consts::TAU;
 
 choice! {
-    /// Where the price on long coefficients comes from.
+    /// How the regularization strength is chosen.
     pub enum AlphaFrom {
-        /// From the parameter `alpha`.
+        /// The parameter `alpha`.
         Given = "given",
-        /// From the rows: the price that makes the evidence largest.
+        /// The value that maximizes the evidence (marginal likelihood) of the training rows.
         Evidence = "evidence",
     }
 }
 
 params! {
-    /// Ridge regression: a weighted sum of the columns whose weights are kept small.
+    /// Ridge regression: linear regression with an L2 penalty on the coefficients.
     pub struct Ridge {
-        /// The price on the squared length of the coefficients. Larger values make them smaller; zero
-        /// is least squares.
+        /// Regularization strength: the coefficient of the squared norm of the coefficients. Larger values shrink
+        /// them more; 0 is ordinary least squares.
         alpha: f64 = 1.0, AtLeast(0.0);
         /// Whether there is a constant term, which is free of the price.
         fit_intercept: bool = true, Any;
-        /// Whether the price is `alpha` (`given`) or the one that makes the evidence of the rows
-        /// largest (`evidence`), of all numbers together where several are learned.
+        /// Use the parameter `alpha` (`given`), or the value that maximizes the evidence of the training rows
+        /// (`evidence`), jointly over all targets.
         alpha_from: AlphaFrom = AlphaFrom::Given, OneOf(AlphaFrom::WORDS);
     }
 }
 
-/// The weights of the columns, and how sure they are.
+/// A fitted ridge regression.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RidgeModel {
-    /// The weight of each column: the posterior mean.
+    /// The coefficient of each column: the posterior mean.
     pub coefficients: Vec<f64>,
-    /// The constant term.
+    /// The intercept.
     pub intercept: f64,
-    /// Whether the constant term was fitted.
+    /// Whether the intercept was fitted.
     pub fit_intercept: bool,
-    /// The price on long coefficients.
+    /// The regularization strength.
     pub alpha: f64,
-    /// The variance of the residuals that makes the evidence largest.
+    /// The residual variance that maximizes the evidence.
     pub noise_variance: f64,
-    /// `log p(y | alpha, noise)`; zero where there is no price and so no prior.
+    /// `log p(y | alpha, noise)`; zero without a penalty, which has no proper prior.
     pub log_evidence: f64,
-    /// How many columns the price leaves free: `Σ λ / (λ + α)`.
+    /// The effective degrees of freedom `Σ λ / (λ + α)`.
     pub effective_degrees: f64,
-    /// An upper bound on the condition number of the scaled columns, price included.
+    /// An upper bound on the condition number of the scaled columns, penalty included.
     pub condition: f64,
-    /// What carried the digits.
+    /// The precision of the cross-products or factorization.
     pub precision: Precision,
-    /// The weight of the rows.
+    /// The sum of the sample weights.
     pub weight: f64,
-    /// The means of the columns; zeros without a constant term.
+    /// The means of the columns; zeros without an intercept.
     pub means: Vec<f64>,
     /// `Σ w (y − ŷ)²`.
     pub residual_squares: f64,
-    /// `F` with `(XᵀX + αI)⁻¹ = FᵀF`, the columns taken around their means.
+    /// `F` with `(XᵀX + αI)⁻¹ = FᵀF`, for centered columns.
     pub whitener: Matrix,
-    /// Where several numbers were learned at once: the second and further ones.
+    /// The models of the second and further targets.
     #[serde(default)]
     pub others: Vec<TargetFit>,
 }
@@ -87,19 +85,20 @@ impl Accumulate for Ridge {
         let sums = stats.moments(self.fit_intercept)?;
         let alpha = match self.alpha_from {
             AlphaFrom::Given => self.alpha,
-            AlphaFrom::Evidence => most_evident(&sums, self.fit_intercept),
+            AlphaFrom::Evidence => maximize_evidence(&sums, self.fit_intercept),
         };
         RidgeModel::at(&sums, self.fit_intercept, alpha)
     }
 
-    /// The priced residual, and how far the normal equations are from holding.
+    /// The penalized residual sum of squares, and how far the normal equations are from holding.
     fn certificate(&self, stats: &Self::Stats, model: &Self::Model) -> Certificate {
         let violation = stats.moments(self.fit_intercept).map_or(f64::NAN, |sums| {
             largest_gradient(&sums, &model.coefficients, &model.others, model.alpha)
         });
         let length: f64 = model.coefficients.iter().map(|b| b * b).sum();
-        let priced = |line: &TargetFit| line.residual_squares + model.alpha * line.squared_length();
-        let others: f64 = model.others.iter().map(priced).sum();
+        let penalized =
+            |line: &TargetFit| line.residual_squares + model.alpha * line.squared_length();
+        let others: f64 = model.others.iter().map(penalized).sum();
         let objective = model.residual_squares + model.alpha * length + others;
         let d = model.coefficients.len();
         Certificate::closed_form()
@@ -110,16 +109,16 @@ impl Accumulate for Ridge {
 }
 
 impl RidgeModel {
-    /// The model of sums around the means, or around zero.
+    /// The model of cross-products around the means, or around zero.
     pub(super) fn at(sums: &CrossProducts, fit_intercept: bool, alpha: f64) -> Result<RidgeModel> {
         let solution = solve(sums, fit_intercept, alpha)?;
         let mut lines = solution.lines.into_iter();
         let first = lines.next().ok_or(Error::NoRows)?;
         let d = sums.means.len();
         let around = |m: f64| if fit_intercept { m } else { 0.0 };
-        let rows = free_rows(sums.weight, fit_intercept);
-        let priced = first.residual_squares + alpha * first.squared_length();
-        let noise_variance = priced / rows;
+        let rows = degrees_of_freedom(sums.weight, fit_intercept);
+        let penalized = first.residual_squares + alpha * first.squared_length();
+        let noise_variance = penalized / rows;
         let log_evidence = if alpha > 0.0 && noise_variance > 0.0 {
             let shrinkage = solution.log_determinant - d as f64 * alpha.ln();
             -0.5 * (rows * ((TAU * noise_variance).ln() + 1.0) + shrinkage)
@@ -158,15 +157,15 @@ impl RidgeModel {
     }
 }
 
-/// Rows less the free constant term, at least one so that a variance can be taken.
-fn free_rows(weight: f64, fit_intercept: bool) -> f64 {
+/// The sum of the weights, minus one for an intercept; positive, so that a variance exists.
+fn degrees_of_freedom(weight: f64, fit_intercept: bool) -> f64 {
     (weight - f64::from(u8::from(fit_intercept))).max(f64::MIN_POSITIVE)
 }
 
-/// The price that makes the evidence largest: `−n log(yᵀy − Σ qᵢ²/(λᵢ+α)) − Σ log(1 + λᵢ/α)` over the
-/// eigenvalues `λ` and rotated cross-products `q`, added up over all targets. A grid finds the hill, golden
-/// sections its top.
-fn most_evident(sums: &CrossProducts, fit_intercept: bool) -> f64 {
+/// The `α` that maximizes the log evidence `−n log(yᵀy − Σ qᵢ²/(λᵢ+α)) − Σ log(1 + λᵢ/α)` over the eigenvalues `λ` and
+/// rotated cross-products `q`, summed over all targets. A grid search brackets the maximum, golden-section search
+/// refines it.
+fn maximize_evidence(sums: &CrossProducts, fit_intercept: bool) -> f64 {
     let d = sums.means.len();
     let products = Matrix::from_shape_fn((d, d), |at| sums.products.high[at]);
     let Some(eigen) = SymmetricEigen::of(products.view()) else { return 0.0 };
@@ -175,22 +174,22 @@ fn most_evident(sums: &CrossProducts, fit_intercept: bool) -> f64 {
         let rotated = eigen.vectors.t().dot(&ndarray::ArrayView1::from(&target));
         (rotated, sums.products.high[[k, k]])
     };
-    // A target that stands still is as likely at any price.
+    // The evidence of a constant target does not depend on alpha.
     let targets: Vec<_> =
         (d..d + sums.target_means.len()).map(of_target).filter(|(_, total)| *total > 0.0).collect();
-    let rows = free_rows(sums.weight, fit_intercept);
+    let rows = degrees_of_freedom(sums.weight, fit_intercept);
     let evidence = |log_alpha: f64| {
         let alpha = log_alpha.exp();
-        let told = |(rotated, total): &(ndarray::Array1<f64>, f64)| {
+        let log_evidence_of = |(rotated, total): &(ndarray::Array1<f64>, f64)| {
             let (mut rest, mut shrinkage) = (*total, 0.0);
             for (value, q) in eigen.values.iter().map(|v| v.max(0.0)).zip(rotated) {
                 rest -= q * q / (value + alpha);
                 shrinkage += (value / alpha).ln_1p();
             }
-            // A perfect fit would be infinitely evident; rounding says where to stop.
+            // The evidence of an exact fit is unbounded; the rounding error of the residual limits it.
             -rows * rest.max(f64::EPSILON * total).ln() - shrinkage
         };
-        targets.iter().map(told).sum::<f64>()
+        targets.iter().map(log_evidence_of).sum::<f64>()
     };
     let largest = eigen.values.last().copied().unwrap_or(0.0);
     if largest <= 0.0 || targets.is_empty() {
@@ -224,7 +223,7 @@ impl Regressor for RidgeModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        weighted_sums(x, &self.coefficients, self.intercept)
+        linear_predictions(x, &self.coefficients, self.intercept)
     }
 
     fn n_targets(&self) -> usize {
@@ -232,7 +231,7 @@ impl Regressor for RidgeModel {
     }
 
     fn predict_many(&self, x: &Rows<'_>) -> Result<Matrix> {
-        weighted_tables(x, (&self.coefficients, self.intercept), &self.others)
+        linear_predictions_of_targets(x, (&self.coefficients, self.intercept), &self.others)
     }
 
     /// The posterior predictive interval, with Student's t for the estimated variance.
@@ -242,13 +241,13 @@ impl Regressor for RidgeModel {
             return Ok(None);
         }
         let half = student_critical_value(level, degrees);
-        let constant = if self.fit_intercept { 1.0 / self.weight } else { 0.0 };
+        let intercept = if self.fit_intercept { 1.0 / self.weight } else { 0.0 };
         let distances = squared_distances(x, &self.whitener, &self.means)?;
-        let around = self.predict(x)?.into_iter().zip(distances);
+        let predictions = self.predict(x)?.into_iter().zip(distances);
         Ok(Some(
-            around
+            predictions
                 .map(|(y, distance)| {
-                    let spread = self.noise_variance * (1.0 + constant + distance);
+                    let spread = self.noise_variance * (1.0 + intercept + distance);
                     (y - half * spread.sqrt(), y + half * spread.sqrt())
                 })
                 .collect(),
@@ -279,7 +278,7 @@ impl Check for RidgeModel {
         if fits {
             Ok(())
         } else {
-            Err(Error::File("a linear model that no rows could have".into()))
+            Err(Error::File("linear model with inconsistent shapes or non-finite values".into()))
         }
     }
 }
@@ -304,8 +303,8 @@ mod tests {
     }
 
     #[test]
-    fn a_shrunken_line_by_hand() {
-        // Σ(x−x̄)² = 5, Σ(x−x̄)(y−ȳ) = 4: b = 4 / (5 + 3), and the line still meets the means.
+    fn a_shrunken_line_matches_a_hand_calculation() {
+        // Σ(x−x̄)² = 5, Σ(x−x̄)(y−ȳ) = 4: b = 4 / (5 + 3), and the line passes through the means.
         let x = array![[1.0], [2.0], [3.0], [4.0]];
 
         let model = fit(&Ridge::new().alpha(3.0), &x, &[2.0, 3.0, 2.0, 5.0]);
@@ -322,21 +321,21 @@ mod tests {
     }
 
     #[test]
-    fn without_a_price_it_is_least_squares() {
+    fn without_a_penalty_it_is_least_squares() {
         let mut random = Random::new(1);
         let x = Matrix::from_shape_fn((50, 4), |_| random.normal());
         let y: Vec<f64> = x.outer_iter().map(|row| row.sum() + random.normal()).collect();
         let data = Dataset::regression(&x, &y).unwrap();
 
-        let free = fit(&Ridge::new().alpha(0.0), &x, &y);
+        let unpenalized = fit(&Ridge::new().alpha(0.0), &x, &y);
         let plain = super::super::LinearRegression::new().fit(&data, &Monitor::quiet()).unwrap();
 
-        assert_eq!(free.coefficients, plain.coefficients);
-        assert_eq!(free.intercept, plain.intercept);
+        assert_eq!(unpenalized.coefficients, plain.coefficients);
+        assert_eq!(unpenalized.intercept, plain.intercept);
     }
 
     #[test]
-    fn the_evidence_is_largest_at_the_price_it_chose() {
+    fn the_selected_alpha_maximizes_the_evidence() {
         let mut random = Random::new(2);
         let x = Matrix::from_shape_fn((60, 10), |_| random.normal());
         let y: Vec<f64> = x.outer_iter().map(|row| 0.3 * row.sum() + random.normal()).collect();

@@ -1,12 +1,12 @@
-//! Ridge regression whose price is chosen by leaving every row out once, at the cost of one fit.
+//! Ridge regression with the regularization strength chosen by exact leave-one-out cross-validation.
 //!
-//! With `XᵀX = VΛVᵀ` around the means, the prediction of row `i` at price `α` is `ȳ + Σⱼ zᵢⱼ qⱼ / (λⱼ + α)` for
-//! `z = Vᵀ(x − m)` and `q = VᵀXᵀy`, and what it would have been without the row itself misses `y` by
-//! `(yᵢ − ŷᵢ) / (1 − hᵢ)`, `hᵢ = 1/W + Σⱼ zᵢⱼ² / (λⱼ + α)` (Allen 1974; Golub, Heath & Wahba 1979). So all
-//! prices are judged in one reading of the rows. A row of weight two is two rows, of which one is left out.
+//! With `XᵀX = VΛVᵀ` for centered columns, the prediction of row `i` is `ȳ + Σⱼ zᵢⱼ qⱼ / (λⱼ + α)` for `z = Vᵀ(x − m)`
+//! and `q = VᵀXᵀy`, and its leave-one-out residual is `(yᵢ − ŷᵢ) / (1 − hᵢ)` with the leverage
+//! `hᵢ = 1/W + Σⱼ zᵢⱼ² / (λⱼ + α)` (PRESS; Allen 1974; Golub, Heath & Wahba 1979). One pass over the rows therefore
+//! evaluates all candidates. A row of weight two counts as two rows, one of which is left out.
 
+use super::linear_predictions;
 use super::ridge::{Ridge, RidgeModel};
-use super::weighted_sums;
 use crate::explain::Terms;
 use crate::model::{Candidate, Candidates, CrossValidated, gather};
 use crate::prelude::*;
@@ -15,41 +15,40 @@ use mercer_num::linalg::{SymmetricEigen, add_matrix_product};
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Rows judged together.
-const PANEL: usize = 128;
-/// ColumnPanels of a part that has sums of its own.
-const PART: usize = 64 * PANEL;
-/// PenaltyWeights tried where none are named.
-const USUAL: [f64; 3] = [0.1, 1.0, 10.0];
+/// Rows evaluated together.
+const ROWS_PER_PANEL: usize = 128;
+/// Rows of one parallel task, which has its own sums.
+const ROWS_PER_TASK: usize = 64 * ROWS_PER_PANEL;
+/// The candidates if `alphas` is empty.
+const DEFAULT_ALPHAS: [f64; 3] = [0.1, 1.0, 10.0];
 
 params! {
-    /// Ridge regression whose price is chosen by leaving every row out once.
+    /// Ridge regression with the regularization strength chosen by leave-one-out cross-validation.
     pub struct RidgeCv {
-        /// The prices on the squared length of the coefficients to choose from; empty takes 0.1, 1 and
-        /// 10.
+        /// Candidate regularization strengths. The default, an empty list, tries 0.1, 1 and 10.
         alphas: Vec<f64> = Vec::new(), AtLeast(0.0);
         /// Whether there is a constant term, which is free of the price.
         fit_intercept: bool = true, Any;
     }
 }
 
-/// The weights of the columns at the best price.
+/// A fitted ridge regression with the selected regularization strength.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RidgeCvModel {
-    /// The weight of each column.
+    /// The coefficient of each column.
     pub coefficients: Vec<f64>,
-    /// The constant term.
+    /// The intercept.
     pub intercept: f64,
-    /// The price that was chosen.
+    /// The selected regularization strength.
     pub alpha: f64,
-    /// The prices there were.
+    /// The candidate regularization strengths.
     pub alphas: Vec<f64>,
-    /// The mean squared error on rows left out, for every price.
+    /// The leave-one-out mean squared error of each candidate.
     pub errors: Vec<f64>,
-    /// The least of them, negative: the higher the better.
+    /// Minus the smallest of these errors, so that higher is better.
     pub best_score: f64,
-    /// The means of the columns; zeros without a constant term.
+    /// The means of the columns; zeros without an intercept.
     pub means: Vec<f64>,
 }
 
@@ -65,14 +64,15 @@ impl Fit for RidgeCv {
         if data.n_columns() == 0 {
             return Err(Error::NoFeatures);
         }
-        let alphas = if self.alphas.is_empty() { USUAL.to_vec() } else { self.alphas.clone() };
+        let alphas =
+            if self.alphas.is_empty() { DEFAULT_ALPHAS.to_vec() } else { self.alphas.clone() };
         data.regression_target()?;
         let gathered = gather(data, monitor, Scatter::push_rows)?;
         if gathered.stopped.is_some() {
             return Err(Error::Stopped);
         }
         let sums = gathered.stats.moments(self.fit_intercept)?;
-        let errors = left_out_errors(data, &sums, &alphas, self.fit_intercept, monitor)?;
+        let errors = leave_one_out_errors(data, &sums, &alphas, self.fit_intercept, monitor)?;
         let best = (0..alphas.len())
             .min_by(|a, b| errors[*a].total_cmp(&errors[*b]))
             .ok_or(Error::NoRows)?;
@@ -96,8 +96,8 @@ impl Fit for RidgeCv {
     }
 }
 
-/// The mean squared error on rows left out, for every price.
-fn left_out_errors(
+/// The leave-one-out mean squared error of each candidate.
+fn leave_one_out_errors(
     data: &Dataset<'_>,
     sums: &CrossProducts,
     alphas: &[f64],
@@ -112,22 +112,22 @@ fn left_out_errors(
     let vectors = vectors.as_slice().unwrap_or_default();
     let target: Vec<f64> = (0..d).map(|j| sums.products.high[[d, j]]).collect();
     let rotated = eigen.vectors.t().dot(&ndarray::ArrayView1::from(&target));
-    let shrunk = |j: usize, a: usize| 1.0 / (eigen.values[j].max(0.0) + alphas[a]).max(1e-300);
-    let mut slopes = vec![0.0; d * n_alphas];
-    let mut spreads = vec![0.0; d * n_alphas];
+    let inverse = |j: usize, a: usize| 1.0 / (eigen.values[j].max(0.0) + alphas[a]).max(1e-300);
+    let mut scaled_products = vec![0.0; d * n_alphas];
+    let mut inverse_eigenvalues = vec![0.0; d * n_alphas];
     for j in 0..d {
         for a in 0..n_alphas {
-            slopes[j * n_alphas + a] = rotated[j] * shrunk(j, a);
-            spreads[j * n_alphas + a] = shrunk(j, a);
+            scaled_products[j * n_alphas + a] = rotated[j] * inverse(j, a);
+            inverse_eigenvalues[j * n_alphas + a] = inverse(j, a);
         }
     }
     let around = |mean: f64| if fit_intercept { mean } else { 0.0 };
     let means: Vec<f64> = sums.means.iter().map(|m| around(m.value())).collect();
-    let middle = around(sums.target_means[0].value());
-    let constant = if fit_intercept { 1.0 / sums.weight } else { 0.0 };
+    let target_mean = around(sums.target_means[0].value());
+    let intercept = if fit_intercept { 1.0 / sums.weight } else { 0.0 };
     let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-    let judge = |first: usize, errors: &mut [f64]| {
-        let rows = first..(first + PANEL).min(data.n_rows());
+    let add_errors = |first: usize, errors: &mut [f64]| {
+        let rows = first..(first + ROWS_PER_PANEL).min(data.n_rows());
         let n = rows.len();
         let mut centered = Vec::with_capacity(n * d);
         for i in rows.clone() {
@@ -136,31 +136,31 @@ fn left_out_errors(
         let mut z = vec![0.0; n * d];
         add_matrix_product(&centered, d, vectors, d, &mut z);
         let mut fitted = vec![0.0; n * n_alphas];
-        add_matrix_product(&z, d, &slopes, n_alphas, &mut fitted);
+        add_matrix_product(&z, d, &scaled_products, n_alphas, &mut fitted);
         z.iter_mut().for_each(|z| *z *= *z);
         let mut leverages = vec![0.0; n * n_alphas];
-        add_matrix_product(&z, d, &spreads, n_alphas, &mut leverages);
+        add_matrix_product(&z, d, &inverse_eigenvalues, n_alphas, &mut leverages);
         let answers = fitted.chunks_exact(n_alphas).zip(leverages.chunks_exact(n_alphas));
         for (i, (fitted, leverages)) in rows.zip(answers) {
             let cells = errors.iter_mut().zip(fitted).zip(leverages);
             for ((error, fitted), leverage) in cells {
-                // Nothing but the row itself spoke for its prediction.
-                let rest = (1.0 - weight(i).min(1.0) * (leverage + constant)).max(1e-12);
-                let miss = (y[i] - middle - fitted) / rest;
-                *error += weight(i) * miss * miss;
+                // A leverage of one means that the row determines its own prediction.
+                let rest = (1.0 - weight(i).min(1.0) * (leverage + intercept)).max(1e-12);
+                let residual = (y[i] - target_mean - fitted) / rest;
+                *error += weight(i) * residual * residual;
             }
         }
     };
-    let parts: Vec<Vec<f64>> = (0..data.n_rows().div_ceil(PART))
+    let parts: Vec<Vec<f64>> = (0..data.n_rows().div_ceil(ROWS_PER_TASK))
         .into_par_iter()
         .map(|part| {
             let mut errors = vec![0.0; n_alphas];
-            let rows = part * PART..((part + 1) * PART).min(data.n_rows());
-            for first in rows.step_by(PANEL) {
+            let rows = part * ROWS_PER_TASK..((part + 1) * ROWS_PER_TASK).min(data.n_rows());
+            for first in rows.step_by(ROWS_PER_PANEL) {
                 if monitor.stop().is_some() {
                     return Err(Error::Stopped);
                 }
-                judge(first, &mut errors);
+                add_errors(first, &mut errors);
             }
             Ok(errors)
         })
@@ -178,7 +178,7 @@ impl Regressor for RidgeCvModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        weighted_sums(x, &self.coefficients, self.intercept)
+        linear_predictions(x, &self.coefficients, self.intercept)
     }
 }
 
@@ -214,7 +214,7 @@ impl Check for RidgeCvModel {
         if fits {
             Ok(())
         } else {
-            Err(Error::File("a linear model that no rows could have".into()))
+            Err(Error::File("linear model with inconsistent shapes or non-finite values".into()))
         }
     }
 }
@@ -225,7 +225,7 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn the_errors_are_those_of_fits_without_each_row() {
+    fn leave_one_out_errors_match_refits() {
         let mut random = Random::new(4);
         let x = Matrix::from_shape_fn((30, 4), |_| random.normal() + 2.0);
         let y: Vec<f64> = x.outer_iter().map(|row| row.sum() + random.normal()).collect();

@@ -3,9 +3,9 @@
 //! Minimize `½‖w‖² + C Σᵢ sᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ` with `p` 1 or 2 (Vapnik 1995; Ho & Lin 2012). The
 //! constant is the weight of a column of `intercept_scaling`, with a price like any other, or free of it.
 
+use super::linear_predictions;
 use super::loss::hinge::{LossPower, MarginLoss, Penalties, Targets};
 use super::svc::{InterceptPenalty, check_rows};
-use super::weighted_sums;
 use crate::data::design_matrix::DesignMatrix;
 use crate::explain::Terms;
 use crate::prelude::*;
@@ -148,7 +148,7 @@ impl Regressor for LinearSvrModel {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        weighted_sums(x, &self.coefficients, self.intercept)
+        linear_predictions(x, &self.coefficients, self.intercept)
     }
 }
 

@@ -1,25 +1,25 @@
-//! How the sums of a layer are bent: `s`, and its derivative from what it gave.
+//! Activation functions `s` of the hidden layers, and their derivatives as functions of the activation.
 
 use crate::choice;
 use mercer_num::Float;
 use mercer_num::simd::exp::exp_double;
 
 choice! {
-    /// How the sums of a layer are bent.
+    /// The activation function of the hidden layers.
     pub enum Activation {
-        /// Not at all.
+        /// `x`.
         Identity = "identity",
-        /// `1 / (1 + exp(−x))`.
+        /// The logistic sigmoid `1 / (1 + exp(−x))`.
         Logistic = "logistic",
         /// The hyperbolic tangent.
         Tanh = "tanh",
-        /// Zero below zero.
+        /// The rectified linear unit `max(0, x)`.
         Relu = "relu",
     }
 }
 
 impl Activation {
-    /// The word for it.
+    /// The value of the `activation` parameter.
     pub fn word(self) -> &'static str {
         match self {
             Activation::Identity => "identity",
@@ -29,7 +29,8 @@ impl Activation {
         }
     }
 
-    pub(super) fn bend(self, z: &mut [f64]) {
+    /// Applies `s` to the pre-activations.
+    pub(super) fn apply(self, z: &mut [f64]) {
         match self {
             Activation::Identity => {}
             Activation::Logistic => z.iter_mut().for_each(|z| *z = sigmoid(*z)),
@@ -43,15 +44,15 @@ impl Activation {
         }
     }
 
-    /// `δ ⊙ s'`, from what `s` gave.
-    pub(super) fn unbend(self, bent: &[f64], delta: &mut [f64]) {
-        let both = delta.iter_mut().zip(bent);
+    /// `δ ← δ ⊙ s'`, with `s'` from the activations.
+    pub(super) fn multiply_by_derivative(self, activations: &[f64], delta: &mut [f64]) {
+        let pairs = delta.iter_mut().zip(activations);
         match self {
             Activation::Identity => {}
-            Activation::Logistic => both.for_each(|(delta, a)| *delta *= a * (1.0 - a)),
-            Activation::Tanh => both.for_each(|(delta, a)| *delta *= 1.0 - a * a),
+            Activation::Logistic => pairs.for_each(|(delta, a)| *delta *= a * (1.0 - a)),
+            Activation::Tanh => pairs.for_each(|(delta, a)| *delta *= 1.0 - a * a),
             Activation::Relu => {
-                both.filter(|(_, a)| **a <= 0.0).for_each(|(delta, _)| *delta = 0.0)
+                pairs.filter(|(_, a)| **a <= 0.0).for_each(|(delta, _)| *delta = 0.0)
             }
         }
     }

@@ -1,6 +1,6 @@
-//! The shape of a network: how wide its layers are, where its weights begin, and how they lie in one vector.
+//! The architecture of a network: layer sizes, weight initialization, and the layout of all weights in one vector.
 //!
-//! Weights begin evenly within `±√(6/(in + out))`, a third of that square for `logistic` (Glorot & Bengio 2010).
+//! Initial weights are uniform in `±√(6/(in + out))`, or `±√(2/(in + out))` for `logistic` (Glorot & Bengio 2010).
 
 use super::activation::Activation;
 use crate::data::Dataset;
@@ -10,12 +10,12 @@ use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Vectors as long as the weights that a search holds.
-const VECTORS: u64 = 40;
-/// What weights may take where nobody set a budget.
-const USUAL_BYTES: u64 = 16 << 30;
+/// Vectors of the length of the weights that L-BFGS stores.
+const WORKING_VECTORS: u64 = 40;
+/// The memory limit of the weights without a memory budget.
+const DEFAULT_WEIGHT_BYTES: u64 = 16 << 30;
 
-/// How wide layers are: one, or several in order.
+/// Hidden layer sizes: one layer, or several in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Sizes {
@@ -26,7 +26,7 @@ pub enum Sizes {
 }
 
 impl Sizes {
-    /// The widths in order.
+    /// The sizes in order.
     pub fn all(&self) -> &[usize] {
         match self {
             Sizes::One(size) => std::slice::from_ref(size),
@@ -55,9 +55,9 @@ impl ParamValue for Sizes {
     }
 }
 
-/// The shape of a network, and what its loss is made of beside the rows.
+/// The architecture of a network, and its regularization strength.
 pub(super) struct Architecture {
-    /// Columns, the widths of the layers between, outputs.
+    /// The number of columns, the hidden layer sizes, the number of outputs.
     pub sizes: Vec<usize>,
     pub activation: Activation,
     pub alpha: f64,
@@ -81,13 +81,13 @@ impl Architecture {
             let some = (pair[0] as u64 + 1).saturating_mul(pair[1] as u64);
             sum.saturating_add(some)
         });
-        let needed = weights.saturating_mul(8 * VECTORS);
-        monitor.reserve_within("the weights of the layers", needed, USUAL_BYTES)?;
+        let needed = weights.saturating_mul(8 * WORKING_VECTORS);
+        monitor.reserve_within("the weights of the layers", needed, DEFAULT_WEIGHT_BYTES)?;
         if let Rows::Sparse(x) = data.rows() {
             let n_cells: usize = x.iter().map(|(columns, _)| columns.len()).sum();
             let deltas = 8 * (data.n_rows() as u64).saturating_mul(sizes[1] as u64);
             let needed = (12 * n_cells as u64).saturating_add(2 * deltas);
-            monitor.reserve("keeping sparse rows by columns", needed)?;
+            monitor.reserve("storing sparse columns", needed)?;
         }
         Ok(Architecture { sizes, activation, alpha })
     }
@@ -100,15 +100,15 @@ impl Architecture {
         self.sizes[self.sizes.len() - 1]
     }
 
-    pub fn n_numbers(&self) -> usize {
+    pub fn n_parameters(&self) -> usize {
         self.sizes.windows(2).map(|pair| (pair[0] + 1) * pair[1]).sum()
     }
 
-    /// Weights and constants to begin at.
-    pub fn drawn(&self, seed: u64) -> Vec<f64> {
+    /// Random initial weights and intercepts.
+    pub fn initial_weights(&self, seed: u64) -> Vec<f64> {
         let mut random = Random::new(seed);
         let spread = if self.activation == Activation::Logistic { 2.0 } else { 6.0 };
-        let mut out = Vec::with_capacity(self.n_numbers());
+        let mut out = Vec::with_capacity(self.n_parameters());
         for pair in self.sizes.windows(2) {
             let bound = (spread / (pair[0] + pair[1]) as f64).sqrt();
             out.extend(
@@ -118,58 +118,62 @@ impl Architecture {
         out
     }
 
-    /// The same numbers as a model keeps them.
-    pub fn split(&self, mut numbers: &[f64]) -> (Vec<Matrix>, Vec<Vec<f64>>) {
+    /// Splits the parameter vector into the weights and intercepts of each layer.
+    pub fn split(&self, mut parameters: &[f64]) -> (Vec<Matrix>, Vec<Vec<f64>>) {
         let (mut coefs, mut intercepts) = (Vec::new(), Vec::new());
         for pair in self.sizes.windows(2) {
-            let (weights, rest) = numbers.split_at(pair[0] * pair[1]);
-            let (constants, rest) = rest.split_at(pair[1]);
+            let (weights, rest) = parameters.split_at(pair[0] * pair[1]);
+            let (layer_intercepts, rest) = rest.split_at(pair[1]);
             coefs.push(
                 Matrix::from_shape_vec((pair[0], pair[1]), weights.to_vec())
                     .expect("as many weights as the layer has"),
             );
-            intercepts.push(constants.to_vec());
-            numbers = rest;
+            intercepts.push(layer_intercepts.to_vec());
+            parameters = rest;
         }
         (coefs, intercepts)
     }
 
-    /// The numbers of a model of this shape; `None` for one of another.
-    pub fn joined(&self, coefs: &[Matrix], intercepts: &[Vec<f64>]) -> Option<Vec<f64>> {
+    /// The parameter vector of a model of this architecture; `None` if its architecture differs.
+    pub fn flatten(&self, coefs: &[Matrix], intercepts: &[Vec<f64>]) -> Option<Vec<f64>> {
         if coefs.len() != self.n_layers() {
             return None;
         }
-        let mut out = Vec::with_capacity(self.n_numbers());
-        for ((coefs, constants), pair) in coefs.iter().zip(intercepts).zip(self.sizes.windows(2)) {
+        let mut out = Vec::with_capacity(self.n_parameters());
+        for ((coefs, intercepts), pair) in coefs.iter().zip(intercepts).zip(self.sizes.windows(2)) {
             if coefs.dim() != (pair[0], pair[1]) {
                 return None;
             }
             out.extend(coefs);
-            // Of a class that nobody had shown, nothing is known.
-            out.extend(constants.iter().map(|b| if b.is_finite() { *b } else { 0.0 }));
+            // A class without training rows has the intercept −∞ in the model.
+            out.extend(intercepts.iter().map(|b| if b.is_finite() { *b } else { 0.0 }));
         }
         Some(out)
     }
 }
 
-/// Refuses layers that do not fit each other.
+/// Refuses layers of inconsistent shapes or with non-finite weights.
 pub(super) fn check_layers(
     coefs: &[Matrix],
     intercepts: &[Vec<f64>],
     n_outputs: usize,
 ) -> Result<()> {
-    let chained = coefs.windows(2).all(|pair| pair[0].ncols() == pair[1].nrows());
-    let filled = coefs.iter().zip(intercepts).all(|(weights, constants)| {
+    let shapes_match = coefs.windows(2).all(|pair| pair[0].ncols() == pair[1].nrows());
+    let valid = coefs.iter().zip(intercepts).all(|(weights, intercepts)| {
         !weights.is_empty()
-            && weights.ncols() == constants.len()
+            && weights.ncols() == intercepts.len()
             && weights.is_standard_layout()
             && weights.iter().all(|v| v.is_finite())
-            && constants.iter().all(|v| *v < f64::INFINITY)
-            && constants.iter().any(|v| v.is_finite())
+            && intercepts.iter().all(|v| *v < f64::INFINITY)
+            && intercepts.iter().any(|v| v.is_finite())
     });
     let fits = coefs.len() == intercepts.len()
         && coefs.last().is_some_and(|last| last.ncols() == n_outputs)
-        && chained
-        && filled;
-    if fits { Ok(()) } else { Err(Error::File("layers that no fit could give".into())) }
+        && shapes_match
+        && valid;
+    if fits {
+        Ok(())
+    } else {
+        Err(Error::File("network layers with inconsistent shapes or non-finite weights".into()))
+    }
 }

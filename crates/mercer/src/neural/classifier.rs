@@ -1,11 +1,11 @@
-//! A multilayer perceptron for classes: layers of bent sums, and log-odds that are a weighted sum of the last.
+//! Multilayer perceptron classifier: a feedforward network with a softmax output.
 //!
-//! `log P(c | x) = a_c(x) + constant` over the outputs `a` of the network (`network.rs`); of two classes there
-//! is one output, the log-odds of the second. The loss is the mean of `−log P(cᵢ | xᵢ)`.
+//! `log P(c | x) = a_c(x) − log Σₖ exp aₖ(x)` for the outputs `a` of the network (`network.rs`); two classes have one
+//! output, the log-odds of the second. The loss is the mean cross-entropy `−log P(cᵢ | xᵢ)`.
 
 use super::activation::Activation;
 use super::architecture::{Architecture, Sizes, check_layers};
-use super::loss::{Aim, MlpSolver, Problem, check_usable};
+use super::loss::{MlpSolver, NetworkObjective, NetworkTargets, check_data};
 use super::network::Network;
 use crate::data::check_cells;
 use crate::prelude::*;
@@ -14,43 +14,41 @@ use mercer_num::rows::Missing;
 use std::time::Instant;
 
 params! {
-    /// A multilayer perceptron for classes: a network of a few layers.
+    /// Multilayer perceptron classifier: a neural network with hidden layers, trained by L-BFGS.
     pub struct MlpClassifier {
-        /// How wide the layers between columns and classes are: a number, or a list of them in order. An empty
-        /// list leaves logistic regression.
+        /// Sizes of the hidden layers: one number, or a list in order from input to output. An empty list gives
+        /// logistic regression.
         hidden_layer_sizes: Sizes = Sizes::Each(vec![100]), AtLeast(1.0);
-        /// How the sums of a layer are bent: zero below zero (`relu`), `tanh`, `logistic`, or not at all
-        /// (`identity`).
+        /// Activation function of the hidden layers: `relu`, `tanh`, `logistic` (the sigmoid) or `identity`.
         activation: Activation = Activation::Relu, OneOf(Activation::WORDS);
-        /// How the loss is made small: by all rows at once, and what the last steps say about curvature
-        /// (`lbfgs`).
+        /// Optimization algorithm: `lbfgs`, limited-memory BFGS on the full training data.
         solver: MlpSolver = MlpSolver::Lbfgs, OneOf(MlpSolver::WORDS);
-        /// The price on half the squared weights, over the weight of all rows. Larger values keep them smaller.
+        /// L2 regularization strength, divided by the sum of the sample weights. Larger values give smaller weights.
         alpha: f64 = 1e-4, AtLeast(0.0);
-        /// Steps after which to stop in any case; the certificate then says so.
+        /// Maximum number of iterations. The certificate reports if the fit stops here.
         max_iter: usize = 200, AtLeast(1.0);
-        /// The fit is done when no entry of the gradient of loss and price is larger.
+        /// Stop when the largest component of the gradient of the penalized loss is at most `tol`.
         tol: f64 = 1e-4, Above(0.0);
         /// The seed of the weights at the start.
         random_state: usize = 0, Any;
     }
 }
 
-/// The weights of the layers.
+/// A fitted multilayer perceptron classifier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MlpClassifierModel {
     /// The classes.
     pub classes: Classes,
-    /// How sums are bent, but for the last.
+    /// The activation function of the hidden layers.
     pub activation: Activation,
-    /// The weights of every layer: a row for each number that comes in, a column for each that goes out.
+    /// The weights of each layer, one row per input and one column per output.
     pub coefs: Vec<Matrix>,
-    /// The constant terms of every layer.
+    /// The intercepts of each layer.
     pub intercepts: Vec<Vec<f64>>,
-    /// The mean loss of the rows and the price of the weights.
+    /// The penalized mean loss.
     pub loss: f64,
-    /// Steps the solver took.
+    /// Iterations of the solver.
     pub n_iter: u64,
 }
 
@@ -58,7 +56,7 @@ impl Fit for MlpClassifier {
     type Model = MlpClassifierModel;
 
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
-        self.learn(None, data, monitor)
+        self.train(None, data, monitor)
     }
 
     fn fit_from(
@@ -67,13 +65,13 @@ impl Fit for MlpClassifier {
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self::Model>> {
-        self.learn(Some(start), data, monitor)
+        self.train(Some(start), data, monitor)
     }
 }
 
 impl MlpClassifier {
-    /// Learns, beginning at the weights of another model where there is one of the same shape.
-    fn learn(
+    /// Fits from random initial weights, or (warm start) from those of a model of the same architecture.
+    fn train(
         &self,
         start: Option<&MlpClassifierModel>,
         data: &Dataset<'_>,
@@ -86,10 +84,10 @@ impl MlpClassifier {
             return Err(Error::NoRows);
         }
         classes.check_several()?;
-        check_usable(data, monitor)?;
-        let shown = shown(data, codes, classes)?;
-        let m = outputs(classes.len());
-        let plan = Architecture::new(
+        check_data(data, monitor)?;
+        let observed = observed(data, codes, classes)?;
+        let m = n_outputs(classes.len());
+        let architecture = Architecture::new(
             data,
             &self.hidden_layer_sizes,
             m,
@@ -97,57 +95,60 @@ impl MlpClassifier {
             self.alpha,
             monitor,
         )?;
-        let known = start.filter(|model| model.classes == *classes);
-        let known = known.and_then(|model| plan.joined(&model.coefs, &model.intercepts));
-        let mut numbers = known.unwrap_or_else(|| plan.drawn(self.random_state as u64));
-        let aim = if m == 1 { Aim::Sides(codes) } else { Aim::Classes(codes) };
-        let problem = Problem::new(&plan, data, aim);
-        let until =
+        let warm_start = start.filter(|model| model.classes == *classes);
+        let warm_start =
+            warm_start.and_then(|model| architecture.flatten(&model.coefs, &model.intercepts));
+        let mut parameters =
+            warm_start.unwrap_or_else(|| architecture.initial_weights(self.random_state as u64));
+        let targets =
+            if m == 1 { NetworkTargets::Binary(codes) } else { NetworkTargets::Classes(codes) };
+        let problem = NetworkObjective::new(&architecture, data, targets);
+        let stopping =
             StoppingRule { tolerance: self.tol, max_iterations: self.max_iter as u64, monitor };
-        let ended = problem.minimize(&mut numbers, &until)?;
-        if ended.stopped.is_some() && ended.iterations == 0 && start.is_none() {
+        let result = problem.minimize(&mut parameters, &stopping)?;
+        if result.stopped.is_some() && result.iterations == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
-        monitor.report(ended.iterations, Some(ended.iterations));
-        let (coefs, mut intercepts) = plan.split(&numbers);
+        monitor.report(result.iterations, Some(result.iterations));
+        let (coefs, mut intercepts) = architecture.split(&parameters);
         if let Some(last) = intercepts.last_mut().filter(|last| last.len() > 1) {
-            // A class nobody showed is never the likeliest.
-            let unseen = last.iter_mut().zip(&shown).filter(|(_, shown)| !**shown);
-            unseen.for_each(|(constant, _)| *constant = f64::NEG_INFINITY);
+            // A class without training rows has probability zero.
+            let unobserved = last.iter_mut().zip(&observed).filter(|(_, observed)| !**observed);
+            unobserved.for_each(|(intercept, _)| *intercept = f64::NEG_INFINITY);
         }
         let certificate = problem
-            .certificate("penalized log loss", &ended, self.tol)
+            .certificate("penalized log loss", &result, self.tol)
             .rows(data.n_rows() as u64)
-            .iterations(ended.iterations)
+            .iterations(result.iterations)
             .since(began);
         let model = MlpClassifierModel {
             classes: classes.clone(),
             activation: self.activation,
             coefs,
             intercepts,
-            loss: ended.value,
-            n_iter: ended.iterations,
+            loss: result.value,
+            n_iter: result.iterations,
         };
         Ok(Fitted { model, certificate })
     }
 }
 
-/// Which classes have rows that count; refuses fewer than two.
-fn shown(data: &Dataset<'_>, codes: &[u32], classes: &Classes) -> Result<Vec<bool>> {
-    let mut shown = vec![false; classes.len()];
+/// Which classes have rows of positive weight; refuses fewer than two.
+fn observed(data: &Dataset<'_>, codes: &[u32], classes: &Classes) -> Result<Vec<bool>> {
+    let mut observed = vec![false; classes.len()];
     for (i, code) in codes.iter().enumerate() {
-        shown[*code as usize] |= data.weights().get(i).is_none_or(|w| *w > 0.0);
+        observed[*code as usize] |= data.weights().get(i).is_none_or(|w| *w > 0.0);
     }
-    let mut those = (0..classes.len() as u32).filter(|c| shown[*c as usize]);
-    match (those.next(), those.next()) {
+    let mut present = (0..classes.len() as u32).filter(|c| observed[*c as usize]);
+    match (present.next(), present.next()) {
         (None, _) => Err(Error::NoRows),
         (Some(only), None) => Err(Error::OneClass { class: classes.label(only).to_string() }),
-        _ => Ok(shown),
+        _ => Ok(observed),
     }
 }
 
-/// Outputs for so many classes.
-fn outputs(n_classes: usize) -> usize {
+/// The number of outputs: one for two classes.
+fn n_outputs(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 
@@ -160,16 +161,16 @@ impl Classifier for MlpClassifierModel {
         self.coefs[0].nrows()
     }
 
-    /// Log-probabilities up to a constant; of two classes, half the log-odds for one and against the other.
+    /// The logits; for two classes, minus and plus half the log-odds.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         check_cells(x, Missing::Refused)?;
-        let outputs = Network::new(self.activation, &self.coefs, &self.intercepts).outputs(x);
+        let outputs = Network::new(self.activation, &self.coefs, &self.intercepts).predict(x);
         if outputs.ncols() > 1 {
             return Ok(outputs);
         }
-        let side = [-0.5, 0.5];
-        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| side[c] * outputs[[i, 0]]))
+        let signs = [-0.5, 0.5];
+        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| signs[c] * outputs[[i, 0]]))
     }
 }
 
@@ -179,9 +180,11 @@ impl Check for MlpClassifierModel {
     fn check(&self) -> Result<()> {
         let fits = self.classes.len() >= 2 && self.loss.is_finite();
         if !fits {
-            return Err(Error::File("layers that no fit could give".into()));
+            return Err(Error::File(
+                "network layers with inconsistent shapes or non-finite weights".into(),
+            ));
         }
-        check_layers(&self.coefs, &self.intercepts, outputs(self.classes.len()))
+        check_layers(&self.coefs, &self.intercepts, n_outputs(self.classes.len()))
     }
 }
 
@@ -195,25 +198,25 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicBool, Ordering};
 
-    fn right(model: &MlpClassifierModel, x: &Matrix, codes: &[u32]) -> usize {
-        let said = model.predict(&Rows::from(x)).unwrap();
-        said.iter().zip(codes).filter(|(a, b)| a == b).count()
+    fn n_correct(model: &MlpClassifierModel, x: &Matrix, codes: &[u32]) -> usize {
+        let predicted = model.predict(&Rows::from(x)).unwrap();
+        predicted.iter().zip(codes).filter(|(a, b)| a == b).count()
     }
 
-    /// Rings around each other.
+    /// Concentric rings.
     fn rings(n: usize, n_classes: usize) -> (Matrix, Vec<u32>) {
         let mut random = Random::new(4);
         let codes: Vec<u32> = (0..n).map(|i| (i % n_classes) as u32).collect();
         let angles: Vec<f64> = (0..n).map(|_| 6.3 * random.uniform()).collect();
         let x = Matrix::from_shape_fn((n, 2), |(i, j)| {
-            let side = if j == 0 { angles[i].cos() } else { angles[i].sin() };
-            (0.5 + f64::from(codes[i])) * side + 0.05 * random.normal()
+            let direction = if j == 0 { angles[i].cos() } else { angles[i].sin() };
+            (0.5 + f64::from(codes[i])) * direction + 0.05 * random.normal()
         });
         (x, codes)
     }
 
     #[test]
-    fn either_or_is_learned() {
+    fn xor_is_learned() {
         let x = array![[0.0, 0.0], [1.0, 1.0], [0.0, 1.0], [1.0, 0.0]];
         let codes = [0, 0, 1, 1];
         let classes = Classes::from_names(["same", "other"]);
@@ -223,15 +226,15 @@ mod tests {
 
             let fitted = params.alpha(1e-6).fit(&data, &Monitor::quiet()).unwrap();
 
-            assert_eq!(right(&fitted, &x, &codes), 4, "{activation:?}");
+            assert_eq!(n_correct(&fitted, &x, &codes), 4, "{activation:?}");
             assert!(fitted.loss < 0.05, "{activation:?}: {}", fitted.loss);
-            let told = fitted.certificate.to_string();
-            assert!(told.contains("stationary point") && told.contains("not convex"), "{told}");
+            let text = fitted.certificate.to_string();
+            assert!(text.contains("stationary point") && text.contains("nonconvex"), "{text}");
         }
     }
 
     #[test]
-    fn rings_around_each_other_are_told_apart() {
+    fn concentric_rings_are_separated() {
         for n_classes in [2, 3] {
             let (x, codes) = rings(300, n_classes);
             let classes = Classes::from_names((0..n_classes).map(|c| c.to_string()));
@@ -239,14 +242,14 @@ mod tests {
 
             let fitted = MlpClassifier::new().fit(&data, &Monitor::quiet()).unwrap();
 
-            assert!(right(&fitted, &x, &codes) > 297);
+            assert!(n_correct(&fitted, &x, &codes) > 297);
             let violation = fitted.certificate.violation.as_ref().unwrap().value;
             assert!(violation <= 1e-4 || fitted.n_iter == 200, "{violation}");
         }
     }
 
     #[test]
-    fn without_layers_between_it_is_logistic_regression() {
+    fn without_hidden_layers_it_is_logistic_regression() {
         let (x, codes) = rings(120, 2);
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -261,11 +264,11 @@ mod tests {
             let off = fitted.coefs[0][[j, 0]] - other.coefficients[[0, j]];
             assert!(off.abs() < 1e-6, "{off}");
         }
-        assert!(!fitted.certificate.to_string().contains("not convex"));
+        assert!(!fitted.certificate.to_string().contains("nonconvex"));
     }
 
     #[test]
-    fn a_search_cut_short_hands_back_what_it_has_and_goes_on_from_there() {
+    fn an_interrupted_fit_returns_its_weights_and_can_be_resumed() {
         let (x, codes) = rings(300, 3);
         let classes = Classes::from_names(["a", "b", "c"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
@@ -280,13 +283,13 @@ mod tests {
         cut.model.check().unwrap();
         let more = params.fit_from(&cut.model, &data, &Monitor::quiet()).unwrap();
         assert!(more.loss < 0.5 * cut.loss, "{} and {}", more.loss, cut.loss);
-        // The seed is of no meaning where the start is given.
+        // A warm start does not depend on the seed.
         let other = params.clone().random_state(9).fit_from(&cut.model, &data, &Monitor::quiet());
         assert_eq!(other.unwrap().model, more.model);
     }
 
     #[test]
-    fn numbers_beyond_all_bounds_are_refused() {
+    fn an_infinite_initial_loss_is_an_error() {
         let x = array![[1e308, 1e308], [-1e308, 1e308]];
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &[0, 1], &classes).unwrap();

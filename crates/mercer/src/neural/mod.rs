@@ -1,8 +1,8 @@
-//! Layers of weighted sums, each bent before the next: columns that are learned instead of drawn.
+//! Multilayer perceptrons: feedforward networks trained by backpropagation and L-BFGS.
 //!
-//! A kernel map writes down columns in which a plane is enough. A network looks for such columns itself, by the
-//! loss of the plane that stands behind them: [`MlpClassifier`] for classes, [`MlpRegressor`] for numbers.
-//! What it finds is a point where the loss is flat; the loss has many, and its certificate says no more.
+//! The hidden layers learn a feature map in which a linear model is sufficient: [`MlpClassifier`] for classification,
+//! [`MlpRegressor`] for regression. The loss is not convex, so the certificate reports a stationary point and claims no
+//! global minimum.
 
 mod activation;
 mod architecture;

@@ -1,8 +1,7 @@
 //! The certified values of the NIST Statistical Reference Datasets for linear regression,
-//! <https://www.itl.nist.gov/div898/strd/lls/lls.shtml>, carried in `testdata/nist` as they are.
+//! <https://www.itl.nist.gov/div898/strd/lls/lls.shtml>, stored in `testdata/nist` unchanged.
 //!
-//! Agreement is told in digits: `−log₁₀` of the relative error, at most fifteen, as that many are
-//! certified.
+//! Agreement is measured in digits: `−log₁₀` of the relative error, at most fifteen, the number of certified digits.
 
 use crate::cases::repository_file;
 use mercer::linear::{LinearRegression, LinearRegressionModel};
@@ -21,7 +20,7 @@ const SETS: [(&str, f64, f64); 11] = [
     ("Wampler3", 14.0, 13.5),
     ("Wampler4", 14.0, 13.5),
     ("Wampler5", 14.0, 13.5),
-    // Powers of the column round to doubles before anything is computed; that costs eight digits.
+    // Rounding the powers of the column to doubles costs eight digits before any computation.
     ("Filip", 7.5, 7.5),
 ];
 
@@ -38,11 +37,11 @@ fn certified(name: &str) -> Certified {
     let text = repository_file(&format!("testdata/nist/{name}.dat"));
     let lines: Vec<&str> = text.lines().collect();
     let start = lines.iter().rposition(|line| line.starts_with("Data:")).unwrap();
-    let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let fields = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     let mut estimates = Vec::new();
     let mut r_squared = f64::NAN;
-    for words in lines[..start].iter().map(|line| words(line)) {
-        match words.as_slice() {
+    for fields in lines[..start].iter().map(|line| fields(line)) {
+        match fields.as_slice() {
             [name, value, error] if name.starts_with('B') && value.parse::<f64>().is_ok() => {
                 estimates.push((value.parse().unwrap(), error.parse().unwrap()));
             }
@@ -52,13 +51,13 @@ fn certified(name: &str) -> Certified {
     }
     let rows: Vec<Vec<f64>> = lines[start + 1..]
         .iter()
-        .map(|line| words(line).iter().map(|word| word.parse().unwrap()).collect())
+        .map(|line| fields(line).iter().map(|field| field.parse().unwrap()).collect())
         .filter(|row: &Vec<f64>| !row.is_empty())
         .collect();
     let intercept = !name.starts_with("NoInt");
     let n_terms = estimates.len() - usize::from(intercept);
     let x = Matrix::from_shape_fn((rows.len(), n_terms), |(i, j)| match rows[i].len() - 1 {
-        // One column stands for its powers.
+        // A single column is expanded to its powers.
         1 => (0..=j).map(|_| rows[i][1]).product(),
         _ => rows[i][1 + j],
     });
@@ -77,12 +76,12 @@ fn least_digits(found: &[f64], certified: impl Iterator<Item = f64>) -> f64 {
 }
 
 fn coefficients(model: &LinearRegressionModel) -> Vec<f64> {
-    let constant = model.fit_intercept.then_some(model.intercept);
-    constant.into_iter().chain(model.coefficients.iter().copied()).collect()
+    let intercept = model.fit_intercept.then_some(model.intercept);
+    intercept.into_iter().chain(model.coefficients.iter().copied()).collect()
 }
 
 #[test]
-fn certified_values_are_met() {
+fn certified_values_are_reproduced() {
     for (name, expected, expected_errors) in SETS {
         let set = certified(name);
         let data = Dataset::regression(&set.x, &set.y).unwrap();
@@ -97,7 +96,7 @@ fn certified_values_are_met() {
         errors.extend(model.standard_errors());
         let scale = set.estimates[0].0;
         let found_errors = match set.estimates[0].1 {
-            // Rows that lie on the curve to the last digit.
+            // Data without residuals.
             0.0 => errors.iter().map(|e| -(e / scale).log10()).fold(15.0, f64::min),
             _ => least_digits(&errors, set.estimates.iter().map(|e| e.1)),
         };
@@ -115,7 +114,7 @@ fn certified_values_are_met() {
 }
 
 #[test]
-fn certified_values_are_met_from_rows_that_came_one_by_one_and_from_repeated_rows() {
+fn certified_values_are_reproduced_from_single_and_repeated_rows() {
     for (name, expected, _) in SETS {
         let set = certified(name);
         let n = set.y.len();
@@ -125,10 +124,10 @@ fn certified_values_are_met_from_rows_that_came_one_by_one_and_from_repeated_row
         for i in (0..n).rev() {
             params.observe(&mut stats, &data.slice(i..i + 1)).unwrap();
         }
-        // A hundred copies of every row are many chunks, each as badly conditioned as the whole.
-        let places: Vec<usize> = (0..100 * n).map(|i| i % n).collect();
-        let many_x = set.x.select(ndarray::Axis(0), &places);
-        let many_y: Vec<f64> = places.iter().map(|i| set.y[*i]).collect();
+        // A hundred copies of every row are several chunks, each as ill-conditioned as the whole.
+        let rows: Vec<usize> = (0..100 * n).map(|i| i % n).collect();
+        let many_x = set.x.select(ndarray::Axis(0), &rows);
+        let many_y: Vec<f64> = rows.iter().map(|i| set.y[*i]).collect();
         let many = Dataset::regression(&many_x, &many_y).unwrap();
 
         let grown = params.finish(&stats).unwrap();

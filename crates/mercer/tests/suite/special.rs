@@ -1,4 +1,4 @@
-//! The special functions against scipy; `testdata/golden/make_special.py` writes its numbers.
+//! The special functions against scipy (`testdata/golden/make_special.py`).
 
 use crate::cases::repository_file;
 use mercer_num::special::{self, Tails};
@@ -16,22 +16,22 @@ fn cases(name: &str) -> Cases {
     cases
 }
 
-/// Relative, however small the number.
+/// Compares by relative error, however small the value.
 #[track_caller]
 fn equals(name: &str, tolerance: f64, function: impl Fn(&[f64]) -> f64) {
     for (arguments, golden) in cases(name) {
         let found = function(&arguments);
-        let miss = (found - golden).abs();
+        let error = (found - golden).abs();
         assert!(
-            miss <= tolerance * golden.abs() || miss < 1e-300,
+            error <= tolerance * golden.abs() || error < 1e-300,
             "{name}{arguments:?}: {found:e}, golden {golden:e}, off by {:.1e}",
-            miss / golden.abs()
+            error / golden.abs()
         );
     }
 }
 
 #[test]
-fn shares_equal_scipy_to_twelve_digits() {
+fn distribution_functions_equal_scipy_to_twelve_digits() {
     equals("ln_gamma", 1e-14, |a| special::ln_gamma(a[0]));
     equals("gamma_lower", 1e-12, |a| special::gamma_tails(a[0], a[1]).lower);
     equals("gamma_upper", 1e-12, |a| special::gamma_tails(a[0], a[1]).upper);
@@ -42,7 +42,7 @@ fn shares_equal_scipy_to_twelve_digits() {
 }
 
 #[test]
-fn terms_equal_scipy_to_twelve_digits() {
+fn probability_masses_equal_scipy_to_twelve_digits() {
     equals("binomial_pmf", 1e-12, |a| special::binomial_pmf(a[0], a[1], a[2], 1.0 - a[2]));
     equals("poisson_pmf", 1e-12, |a| special::poisson_pmf(a[0], a[1]));
 }
@@ -56,7 +56,7 @@ fn quantiles_equal_scipy_to_ten_digits() {
 }
 
 #[test]
-fn a_large_shape_keeps_its_digits_in_the_tail() {
+fn gamma_tails_of_large_shapes_are_accurate() {
     // mpmath 1.3, 40 digits; scipy gives 5.446644691873852e-24.
     let tail = special::gamma_tails(1e6, 990_000.0).lower;
     // By the series at 1e8 and by the uniform expansion just above.

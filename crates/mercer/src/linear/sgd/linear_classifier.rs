@@ -4,7 +4,7 @@ use super::descent::{SgdResult, SgdTargets, Start, minimize};
 use super::duality_gap::certificate;
 use super::lazy_weights::LinearWeights;
 use super::loss::Loss;
-use super::options::SgdParams;
+use super::options::SgdSettings;
 use crate::data::design_matrix::DesignMatrix;
 use crate::data::{ClassWeight, ClassWeightRule};
 use crate::linear::svc::check_rows;
@@ -74,7 +74,7 @@ impl<K> LinearClassifier<K> {
     /// # Errors
     /// If the data or parameters are invalid, or the weights diverge.
     pub(crate) fn fit_in_memory(
-        params: &SgdParams,
+        params: &SgdSettings,
         from: Initialization<'_, Self>,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,

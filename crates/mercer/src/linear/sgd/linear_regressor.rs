@@ -4,10 +4,10 @@ use super::descent::{SgdResult, SgdTargets, Start, minimize};
 use super::duality_gap::certificate;
 use super::lazy_weights::LinearWeights;
 use super::linear_classifier::{Initialization, zero_start};
-use super::options::SgdParams;
+use super::options::SgdSettings;
 use crate::explain::Terms;
+use crate::linear::linear_predictions;
 use crate::linear::svc::check_rows;
-use crate::linear::weighted_sums;
 use crate::prelude::*;
 use std::marker::PhantomData;
 use std::time::Instant;
@@ -50,7 +50,7 @@ impl<K> LinearRegressor<K> {
     /// # Errors
     /// If the data or parameters are invalid, or the weights diverge.
     pub(crate) fn fit_in_memory(
-        params: &SgdParams,
+        params: &SgdSettings,
         from: Initialization<'_, Self>,
         data: &Dataset<'_>,
         monitor: &Monitor<'_>,
@@ -179,7 +179,7 @@ impl<K: Send + Sync> Regressor for LinearRegressor<K> {
     }
 
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<f64>> {
-        weighted_sums(x, &self.coefficients, self.intercepts[0])
+        linear_predictions(x, &self.coefficients, self.intercepts[0])
     }
 }
 

@@ -4,10 +4,10 @@
 //! All of them run [`descent`] with their own loss and learning rate schedule. They support `partial_fit`, and the
 //! fitted model depends on the order of the rows.
 
-/// The [`SgdParams`](options::SgdParams) of an estimator: the listed fields, and those that all of them have.
-macro_rules! sgd_params {
+/// The [`SgdSettings`](options::SgdSettings) of an estimator: the listed fields, and those that all of them have.
+macro_rules! sgd_settings {
     ($self:ident; $($field:ident: $value:expr),* $(,)?) => {
-        SgdParams {
+        SgdSettings {
             $($field: $value,)*
             fit_intercept: $self.fit_intercept,
             intercept_decay: $self.intercept_decay,
@@ -32,7 +32,7 @@ macro_rules! fit_by_sgd {
             fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<$Model>> {
                 self.check()?;
                 <$Model>::fit_in_memory(
-                    &self.sgd_params(),
+                    &self.sgd_settings(),
                     Initialization::Fresh(None),
                     data,
                     monitor,
@@ -47,7 +47,7 @@ macro_rules! fit_by_sgd {
             ) -> Result<Fitted<$Model>> {
                 self.check()?;
                 let from = Initialization::Fresh(Some(start));
-                <$Model>::fit_in_memory(&self.sgd_params(), from, data, monitor)
+                <$Model>::fit_in_memory(&self.sgd_settings(), from, data, monitor)
             }
 
             fn learn_on(
@@ -58,12 +58,12 @@ macro_rules! fit_by_sgd {
             ) -> Result<Fitted<$Model>> {
                 self.check()?;
                 let from = Initialization::Continue(before);
-                <$Model>::fit_in_memory(&self.sgd_params(), from, data, monitor)
+                <$Model>::fit_in_memory(&self.sgd_settings(), from, data, monitor)
             }
 
             fn in_parts(&self, shape: &Shape<'_>) -> Result<BoxedParts<$Model>> {
                 self.check()?;
-                <$Model>::fit_out_of_core(self.sgd_params(), shape)
+                <$Model>::fit_out_of_core(self.sgd_settings(), shape)
             }
         }
     };

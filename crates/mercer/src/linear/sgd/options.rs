@@ -19,7 +19,7 @@ use mercer_num::rows::Missing;
 const SPARSE_INTERCEPT_DECAY: f64 = 0.01;
 
 /// The parameters of an estimator.
-pub(crate) struct SgdParams {
+pub(crate) struct SgdSettings {
     pub class_weight: Option<ClassWeight>,
     pub loss: Loss,
     pub penalty: Penalty,
@@ -40,7 +40,7 @@ pub(crate) struct SgdParams {
     pub validation: Option<f64>,
 }
 
-impl SgdParams {
+impl SgdSettings {
     /// The options of a fit in memory, or of a single epoch (`partial_fit`).
     pub fn options(&self, rows: &Rows<'_>, single_epoch: bool) -> Result<SgdOptions> {
         let max_epochs = if single_epoch { 1 } else { self.max_iter as u64 };

@@ -6,7 +6,7 @@
 use super::descent::{Descent, SgdOptions, SgdResult, SgdTargets, Start};
 use super::linear_classifier::{LinearClassifier, class_factors, n_outputs, zero_start};
 use super::linear_regressor::{LinearRegressor, TrainingTotals};
-use super::options::SgdParams;
+use super::options::SgdSettings;
 use crate::data::design_matrix::{DesignMatrix, RowEntries};
 use crate::model::{BoxedParts, Certificate, InParts, Shape, Stop};
 use crate::prelude::*;
@@ -15,7 +15,7 @@ use std::time::Instant;
 
 /// The state of a fit between parts.
 struct OutOfCoreSgd {
-    params: SgdParams,
+    params: SgdSettings,
     options: SgdOptions,
     descent: Descent,
     n_outputs: usize,
@@ -29,7 +29,7 @@ struct OutOfCoreSgd {
 }
 
 impl OutOfCoreSgd {
-    fn new(params: SgdParams, shape: &Shape<'_>, start: Start) -> Result<OutOfCoreSgd> {
+    fn new(params: SgdSettings, shape: &Shape<'_>, start: Start) -> Result<OutOfCoreSgd> {
         if shape.n_columns == 0 {
             return Err(Error::NoFeatures);
         }
@@ -115,7 +115,7 @@ struct ClassifierParts<K> {
 impl<K: Send + 'static> LinearClassifier<K> {
     /// Begins an out-of-core fit.
     pub(crate) fn fit_out_of_core(
-        params: SgdParams,
+        params: SgdSettings,
         shape: &Shape<'_>,
     ) -> Result<BoxedParts<LinearClassifier<K>>> {
         let no_target = || Error::MissingColumn { name: "target".into() };
@@ -162,7 +162,7 @@ struct RegressorParts<K> {
 impl<K: Send + 'static> LinearRegressor<K> {
     /// Begins an out-of-core fit.
     pub(crate) fn fit_out_of_core(
-        params: SgdParams,
+        params: SgdSettings,
         shape: &Shape<'_>,
     ) -> Result<BoxedParts<LinearRegressor<K>>> {
         let sgd = OutOfCoreSgd::new(params, shape, zero_start(shape.n_columns, 1))?;

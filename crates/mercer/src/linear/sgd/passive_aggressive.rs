@@ -9,7 +9,7 @@ use super::learning_rate::{Average, LearningRate};
 use super::linear_classifier::{Initialization, LinearClassifier};
 use super::linear_regressor::LinearRegressor;
 use super::loss::Loss;
-use super::options::SgdParams;
+use super::options::SgdSettings;
 use crate::data::ClassWeight;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
@@ -115,8 +115,8 @@ pub struct OfPassiveAggressiveRegressor;
 pub type PassiveAggressiveRegressorModel = LinearRegressor<OfPassiveAggressiveRegressor>;
 
 impl PassiveAggressive {
-    fn sgd_params(&self) -> SgdParams {
-        sgd_params! { self;
+    fn sgd_settings(&self) -> SgdSettings {
+        sgd_settings! { self;
             loss: Loss::Hinge(1.0),
             penalty: Penalty::None,
             alpha: 1.0,
@@ -133,8 +133,8 @@ impl PassiveAggressive {
 }
 
 impl PassiveAggressiveRegressor {
-    fn sgd_params(&self) -> SgdParams {
-        sgd_params! { self;
+    fn sgd_settings(&self) -> SgdSettings {
+        sgd_settings! { self;
             loss: Loss::EpsilonInsensitive(self.epsilon),
             penalty: Penalty::None,
             alpha: 1.0,

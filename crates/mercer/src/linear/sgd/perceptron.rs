@@ -7,7 +7,7 @@
 use super::learning_rate::{Average, LearningRate};
 use super::linear_classifier::{Initialization, LinearClassifier};
 use super::loss::Loss;
-use super::options::SgdParams;
+use super::options::SgdSettings;
 use crate::data::ClassWeight;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
@@ -59,8 +59,8 @@ pub struct OfPerceptron;
 pub type PerceptronModel = LinearClassifier<OfPerceptron>;
 
 impl Perceptron {
-    fn sgd_params(&self) -> SgdParams {
-        sgd_params! { self;
+    fn sgd_settings(&self) -> SgdSettings {
+        sgd_settings! { self;
             loss: Loss::Hinge(0.0),
             penalty: self.penalty,
             alpha: self.alpha,

@@ -8,7 +8,7 @@ use super::learning_rate::{Average, LearningRate};
 use super::linear_classifier::{Initialization, LinearClassifier};
 use super::linear_regressor::LinearRegressor;
 use super::loss::{ClassificationLoss, SgdRegressionLoss};
-use super::options::SgdParams;
+use super::options::SgdSettings;
 use crate::data::ClassWeight;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
@@ -128,8 +128,8 @@ pub struct OfSgdRegressor;
 pub type SgdRegressorModel = LinearRegressor<OfSgdRegressor>;
 
 impl SgdClassifier {
-    fn sgd_params(&self) -> SgdParams {
-        sgd_params! { self;
+    fn sgd_settings(&self) -> SgdSettings {
+        sgd_settings! { self;
             loss: self.loss.with(self.epsilon),
             penalty: self.penalty,
             alpha: self.alpha,
@@ -143,8 +143,8 @@ impl SgdClassifier {
 }
 
 impl SgdRegressor {
-    fn sgd_params(&self) -> SgdParams {
-        sgd_params! { self;
+    fn sgd_settings(&self) -> SgdSettings {
+        sgd_settings! { self;
             loss: self.loss.with(self.epsilon),
             penalty: self.penalty,
             alpha: self.alpha,
