@@ -9,7 +9,7 @@
 use super::{each_chunk, log_priors};
 use crate::explain::ClassMeans;
 use crate::prelude::*;
-use crate::stats::{ByClass, Moments};
+use crate::stats::{ByClass, Moments, Variance};
 use mercer_num::compensated_sum::CompensatedSum;
 use mercer_num::parallel;
 use mercer_num::random::Random;
@@ -17,16 +17,6 @@ use mercer_num::rows::Missing;
 use mercer_num::simd::weighted_sq_distances;
 use mercer_num::special::normal_log_density;
 use std::f64::consts::TAU;
-
-choice! {
-    /// What a sum of squares is divided by.
-    pub enum Variance {
-        /// By the weight: maximum likelihood, as scikit-learn.
-        Population = "population",
-        /// By the weight less one: unbiased, as R and many lectures.
-        Sample = "sample",
-    }
-}
 
 params! {
     /// Gaussian naive Bayes, for real-valued features.

@@ -11,14 +11,16 @@ pub mod likelihood;
 mod mixed;
 mod multinomial;
 
+pub use crate::stats::Variance;
+pub(crate) use crate::stats::log_priors;
 pub use bernoulli::{BernoulliNb, BernoulliNbModel};
 pub use categorical::{CategoricalNb, CategoricalNbModel};
 pub use complement::{ComplementNb, ComplementNbModel};
-pub use gaussian::{GaussianNb, GaussianNbModel, Variance};
+pub use gaussian::{GaussianNb, GaussianNbModel};
 pub use mixed::{Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Text, Weights};
 pub use multinomial::{MultinomialNb, MultinomialNbModel};
 
-use crate::error::{Error, Result};
+use crate::error::Result;
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use rayon::prelude::*;
@@ -77,24 +79,4 @@ fn sample(
     let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
     let rows = Matrix::from_shape_fn((n, n_columns), |(i, j)| cell(j, codes[i] as usize, random));
     (rows, codes)
-}
-
-/// `log P(class)`: the given priors, the shares of the weights, or all alike.
-pub(crate) fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Result<Vec<f64>> {
-    if !priors.is_empty() && priors.len() != weights.len() {
-        return Err(Error::Parameter {
-            name: "priors".into(),
-            found: format!("{} numbers", priors.len()),
-            expected: format!("one number for each of the {} classes", weights.len()),
-        });
-    }
-    let total: f64 = weights.iter().sum();
-    if total <= 0.0 {
-        return Err(Error::NoRows);
-    }
-    Ok(match (priors, fit_prior) {
-        ([], true) => weights.iter().map(|w| (w / total).ln()).collect(),
-        ([], false) => vec![-(weights.len() as f64).ln(); weights.len()],
-        (priors, _) => priors.iter().map(|p| p.ln()).collect(),
-    })
 }

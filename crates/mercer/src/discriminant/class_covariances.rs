@@ -1,26 +1,25 @@
-//! The summary discriminants learn from, and the covariances of the classes it gives.
+//! The sufficient statistics of discriminant analysis, and the class covariances they give.
 
 use super::shrinkage::{
     Estimated, Shrinkage, ledoit_wolf, mean_variance, oas_shrinkage, towards_identity,
 };
-use crate::bayes::Variance;
 use crate::prelude::*;
-use crate::stats::{ByClass, ClassScatter, FourthMoments, Grouped, packed_symmetric};
+use crate::stats::{ByClass, ClassScatter, FourthMoments, Grouped, Variance, packed_symmetric};
 use mercer_num::parallel::Layout;
 
-/// A plain summary by class, or one with fourth powers where the shrinkage is to be estimated: the
-/// way of learning decides which is filled, and the other stays empty.
+/// Second moments by class, or second and fourth moments if the shrinkage is estimated. The estimator's parameters
+/// decide which of the two is filled; the other stays empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, bound = "G: Grouped")]
 pub struct ClassCovariances<G> {
-    /// What a covariance needs.
+    /// Moments of order two.
     pub plain: ByClass<G>,
-    /// What estimating a shrinkage needs.
+    /// Moments of order two and four.
     pub fourths: ByClass<FourthMoments>,
 }
 
 impl<G: Grouped> ClassCovariances<G> {
-    /// Adds rows to the side that the shrinkage asks for.
+    /// Adds rows to the statistics that the shrinkage needs.
     pub(super) fn push_rows(
         &mut self,
         batch: &Dataset<'_>,
@@ -66,7 +65,7 @@ impl<G: Grouped> Statistics for ClassCovariances<G> {
     }
 }
 
-/// What a scatter of rows of some weight, around `n_means` means, is multiplied by.
+/// The factor from the scatter of rows of a total weight, around `n_means` means, to their covariance.
 pub(super) fn divisor(variance: Variance, weight: f64, n_means: f64) -> f64 {
     let less = match variance {
         Variance::Population => 0.0,
@@ -75,7 +74,7 @@ pub(super) fn divisor(variance: Variance, weight: f64, n_means: f64) -> f64 {
     if weight > less { 1.0 / (weight - less) } else { 0.0 }
 }
 
-/// The covariance of a class, shrunk as the rows ask for.
+/// The covariance of a class with estimated shrinkage.
 pub(super) fn estimated_covariance(groups: &FourthMoments, class: usize, by: Estimated) -> Matrix {
     let weight = groups.scatters.weights[class];
     let width = groups.scatters.means.ncols();
@@ -99,9 +98,8 @@ pub(super) fn estimated_covariance(groups: &FourthMoments, class: usize, by: Est
     covariance
 }
 
-/// Weights, means and scatters, as a class that was never shown has them too: the mean of all rows
-/// and the scatter within classes, which favor none.
-pub(super) fn fill_unseen(weights: &[f64], means: &mut Matrix) {
+/// Sets the mean of classes without rows to the mean of all rows, which favors no class.
+pub(super) fn fill_unobserved_classes(weights: &[f64], means: &mut Matrix) {
     let total: f64 = weights.iter().sum();
     let mut center = ndarray::Array1::zeros(means.ncols());
     for (w, mean) in weights.iter().zip(means.outer_iter()) {
@@ -114,7 +112,7 @@ pub(super) fn fill_unseen(weights: &[f64], means: &mut Matrix) {
     }
 }
 
-/// Refuses means and variances that left the range of a double.
+/// Refuses means and variances that overflowed.
 pub(super) fn check_range(means: &Matrix, variances: &[f64]) -> Result<()> {
     let bad = variances.iter().position(|v| !v.is_finite()).or_else(|| {
         means.indexed_iter().find(|(_, m)| !m.is_finite()).map(|((_, column), _)| column)
@@ -122,26 +120,7 @@ pub(super) fn check_range(means: &Matrix, variances: &[f64]) -> Result<()> {
     bad.map_or(Ok(()), |column| Err(Error::TooLarge { column }))
 }
 
-/// `log P(class)`: the given priors or the shares of the weights.
-pub(super) fn log_priors(priors: &[f64], weights: &[f64]) -> Result<Vec<f64>> {
-    if !priors.is_empty() && priors.len() != weights.len() {
-        return Err(Error::Parameter {
-            name: "priors".into(),
-            found: format!("{} numbers", priors.len()),
-            expected: format!("one number for each of the {} classes", weights.len()),
-        });
-    }
-    let total: f64 = weights.iter().sum();
-    if total <= 0.0 {
-        return Err(Error::NoRows);
-    }
-    Ok(match priors {
-        [] => weights.iter().map(|w| (w / total).ln()).collect(),
-        priors => priors.iter().map(|p| p.ln()).collect(),
-    })
-}
-
-/// Variances of the columns over all rows: the unit of a class in which a column does not vary.
+/// Variances of the columns over all rows: the scale of a column that is constant within a class.
 pub(super) fn units(groups: &ClassScatter, means: &Matrix) -> Vec<f64> {
     let total: f64 = groups.weights.iter().sum();
     let within = packed_symmetric::diagonal(&groups.within(), means.ncols());
@@ -154,7 +133,7 @@ pub(super) fn units(groups: &ClassScatter, means: &Matrix) -> Vec<f64> {
             };
             let center = weighted(&|m| m);
             let between = weighted(&|m| (m - center) * (m - center));
-            // A column that is constant over all rows has no unit, and needs none.
+            // A column that is constant over all rows has no scale; any will do.
             let rounding = 1e-26 * center * center;
             Some(s / total + between).filter(|v| *v > rounding).unwrap_or(1.0)
         })

@@ -1,13 +1,12 @@
-//! A Gaussian for every class, each with a covariance of its own.
+//! One Gaussian per class, each with its own covariance.
 //!
-//! A class whose rows do not spread in every direction (too few of them, or columns that say the
-//! same) still gets a proper density: the missing directions are taken to be as wide as `tol`, in
-//! units of the columns' own spread. This is what adding ever less of an identity would lead to,
-//! without its arbitrary unit; the rank says how many directions were really seen.
+//! A singular covariance (few rows, or collinear columns) still gives a proper density: the variance along its null
+//! space is set to `tol²`, relative to the variances of the columns. This is the limit of adding a vanishing multiple of
+//! the identity, without its arbitrary unit. The rank counts the directions outside of the null space.
 
 use super::pruned_argmax::{self, PrunedArgmax};
-use super::row_blocks::{PANEL, all_finite, by_panels, tame, write_winners};
-use super::whitening::{BLOCK, Thin, Whitening};
+use super::row_blocks::{ROWS_PER_BLOCK, all_finite, reset_overflow, score_blocks, write_argmax};
+use super::whitening::{DIRECTIONS_PER_BLOCK, NullSpace, Whitening};
 use crate::model::Cached;
 use crate::prelude::*;
 use mercer_num::parallel;
@@ -17,7 +16,7 @@ use std::borrow::Cow;
 use std::convert::Infallible;
 use std::f64::consts::TAU;
 
-/// LandmarkSelection and shapes of the classes.
+/// Means and covariances of the classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClassGaussians {
@@ -27,51 +26,51 @@ pub struct ClassGaussians {
     pub log_priors: Vec<f64>,
     /// The weight of the rows of each class.
     pub class_weights: Vec<f64>,
-    /// The centers, one row a class.
+    /// The class means, one row per class.
     pub means: Matrix,
-    /// The covariances, one square a class.
+    /// The covariances, one matrix per class.
     pub covariances: Array3<f64>,
-    /// The variance that is one unit for a class in which a column does not vary.
+    /// The variances that scale columns which are constant within a class.
     pub units: Vec<f64>,
-    /// Below this, a direction has no spread.
+    /// Relative standard deviation up to which a direction belongs to the null space.
     pub tol: f64,
     #[serde(skip)]
-    ready: Cached<Option<Ready>>,
+    ready: Cached<Option<PreparedGaussians>>,
 }
 
-/// The Gaussians made ready for distances.
+/// The Gaussians, prepared for Mahalanobis distances.
 #[derive(Debug)]
-struct Ready {
-    /// The columns in the order that distances are summed up in.
+struct PreparedGaussians {
+    /// The order of the columns in sums.
     order: Vec<usize>,
-    /// The centers in that order.
+    /// The class means in that order.
     means: Matrix,
-    roots: Vec<Whitening>,
+    whitenings: Vec<Whitening>,
 }
 
-impl Ready {
+impl PreparedGaussians {
     /// The cells of rows, row-major, in the order of distances.
-    fn ordered<'a>(&self, panel: &'a [f64]) -> Cow<'a, [f64]> {
+    fn ordered<'a>(&self, block: &'a [f64]) -> Cow<'a, [f64]> {
         if self.order.is_sorted() {
-            return panel.into();
+            return block.into();
         }
         let width = self.order.len();
-        let mut out = Vec::with_capacity(panel.len());
-        panel.chunks_exact(width).for_each(|row| out.extend(self.order.iter().map(|j| row[*j])));
+        let mut out = Vec::with_capacity(block.len());
+        block.chunks_exact(width).for_each(|row| out.extend(self.order.iter().map(|j| row[*j])));
         out.into()
     }
 
-    fn centers(&self) -> impl Iterator<Item = (&Whitening, &[f64])> {
+    fn class_means(&self) -> impl Iterator<Item = (&Whitening, &[f64])> {
         let means = self.means.outer_iter();
-        self.roots.iter().zip(means.map(|m| m.to_slice().expect("means are row-major")))
+        self.whitenings.iter().zip(means.map(|m| m.to_slice().expect("means are row-major")))
     }
 }
 
 impl ClassGaussians {
-    /// Puts the parts together.
+    /// Assembles the fitted parts.
     ///
     /// # Errors
-    /// If numbers left the range of a double.
+    /// If a mean or a covariance overflowed.
     pub(super) fn new(
         classes: Classes,
         (log_priors, class_weights): (Vec<f64>, Vec<f64>),
@@ -95,121 +94,127 @@ impl ClassGaussians {
             .map(|j| gaussians.covariances.outer_iter().map(|c| c[[j, j]]).sum())
             .collect();
         super::class_covariances::check_range(&gaussians.means, &variances)?;
-        gaussians.check_roots()?;
+        gaussians.check_whitenings()?;
         Ok(gaussians)
     }
 
-    /// How many directions each class's rows spread in.
+    /// The rank of the covariance of each class.
     pub fn ranks(&self) -> Vec<usize> {
-        self.roots().iter().map(|root| root.rank).collect()
+        self.whitenings().iter().map(|whitening| whitening.rank).collect()
     }
 
-    fn ready(&self) -> &Ready {
-        self.ready.get(|| self.make_ready()).as_ref().expect("checked when the model was made")
+    fn prepared(&self) -> &PreparedGaussians {
+        self.ready.get(|| self.prepare()).as_ref().expect("checked when the model was made")
     }
 
-    fn roots(&self) -> &[Whitening] {
-        &self.ready().roots
+    fn whitenings(&self) -> &[Whitening] {
+        &self.prepared().whitenings
     }
 
-    fn make_ready(&self) -> Option<Ready> {
+    fn prepare(&self) -> Option<PreparedGaussians> {
         let order = self.order();
         let means = self.means.select(Axis(1), &order).as_standard_layout().into_owned();
         let units: Vec<f64> = order.iter().map(|j| self.units[*j]).collect();
-        let Ok(roots) = parallel::map(self.classes.len(), |c| {
+        let Ok(whitenings) = parallel::map(self.classes.len(), |c| {
             let own = self.covariances.index_axis(Axis(0), c);
             let covariance = own.select(Axis(0), &order).select(Axis(1), &order);
-            let thin = Thin::Widened(&units);
+            let null_vectors = NullSpace::Floored(&units);
             let mean = means.row(c).to_vec();
-            Ok::<_, Infallible>(Whitening::of(covariance.view(), &mean, self.tol, thin))
+            Ok::<_, Infallible>(Whitening::of(covariance.view(), &mean, self.tol, null_vectors))
         });
-        let roots = roots.into_iter().collect::<Option<_>>()?;
-        Some(Ready { order, means, roots })
+        let whitenings = whitenings.into_iter().collect::<Option<_>>()?;
+        Some(PreparedGaussians { order, means, whitenings })
     }
 
-    /// The columns as they are or, where they are many, those first in which the centers lie farthest
-    /// apart: what they add up to tells most classes from the winner.
+    /// The order of columns in distances. For many columns, those with the largest ratio of variance between to within
+    /// classes come first: partial sums over them exclude most classes from the argmax.
     fn order(&self) -> Vec<usize> {
         let width = self.means.ncols();
         let mut order: Vec<usize> = (0..width).collect();
-        if width > 2 * BLOCK {
-            let apart = |j: usize| {
+        if width > 2 * DIRECTIONS_PER_BLOCK {
+            let centered = |j: usize| {
                 let inner: f64 = self.covariances.outer_iter().map(|c| c[[j, j]]).sum();
                 self.means.column(j).var(0.0) / inner.max(f64::MIN_POSITIVE)
             };
-            let apart: Vec<f64> = (0..width).map(apart).collect();
-            order.sort_by(|a, b| apart[*b].total_cmp(&apart[*a]));
+            let centered: Vec<f64> = (0..width).map(centered).collect();
+            order.sort_by(|a, b| centered[*b].total_cmp(&centered[*a]));
         }
         order
     }
 
-    fn check_roots(&self) -> Result<()> {
-        match self.ready.get(|| self.make_ready()) {
+    fn check_whitenings(&self) -> Result<()> {
+        match self.ready.get(|| self.prepare()) {
             Some(_) => Ok(()),
             None => Err(Error::TooLarge { column: 0 }),
         }
     }
 
     /// `log p(c) − ½ log det Σ_c`: the scores at the centers.
-    fn peaks(&self) -> Vec<f64> {
-        let roots = self.roots().iter();
-        roots.zip(&self.log_priors).map(|(root, p)| p - 0.5 * root.log_determinant).collect()
+    fn peak_scores(&self) -> Vec<f64> {
+        let whitenings = self.whitenings().iter();
+        whitenings
+            .zip(&self.log_priors)
+            .map(|(whitening, p)| p - 0.5 * whitening.log_determinant)
+            .collect()
     }
 
     pub(super) fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
-        by_panels(x, PANEL, self.classes.len(), |panel, answers| {
-            self.write_distances(panel, answers);
-            all_finite(panel)
+        score_blocks(x, ROWS_PER_BLOCK, self.classes.len(), |block, answers| {
+            self.write_distances(block, answers);
+            all_finite(block)
         })
     }
 
-    /// Writes the distances of a row-major panel from every center.
-    fn write_distances(&self, panel: &[f64], answers: &mut [f64]) {
-        let ready = self.ready();
-        let panel = ready.ordered(panel);
-        for (c, (root, mean)) in ready.centers().enumerate() {
-            let distances = root.distances(&panel, mean);
+    /// Writes the squared Mahalanobis distances of a row-major block from every class mean.
+    fn write_distances(&self, block: &[f64], answers: &mut [f64]) {
+        let prepared = self.prepared();
+        let block = prepared.ordered(block);
+        for (c, (whitening, mean)) in prepared.class_means().enumerate() {
+            let distances = whitening.distances(&block, mean);
             let column = answers.iter_mut().skip(c).step_by(self.classes.len());
             column.zip(distances).for_each(|(a, d)| *a = d);
         }
     }
 
-    /// Writes `log p(c) − ½ (log det Σ_c + distance)` of a row-major panel.
-    fn write_scores(&self, peaks: &[f64], panel: &[f64], scores: &mut [f64]) {
-        self.write_distances(panel, scores);
-        for row in scores.chunks_exact_mut(peaks.len()) {
-            row.iter_mut().zip(peaks).for_each(|(s, peak)| *s = peak - 0.5 * *s);
+    /// Writes `log p(c) − ½ (log det Σ_c + distance)` of a row-major block.
+    fn write_scores(&self, peak_scores: &[f64], block: &[f64], scores: &mut [f64]) {
+        self.write_distances(block, scores);
+        for row in scores.chunks_exact_mut(peak_scores.len()) {
+            row.iter_mut().zip(peak_scores).for_each(|(s, peak)| *s = peak - 0.5 * *s);
         }
         if !all_finite(scores) {
-            scores.chunks_exact_mut(peaks.len()).for_each(tame);
+            scores.chunks_exact_mut(peak_scores.len()).for_each(reset_overflow);
         }
     }
 
     /// The scores of every row and class.
     pub(super) fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        let peaks = self.peaks();
-        by_panels(x, PANEL, peaks.len(), |panel, scores| {
-            self.write_scores(&peaks, panel, scores);
-            all_finite(panel)
+        let peak_scores = self.peak_scores();
+        score_blocks(x, ROWS_PER_BLOCK, peak_scores.len(), |block, scores| {
+            self.write_scores(&peak_scores, block, scores);
+            all_finite(block)
         })
     }
 
-    /// The class of the highest score of every row. Where columns are many, a class is dropped from the
-    /// race as soon as it can no longer win.
+    /// The class with the highest score of every row. For many columns, a class is pruned as soon as a partial sum
+    /// excludes it.
     pub(super) fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
-        let (ready, peaks) = (self.ready(), self.peaks());
-        let codes = if self.means.ncols() <= 2 * BLOCK {
-            by_panels(x, PANEL, 1, |panel, codes| {
-                let mut scores = vec![0.0; codes.len() * peaks.len()];
-                self.write_scores(&peaks, panel, &mut scores);
-                write_winners(&scores, codes);
-                all_finite(panel)
+        let (prepared, peak_scores) = (self.prepared(), self.peak_scores());
+        let codes = if self.means.ncols() <= 2 * DIRECTIONS_PER_BLOCK {
+            score_blocks(x, ROWS_PER_BLOCK, 1, |block, codes| {
+                let mut scores = vec![0.0; codes.len() * peak_scores.len()];
+                self.write_scores(&peak_scores, block, &mut scores);
+                write_argmax(&scores, codes);
+                all_finite(block)
             })?
         } else {
-            let race = PrunedArgmax { classes: ready.centers().collect(), peaks: &peaks };
-            by_panels(x, pruned_argmax::PANEL, 1, |panel, codes| {
-                race.run(&ready.ordered(panel), codes);
-                all_finite(panel)
+            let search = PrunedArgmax {
+                classes: prepared.class_means().collect(),
+                peak_scores: &peak_scores,
+            };
+            score_blocks(x, pruned_argmax::ROWS_PER_BLOCK, 1, |block, codes| {
+                search.run(&prepared.ordered(block), codes);
+                all_finite(block)
             })?
         };
         Ok(codes.iter().map(|code| *code as u32).collect())
@@ -222,50 +227,53 @@ impl ClassGaussians {
     pub(super) fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
         let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
         let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
-        let places: Vec<usize> = codes.iter().map(|c| *c as usize).collect();
-        let mut rows = self.means.select(Axis(0), &places);
-        for (mut row, c) in rows.outer_iter_mut().zip(places) {
-            let Ready { order, roots, .. } = self.ready();
-            let z: Vec<f64> = (0..roots[c].size()).map(|_| random.normal()).collect();
-            order.iter().zip(roots[c].stretch(&z)).for_each(|(j, d)| row[*j] += d);
+        let indices: Vec<usize> = codes.iter().map(|c| *c as usize).collect();
+        let mut rows = self.means.select(Axis(0), &indices);
+        for (mut row, c) in rows.outer_iter_mut().zip(indices) {
+            let PreparedGaussians { order, whitenings, .. } = self.prepared();
+            let z: Vec<f64> = (0..whitenings[c].size()).map(|_| random.normal()).collect();
+            order.iter().zip(whitenings[c].unwhiten(&z)).for_each(|(j, d)| row[*j] += d);
         }
         (rows, codes)
     }
 
-    /// A distance is a sum over columns, `Σⱼ (x − m)ⱼ [Σ⁻¹ (x − m)]ⱼ`, so each has its say.
+    /// The terms of the columns: a squared distance is the sum `Σⱼ (x − m)ⱼ [Σ⁻¹ (x − m)]ⱼ`.
     pub(super) fn terms(&self, row: &[f64]) -> (Vec<f64>, Matrix) {
         let mut terms = Matrix::zeros((row.len(), self.classes.len()));
-        let ready = self.ready();
-        let row = ready.ordered(row);
-        for (c, (root, mean)) in ready.centers().enumerate() {
+        let prepared = self.prepared();
+        let row = prepared.ordered(row);
+        for (c, (whitening, mean)) in prepared.class_means().enumerate() {
             let difference: Vec<f64> = row.iter().zip(mean).map(|(x, m)| x - m).collect();
-            let solved = root.solve(&difference);
-            for (j, (d, s)) in ready.order.iter().zip(difference.iter().zip(solved)) {
+            let solved = whitening.solve(&difference);
+            for (j, (d, s)) in prepared.order.iter().zip(difference.iter().zip(solved)) {
                 terms[[*j, c]] = -0.5 * d * s;
             }
         }
-        (self.peaks(), terms)
+        (self.peak_scores(), terms)
     }
 
     pub(super) fn derived(&self, name: &str) -> Option<Matrix> {
         let list =
             |v: Vec<f64>| ArrayView2::from_shape((1, v.len()), &v).ok().map(|v| v.to_owned());
-        let roots = self.roots().iter();
+        let whitenings = self.whitenings().iter();
         match name {
-            "ranks" => list(roots.map(|root| root.rank as f64).collect()),
-            "log_determinants" => list(roots.map(|root| root.log_determinant).collect()),
+            "ranks" => list(whitenings.map(|whitening| whitening.rank as f64).collect()),
+            "log_determinants" => {
+                list(whitenings.map(|whitening| whitening.log_determinant).collect())
+            }
             _ => None,
         }
     }
 
-    /// How many directions are missing in all classes together, and how much rounding is magnified.
+    /// The total dimension of the null spaces, and the largest condition number.
     pub(super) fn certificate(&self) -> Certificate {
         let seen = |c: usize| self.class_weights[c] > 0.0;
-        let roots = || self.roots().iter().enumerate().filter(|(c, _)| seen(*c));
-        let missing: usize = roots().map(|(_, root)| self.means.ncols() - root.rank).sum();
+        let whitenings = || self.whitenings().iter().enumerate().filter(|(c, _)| seen(*c));
+        let missing: usize =
+            whitenings().map(|(_, whitening)| self.means.ncols() - whitening.rank).sum();
         Certificate::closed_form()
             .violation("null directions of class covariances, regularized", missing as f64)
-            .condition(roots().map(|(_, root)| root.condition).fold(1.0, f64::max))
+            .condition(whitenings().map(|(_, whitening)| whitening.condition).fold(1.0, f64::max))
     }
 
     pub(super) fn check(&self) -> Result<()> {
@@ -290,13 +298,13 @@ impl ClassGaussians {
                 .outer_iter()
                 .all(|c| c == c.t() && c.diag().iter().all(|v| *v >= 0.0));
         if !fits {
-            return Err(Error::File("Gaussian classes that no fit could make".into()));
+            return Err(Error::File("Gaussian classes with inconsistent fields".into()));
         }
-        self.check_roots().map_err(|e| Error::File(e.to_string()))
+        self.check_whitenings().map_err(|e| Error::File(e.to_string()))
     }
 }
 
-/// Writes what a model of [`ClassGaussians`] can do: everything is theirs.
+/// Implements the capabilities of a model by those of its [`ClassGaussians`].
 macro_rules! delegate_to_gaussians {
     ($Model:ident) => {
         impl Classifier for $Model {

@@ -1,42 +1,40 @@
-//! Linear discriminant analysis: all classes have the same covariance, so borders are planes.
+//! Linear discriminant analysis: Gaussian classes with one shared covariance, so decision boundaries are hyperplanes.
 //!
-//! `score_c(x) = log p(c) − ½ ‖m_c − m‖² + (x − m)ᵀ Σ⁻¹ (m_c − m)`, with `m` the mean of the centers
-//! and lengths measured by `Σ`; the softmax of the scores is the posterior. The same geometry, turned
-//! so that the centers spread most along the first axis, is Fisher's projection (Fisher 1936; Rao
-//! 1948).
+//! `score_c(x) = log p(c) − ½ ‖m_c − m‖² + (x − m)ᵀ Σ⁻¹ (m_c − m)`, with `m` the prior-weighted mean of the class means and
+//! Mahalanobis norms; the softmax of the scores is the posterior. Fisher's projection has the directions that maximize
+//! the variance between classes relative to that within classes (Fisher 1936; Rao 1948).
 //!
-//! Fitting needs each class's weight and mean and one scatter matrix within classes, so twenty
-//! thousand classes need no more than one square.
+//! The sufficient statistics are the weight and mean of each class and one scatter matrix within classes, so that the
+//! memory is independent of the number of classes but for the means.
 
 use super::class_covariances::{
-    ClassCovariances, check_range, divisor, estimated_covariance, fill_unseen, log_priors,
+    ClassCovariances, check_range, divisor, estimated_covariance, fill_unobserved_classes,
 };
 use super::null_space::first_columns;
-use super::row_blocks::{PANEL, all_finite, by_panels, tame, write_winners};
+use super::row_blocks::{ROWS_PER_BLOCK, all_finite, reset_overflow, score_blocks, write_argmax};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
-use super::whitening::{Thin, Whitening};
-use crate::bayes::Variance;
+use super::whitening::{NullSpace, Whitening};
 use crate::explain::ClassMeans;
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::stats::{WithinClassScatter, packed_symmetric};
+use crate::stats::{Variance, WithinClassScatter, log_priors, packed_symmetric};
 use mercer_num::linalg::Svd;
 use mercer_num::random::Random;
 use mercer_num::simd::centered_product::{ColumnStrips, add_centered_times};
 use ndarray::{ArrayView2, Axis};
 use std::f64::consts::TAU;
 
-/// Cells that are looked at together.
-const CELLS: usize = 1 << 15;
+/// Cells of one block of rows.
+const CELLS_PER_BLOCK: usize = 1 << 15;
 
 choice! {
-    /// Scikit-learn's names for ways to the same rule.
+    /// The solvers of scikit-learn; all give the same model here.
     pub enum LdaSolver {
-        /// By singular values.
+        /// Singular value decomposition.
         Svd = "svd",
-        /// By least squares.
+        /// Least squares.
         Lsqr = "lsqr",
-        /// By eigenvalues.
+        /// Eigendecomposition.
         Eigen = "eigen",
     }
 }
@@ -44,31 +42,30 @@ choice! {
 params! {
     /// Linear discriminant analysis: Gaussian classes with one covariance, and Fisher's projection.
     pub struct LinearDiscriminantAnalysis {
-        /// Scikit-learn's name of a way to compute; every one leads to the same numbers here, and
-        /// the condition of the covariance decides how they are found.
+        /// Accepted for compatibility with scikit-learn; all values give the same model. The factorization is
+        /// chosen by the condition number of the covariance.
         solver: LdaSolver = LdaSolver::Svd, OneOf(LdaSolver::WORDS);
-        /// Share of a multiple of the identity in the covariance; `auto` takes Ledoit and Wolf's,
-        /// `oas` the oracle approximating one, class by class. Larger values trust the columns'
-        /// correlations less.
+        /// Shrinkage intensity: the weight of a multiple of the identity in the covariance, between 0 and 1. `auto`
+        /// estimates it by Ledoit and Wolf, `oas` by oracle approximating shrinkage, for each class; `None` does
+        /// not shrink. Larger values shrink correlations more.
         shrinkage: Shrinkage = Shrinkage::Nothing, Between(0.0, 1.0);
         /// Class priors in class order; empty takes the shares seen in the data.
         priors: Vec<f64> = Vec::new(), Simplex;
-        /// How many axes `transform` has; by default one fewer than there are classes, or as many
-        /// as there are columns.
+        /// Number of columns of `transform`. `None` uses the number of classes less one, at most the number of
+        /// columns.
         n_components: Option<usize> = None, AtLeast(1.0);
-        /// For code written for scikit-learn: the covariance is the model itself, so it is kept
-        /// either way.
+        /// Accepted for compatibility with scikit-learn; the covariance is stored in any case.
         store_covariance: bool = false, Any;
-        /// A direction whose standard deviation, in units of the columns' own, is at most this is
-        /// left out.
+        /// Directions with a standard deviation of at most `tol`, relative to those of the columns, are dropped as
+        /// the null space of the covariance.
         tol: f64 = 1e-4, AtLeast(0.0);
-        /// Whether the scatter is divided by the weight (`population`) or by the weight less the
-        /// number of classes (`sample`).
+        /// Divisor of the scatter matrix: the total weight (`population`) or the total weight less the number of
+        /// classes (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::WORDS);
     }
 }
 
-/// A center for every class and one covariance for all.
+/// The class means and the shared covariance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearDiscriminantAnalysisModel {
@@ -78,36 +75,36 @@ pub struct LinearDiscriminantAnalysisModel {
     pub log_priors: Vec<f64>,
     /// The weight of the rows of each class.
     pub class_weights: Vec<f64>,
-    /// The centers, one row a class.
+    /// The class means, one row per class.
     pub means: Matrix,
     /// The covariance within classes, shrinkage included.
     pub covariance: Matrix,
-    /// How many axes the projection has at most.
+    /// Maximum number of columns of the projection.
     pub n_components: usize,
-    /// Below this, a direction has no spread.
+    /// Relative standard deviation up to which a direction belongs to the null space.
     pub tol: f64,
     #[serde(skip)]
-    rule: Cached<Option<Box<Rule>>>,
+    rule: Cached<Option<Box<DecisionRule>>>,
 }
 
-/// What follows from centers and covariance.
+/// What is derived from the means and the covariance.
 #[derive(Clone, Debug)]
-struct Rule {
-    root: Whitening,
-    /// The mean of the centers, each as likely as its class.
+struct DecisionRule {
+    whitening: Whitening,
+    /// The prior-weighted mean of the class means.
     center: Vec<f64>,
-    /// `Σ⁻¹ (m_c − center)`, one row a class.
+    /// `Σ⁻¹ (m_c − center)`, one row per class.
     coefficients: Matrix,
     /// `log p(c) − ½ ‖m_c − center‖²`.
     offsets: Vec<f64>,
-    /// Where rows are seen from: zero where the center is not far from it, else the center.
+    /// The origin of scores: zero if the center is close to it, else the center.
     origin: Vec<f64>,
-    /// The scores there.
-    starts: Vec<f64>,
-    /// Fisher's axes, one a column.
+    /// The scores at the origin.
+    scores_at_origin: Vec<f64>,
+    /// Fisher's axes, one per column.
     axes: Matrix,
-    /// The share of each axis in the spread of the centers.
-    ratios: Vec<f64>,
+    /// The fraction of the variance between classes along each axis.
+    explained_variance_ratio: Vec<f64>,
 }
 
 impl Accumulate for LinearDiscriminantAnalysis {
@@ -124,10 +121,10 @@ impl Accumulate for LinearDiscriminantAnalysis {
             _ => (stats.plain.classes(), stats.plain.weights()),
         };
         classes.check_several()?;
-        let log_priors = log_priors(&self.priors, &class_weights)?;
+        let log_priors = log_priors(&self.priors, true, &class_weights)?;
         let total: f64 = class_weights.iter().sum();
-        let n_seen = class_weights.iter().filter(|w| **w > 0.0).count() as f64;
-        let factor = divisor(self.variance, total, n_seen);
+        let n_observed = class_weights.iter().filter(|w| **w > 0.0).count() as f64;
+        let factor = divisor(self.variance, total, n_observed);
         let (mut means, covariance) = match self.shrinkage {
             Shrinkage::Estimated(by) => {
                 let groups = stats.fourths.groups();
@@ -149,7 +146,7 @@ impl Accumulate for LinearDiscriminantAnalysis {
                 (groups.means, covariance)
             }
         };
-        fill_unseen(&class_weights, &mut means);
+        fill_unobserved_classes(&class_weights, &mut means);
         check_range(&means, &covariance.diag().to_vec())?;
         let most = (classes.len() - 1).min(means.ncols());
         let n_components = self.n_components.unwrap_or(most);
@@ -174,23 +171,23 @@ impl Accumulate for LinearDiscriminantAnalysis {
         Ok(model)
     }
 
-    /// How many directions have no spread, and how much rounding is magnified in the others.
+    /// The dimension of the null space, and the condition number in its complement.
     fn certificate(&self, _stats: &Self::Stats, model: &Self::Model) -> Certificate {
-        let root = &model.rule().root;
-        let missing = model.means.ncols() - root.rank;
+        let whitening = &model.rule().whitening;
+        let missing = model.means.ncols() - whitening.rank;
         Certificate::closed_form()
             .violation("null directions of the within-class scatter, dropped", missing as f64)
-            .condition(root.condition)
+            .condition(whitening.condition)
     }
 }
 
 impl LinearDiscriminantAnalysisModel {
-    /// How many directions have a spread within classes.
+    /// The rank of the covariance within classes.
     pub fn rank(&self) -> usize {
-        self.rule().root.rank
+        self.rule().whitening.rank
     }
 
-    /// `Σ⁻¹ (m_c − m)`, one row a class: what a unit of each column adds to the scores.
+    /// `Σ⁻¹ (m_c − m)`, one row per class: the change of the scores per unit of each column.
     pub fn coefficients(&self) -> &Matrix {
         &self.rule().coefficients
     }
@@ -200,59 +197,74 @@ impl LinearDiscriminantAnalysisModel {
         self.rule().scores_of_zero()
     }
 
-    /// Fisher's axes, one a column: rows less the mean of the centers, times these, spread by one
-    /// within classes and most between them along the first.
+    /// Fisher's axes, one per column. Centered rows times the axes have unit variance within classes, and the
+    /// variance between classes decreases from axis to axis.
     pub fn axes(&self) -> &Matrix {
         &self.rule().axes
     }
 
-    fn rule(&self) -> &Rule {
+    fn rule(&self) -> &DecisionRule {
         self.rule
-            .get(|| self.make_rule().map(Box::new))
+            .get(|| self.derive_rule().map(Box::new))
             .as_ref()
             .expect("checked when the model was made")
     }
 
     fn check_rule(&self) -> Result<()> {
-        match self.rule.get(|| self.make_rule().map(Box::new)) {
+        match self.rule.get(|| self.derive_rule().map(Box::new)) {
             Some(_) => Ok(()),
             None => Err(Error::TooLarge { column: 0 }),
         }
     }
 
-    fn make_rule(&self) -> Option<Rule> {
+    fn derive_rule(&self) -> Option<DecisionRule> {
         let (n_classes, width) = self.means.dim();
         let mut center = ndarray::Array1::zeros(width);
         for (prior, mean) in self.log_priors.iter().zip(self.means.outer_iter()) {
             center.scaled_add(prior.exp(), &mean);
         }
         let center = center.to_vec();
-        let root = Whitening::of(self.covariance.view(), &center, self.tol, Thin::Dropped)?;
+        let whitening =
+            Whitening::of(self.covariance.view(), &center, self.tol, NullSpace::Dropped)?;
         let mut centered = self.means.clone();
         centered.outer_iter_mut().for_each(|mut m| m -= &ndarray::ArrayView1::from(&center));
         let turned = centered.t().as_standard_layout().into_owned().into_raw_vec_and_offset().0;
-        let whitened = root.whiten(&turned, n_classes);
+        let whitened = whitening.whiten(&turned, n_classes);
         let matrix = |cells: Vec<f64>, rows: usize, columns: usize| {
             Matrix::from_shape_vec((rows, columns), cells).expect("one cell a row and column")
         };
-        let coefficients = matrix(root.pull(&whitened, n_classes), width, n_classes);
-        let whitened = matrix(whitened, root.size(), n_classes);
+        let coefficients =
+            matrix(whitening.whiten_transposed(&whitened, n_classes), width, n_classes);
+        let whitened = matrix(whitened, whitening.size(), n_classes);
         let offsets = (self.log_priors.iter().zip(whitened.columns()))
             .map(|(prior, mean)| prior - 0.5 * mean.iter().map(|v| v * v).sum::<f64>())
             .collect();
-        let (axes, ratios) = self.fisher(&root, &whitened)?;
+        let (axes, explained_variance_ratio) = self.discriminant_axes(&whitening, &whitened)?;
         let coefficients = coefficients.t().as_standard_layout().into_owned();
         let finite = coefficients.iter().all(|v| v.is_finite());
-        let (origin, starts) = (center.clone(), Vec::clone(&offsets));
-        let mut rule = Rule { root, center, coefficients, offsets, origin, starts, axes, ratios };
+        let (origin, scores_at_origin) = (center.clone(), Vec::clone(&offsets));
+        let mut rule = DecisionRule {
+            whitening,
+            center,
+            coefficients,
+            offsets,
+            origin,
+            scores_at_origin,
+            axes,
+            explained_variance_ratio,
+        };
         if rule.center_is_near_zero(&self.covariance) {
-            (rule.origin, rule.starts) = (vec![0.0; width], rule.scores_of_zero());
+            (rule.origin, rule.scores_at_origin) = (vec![0.0; width], rule.scores_of_zero());
         }
         finite.then_some(rule)
     }
 
-    /// The axes along which the centers, each as heavy as its class is likely, spread most.
-    fn fisher(&self, root: &Whitening, whitened: &Matrix) -> Option<(Matrix, Vec<f64>)> {
+    /// The axes of largest variance between the class means, weighted by the priors.
+    fn discriminant_axes(
+        &self,
+        whitening: &Whitening,
+        whitened: &Matrix,
+    ) -> Option<(Matrix, Vec<f64>)> {
         let mut weighted = whitened.clone();
         for (prior, mut column) in self.log_priors.iter().zip(weighted.columns_mut()) {
             column *= (0.5 * prior).exp();
@@ -260,62 +272,65 @@ impl LinearDiscriminantAnalysisModel {
         let svd = Svd::of(weighted.view())?;
         let total: f64 = svd.values.iter().map(|v| v * v).sum();
         let largest = svd.values.first().copied().unwrap_or(0.0);
-        let ratios = (svd.values.iter().take(self.n_components))
+        let explained_variance_ratio = (svd.values.iter().take(self.n_components))
             .map(|v| if total > 0.0 { v * v / total } else { 0.0 })
             .collect();
         let n_axes = svd.values.iter().filter(|v| **v > self.tol * largest).count();
         let directions = first_columns(&svd.u, n_axes).as_standard_layout().into_owned();
         if n_axes == 0 {
-            return Some((Matrix::zeros((self.means.ncols(), 0)), ratios));
+            return Some((Matrix::zeros((self.means.ncols(), 0)), explained_variance_ratio));
         }
-        let cells = root.pull(directions.as_slice()?, n_axes);
+        let cells = whitening.whiten_transposed(directions.as_slice()?, n_axes);
         let mut axes = Matrix::from_shape_vec((self.means.ncols(), n_axes), cells).ok()?;
-        // The sign of an axis is free: its largest entry points up.
+        // The sign of an axis is arbitrary: its largest entry is made positive.
         for mut axis in axes.columns_mut() {
             let largest = axis.iter().fold(0.0, |a: f64, v| if v.abs() > a.abs() { *v } else { a });
             if largest < 0.0 {
                 axis.mapv_inplace(|v| -v);
             }
         }
-        Some((axes, ratios))
+        Some((axes, explained_variance_ratio))
     }
 
-    /// The coefficients as products read them: a row a column, a column a class.
+    /// The coefficients in the layout of the products: one row per column of the data, one column per class.
     fn weights(&self) -> ColumnStrips {
         let coefficients = &self.rule().coefficients;
         ColumnStrips::new(coefficients.ncols(), coefficients.nrows(), |j, c| coefficients[[c, j]])
     }
 
-    /// Rows that are looked at together.
-    fn panel_rows(&self) -> usize {
-        (CELLS / self.n_columns().max(1)).clamp(32, 1024).next_multiple_of(3)
+    /// Rows of one block.
+    fn rows_per_block(&self) -> usize {
+        (CELLS_PER_BLOCK / self.n_columns().max(1)).clamp(32, 1024).next_multiple_of(3)
     }
 
-    /// Writes the scores of a row-major panel; says whether they are finite, and so all cells.
-    fn write_scores(&self, panel: &[f64], weights: &ColumnStrips, scores: &mut [f64]) -> bool {
-        let Rule { origin, starts, .. } = self.rule();
-        scores.chunks_exact_mut(starts.len()).for_each(|row| row.copy_from_slice(starts));
-        add_centered_times(panel, origin, weights, scores);
+    /// Writes the scores of a row-major block; says whether they are finite, and so all cells.
+    fn write_scores(&self, block: &[f64], weights: &ColumnStrips, scores: &mut [f64]) -> bool {
+        let DecisionRule { origin, scores_at_origin, .. } = self.rule();
+        scores
+            .chunks_exact_mut(scores_at_origin.len())
+            .for_each(|row| row.copy_from_slice(scores_at_origin));
+        add_centered_times(block, origin, weights, scores);
         let finite = all_finite(scores);
         if !finite {
-            scores.chunks_exact_mut(starts.len()).for_each(tame);
+            scores.chunks_exact_mut(scores_at_origin.len()).for_each(reset_overflow);
         }
         finite
     }
 
-    /// `log N(x; center, Σ)` of each row: what all scores leave out.
-    fn common(&self, x: &Rows<'_>) -> Result<Matrix> {
+    /// `log N(x; center, Σ)` of each row: the term that the scores of all classes omit.
+    fn log_reference_density(&self, x: &Rows<'_>) -> Result<Matrix> {
         let rule = self.rule();
-        let peak = -0.5 * (rule.root.log_determinant + rule.root.dimension as f64 * TAU.ln());
-        by_panels(x, PANEL, 1, |panel, answers| {
-            let distances = rule.root.distances(panel, &rule.center);
+        let peak =
+            -0.5 * (rule.whitening.log_determinant + rule.whitening.dimension as f64 * TAU.ln());
+        score_blocks(x, ROWS_PER_BLOCK, 1, |block, answers| {
+            let distances = rule.whitening.distances(block, &rule.center);
             answers.iter_mut().zip(distances).for_each(|(a, d)| *a = peak - 0.5 * d);
-            all_finite(panel)
+            all_finite(block)
         })
     }
 }
 
-impl Rule {
+impl DecisionRule {
     /// The scores of a row of zeros.
     fn scores_of_zero(&self) -> Vec<f64> {
         (self.coefficients.outer_iter().zip(&self.offsets))
@@ -325,16 +340,16 @@ impl Rule {
             .collect()
     }
 
-    /// Whether seeing rows from zero costs no more than the last three digits: for every class, what the center
-    /// adds to the score, term by term, is at most so many times what a deviation of every column adds.
+    /// Whether uncentered scores lose at most three digits to cancellation: for every class, the terms of the center
+    /// are at most `MAX_RATIO` times those of one standard deviation of every column.
     fn center_is_near_zero(&self, covariance: &Matrix) -> bool {
-        const NEAR: f64 = 1024.0;
+        const MAX_RATIO: f64 = 1024.0;
         self.coefficients.outer_iter().all(|row| {
             let terms = row.iter().zip(&self.center).zip(covariance.diag());
             let (far, wide) = terms.fold((0.0, 0.0), |(far, wide), ((w, m), variance)| {
                 (far + (w * m).abs(), wide + w.abs() * variance.sqrt())
             });
-            far <= NEAR * wide
+            far <= MAX_RATIO * wide
         })
     }
 }
@@ -355,24 +370,24 @@ impl Classifier for LinearDiscriminantAnalysisModel {
         Some(ClassMeans::of_columns(n_classes, width, moments))
     }
 
-    /// The linear scores: `log p(c | x)` up to what all classes have in common.
+    /// The linear scores: `log p(c | x)` up to a term that all classes share.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let weights = self.weights();
-        by_panels(x, self.panel_rows(), self.classes.len(), |panel, scores| {
-            self.write_scores(panel, &weights, scores)
+        score_blocks(x, self.rows_per_block(), self.classes.len(), |block, scores| {
+            self.write_scores(block, &weights, scores)
         })
     }
 
-    /// By the same scores, which are seen while they are in cache and not kept.
+    /// The argmax of the same scores, which are not stored.
     fn predict(&self, x: &Rows<'_>) -> Result<Vec<u32>> {
         self.check_columns(x)?;
         let weights = self.weights();
         let n_classes = self.classes.len();
-        let codes = by_panels(x, self.panel_rows(), 1, |panel, codes| {
+        let codes = score_blocks(x, self.rows_per_block(), 1, |block, codes| {
             let mut scores = vec![0.0; codes.len() * n_classes];
-            let finite = self.write_scores(panel, &weights, &mut scores);
-            write_winners(&scores, codes);
+            let finite = self.write_scores(block, &weights, &mut scores);
+            write_argmax(&scores, codes);
             finite
         })?;
         Ok(codes.iter().map(|code| *code as u32).collect())
@@ -384,19 +399,19 @@ impl Probabilistic for LinearDiscriminantAnalysisModel {}
 impl Generative for LinearDiscriminantAnalysisModel {
     fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
         let mut joint = self.scores(x)?;
-        joint += &self.common(x)?;
+        joint += &self.log_reference_density(x)?;
         Ok(joint)
     }
 
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        let root = &self.rule().root;
+        let whitening = &self.rule().whitening;
         let priors: Vec<f64> = self.log_priors.iter().map(|p| p.exp()).collect();
         let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
         let mut rows =
             self.means.select(Axis(0), &codes.iter().map(|c| *c as usize).collect::<Vec<_>>());
         for mut row in rows.outer_iter_mut() {
-            let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
-            row.iter_mut().zip(root.stretch(&z)).for_each(|(x, d)| *x += d);
+            let z: Vec<f64> = (0..whitening.size()).map(|_| random.normal()).collect();
+            row.iter_mut().zip(whitening.unwhiten(&z)).for_each(|(x, d)| *x += d);
         }
         (rows, codes)
     }
@@ -411,13 +426,13 @@ impl Transformer for LinearDiscriminantAnalysisModel {
         self.n_components.min(self.rule().axes.ncols())
     }
 
-    /// Fisher's projection: rows along the axes that tell classes apart.
+    /// Fisher's projection: the coordinates of rows along the discriminant axes.
     fn transform(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let axes = first_columns(&self.rule().axes, self.n_outputs());
         let weights = ColumnStrips::new(axes.nrows(), axes.ncols(), |j, k| axes[[j, k]]);
-        by_panels(x, self.panel_rows(), axes.ncols(), |panel, answers| {
-            add_centered_times(panel, &self.rule().center, &weights, answers);
+        score_blocks(x, self.rows_per_block(), axes.ncols(), |block, answers| {
+            add_centered_times(block, &self.rule().center, &weights, answers);
             all_finite(answers)
         })
     }
@@ -437,15 +452,15 @@ impl AdditiveScores for LinearDiscriminantAnalysisModel {
 impl Discriminant for LinearDiscriminantAnalysisModel {
     fn distances(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        let root = &self.rule().root;
-        by_panels(x, PANEL, self.classes.len(), |panel, answers| {
+        let whitening = &self.rule().whitening;
+        score_blocks(x, ROWS_PER_BLOCK, self.classes.len(), |block, answers| {
             for (c, mean) in self.means.outer_iter().enumerate() {
                 let distances =
-                    root.distances(panel, mean.to_slice().expect("means are row-major"));
+                    whitening.distances(block, mean.to_slice().expect("means are row-major"));
                 let column = answers.iter_mut().skip(c).step_by(self.classes.len());
                 column.zip(distances).for_each(|(a, d)| *a = d);
             }
-            all_finite(panel)
+            all_finite(block)
         })
     }
 
@@ -463,8 +478,8 @@ impl Discriminant for LinearDiscriminantAnalysisModel {
             "intercepts" => list(&self.intercepts()),
             "center" => list(&rule.center),
             "axes" => Some(rule.axes.clone()),
-            "explained_variance_ratio" => list(&rule.ratios),
-            "rank" => list(&[rule.root.rank as f64]),
+            "explained_variance_ratio" => list(&rule.explained_variance_ratio),
+            "rank" => list(&[rule.whitening.rank as f64]),
             _ => None,
         }
     }
@@ -490,7 +505,7 @@ impl Check for LinearDiscriminantAnalysisModel {
             && self.covariance == self.covariance.t()
             && self.covariance.diag().iter().all(|v| *v >= 0.0);
         if !fits {
-            return Err(Error::File("a linear discriminant that no fit could make".into()));
+            return Err(Error::File("linear discriminant with inconsistent fields".into()));
         }
         self.check_rule().map_err(|e| Error::File(e.to_string()))
     }
@@ -532,7 +547,7 @@ mod tests {
     }
 
     #[test]
-    fn the_projection_whitens_within_and_parts_the_centers() {
+    fn the_projection_whitens_within_classes() {
         let mut random = Random::new(3);
         let codes: Vec<u32> = (0..300).map(|i| i % 3).collect();
         let x = Matrix::from_shape_fn((300, 4), |(i, j)| {
@@ -555,7 +570,7 @@ mod tests {
     }
 
     #[test]
-    fn more_columns_than_rows_and_constant_ones_have_an_answer_and_a_rank() {
+    fn more_columns_than_rows_and_constant_columns_have_a_rank() {
         let x = array![
             [1.0, 5.0, 2.0, 4.0, 0.1],
             [2.0, 5.0, 1.0, 3.0, 0.1],

@@ -1,8 +1,7 @@
-//! Gaussian discriminants: within a class, the rows are a cloud with a center and a shape.
+//! Gaussian discriminant analysis: the rows of each class have a multivariate normal distribution.
 //!
-//! `log p(c, x) = log p(c) + log N(x; m_c, Σ_c)`; the members of the family differ in what they take
-//! `Σ_c` to be: one for all classes (linear), one each (quadratic), or something between
-//! (regularized).
+//! `log p(c, x) = log p(c) + log N(x; m_c, Σ_c)`. The estimators differ in the covariance `Σ_c`: shared by all classes
+//! (linear), one per class (quadratic), or shrunk between the two (regularized).
 
 mod class_covariances;
 mod class_gaussians;

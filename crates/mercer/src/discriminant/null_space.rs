@@ -1,30 +1,30 @@
-//! The few directions in which a correlation matrix has no spread.
+//! The null space of a correlation matrix, if it has few dimensions.
 //!
-//! Where columns repeat each other, a handful of eigenvalues are zero but for rounding and the others are far from it.
-//! A few steps of inverse iteration on a block of vectors find just those (Parlett 1980, chapter 14), at the price of
-//! one Cholesky factor; all eigenvectors take ten times as long.
+//! With collinear columns, a few eigenvalues are zero up to rounding and the others are well separated. A few steps of
+//! inverse subspace iteration find their eigenvectors (Parlett 1980, chapter 14) at the cost of one Cholesky
+//! factorization; a full eigendecomposition takes ten times as long.
 
 use mercer_num::Matrix;
 use mercer_num::linalg::{Cholesky, Qr, SymmetricEigen, multiply};
 use mercer_num::random::Random;
 use ndarray::{ArrayView2, Axis, Slice};
 
-/// Fewer columns have all their eigenvectors as soon.
-const FEWEST: usize = 64;
-/// Vectors to begin with; twice as many while all of them turn out to be thin, up to one in so many columns.
-const BLOCK: usize = 8;
-const SHARE: usize = 8;
-/// Steps before the directions are not clearly enough apart.
-const STEPS: usize = 12;
-/// How far the next direction has to be above the floor, and what the thin ones may be off, as a share of it.
-const APART: f64 = 1e3;
-const OFF: f64 = 1e-9;
+/// For fewer columns, a full eigendecomposition is as fast.
+const MIN_COLUMNS: usize = 64;
+/// Vectors of the first iteration. Their number doubles while all are null vectors, up to one in so many columns.
+const INITIAL_VECTORS: usize = 8;
+const MIN_COLUMNS_PER_NULL_VECTOR: usize = 8;
+/// Iterations before the null space is declared not separated.
+const MAX_ITERATIONS: usize = 12;
+/// The smallest ratio of the next eigenvalue to the floor, and the largest residual relative to that eigenvalue.
+const MIN_SEPARATION: f64 = 1e3;
+const MAX_RELATIVE_RESIDUAL: f64 = 1e-9;
 
-/// Orthonormal vectors, one a column, along which a matrix of correlations has at most a variance of `floor`. `None`
-/// where they are many, or other directions are near: all eigenvectors tell then.
-pub(super) fn thin_directions(correlations: &Matrix, floor: f64) -> Option<Matrix> {
+/// An orthonormal basis, one vector per column, of the eigenvectors with eigenvalues of at most `floor`. `None` if they
+/// are many or not well separated from the others: a full eigendecomposition is needed then.
+pub(super) fn null_space(correlations: &Matrix, floor: f64) -> Option<Matrix> {
     let n = correlations.nrows();
-    if n < FEWEST {
+    if n < MIN_COLUMNS {
         return None;
     }
     let mut lifted = correlations.clone();
@@ -32,31 +32,32 @@ pub(super) fn thin_directions(correlations: &Matrix, floor: f64) -> Option<Matri
     let factor = Cholesky::of(lifted.view())?;
     let mut random = Random::new(1);
     let mut fresh = |k: usize| Matrix::from_shape_simple_fn((n, k), || random.normal());
-    let mut block = fresh(BLOCK);
-    for _ in 0..STEPS {
+    let mut block = fresh(INITIAL_VECTORS);
+    for _ in 0..MAX_ITERATIONS {
         block = Qr::of(factor.solve_matrix(&block).view()).q();
         let image = multiply(correlations.view(), block.view());
         let ritz = SymmetricEigen::of(multiply(block.t(), image.view()).view())?;
-        let thin = ritz.values.iter().filter(|v| **v <= floor).count();
-        if thin == ritz.values.len() {
-            if 2 * thin > n / SHARE {
+        let null_vectors = ritz.values.iter().filter(|v| **v <= floor).count();
+        if null_vectors == ritz.values.len() {
+            if 2 * null_vectors > n / MIN_COLUMNS_PER_NULL_VECTOR {
                 return None;
             }
-            block = ndarray::concatenate(Axis(1), &[block.view(), fresh(thin).view()]).ok()?;
+            block =
+                ndarray::concatenate(Axis(1), &[block.view(), fresh(null_vectors).view()]).ok()?;
             continue;
         }
-        let next = ritz.values[thin];
+        let next = ritz.values[null_vectors];
         block = multiply(block.view(), ritz.vectors.view());
-        let some = first_columns(&block, thin);
-        // How far each is from being turned into a multiple of itself.
-        let mut off = multiply(image.view(), first_columns(&ritz.vectors, thin));
+        let some = first_columns(&block, null_vectors);
+        // The residuals `Rv − λv`.
+        let mut off = multiply(image.view(), first_columns(&ritz.vectors, null_vectors));
         for ((mut off, vector), value) in
             off.columns_mut().into_iter().zip(some.columns()).zip(&ritz.values)
         {
             off.scaled_add(-value, &vector);
         }
         let longest = off.columns().into_iter().map(|v| v.dot(&v)).fold(0.0, f64::max).sqrt();
-        if next >= APART * floor && longest <= OFF * next {
+        if next >= MIN_SEPARATION * floor && longest <= MAX_RELATIVE_RESIDUAL * next {
             return Some(some.as_standard_layout().into_owned());
         }
     }
@@ -85,19 +86,19 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_repeat_each_other_leave_one_direction_each() {
+    fn each_duplicate_column_adds_one_null_vector() {
         for repeated in [0, 1, 5, 9] {
             let r = correlations(200, repeated);
 
-            let thin = thin_directions(&r, 1e-8).unwrap();
+            let null_vectors = null_space(&r, 1e-8).unwrap();
 
-            assert_eq!(thin.ncols(), repeated);
-            assert!(r.dot(&thin).iter().all(|v| v.abs() < 1e-12));
+            assert_eq!(null_vectors.ncols(), repeated);
+            assert!(r.dot(&null_vectors).iter().all(|v| v.abs() < 1e-12));
             // Each lies in the differences of columns that repeat each other.
             let shared: f64 = (0..repeated)
                 .map(|k| {
-                    let apart = &thin.row(k) - &thin.row(199 - k);
-                    0.5 * apart.dot(&apart)
+                    let centered = &null_vectors.row(k) - &null_vectors.row(199 - k);
+                    0.5 * centered.dot(&centered)
                 })
                 .sum();
             assert!((shared - repeated as f64).abs() < 1e-10, "{shared}");
@@ -105,12 +106,12 @@ mod tests {
     }
 
     #[test]
-    fn many_directions_or_ones_that_are_not_apart_are_left_to_others() {
-        assert_eq!(thin_directions(&correlations(200, 40), 1e-8), None);
-        assert_eq!(thin_directions(&correlations(30, 1), 1e-8), None);
+    fn large_or_unseparated_null_spaces_are_declined() {
+        assert_eq!(null_space(&correlations(200, 40), 1e-8), None);
+        assert_eq!(null_space(&correlations(30, 1), 1e-8), None);
         // Spreads that fall through the floor without a gap.
         let mut r = Matrix::eye(100);
         r.diag_mut().iter_mut().enumerate().for_each(|(k, v)| *v = 0.7f64.powi(k as i32));
-        assert_eq!(thin_directions(&r, 1e-8), None);
+        assert_eq!(null_space(&r, 1e-8), None);
     }
 }

@@ -1,130 +1,131 @@
-//! The nearest class without the distances of all.
+//! The argmax of Gaussian scores with pruning by partial distances.
 //!
-//! A distance is a sum of squares that only grows, so what is summed up after some directions bounds a score
-//! from above. Every class is measured along the first directions; the one that is ahead is measured to the
-//! end; the others go on, block by block, only for the rows in which they could still be ahead of it.
+//! A squared distance is a sum of squares, so a partial sum bounds a score from above. Every class is evaluated along the
+//! first directions; the class with the best bound is evaluated completely; the others continue, block by block, only
+//! for the rows in which their bound still exceeds the best score.
 
-use super::whitening::{Whitening, apart};
+use super::whitening::{Whitening, centered_rows};
 
-/// Rows that run together: enough of them that each class has many to itself.
-pub(super) const PANEL: usize = 1024;
-/// Blocks of directions that every class is measured along.
-const FIRST: usize = 2;
-/// Scores nearer than this, relative to their size, are not told apart by sums in parts.
-const CLOSE: f64 = 1e-9;
+/// Rows of one block: enough that every class is evaluated for many of them at once.
+pub(super) const ROWS_PER_BLOCK: usize = 1024;
+/// Blocks of directions along which every class is evaluated.
+const INITIAL_BLOCKS: usize = 2;
+/// Scores with a smaller relative difference are compared again in full: partial sums round differently.
+const RELATIVE_TIE: f64 = 1e-9;
 
-/// Classes that compete for rows.
+/// The classes of an argmax.
 pub(super) struct PrunedArgmax<'a> {
-    /// The roots and centers of the classes.
+    /// The whitening and the mean of each class.
     pub classes: Vec<(&'a Whitening, &'a [f64])>,
-    /// The scores at the centers.
-    pub peaks: &'a [f64],
+    /// The scores at the class means.
+    pub peak_scores: &'a [f64],
 }
 
-/// How a race stands: a row a row of the data.
-struct Standing {
+/// The best class so far of every row.
+struct Incumbents {
     best: Vec<f64>,
     code: Vec<usize>,
-    /// Whether another class came so close that all scores must be looked at.
+    /// Whether another class is within rounding of the best.
     close: Vec<bool>,
 }
 
 impl PrunedArgmax<'_> {
-    /// Writes the code of the winner of every row of a row-major panel.
-    pub fn run(&self, panel: &[f64], codes: &mut [f64]) {
+    /// Writes the code of the best class of every row of a row-major block.
+    pub fn run(&self, block: &[f64], codes: &mut [f64]) {
         let n = codes.len();
         let sums: Vec<Vec<f64>> = (self.classes.iter())
-            .map(|(root, mean)| {
-                let first = FIRST.min(root.n_blocks());
-                let columns = (0..first).map(|k| root.columns(k)).max().unwrap_or(0);
-                let apart = apart(panel, mean, 0..n, columns);
+            .map(|(whitening, mean)| {
+                let first = INITIAL_BLOCKS.min(whitening.n_blocks());
+                let columns = (0..first).map(|k| whitening.columns(k)).max().unwrap_or(0);
+                let centered = centered_rows(block, mean, 0..n, columns);
                 let mut sums = vec![0.0; n];
-                (0..first).for_each(|k| root.add_block(k, &apart, &mut sums));
+                (0..first).for_each(|k| whitening.add_block(k, &centered, &mut sums));
                 sums
             })
             .collect();
-        let bound = |c: usize, i: usize| self.peaks[c] - 0.5 * sums[c][i];
+        let bound = |c: usize, i: usize| self.peak_scores[c] - 0.5 * sums[c][i];
         let n_classes = self.classes.len();
         let ahead: Vec<usize> = (0..n)
             .map(|i| (1..n_classes).fold(0, |a, c| if bound(c, i) > bound(a, i) { c } else { a }))
             .collect();
-        let mut standing = Standing {
+        let mut incumbents = Incumbents {
             best: vec![f64::NEG_INFINITY; n],
             code: ahead.clone(),
             close: (0..n).map(|i| !(0..n_classes).all(|c| bound(c, i).is_finite())).collect(),
         };
         for (c, sums) in sums.iter().enumerate() {
             let rows: Vec<usize> = (0..n).filter(|i| ahead[*i] == c).collect();
-            self.finish(c, panel, rows, sums, &mut standing);
+            self.finish(c, block, rows, sums, &mut incumbents);
         }
         for (c, sums) in sums.iter().enumerate() {
             let rows: Vec<usize> =
-                (0..n).filter(|i| ahead[*i] != c && standing.may_win(*i, bound(c, *i))).collect();
-            self.finish(c, panel, rows, sums, &mut standing);
+                (0..n).filter(|i| ahead[*i] != c && incumbents.may_win(*i, bound(c, *i))).collect();
+            self.finish(c, block, rows, sums, &mut incumbents);
         }
         for (i, code) in codes.iter_mut().enumerate() {
-            *code = standing.code[i] as f64;
+            *code = incumbents.code[i] as f64;
         }
-        if standing.close.contains(&true) {
-            self.look_again(panel, &standing.close, codes);
+        if incumbents.close.contains(&true) {
+            self.resolve_ties(block, &incumbents.close, codes);
         }
     }
 
-    /// Measures a class to the end for the rows in which it may win.
+    /// Evaluates a class completely for the rows in which it may be the best.
     fn finish(
         &self,
         class: usize,
-        panel: &[f64],
+        block: &[f64],
         mut rows: Vec<usize>,
         sums: &[f64],
-        standing: &mut Standing,
+        incumbents: &mut Incumbents,
     ) {
-        let (root, mean) = self.classes[class];
+        let (whitening, mean) = self.classes[class];
         let mut sums: Vec<f64> = rows.iter().map(|i| sums[*i]).collect();
         let width = mean.len();
-        let mut apart = apart(panel, mean, rows.iter().copied(), width);
-        for block in FIRST..root.n_blocks() {
-            root.add_block(block, &apart, &mut sums);
+        let mut centered = centered_rows(block, mean, rows.iter().copied(), width);
+        for block in INITIAL_BLOCKS..whitening.n_blocks() {
+            whitening.add_block(block, &centered, &mut sums);
             let n = rows.len();
-            let open = |k: &usize| standing.may_win(rows[*k], self.peaks[class] - 0.5 * sums[*k]);
+            let open =
+                |k: &usize| incumbents.may_win(rows[*k], self.peak_scores[class] - 0.5 * sums[*k]);
             let left: Vec<usize> = (0..n).filter(open).collect();
-            // A few that have lost cost less to take along than to leave behind.
+            // Compacting the rows pays off only if a quarter of them is pruned.
             if 4 * left.len() < 3 * n {
                 for (to, from) in left.iter().enumerate() {
-                    apart.copy_within(from * width..(from + 1) * width, to * width);
+                    centered.copy_within(from * width..(from + 1) * width, to * width);
                 }
-                apart.truncate(left.len() * width);
+                centered.truncate(left.len() * width);
                 rows = left.iter().map(|k| rows[*k]).collect();
                 sums = left.iter().map(|k| sums[*k]).collect();
             }
         }
         for (i, sum) in rows.iter().zip(&sums) {
-            standing.enter(*i, class, self.peaks[class] - 0.5 * sum);
+            incumbents.enter(*i, class, self.peak_scores[class] - 0.5 * sum);
         }
     }
 
-    /// All scores of the rows in which two classes are as good as equal, as if there were no race.
-    fn look_again(&self, panel: &[f64], close: &[bool], codes: &mut [f64]) {
+    /// Evaluates all scores of the rows with ties, without pruning.
+    fn resolve_ties(&self, block: &[f64], close: &[bool], codes: &mut [f64]) {
         let distances: Vec<Vec<f64>> =
-            self.classes.iter().map(|(root, mean)| root.distances(panel, mean)).collect();
+            self.classes.iter().map(|(whitening, mean)| whitening.distances(block, mean)).collect();
         for (i, code) in codes.iter_mut().enumerate().filter(|(i, _)| close[*i]) {
             let mut scores: Vec<f64> =
-                distances.iter().zip(self.peaks).map(|(d, peak)| peak - 0.5 * d[i]).collect();
-            super::row_blocks::tame(&mut scores);
+                distances.iter().zip(self.peak_scores).map(|(d, peak)| peak - 0.5 * d[i]).collect();
+            super::row_blocks::reset_overflow(&mut scores);
             *code = mercer_num::special::argmax(&scores) as f64;
         }
     }
 }
 
-impl Standing {
+impl Incumbents {
     fn may_win(&self, i: usize, bound: f64) -> bool {
         let best = self.best[i];
-        best == f64::NEG_INFINITY || bound >= best - CLOSE * best.abs()
+        best == f64::NEG_INFINITY || bound >= best - RELATIVE_TIE * best.abs()
     }
 
     fn enter(&mut self, i: usize, class: usize, score: f64) {
         let best = self.best[i];
-        if best.is_finite() && (score - best).abs() <= CLOSE * best.abs() {
+        if best.is_finite() && (score - best).abs() <= RELATIVE_TIE * best.abs() {
             self.close[i] = true;
         }
         if score > best {
@@ -142,7 +143,7 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn the_winner_is_that_of_all_scores() {
+    fn the_pruned_argmax_is_that_of_all_scores() {
         let mut random = Random::new(7);
         let (n, width) = (1200, 300);
         // The classes 3 and 4 have the same rows, so that their scores are equal.
@@ -151,8 +152,8 @@ mod tests {
             random.normal() * (1.0 + 0.2 * (i % 5) as f64) + 0.15 * ((i * j) % 5) as f64
         });
         for i in (4..n).step_by(5) {
-            let twin = x.row(i - 1).to_owned();
-            x.row_mut(i).assign(&twin);
+            let duplicate = x.row(i - 1).to_owned();
+            x.row_mut(i).assign(&duplicate);
         }
         let classes = Classes::from_names(["a", "b", "c", "d", "e"]);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();

@@ -1,26 +1,25 @@
-//! Quadratic discriminant analysis: every class has a covariance of its own, so borders are curved.
+//! Quadratic discriminant analysis: Gaussian classes with one covariance each, so decision boundaries are quadratic.
 //!
 //! `score_c(x) = log p(c) − ½ log det Σ_c − ½ (x − m_c)ᵀ Σ_c⁻¹ (x − m_c)`
 //!
-//! Fitting needs each class's weight, mean and scatter matrix and nothing else.
+//! The sufficient statistics are the weight, mean and scatter matrix of each class.
 
 use super::class_covariances::{
-    ClassCovariances, divisor, estimated_covariance, fill_unseen, log_priors, units,
+    ClassCovariances, divisor, estimated_covariance, fill_unobserved_classes, units,
 };
 use super::class_gaussians::{ClassGaussians, delegate_to_gaussians};
 use super::shrinkage::{Shrinkage, mean_variance, towards_identity};
-use crate::bayes::Variance;
 use crate::prelude::*;
-use crate::stats::{ClassScatter, packed_symmetric};
+use crate::stats::{ClassScatter, Variance, log_priors, packed_symmetric};
 use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
 
 choice! {
-    /// Scikit-learn's names for ways to the same rule.
+    /// The solvers of scikit-learn; both give the same model here.
     pub enum QdaSolver {
-        /// By singular values.
+        /// Singular value decomposition.
         Svd = "svd",
-        /// By eigenvalues.
+        /// Eigendecomposition.
         Eigen = "eigen",
     }
 }
@@ -28,31 +27,29 @@ choice! {
 params! {
     /// Quadratic discriminant analysis: Gaussian classes, each with a covariance of its own.
     pub struct QuadraticDiscriminantAnalysis {
-        /// Scikit-learn's name of a way to compute; both lead to the same numbers here, and the
-        /// condition of the covariances decides how they are found.
+        /// Accepted for compatibility with scikit-learn; both values give the same model. The factorization is chosen
+        /// by the condition number of the covariances.
         solver: QdaSolver = QdaSolver::Svd, OneOf(QdaSolver::WORDS);
-        /// Share of a multiple of the identity in each covariance; `auto` takes Ledoit and Wolf's,
-        /// `oas` the oracle approximating one, class by class. Larger values trust the columns'
-        /// correlations less.
+        /// Shrinkage intensity: the weight of a multiple of the identity in each covariance, between 0 and 1. `auto`
+        /// estimates it by Ledoit and Wolf, `oas` by oracle approximating shrinkage, for each class; `None` does
+        /// not shrink. Larger values shrink correlations more.
         shrinkage: Shrinkage = Shrinkage::Nothing, Between(0.0, 1.0);
         /// Class priors in class order; empty takes the shares seen in the data.
         priors: Vec<f64> = Vec::new(), Simplex;
-        /// Share of the identity itself in each covariance. Larger values make the classes rounder;
-        /// it depends on the units of the columns.
+        /// Regularization: each covariance becomes `(1 - reg_param) * covariance + reg_param * identity`, which depends
+        /// on the units of the columns. Larger values make the class distributions more spherical.
         reg_param: f64 = 0.0, Between(0.0, 1.0);
-        /// For code written for scikit-learn: the covariances are the model itself, so they are
-        /// kept either way.
+        /// Accepted for compatibility with scikit-learn; the covariances are stored in any case.
         store_covariance: bool = false, Any;
-        /// A direction whose standard deviation, in units of the columns' own in the class, is
-        /// below this is taken to be this wide.
+        /// Smallest standard deviation of a direction, relative to those of the columns within the class. Directions
+        /// with a smaller one are set to it.
         tol: f64 = 1e-4, AtLeast(0.0);
-        /// Whether a class's scatter is divided by its weight (`population`) or by its weight less
-        /// one (`sample`).
+        /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::WORDS);
     }
 }
 
-/// A Gaussian for every class.
+/// One Gaussian per class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QuadraticDiscriminantAnalysisModel {
@@ -74,7 +71,7 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
             _ => (stats.plain.classes(), stats.plain.weights()),
         };
         classes.check_several()?;
-        let priors = (log_priors(&self.priors, &class_weights)?, class_weights.clone());
+        let priors = (log_priors(&self.priors, true, &class_weights)?, class_weights.clone());
         let (groups, mut covariances) = match self.shrinkage {
             Shrinkage::Estimated(by) => {
                 let groups = stats.fourths.groups();
@@ -107,7 +104,7 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
             }
         }
         let mut means = groups.means.clone();
-        fill_unseen(&class_weights, &mut means);
+        fill_unobserved_classes(&class_weights, &mut means);
         let units = units(&groups, &means);
         let gaussians =
             ClassGaussians::new(classes.clone(), priors, means, covariances, units, self.tol)?;
@@ -119,7 +116,7 @@ impl Accumulate for QuadraticDiscriminantAnalysis {
     }
 }
 
-/// The covariance of each class; that within all classes where a class was never shown.
+/// The covariance of each class; the pooled covariance within classes for a class without rows.
 pub(super) fn own_covariances(groups: &ClassScatter, variance: Variance) -> Array3<f64> {
     let (n_classes, width) = groups.means.dim();
     let total: f64 = groups.weights.iter().sum();

@@ -1,4 +1,4 @@
-//! Regularized discriminant analysis: the covariance of a class, pulled towards something simpler.
+//! Regularized discriminant analysis: Gaussian classes whose covariances are shrunk towards a simpler matrix.
 //!
 //! - `identity`: `(1 − λ) Σ_c + λ I`
 //! - `diagonal`: `(1 − λ) Σ_c + λ diag Σ_c`; at `λ = 1` the columns are independent and this is
@@ -6,37 +6,35 @@
 //! - `friedman`: `Σ_c(α) = ((1 − α) S_c + α S) / ((1 − α) w_c + α w)`, from quadratic (`α = 0`) to
 //!   linear (`α = 1`), then `(1 − γ) Σ_c(α) + γ (trace Σ_c(α) / d) I` (Friedman 1989)
 //!
-//! `λ` can be found from the summary alone: the likelihood of each row under the model of all the
-//! others is a rank-one downdate of its class's covariance, and with every row's distance replaced by
-//! the mean distance of the class it needs nothing but eigenvalues (Theiler 2012, "The incredible
-//! shrinking covariance estimator").
+//! `λ` can be estimated from the sufficient statistics: the leave-one-out likelihood of a row follows from a rank-one
+//! downdate of the covariance of its class, and with every row's distance replaced by the mean distance of the class it
+//! depends on eigenvalues only (Theiler 2012, "The incredible shrinking covariance estimator").
 
-use super::class_covariances::{divisor, fill_unseen, log_priors, units};
+use super::class_covariances::{divisor, fill_unobserved_classes, units};
 use super::class_gaussians::{ClassGaussians, delegate_to_gaussians};
 use super::quadratic::own_covariances;
 use super::shrinkage::{mean_variance, towards_identity};
-use crate::bayes::Variance;
 use crate::model::{ParamValue, Rule};
 use crate::prelude::*;
-use crate::stats::{ByClass, ClassScatter, packed_symmetric};
+use crate::stats::{ByClass, ClassScatter, Variance, log_priors, packed_symmetric};
 use mercer_num::linalg::SymmetricEigen;
 use mercer_num::random::Random;
 use ndarray::{Array3, Axis};
 
-/// The shares that are tried; the best of these is nearly as good as the best of all.
+/// The grid of intensities; its best is nearly as good as the optimum.
 const SHRINKAGE_GRID: [f64; 22] = [
     0.0, 1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5,
     0.6, 0.7, 0.8, 0.9, 1.0,
 ];
 
 choice! {
-    /// What covariances are pulled towards.
+    /// The shrinkage target of the covariances.
     pub enum Strategy {
-        /// The identity, in the units of the data.
+        /// The identity, in the units of the columns.
         Identity = "identity",
-        /// The same variances without correlations.
+        /// The diagonal of the covariance.
         Diagonal = "diagonal",
-        /// The covariance of all classes, and a sphere.
+        /// The pooled covariance, then a multiple of the identity.
         Friedman = "friedman",
     }
 }
@@ -82,10 +80,10 @@ impl ParamValue for ShrinkageAmount {
 }
 
 params! {
-    /// Regularized discriminant analysis: Gaussian classes pulled towards something simpler.
+    /// Regularized discriminant analysis: Gaussian classes with covariances shrunk towards a simpler matrix.
     pub struct RegularizedDiscriminantAnalysis {
-        /// What each class's covariance is pulled towards: the `identity`, its own `diagonal`, or,
-        /// after Friedman, the covariance of all classes (`alpha`) and a sphere (`gamma`).
+        /// Shrinkage target of the class covariances: the `identity`, the `diagonal` of the covariance, or, after
+        /// Friedman, the pooled covariance (`alpha`) and then a multiple of the identity (`gamma`).
         strategy: Strategy = Strategy::Diagonal, OneOf(Strategy::WORDS);
         /// Share of the identity or diagonal; `auto` takes the shrinkage under which left-out rows are
         /// likeliest. The strategy `friedman` has its own two shares and does not read it.
@@ -107,7 +105,7 @@ params! {
     }
 }
 
-/// A Gaussian for every class, pulled towards something simpler.
+/// One Gaussian per class, with a shrunk covariance.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RegularizedDiscriminantAnalysisModel {
@@ -130,10 +128,10 @@ impl Accumulate for RegularizedDiscriminantAnalysis {
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
         stats.classes().check_several()?;
         let class_weights = stats.weights();
-        let priors = (log_priors(&self.priors, &class_weights)?, class_weights.clone());
+        let priors = (log_priors(&self.priors, true, &class_weights)?, class_weights.clone());
         let groups = stats.groups();
         let mut means = groups.means.clone();
-        fill_unseen(&class_weights, &mut means);
+        fill_unobserved_classes(&class_weights, &mut means);
         let units = units(&groups, &means);
         let (covariances, shrinkage) = match (self.strategy, self.reg_param) {
             (Strategy::Friedman, _) => (self.friedman(&groups), None),
@@ -173,7 +171,7 @@ impl RegularizedDiscriminantAnalysis {
     fn friedman(&self, groups: &ClassScatter) -> Array3<f64> {
         let (n_classes, width) = groups.means.dim();
         let total: f64 = groups.weights.iter().sum();
-        let n_seen = groups.weights.iter().filter(|w| **w > 0.0).count() as f64;
+        let n_observed = groups.weights.iter().filter(|w| **w > 0.0).count() as f64;
         let within = packed_symmetric::square(&groups.within(), width, self.alpha);
         let mut all = Array3::zeros((n_classes, width, width));
         for (c, w) in groups.weights.iter().enumerate() {
@@ -182,7 +180,7 @@ impl RegularizedDiscriminantAnalysis {
             covariance += &within;
             let weight = (1.0 - self.alpha) * w + self.alpha * total;
             // Sums around as many means as the two parts have, in the same shares.
-            let n_means = (1.0 - self.alpha) + self.alpha * n_seen;
+            let n_means = (1.0 - self.alpha) + self.alpha * n_observed;
             covariance *= divisor(self.variance, weight, n_means);
             let unit = mean_variance(&covariance);
             towards_identity(&mut covariance, self.gamma, unit);
@@ -379,8 +377,8 @@ mod tests {
             let (x, codes, classes) = rows(n, width);
             let data = Dataset::classes(&x, &codes, &classes).unwrap();
             let class = |c: u32| {
-                let places: Vec<usize> = (0..n).filter(|i| codes[*i] == c).collect();
-                x.select(Axis(0), &places)
+                let indices: Vec<usize> = (0..n).filter(|i| codes[*i] == c).collect();
+                x.select(Axis(0), &indices)
             };
             let deviance =
                 |shrinkage: f64| (0..3).map(|c| by_refitting(&class(c), shrinkage)).sum::<f64>();

@@ -1,11 +1,11 @@
-//! How far a covariance is pulled towards a multiple of the identity.
+//! Shrinkage of a covariance towards a multiple of the identity.
 
 use crate::model::{ParamValue, Rule};
 use mercer_num::Matrix;
 use serde::{Deserialize, Serialize};
 
 crate::choice! {
-    /// A way to find the share from the rows.
+    /// An estimator of the shrinkage intensity.
     pub enum Estimated {
         /// Ledoit and Wolf (2004), on standardized columns.
         LedoitWolf = "auto",
@@ -14,15 +14,15 @@ crate::choice! {
     }
 }
 
-/// The share of `(trace Σ / d) I` in a covariance.
+/// The shrinkage intensity: the weight of `(tr Σ / d) I` in a covariance.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shrinkage {
-    /// None of it.
+    /// No shrinkage.
     Nothing,
-    /// This much.
+    /// A given intensity.
     Fixed(f64),
-    /// As much as the rows ask for, class by class.
+    /// Estimated from the rows of each class.
     Estimated(Estimated),
 }
 
@@ -43,7 +43,7 @@ impl From<f64> for Shrinkage {
     }
 }
 
-/// `(1 − share) Σ + share · unit · I`.
+/// `(1 − shrinkage) Σ + shrinkage · unit · I`.
 pub(super) fn towards_identity(covariance: &mut Matrix, shrinkage: f64, unit: f64) {
     covariance.mapv_inplace(|v| v * (1.0 - shrinkage));
     covariance.diag_mut().mapv_inplace(|v| v + shrinkage * unit);
@@ -54,7 +54,7 @@ pub(super) fn mean_variance(covariance: &Matrix) -> f64 {
     covariance.diag().sum() / covariance.nrows().max(1) as f64
 }
 
-/// The share that oracle approximating shrinkage asks for, of a covariance from rows of a weight.
+/// The intensity of oracle approximating shrinkage, for a covariance of rows of a total weight (Chen et al. 2010).
 pub(super) fn oas_shrinkage(covariance: &Matrix, weight: f64) -> f64 {
     let width = covariance.nrows() as f64;
     if covariance.nrows() == 1 {
@@ -66,8 +66,8 @@ pub(super) fn oas_shrinkage(covariance: &Matrix, weight: f64) -> f64 {
     if gap > 0.0 { ((mean_square + mu * mu) / gap).min(1.0) } else { 1.0 }
 }
 
-/// Shrinks a covariance on standardized columns by the share of Ledoit and Wolf (2004, lemma 3.2):
-/// `fourths` are the sums `Σ w cⱼ² cₖ²` of rows of a weight.
+/// Shrinks the covariance of standardized columns by the intensity of Ledoit and Wolf (2004, lemma 3.2). `fourths` are
+/// the sums `Σ w cⱼ² cₖ²` over rows of a total weight.
 pub(super) fn ledoit_wolf(covariance: &mut Matrix, fourths: &Matrix, weight: f64) {
     let width = covariance.nrows();
     if width < 2 || weight == 0.0 {
@@ -85,10 +85,10 @@ pub(super) fn ledoit_wolf(covariance: &mut Matrix, fourths: &Matrix, weight: f64
         .indexed_iter()
         .map(|((j, k), q)| q / (scales[j] * scales[j] * scales[k] * scales[k]))
         .sum();
-    // How far the covariance is from a multiple of the identity, and how much of that is chance.
+    // The squared distance of the covariance from a multiple of the identity, and its sampling variance.
     let distance = (squares - d * mu * mu) / d;
-    let chance = ((fourth / weight - squares) / (d * weight)).min(distance);
-    let shrinkage = if chance > 0.0 { chance / distance } else { 0.0 };
+    let sampling_variance = ((fourth / weight - squares) / (d * weight)).min(distance);
+    let shrinkage = if sampling_variance > 0.0 { sampling_variance / distance } else { 0.0 };
     towards_identity(covariance, shrinkage, mu);
     for ((j, k), v) in covariance.indexed_iter_mut() {
         *v *= scales[j] * scales[k];

@@ -1,13 +1,11 @@
-//! A covariance made ready for distances: `‖root (x − m)‖² = (x − m)ᵀ Σ⁻¹ (x − m)`.
+//! Whitening: a matrix `W` with `‖W (x − m)‖² = (x − m)ᵀ Σ⁻¹ (x − m)`, the squared Mahalanobis distance.
 //!
-//! Columns are divided by their own spread first, so that neither units nor columns of very
-//! different scale matter: `Σ = D R D` with ones on the diagonal of `R`. Where `R` is safely
-//! definite its Cholesky factor is the root. Where it may be singular, `tol` says which directions
-//! have a spread at all: those whose standard deviation, in these units, is above it. A few others
-//! `Q` are filled up, so that `R + QQᵀ` has a factor, and taken off what is measured; where they are
-//! many, the eigenvectors of `R` are the root.
+//! The covariance is `Σ = D R D` with the standard deviations `D` and the correlations `R`, so that the units of columns do
+//! not matter. If `R` is safely positive definite, `W = L⁻¹ D⁻¹` with its Cholesky factor `L`. Otherwise directions with a
+//! standard deviation of at most `tol` in these units are the null space. A null space of few dimensions with the basis
+//! `Q` is projected out, and `R + QQᵀ` is factored; for one of many dimensions, `W` is made of the eigenvectors of `R`.
 
-use super::null_space::thin_directions;
+use super::null_space::null_space;
 use crate::model::Cached;
 use mercer_num::Matrix;
 use mercer_num::linalg::{
@@ -18,25 +16,25 @@ use mercer_num::simd::centered_product::add_centered_squared_norms;
 use mercer_num::simd::smo::dot_double;
 use ndarray::ArrayView2;
 
-/// A standard deviation below this share of the mean is what rounding leaves of a constant.
-const ROUNDING: f64 = 1e-13;
+/// A standard deviation below this fraction of the mean is the rounding error of a constant column.
+const RELATIVE_ROUNDING: f64 = 1e-13;
 
 /// Directions that are multiplied together: what stands above the diagonal of a triangle is skipped
 /// block by block.
-pub(super) const BLOCK: usize = 128;
+pub(super) const DIRECTIONS_PER_BLOCK: usize = 128;
 
 /// Rows of up to so many cells are measured as they lie, without a product of matrices. They have one block,
 /// which reads all of them.
-const NARROW: usize = 32;
+const MAX_SMALL_COLUMNS: usize = 32;
 
 /// What becomes of a direction without spread.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Thin<'a> {
+pub(crate) enum NullSpace<'a> {
     /// It is left out, as by a pseudo-inverse.
     Dropped,
     /// It is taken to be as wide as `tol`, in units of the spread of its columns; columns without
     /// any spread take these variances as their unit. So every class keeps a proper density.
-    Widened(&'a [f64]),
+    Floored(&'a [f64]),
 }
 
 /// The root of a covariance.
@@ -60,9 +58,9 @@ pub(crate) struct Whitening {
 #[derive(Clone, Debug)]
 enum Form {
     /// `R + QQᵀ = L Lᵀ`, and `Q`, which has few columns or none: directions that `R` turns to nothing.
-    Lower(Matrix, Matrix),
+    Cholesky(Matrix, Matrix),
     /// `R = V S² Vᵀ`: the columns of `V`, and `S`.
-    Axes(Matrix, Vec<f64>),
+    Eigen(Matrix, Vec<f64>),
 }
 
 /// Some rows of a whitening matrix, turned: one row a column of the data, up to the last that any of
@@ -81,28 +79,28 @@ impl Form {
     fn blocks(&self, scales: &[f64]) -> Vec<Block> {
         let width = scales.len();
         match self {
-            Form::Lower(lower, thin) => {
+            Form::Cholesky(lower, null_vectors) => {
                 let mut inverse = Matrix::eye(width);
                 let cells = inverse.as_slice_mut().expect("a fresh matrix is contiguous");
-                take_off(thin, cells, width);
+                project_out(null_vectors, cells, width);
                 solve_lower(lower.view(), cells, width);
-                let read = |end: usize| if thin.ncols() == 0 { end } else { width };
+                let read = |end: usize| if null_vectors.ncols() == 0 { end } else { width };
                 (0..width)
-                    .step_by(BLOCK)
+                    .step_by(DIRECTIONS_PER_BLOCK)
                     .map(|start| {
-                        let end = (start + BLOCK).min(width);
+                        let end = (start + DIRECTIONS_PER_BLOCK).min(width);
                         Block(Matrix::from_shape_fn((read(end), end - start), |(j, k)| {
                             inverse[[start + k, j]] / scales[j]
                         }))
                     })
                     .collect()
             }
-            Form::Axes(axes, spreads) => {
+            Form::Eigen(axes, spreads) => {
                 let size = axes.ncols();
                 (0..size)
-                    .step_by(BLOCK)
+                    .step_by(DIRECTIONS_PER_BLOCK)
                     .map(|start| {
-                        let end = (start + BLOCK).min(size);
+                        let end = (start + DIRECTIONS_PER_BLOCK).min(size);
                         Block(Matrix::from_shape_fn((width, end - start), |(j, k)| {
                             axes[[j, start + k]] / spreads[start + k] / scales[j]
                         }))
@@ -119,7 +117,7 @@ impl Whitening {
         covariance: ArrayView2<'_, f64>,
         mean: &[f64],
         tol: f64,
-        thin: Thin<'_>,
+        null_vectors: NullSpace<'_>,
     ) -> Option<Whitening> {
         let width = covariance.nrows();
         let floor = (tol * tol).max(f64::EPSILON);
@@ -127,15 +125,15 @@ impl Whitening {
             .diag()
             .iter()
             .zip(mean)
-            .map(|(v, m)| *v <= (ROUNDING * m) * (ROUNDING * m))
+            .map(|(v, m)| *v <= (RELATIVE_ROUNDING * m) * (RELATIVE_ROUNDING * m))
             .collect();
         let n_constant = constant.iter().filter(|c| **c).count();
         let mut log_scales = 0.0;
         let mut scales = Vec::with_capacity(width);
         for (j, constant) in constant.iter().enumerate() {
-            let variance = match thin {
-                Thin::Dropped if *constant => f64::INFINITY,
-                Thin::Widened(units) if *constant => floor * units[j],
+            let variance = match null_vectors {
+                NullSpace::Dropped if *constant => f64::INFINITY,
+                NullSpace::Floored(units) if *constant => floor * units[j],
                 _ => covariance[[j, j]],
             };
             if variance.is_finite() {
@@ -152,7 +150,7 @@ impl Whitening {
                 covariance[[i, j]] / scales[i] / scales[j]
             }
         });
-        let dropped = matches!(thin, Thin::Dropped);
+        let dropped = matches!(null_vectors, NullSpace::Dropped);
         // The estimate is nearly always within a factor of three below the truth.
         let safe = |a: &Matrix| -> Option<(Cholesky, f64)> {
             let factor = Cholesky::of(a.view())?;
@@ -160,47 +158,50 @@ impl Whitening {
             (inverse_norm * 4.0 * floor < 1.0).then(|| (factor, inverse_norm * one_norm(a)))
         };
         let whole = || Some((safe(&scaled)?, Matrix::zeros((width, 0))));
-        let filled_up = || {
-            let thin = thin_directions(&scaled, floor)?;
-            Some((safe(&(&scaled + &multiply(thin.view(), thin.t())))?, thin))
+        let completed = || {
+            let null_vectors = null_space(&scaled, floor)?;
+            Some((
+                safe(&(&scaled + &multiply(null_vectors.view(), null_vectors.t())))?,
+                null_vectors,
+            ))
         };
-        if let Some(((factor, condition), thin)) =
-            whole().or_else(|| if dropped { filled_up() } else { None })
+        if let Some(((factor, condition), null_vectors)) =
+            whole().or_else(|| if dropped { completed() } else { None })
         {
-            let rank = width - n_constant - thin.ncols();
+            let rank = width - n_constant - null_vectors.ncols();
             return Some(Whitening {
                 log_determinant: log_scales + factor.log_determinant(),
                 rank,
                 dimension: if dropped { rank } else { width },
                 condition,
                 blocks: Cached::default(),
-                form: Form::Lower(factor.lower().clone(), thin),
+                form: Form::Cholesky(factor.lower().clone(), null_vectors),
                 scales,
             });
         }
         // A column without spread is an axis of its own; the others need not know of it.
-        let moving: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
-        let part = Matrix::from_shape_fn((moving.len(), moving.len()), |(i, j)| {
-            scaled[[moving[i], moving[j]]]
+        let varying: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
+        let part = Matrix::from_shape_fn((varying.len(), varying.len()), |(i, j)| {
+            scaled[[varying[i], varying[j]]]
         });
         let eigen = SymmetricEigen::of(part.view())?;
         let rank = eigen.values.iter().filter(|v| **v > floor).count();
-        let widened = matches!(thin, Thin::Widened(_));
+        let floored = matches!(null_vectors, NullSpace::Floored(_));
         let kept: Vec<usize> =
-            (0..moving.len()).filter(|k| widened || eigen.values[*k] > floor).collect();
-        let alone: Vec<usize> = (0..width).filter(|j| widened && constant[*j]).collect();
-        let mut axes = Matrix::zeros((width, kept.len() + alone.len()));
-        for (vector, j) in eigen.vectors.outer_iter().zip(&moving) {
+            (0..varying.len()).filter(|k| floored || eigen.values[*k] > floor).collect();
+        let constant_axes: Vec<usize> = (0..width).filter(|j| floored && constant[*j]).collect();
+        let mut axes = Matrix::zeros((width, kept.len() + constant_axes.len()));
+        for (vector, j) in eigen.vectors.outer_iter().zip(&varying) {
             let row = axes.row_mut(*j);
             row.into_iter().zip(&kept).for_each(|(cell, k)| *cell = vector[*k]);
         }
-        alone.iter().enumerate().for_each(|(k, j)| axes[[*j, kept.len() + k]] = 1.0);
+        constant_axes.iter().enumerate().for_each(|(k, j)| axes[[*j, kept.len() + k]] = 1.0);
         let mut values: Vec<f64> = kept.iter().map(|k| eigen.values[*k].max(floor)).collect();
         values.resize(axes.ncols(), 1.0);
         let largest = values.iter().copied().fold(1.0, f64::max);
         let smallest = values.iter().copied().fold(1.0, f64::min);
         let dimension = axes.ncols();
-        let form = Form::Axes(axes, values.iter().map(|v| v.sqrt()).collect());
+        let form = Form::Eigen(axes, values.iter().map(|v| v.sqrt()).collect());
         Some(Whitening {
             log_determinant: log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
             rank,
@@ -215,8 +216,8 @@ impl Whitening {
     /// How many numbers a whitened row has.
     pub fn size(&self) -> usize {
         match &self.form {
-            Form::Lower(lower, _) => lower.nrows(),
-            Form::Axes(axes, _) => axes.ncols(),
+            Form::Cholesky(lower, _) => lower.nrows(),
+            Form::Eigen(axes, _) => axes.ncols(),
         }
     }
 
@@ -231,12 +232,12 @@ impl Whitening {
         let mut scaled = differences.to_vec();
         divide_rows(&mut scaled, &self.scales, n);
         match &self.form {
-            Form::Lower(lower, thin) => {
-                take_off(thin, &mut scaled, n);
+            Form::Cholesky(lower, null_vectors) => {
+                project_out(null_vectors, &mut scaled, n);
                 solve_lower(lower.view(), &mut scaled, n);
                 scaled
             }
-            Form::Axes(axes, spreads) => {
+            Form::Eigen(axes, spreads) => {
                 let mut out = vec![0.0; spreads.len() * n];
                 let axes = axes.as_slice().expect("axes are row-major");
                 add_transposed_product(axes, spreads.len(), &scaled, n, &mut out);
@@ -247,14 +248,14 @@ impl Whitening {
     }
 
     /// The transpose of [`Whitening::whiten`]: from directions back to columns.
-    pub fn pull(&self, whitened: &[f64], n: usize) -> Vec<f64> {
+    pub fn whiten_transposed(&self, whitened: &[f64], n: usize) -> Vec<f64> {
         let mut out = whitened.to_vec();
         match &self.form {
-            Form::Lower(lower, thin) => {
+            Form::Cholesky(lower, null_vectors) => {
                 solve_lower_transposed(lower.view(), &mut out, n);
-                take_off(thin, &mut out, n);
+                project_out(null_vectors, &mut out, n);
             }
-            Form::Axes(axes, spreads) => {
+            Form::Eigen(axes, spreads) => {
                 divide_rows(&mut out, spreads, n);
                 let directions = std::mem::replace(&mut out, vec![0.0; self.scales.len() * n]);
                 let axes = axes.as_slice().expect("axes are row-major");
@@ -267,7 +268,7 @@ impl Whitening {
 
     /// `Σ⁻¹ v`, along the directions that are kept.
     pub fn solve(&self, v: &[f64]) -> Vec<f64> {
-        self.pull(&self.whiten(v, 1), 1)
+        self.whiten_transposed(&self.whiten(v, 1), 1)
     }
 
     /// Squared distances from a mean of the rows of a row-major panel.
@@ -275,14 +276,14 @@ impl Whitening {
         let width = mean.len();
         let n = panel.len() / width;
         let mut out = vec![0.0; n];
-        if width <= NARROW {
+        if width <= MAX_SMALL_COLUMNS {
             self.blocks()
                 .iter()
                 .for_each(|b| add_centered_squared_norms(panel, mean, b.cells(), &mut out));
             return out;
         }
-        let apart = apart(panel, mean, 0..n, width);
-        (0..self.n_blocks()).for_each(|k| self.add_block(k, &apart, &mut out));
+        let centered = centered_rows(panel, mean, 0..n, width);
+        (0..self.n_blocks()).for_each(|k| self.add_block(k, &centered, &mut out));
         out
     }
 
@@ -298,7 +299,7 @@ impl Whitening {
 
     /// Adds the squares along the directions of one block to what the blocks before it summed up, for rows
     /// seen from a mean, in the columns that the block reads or more.
-    pub fn add_block(&self, block: usize, apart: &[f64], sums: &mut [f64]) {
+    pub fn add_block(&self, block: usize, centered: &[f64], sums: &mut [f64]) {
         let n = sums.len();
         if n == 0 {
             return;
@@ -306,23 +307,23 @@ impl Whitening {
         let block = &self.blocks()[block];
         let size = block.0.ncols();
         let mut whitened = vec![0.0; size * n];
-        add_matrix_product(apart, apart.len() / n, block.cells(), size, &mut whitened);
+        add_matrix_product(centered, centered.len() / n, block.cells(), size, &mut whitened);
         for (sum, row) in sums.iter_mut().zip(whitened.chunks_exact(size)) {
             *sum += dot_double(row, row);
         }
     }
 
     /// A row drawn around zero, from as many standard normal numbers as [`Whitening::size`].
-    pub fn stretch(&self, z: &[f64]) -> Vec<f64> {
+    pub fn unwhiten(&self, z: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = match &self.form {
-            Form::Lower(lower, thin) => {
+            Form::Cholesky(lower, null_vectors) => {
                 let along =
                     |row: ndarray::ArrayView1<'_, f64>| row.iter().zip(z).map(|(l, z)| l * z).sum();
                 let mut out: Vec<f64> = lower.outer_iter().map(along).collect();
-                take_off(thin, &mut out, 1);
+                project_out(null_vectors, &mut out, 1);
                 out
             }
-            Form::Axes(axes, spreads) => (axes.outer_iter())
+            Form::Eigen(axes, spreads) => (axes.outer_iter())
                 .map(|row| row.iter().zip(spreads).zip(z).map(|((v, s), z)| v * s * z).sum())
                 .collect(),
         };
@@ -334,11 +335,11 @@ impl Whitening {
 }
 
 /// Takes what lies along some directions off columns of numbers, `n` of them side by side.
-fn take_off(thin: &Matrix, cells: &mut [f64], n: usize) {
-    if thin.ncols() > 0 {
+fn project_out(null_vectors: &Matrix, cells: &mut [f64], n: usize) {
+    if null_vectors.ncols() > 0 {
         let columns =
-            ArrayView2::from_shape((thin.nrows(), n), &*cells).expect("a row a direction");
-        let along = multiply(thin.view(), multiply(thin.t(), columns).view());
+            ArrayView2::from_shape((null_vectors.nrows(), n), &*cells).expect("a row a direction");
+        let along = multiply(null_vectors.view(), multiply(null_vectors.t(), columns).view());
         cells.iter_mut().zip(&along).for_each(|(cell, part)| *cell -= part);
     }
 }
@@ -351,7 +352,7 @@ fn divide_rows(cells: &mut [f64], by: &[f64], n: usize) {
 }
 
 /// `x − mean` of some rows of a row-major panel, in their first columns.
-pub(super) fn apart(
+pub(super) fn centered_rows(
     panel: &[f64],
     mean: &[f64],
     rows: impl ExactSizeIterator<Item = usize>,
@@ -382,7 +383,7 @@ mod tests {
     fn a_definite_covariance_measures_as_its_inverse_does() {
         let covariance = array![[4.0, 2.0], [2.0, 5.0]];
 
-        let root = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+        let root = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Dropped).unwrap();
 
         // The inverse is [[5, -2], [-2, 4]] / 16.
         let distances = root.distances(&[2.0, 1.0, 1.0, 4.0], &[1.0, 1.0]);
@@ -397,18 +398,19 @@ mod tests {
         // Both columns say the same: the spread lies along (2, 3), and none across.
         let covariance = array![[4.0, 6.0], [6.0, 9.0]];
 
-        let dropped = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
-        let widened =
-            Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Widened(&UNITS)).unwrap();
+        let dropped =
+            Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Dropped).unwrap();
+        let floored =
+            Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Floored(&UNITS)).unwrap();
 
         // In units of their spread, (2, 3) is (1, 1) and (2, -3) is across it.
         let (along, across) = ([2.0, 3.0], [2.0, -3.0]);
         assert!((dropped.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
         assert!(dropped.distances(&across, &[0.0; 2])[0].abs() < 1e-12);
-        assert!((widened.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
-        assert!((widened.distances(&across, &[0.0; 2])[0] - 2e8).abs() < 1.0);
+        assert!((floored.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
+        assert!((floored.distances(&across, &[0.0; 2])[0] - 2e8).abs() < 1.0);
         assert_eq!((dropped.rank, dropped.dimension), (1, 1));
-        assert_eq!((widened.rank, widened.dimension), (1, 2));
+        assert_eq!((floored.rank, floored.dimension), (1, 2));
     }
 
     #[test]
@@ -416,15 +418,16 @@ mod tests {
         let covariance = array![[4.0, 0.0], [0.0, 1e-33]];
         let mean = [0.0, 0.1];
 
-        let dropped = Whitening::of(covariance.view(), &mean, 1e-2, Thin::Dropped).unwrap();
-        let widened = Whitening::of(covariance.view(), &mean, 1e-2, Thin::Widened(&UNITS)).unwrap();
+        let dropped = Whitening::of(covariance.view(), &mean, 1e-2, NullSpace::Dropped).unwrap();
+        let floored =
+            Whitening::of(covariance.view(), &mean, 1e-2, NullSpace::Floored(&UNITS)).unwrap();
 
         assert_eq!(dropped.distances(&[2.0, 7.0], &mean), [1.0]);
-        assert_eq!((dropped.rank, dropped.dimension, widened.rank), (1, 1, 1));
+        assert_eq!((dropped.rank, dropped.dimension, floored.rank), (1, 1, 1));
         // A variance of 9 tol².
         let expected = 1.0 + 0.09 / 9e-4;
-        assert!((widened.distances(&[2.0, 0.4], &mean)[0] - expected).abs() < 1e-9);
-        assert_eq!(dropped.stretch(&[1.0, 1.0]), [2.0, 0.0]);
+        assert!((floored.distances(&[2.0, 0.4], &mean)[0] - expected).abs() < 1e-9);
+        assert_eq!(dropped.unwhiten(&[1.0, 1.0]), [2.0, 0.0]);
     }
 
     #[test]
@@ -440,9 +443,9 @@ mod tests {
         let covariance = centered.t().dot(&centered) / 300.0;
         let mean = mean.to_vec();
 
-        let root = Whitening::of(covariance.view(), &mean, 1e-4, Thin::Dropped).unwrap();
+        let root = Whitening::of(covariance.view(), &mean, 1e-4, NullSpace::Dropped).unwrap();
 
-        assert!(matches!(&root.form, Form::Lower(_, thin) if thin.ncols() == 1));
+        assert!(matches!(&root.form, Form::Cholesky(_, null_vectors) if null_vectors.ncols() == 1));
         assert_eq!((root.rank, root.dimension), (68, 68));
         // By the pseudo-inverse of the correlations.
         let scale = |j: usize| if j == 9 { f64::INFINITY } else { covariance[[j, j]].sqrt() };
@@ -461,22 +464,23 @@ mod tests {
                 |k: usize| eigen.vectors.column(k).iter().zip(&z).map(|(v, z)| v * z).sum::<f64>();
             let expected: f64 = kept.iter().map(|k| along(*k).powi(2) / eigen.values[*k]).sum();
             let moved: Vec<f64> = (0..width).map(|j| row[j] + (j % 3) as f64).collect();
-            let apart: Vec<f64> = moved.iter().zip(&mean).map(|(x, m)| x - m).collect();
-            let whitened: f64 = root.whiten(&apart, 1).iter().map(|v| v * v).sum();
+            let centered: Vec<f64> = moved.iter().zip(&mean).map(|(x, m)| x - m).collect();
+            let whitened: f64 = root.whiten(&centered, 1).iter().map(|v| v * v).sum();
             let found = root.distances(&moved, &mean)[0];
             assert!((found - expected).abs() < 1e-9 * expected, "{found} for {expected}");
             assert!((whitened - expected).abs() < 1e-9 * expected);
         }
         // Rows drawn stay where the columns add up.
         let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
-        let drawn = root.stretch(&z);
+        let drawn = root.unwhiten(&z);
         assert!((drawn[0] + drawn[1] - drawn[5]).abs() < 1e-9 && drawn[9] == 0.0);
     }
 
     #[test]
     fn solving_is_whitening_twice() {
         for covariance in [array![[4.0, 2.0], [2.0, 5.0]], array![[4.0, 6.0], [6.0, 9.0]]] {
-            let root = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, Thin::Dropped).unwrap();
+            let root =
+                Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Dropped).unwrap();
             let v = [2.0, 3.0];
 
             let solved = root.solve(&v);

@@ -1,4 +1,4 @@
-//! What can be added: summaries of rows that merge in any grouping.
+//! Sufficient statistics of rows that can be merged in any grouping.
 
 mod blocked_scatter;
 mod by_class;
@@ -13,9 +13,11 @@ mod mixed;
 mod moments;
 pub(crate) mod packed_symmetric;
 mod pairs;
+mod priors;
 mod sample;
 mod uncentered_scatter;
 mod value_counts;
+mod variance;
 mod within_class_scatter;
 
 pub use by_class::{ByClass, Grouped};
@@ -31,6 +33,8 @@ pub use mixed::{Keep, Mixed};
 pub use moments::Moments;
 pub use pairs::PairCounts;
 pub(crate) use pairs::category;
+pub(crate) use priors::log_priors;
 pub use sample::{Entry, Sample};
 pub use value_counts::{GroupValueCounts, ValueCounts};
+pub use variance::Variance;
 pub use within_class_scatter::WithinClassScatter;
