@@ -85,22 +85,21 @@ params! {
         /// Shrinkage target of the class covariances: the `identity`, the `diagonal` of the covariance, or, after
         /// Friedman, the pooled covariance (`alpha`) and then a multiple of the identity (`gamma`).
         strategy: Strategy = Strategy::Diagonal, OneOf(Strategy::WORDS);
-        /// Share of the identity or diagonal; `auto` takes the shrinkage under which left-out rows are
-        /// likeliest. The strategy `friedman` has its own two shares and does not read it.
+        /// Shrinkage intensity: the weight of the identity or diagonal, between 0 and 1. `auto` maximizes the
+        /// leave-one-out likelihood. Unused by the strategy `friedman`.
         reg_param: ShrinkageAmount = ShrinkageAmount::AUTO, Between(0.0, 1.0);
-        /// Friedman's shrinkage of the covariance of all classes: 0 is quadratic, 1 linear. Read by the
-        /// strategy `friedman` only.
+        /// Weight of the pooled covariance in Friedman's estimate: 0 is quadratic, 1 linear discriminant analysis.
+        /// Used by the strategy `friedman` only.
         alpha: f64 = 0.5, Between(0.0, 1.0);
-        /// Friedman's shrinkage of a sphere of the same mean variance. Read by the strategy `friedman`
-        /// only.
+        /// Weight of the multiple of the identity with the same trace in Friedman's estimate. Used by the strategy
+        /// `friedman` only.
         gamma: f64 = 0.1, Between(0.0, 1.0);
         /// Class priors in class order; empty takes the shares seen in the data.
         priors: Vec<f64> = Vec::new(), Simplex;
-        /// A direction whose standard deviation, in units of the columns' own in the class, is
-        /// below this is taken to be this wide.
+        /// Smallest standard deviation of a direction, relative to those of the columns within the class. Directions
+        /// with a smaller one are set to it.
         tol: f64 = 1e-4, AtLeast(0.0);
-        /// Whether a class's scatter is divided by its weight (`population`) or by its weight less
-        /// one (`sample`).
+        /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
         variance: Variance = Variance::Population, OneOf(Variance::WORDS);
     }
 }

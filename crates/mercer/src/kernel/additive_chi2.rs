@@ -1,4 +1,4 @@
-//! The additive chi-squared kernel as an inner product of waves over logarithms.
+//! Explicit features of the additive chi-squared kernel.
 //!
 //! `Σⱼ 2 xⱼ zⱼ / (xⱼ + zⱼ)` is, for every column, `√(xz) sech(½ log(x/z))`: a function of a difference of
 //! logarithms, whose Fourier transform `sech(πλ)` is sampled at `0, L, 2L, …` (Vedaldi & Zisserman 2010).
@@ -16,11 +16,11 @@ use std::time::Instant;
 const ROWS_PER_BLOCK: usize = 256;
 
 params! {
-    /// Columns whose inner products are near to the additive chi-squared kernel, for counts.
+    /// Features whose inner products approximate the additive chi-squared kernel, for nonnegative columns.
     pub struct AdditiveChi2Sampler {
-        /// How many frequencies; each but the first gives two columns for every column.
+        /// Number of sampled frequencies: each but the first gives two features per column.
         sample_steps: usize = 2, Between(1.0, 1000.0);
-        /// The distance between frequencies. Nothing takes the best one for 1, 2 or 3 of them.
+        /// Distance between frequencies. `None` uses the best one for a `sample_steps` of 1, 2 or 3.
         sample_interval: Option<f64> = None, Above(0.0);
     }
 }

@@ -1,4 +1,4 @@
-//! A sum over support vectors, `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`, for one problem or several that share them.
+//! The kernel expansion `f(x) = Σᵢ βᵢ K(xᵢ, x) + b`, for one decision or several that share their support vectors.
 
 use super::{Function, Kernel, KernelRows, Storage};
 use crate::choice;
@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Rows answered by one thread at a time.
-const ROWS: usize = 128;
+/// Rows evaluated by one thread at a time.
+const ROWS_PER_BLOCK: usize = 128;
 /// Support vectors in one block.
-const VECTORS: usize = 512;
+const VECTORS_PER_BLOCK: usize = 512;
 
 choice! {
-    /// What kernel values are kept in.
+    /// The precision of kernel values.
     pub enum Precision {
         /// Four bytes each.
         Single = "single",
@@ -31,19 +31,19 @@ choice! {
 pub struct KernelExpansion {
     /// The kernel.
     pub function: Function,
-    /// What its values are kept in.
+    /// The precision of kernel values.
     pub precision: Precision,
-    /// How many columns a row has.
+    /// Number of columns of a row.
     pub n_columns: usize,
-    /// What is taken off rows before they are narrowed; empty for nothing.
+    /// The center that is subtracted before rows are rounded to single precision; empty for none.
     pub center: Vec<f64>,
-    /// Which of the rows learned from the support vectors are.
+    /// The indices of the support vectors among the training rows.
     pub support: Vec<u32>,
-    /// The support vectors, where they are written out.
+    /// The support vectors in dense storage.
     pub vectors: Matrix,
-    /// The support vectors, where they are wide and mostly zeros.
+    /// The support vectors in sparse storage, for sparse rows with many columns.
     pub sparse_vectors: Option<CsrRows>,
-    /// `β`: one row a problem, one column a support vector.
+    /// `β`: one row per decision, one column per support vector.
     pub coefficients: Matrix,
     /// `b` of every decision.
     pub intercepts: Vec<f64>,
@@ -51,7 +51,7 @@ pub struct KernelExpansion {
     ready: Cached<Ready>,
 }
 
-/// Compressed rows that are kept.
+/// Rows in compressed sparse row storage.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CsrRows {
@@ -261,8 +261,8 @@ impl KernelExpansion {
             .iter()
             .flat_map(|segment| {
                 let Range { start, end } = segment.vectors;
-                (start..end).step_by(VECTORS).map(move |first| {
-                    let range = first..(first + VECTORS).min(end);
+                (start..end).step_by(VECTORS_PER_BLOCK).map(move |first| {
+                    let range = first..(first + VECTORS_PER_BLOCK).min(end);
                     let rows = (0..segment.to.len()).map(|r| self.coefficients.row(r));
                     let mut some = Vec::with_capacity(segment.to.len() * range.len());
                     for row in rows {
@@ -273,11 +273,12 @@ impl KernelExpansion {
             })
             .collect();
         let cells = out.as_slice_mut().unwrap_or_default();
-        cells.par_chunks_mut(ROWS * n_decisions).enumerate().for_each(|(k, cells)| {
+        cells.par_chunks_mut(ROWS_PER_BLOCK * n_decisions).enumerate().for_each(|(k, cells)| {
             let n = cells.len() / n_decisions;
-            let indices: Vec<u32> = (0..n as u32).map(|i| (k * ROWS) as u32 + i).collect();
+            let indices: Vec<u32> =
+                (0..n as u32).map(|i| (k * ROWS_PER_BLOCK) as u32 + i).collect();
             let rows = vectors.matching(x, &indices, &self.center);
-            let mut values = vec![T::default(); n * VECTORS];
+            let mut values = vec![T::default(); n * VECTORS_PER_BLOCK];
             for (range, coefficients, segment) in &blocks {
                 let width = range.len();
                 let values = &mut values[..n * width];
@@ -307,7 +308,7 @@ impl KernelExpansion {
             let function = self.function.clone();
             KernelRows::<f64>::new(function, storage, x, indices, &self.center, indices).diagonal()
         };
-        Ok(indices.par_chunks(ROWS).flat_map_iter(own).collect())
+        Ok(indices.par_chunks(ROWS_PER_BLOCK).flat_map_iter(own).collect())
     }
 
     /// Refuses parts that no fit could have made.

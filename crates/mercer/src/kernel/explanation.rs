@@ -1,4 +1,4 @@
-//! The sum behind a expansion's answer, vector by vector, in double precision.
+//! The contributions of the support vectors to a decision value, in double precision.
 
 use super::expansion::Segment;
 use super::{Function, Kernel, KernelExpansion, KernelRows};
@@ -7,7 +7,7 @@ use crate::explain::{SupportExplanation, SupportVectorTerm, short};
 use mercer_num::Rows;
 
 impl KernelExpansion {
-    /// Tells a sum of decisions about one row, each taken as often as it says.
+    /// Explains a weighted sum of decision values of one row by the contributions of the support vectors.
     ///
     /// # Errors
     /// If the width differs or a cell is not finite.
@@ -52,7 +52,7 @@ impl KernelExpansion {
 }
 
 impl Function {
-    /// The kernel with its numbers put in.
+    /// The kernel as a formula with its parameter values.
     pub fn formula(&self) -> String {
         let (gamma, coef0) = (short(self.gamma), short(self.coef0));
         match &self.kernel {

@@ -1,4 +1,4 @@
-//! All products of columns up to a degree, written out.
+//! Polynomial features: all monomials of the columns up to a degree.
 //!
 //! `φ(x) = (1, x₁, …, x_n, x₁², x₁x₂, …)`, by degree and within a degree in the order of the columns. With
 //! `kernel` every product `x^e` of degree `k` is multiplied by
@@ -60,27 +60,27 @@ choice! {
 }
 
 params! {
-    /// All products of columns up to a degree, written out.
+    /// Polynomial features: all monomials of the columns up to a degree.
     pub struct PolynomialFeatures {
-        /// The largest degree of a product, or the smallest and the largest.
+        /// Maximum degree of the monomials, or a pair of their minimum and maximum degree.
         degree: Degrees = Degrees::UpTo(2), Between(0.0, 100.0);
-        /// Whether no column may occur twice in a product.
+        /// Omit powers: only products of distinct columns.
         interaction_only: bool = false, Any;
-        /// Whether the product of no column, which is one, is there.
+        /// Include the monomial of degree zero, a column of ones.
         include_bias: bool = true, Any;
-        /// How Python's dense result lies in memory: row after row (`C`) or column after column (`F`).
+        /// Memory layout of the dense result in Python: row-major (`C`) or column-major (`F`).
         order: Order = Order::Rows, OneOf(Order::WORDS);
-        /// Whether products are multiplied by what makes inner products of new rows the kernel
+        /// Scale the monomials such that inner products of the features equal the polynomial kernel
         /// `(gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ`.
         kernel: bool = false, Any;
-        /// What inner products are multiplied by in that kernel.
+        /// Coefficient of the inner product in the polynomial kernel.
         gamma: f64 = 1.0, AtLeast(0.0);
-        /// The constant that is added to inner products in that kernel.
+        /// Constant term of the polynomial kernel.
         coef0: f64 = 1.0, AtLeast(0.0);
     }
 }
 
-/// Which products there are.
+/// The degrees of the monomials.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PolynomialFeaturesModel {

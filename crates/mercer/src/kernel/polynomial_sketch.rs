@@ -1,7 +1,7 @@
-//! Tensor sketch: a polynomial kernel as an inner product of short rows.
+//! Tensor sketch: random features of the polynomial kernel.
 //!
-//! A count sketch adds every cell, with a drawn sign, to a drawn place. Convolving `degree` of them gives
-//! the sketch of all products of `degree` cells without writing one down, and
+//! A count sketch adds every cell with a random sign to a random component. The circular convolution of `degree` count
+//! sketches is the count sketch of all products of `degree` cells, and
 //! `E φ(x)·φ(z) = (gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ` (Pham & Pagh 2013).
 
 use super::Function;
@@ -18,17 +18,17 @@ use std::time::Instant;
 const ROWS_PER_BLOCK: usize = 64;
 
 params! {
-    /// Tensor sketch: columns whose inner products are near to a polynomial kernel.
+    /// Tensor sketch: columns whose inner products approximate a polynomial kernel.
     pub struct PolynomialCountSketch {
-        /// What inner products are multiplied by.
+        /// Coefficient of the inner product in the polynomial kernel.
         gamma: f64 = 1.0, AtLeast(0.0);
-        /// The power.
+        /// Degree of the polynomial kernel.
         degree: usize = 2, Between(1.0, 1000.0);
-        /// The constant that is added to inner products.
+        /// Constant term of the polynomial kernel.
         coef0: f64 = 0.0, AtLeast(0.0);
-        /// How many columns the new rows have. The error falls with the square root of their number.
+        /// Number of features. The approximation error is inversely proportional to its square root.
         n_components: usize = 100, Between(1.0, 1e9);
-        /// The seed of what is drawn.
+        /// Seed of the random number generator.
         random_state: usize = 0, Any;
     }
 }

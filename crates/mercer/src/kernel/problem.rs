@@ -1,4 +1,4 @@
-//! What every method over a kernel stands on: the rows that count, and the kernel with its numbers.
+//! The training rows of a kernel method: the rows of positive weight, and the kernel function with its parameters.
 
 use super::{
     Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
@@ -9,21 +9,21 @@ use crate::error::{Error, Result};
 use crate::model::Monitor;
 use mercer_num::{Float, Matrix, Rows};
 
-/// The rows that count, with a kernel.
+/// The training rows and their kernel function.
 pub(crate) struct KernelProblem<'a> {
     pub rows: Rows<'a>,
     pub function: Function,
     pub storage: Storage,
-    /// What is taken off rows before distances are worked out.
+    /// The center that is subtracted from rows; empty for none.
     pub center: Vec<f64>,
-    /// Which rows count.
+    /// The indices of the rows of positive weight.
     pub indices: Vec<u32>,
-    /// How often each of them does.
+    /// Their weights.
     pub weights: Vec<f64>,
 }
 
 impl<'a> KernelProblem<'a> {
-    /// Refuses rows that there is nothing to learn from, and those the kernel is not made for.
+    /// Checks that the rows can be fitted and that the kernel accepts them.
     pub fn new(
         data: &Dataset<'a>,
         kernel: &Kernel,
@@ -43,7 +43,7 @@ impl<'a> KernelProblem<'a> {
         }
         let rows = *data.rows();
         check_storage(&rows)?;
-        // A width is only looked for in rows that have one.
+        // `scale` needs finite cells: they are checked first.
         Function { kernel: kernel.clone(), ..Function::linear() }.check_rows(&rows)?;
         if *kernel == Kernel::Precomputed {
             check_square(&rows)?;
@@ -61,7 +61,7 @@ impl<'a> KernelProblem<'a> {
         Ok(KernelProblem { rows, function, storage, center, indices, weights })
     }
 
-    /// The same with the rows sorted by a group; those of one keep their order.
+    /// Sorts the rows by a group; the sort is stable.
     pub fn sorted_by(mut self, group: impl Fn(usize) -> u32) -> KernelProblem<'a> {
         let mut both: Vec<(u32, f64)> = self.indices.into_iter().zip(self.weights).collect();
         both.sort_by_key(|(i, _)| group(*i as usize));
@@ -69,17 +69,17 @@ impl<'a> KernelProblem<'a> {
         self
     }
 
-    /// The rows made ready, around their center.
+    /// The rows in double precision, centered.
     pub fn kernel_rows(&self) -> KernelRows<f64> {
         self.kernel_rows_in()
     }
 
-    /// The same in any precision.
+    /// The rows in the precision `T`, centered.
     pub fn kernel_rows_in<T: Float>(&self) -> KernelRows<T> {
         self.kernel_rows_around(&self.center)
     }
 
-    /// The rows made ready as they are.
+    /// The rows in double precision, without centering.
     pub fn uncentered_kernel_rows(&self) -> KernelRows<f64> {
         self.kernel_rows_around(&[])
     }
@@ -89,7 +89,7 @@ impl<'a> KernelProblem<'a> {
         KernelRows::new(function.clone(), *storage, rows, indices, center, indices)
     }
 
-    /// The expansion of some of the rows.
+    /// The kernel expansion over the rows at the indices `support`.
     pub fn expansion(
         &self,
         precision: Precision,

@@ -1,24 +1,24 @@
-//! Rows without repetition, in an order that follows from what they hold.
+//! Unique rows, in an order that depends on their cells only.
 //!
-//! Whoever indices rows at random from this list indices the same ones wherever they stood, and a row of
-//! weight two as a row that is there twice.
+//! Rows sampled from this list do not depend on the order of the data, and a row of weight two is sampled like a row that
+//! occurs twice.
 
 use mercer_num::random::splitmix64;
 use mercer_num::{Rows, SparseView};
 use rayon::prelude::*;
 
-/// Rows that differ.
+/// Distinct rows.
 pub(crate) struct UniqueRows {
-    /// Where each is first found.
+    /// The index of the first occurrence of each.
     pub indices: Vec<u32>,
-    /// How often each counts, all its copies together.
+    /// The total weight of all occurrences of each.
     pub weights: Vec<f64>,
-    /// A number in `(0, 1)` drawn for each.
+    /// A uniform random number in `(0, 1)` for each.
     pub draws: Vec<f64>,
 }
 
 impl UniqueRows {
-    /// The rows of some weight; no weights are ones.
+    /// The distinct rows of positive weight; an empty `weights` means ones.
     pub fn of(rows: &Rows<'_>, weights: &[f64], seed: u64) -> UniqueRows {
         let weight = |i: u32| weights.get(i as usize).copied().unwrap_or(1.0);
         let mut keys: Vec<(u128, u32)> = (0..rows.n_rows() as u32)
@@ -28,7 +28,7 @@ impl UniqueRows {
             .collect();
         keys.par_sort_unstable();
         let mut out = UniqueRows { indices: Vec::new(), weights: Vec::new(), draws: Vec::new() };
-        // A hundred and twenty-eight bits: rows that share them are the same.
+        // Rows with the same 128-bit hash are equal for all practical purposes.
         for same in keys.chunk_by(|a, b| a.0 == b.0) {
             out.indices.push(same[0].1);
             out.weights.push(same.iter().map(|(_, i)| weight(*i)).sum());
@@ -39,18 +39,18 @@ impl UniqueRows {
     }
 }
 
-/// For each of some rows, bits that only the same rows share; nothing where hardly any row is there twice.
+/// A 128-bit hash of each row, equal for duplicate rows; empty if there are hardly any duplicates.
 pub(crate) fn duplicate_keys(rows: &Rows<'_>, indices: &[u32]) -> Vec<u128> {
-    /// One row in so many must be there again.
-    const WORTH: usize = 50;
+    /// At least one row in so many must be a duplicate.
+    const MAX_ROWS_PER_DUPLICATE: usize = 50;
     let keys: Vec<u128> = indices.par_iter().map(|i| key(rows, *i as usize, 0)).collect();
     let mut sorted = keys.clone();
     sorted.par_sort_unstable();
     let again = sorted.windows(2).filter(|pair| pair[0] == pair[1]).count();
-    if WORTH * again < indices.len() { Vec::new() } else { keys }
+    if MAX_ROWS_PER_DUPLICATE * again < indices.len() { Vec::new() } else { keys }
 }
 
-/// Bits that follow from the cells that are not zero, their columns and the seed.
+/// A hash of the nonzero cells, their columns and the seed.
 fn key(rows: &Rows<'_>, i: usize, seed: u64) -> u128 {
     let mut halves =
         [splitmix64(seed ^ 0x243f_6a88_85a3_08d3), splitmix64(seed ^ 0x1319_8a2e_0370_7344)];
@@ -69,7 +69,7 @@ fn key(rows: &Rows<'_>, i: usize, seed: u64) -> u128 {
     u128::from(halves[0]) << 64 | u128::from(halves[1])
 }
 
-/// The cells of a sparse row that are not zero, in the order of the columns and each whole.
+/// The nonzero cells of a sparse row, sorted by column, duplicates summed.
 fn cells(x: &SparseView<'_>, i: usize) -> Vec<(usize, f64)> {
     let (columns, values) = x.row(i);
     let mut parts: Vec<(usize, f64)> =
@@ -86,7 +86,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn copies_add_up_and_the_order_does_not_matter() {
+    fn weights_of_duplicates_add_up_in_any_order() {
         let x = array![[1.0, 2.0], [0.0, -0.0], [1.0, 2.0], [-0.0, 0.0], [2.0, 1.0]];
         let turned = x.select(ndarray::Axis(0), &[4, 3, 2, 1, 0]);
 

@@ -1,4 +1,4 @@
-//! Principal components in the space of a kernel.
+//! Kernel principal component analysis.
 //!
 //! The directions of most variance are `vₖ = Σᵢ aᵢₖ (φ(xᵢ) − mean)`, with `a` from the eigenvectors of the
 //! centered kernel matrix (Schölkopf, Smola & Müller 1998). A new row lies at `vₖ·(φ(x) − mean)`, which is
@@ -20,9 +20,9 @@ const FOUND: f64 = 1e-12;
 const SMALL: usize = 400;
 
 params! {
-    /// Principal components in the space of a kernel: the directions that rows differ most along.
+    /// Kernel principal component analysis: the directions of largest variance in the space of a kernel.
     pub struct KernelPca {
-        /// How many components. Nothing keeps all that have any variance.
+        /// Number of components. `None` returns all components with a nonzero variance.
         n_components: Option<usize> = None, AtLeast(1.0);
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -34,14 +34,14 @@ params! {
         degree: usize = 3, Between(0.0, 1000.0);
         /// The constant in the kernels `poly` and `sigmoid`.
         coef0: f64 = 1.0, Any;
-        /// Whether to learn the way back from components to rows too, by kernel ridge regression.
+        /// Fit the inverse transform from components to rows (pre-images), by kernel ridge regression.
         fit_inverse_transform: bool = false, Any;
-        /// The price on size in learning the way back. Larger values make it smoother.
+        /// Regularization strength of the inverse transform. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);
     }
 }
 
-/// Directions as sums over all rows.
+/// The components as kernel expansions over all rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelPcaModel {
@@ -51,7 +51,7 @@ pub struct KernelPcaModel {
     pub eigenvalues: Vec<f64>,
     /// Their sum over all components there are.
     pub total: f64,
-    /// The way back from components to rows, where it was asked for.
+    /// The ridge regression of the inverse transform, if it was fitted.
     #[serde(default)]
     pub pre_image_ridge: Option<Box<KernelRidgeModel>>,
 }

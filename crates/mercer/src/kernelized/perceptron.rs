@@ -22,7 +22,7 @@ const KEPT: u64 = 256 << 20;
 const LOOK: usize = 256;
 
 params! {
-    /// The perceptron with a kernel: a boundary from the rows it was wrong about.
+    /// Kernel perceptron: a kernel expansion over the rows that were misclassified during training.
     pub struct KernelPerceptron {
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -34,18 +34,18 @@ params! {
         degree: usize = 3, Between(0.0, 1000.0);
         /// The constant in the kernels `poly` and `sigmoid`.
         coef0: f64 = 1.0, Any;
-        /// Whether the function has a constant, which mistakes move too.
+        /// Fit an intercept, which mistakes update too.
         fit_intercept: bool = true, Any;
-        /// Passes over the rows at most; a pass without a mistake is the last.
+        /// Maximum number of epochs. Training stops after an epoch without a mistake.
         max_iter: usize = 100, Between(1.0, 1e9);
-        /// Whether the mean of all functions on the way is kept in place of the last.
+        /// Return the average of the functions after every row (averaged perceptron) instead of the last one.
         average: bool = false, Any;
-        /// Most rows that the function may be a sum of. Nothing sets no limit. Where one too many is
-        /// added, the one that weighs least goes.
+        /// Maximum number of support vectors. If it is exceeded, the support vector with the smallest norm is removed.
+        /// `None` sets no limit.
         budget: Option<usize> = None, AtLeast(1.0);
-        /// Whether rows are looked at in another order in every pass, not as they stand.
+        /// Shuffle the rows before every epoch.
         shuffle: bool = true, Any;
-        /// The seed of those orders.
+        /// Seed of the shuffling.
         random_state: usize = 0, Any;
     }
 }

@@ -1,7 +1,7 @@
-//! The way back from principal components to rows, learned: kernel ridge regression from the components of the rows
-//! to their columns (Bakır, Weston & Schölkopf 2004).
+//! Pre-images of kernel principal components: kernel ridge regression from the components of the rows to their columns
+//! (Bakır, Weston & Schölkopf 2004).
 //!
-//! Most points of a kernel's space are the image of no row, so what comes back is near, not equal.
+//! Most points in the space of a kernel are the image of no row, so pre-images are approximate.
 
 use super::{KernelPcaModel, KernelRidge, KernelRidgeModel};
 use crate::kernel::{Function, Kernel};

@@ -1,4 +1,4 @@
-//! Kernel ridge regression: least squares with a price in the space of a kernel.
+//! Kernel ridge regression: L2-penalized least squares in the space of a kernel.
 //!
 //! Minimize `Σᵢ wᵢ (yᵢ − f(xᵢ))² + α‖f‖²`. The best function is `f(x) = Σᵢ cᵢ K(xᵢ, x)` with
 //! `(K + α W⁻¹) c = y` (Saunders, Gammerman & Vovk 1998). What the function would have said of a row without
@@ -29,23 +29,23 @@ pub(super) const INSTEAD: &str = "raise the memory budget, or set `solver` to `c
 const ROWS: usize = 64;
 
 choice! {
-    /// How the equations of kernel ridge regression are solved.
+    /// The solver of kernel ridge regression.
     pub enum RidgeSolver {
-        /// The first way that fits.
+        /// The first of the others that fits into the memory budget.
         Auto = "auto",
-        /// By a factor of the kernel matrix.
+        /// Cholesky factorization of the kernel matrix.
         Cholesky = "cholesky",
-        /// Without the matrix, by conjugate gradients.
+        /// Preconditioned conjugate gradients, without storing the matrix.
         ConjugateGradient = "cg",
-        /// Through a few rows that stand for all.
+        /// An expansion over a few landmarks.
         Landmarks = "approx",
     }
 }
 
 params! {
-    /// Kernel ridge regression: least squares in a kernel's space, with a price on size.
+    /// Kernel ridge regression: least squares in the space of a kernel, with an L2 penalty.
     pub struct KernelRidge {
-        /// The price on the squared size of the function. Larger values make it smoother.
+        /// Regularization strength: the factor of the squared norm of the function. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);
         /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
         /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
@@ -57,31 +57,31 @@ params! {
         degree: usize = 3, Between(0.0, 1000.0);
         /// The constant in the kernels `poly` and `sigmoid`.
         coef0: f64 = 1.0, Any;
-        /// Whether to keep what variances and intervals need: as many numbers as there are pairs of rows.
+        /// Store the Cholesky factor, which predictive variances and intervals need: one value per pair of rows.
         variance: bool = false, Any;
-        /// Rows up to which the error on rows left out is worked out. Doing so takes as long again as the
-        /// factor in double precision that it needs.
+        /// Maximum number of rows for which the leave-one-out error is computed. It takes as long as the
+        /// factorization in double precision that it needs.
         leave_one_out_rows: usize = 5000, AtLeast(0.0);
-        /// How the equations are solved: by a factor of the kernel matrix (`cholesky`), without the matrix
-        /// by conjugate gradients (`cg`), or through a few rows that stand for all (`approx`), for very many
-        /// rows. `auto` takes the first that fits.
+        /// Solver of the linear system: a Cholesky factorization of the kernel matrix (`cholesky`), preconditioned
+        /// conjugate gradients without storing the matrix (`cg`), or an expansion over a few landmarks (`approx`), for
+        /// very many rows. `auto` chooses the first that fits into the memory budget.
         solver: RidgeSolver = RidgeSolver::Auto, OneOf(RidgeSolver::WORDS);
-        /// How many rows stand for all in `approx`. More are closer to the function of all.
+        /// Number of landmarks of the solver `approx`. Larger values approximate the exact solution more closely.
         n_landmarks: usize = 1000, Between(1.0, 1e5);
-        /// The norm of the residual, relative to the targets, at which `cg` and `approx` end.
+        /// Stop `cg` and `approx` when the norm of the residual, relative to the targets, is at most `tol`.
         tol: f64 = 1e-8, Above(0.0);
-        /// Rounds of `cg` and `approx` at most.
+        /// Maximum number of iterations of `cg` and `approx`.
         max_iter: usize = 500, Between(1.0, 1e9);
     }
 }
 
-/// A function as a sum over all rows.
+/// The fitted function as a kernel expansion.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelRidgeModel {
     /// The rows and their coefficients.
     pub expansion: KernelExpansion,
-    /// The price.
+    /// The regularization strength.
     pub alpha: f64,
     /// `yᵀG⁻¹y / Σw`: the variance of targets in units of the kernel, where they are a Gaussian process.
     pub scale: f64,
