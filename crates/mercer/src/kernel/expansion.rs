@@ -187,7 +187,7 @@ impl KernelExpansion {
             ));
         }
         let rows = self.rows()?;
-        // Rows that were moved to around a center are no longer sparse_vectors.
+        // Centered rows are no longer sparse.
         let storage = match center.is_empty() {
             true => Storage::of(&self.function, &rows),
             false => Storage::Dense,

@@ -1,8 +1,8 @@
 //! Kernel principal component analysis.
 //!
-//! The directions of most variance are `vₖ = Σᵢ aᵢₖ (φ(xᵢ) − mean)`, with `a` from the eigenvectors of the
-//! centered kernel matrix (Schölkopf, Smola & Müller 1998). A new row lies at `vₖ·(φ(x) − mean)`, which is
-//! again a sum of kernel values and a constant. A row of weight two is there twice.
+//! The directions of largest variance are `vₖ = Σᵢ aᵢₖ (φ(xᵢ) − mean)`, with `a` from the eigenvectors of the centered kernel
+//! matrix (Schölkopf, Smola & Müller 1998). The component of a row is `vₖ·(φ(x) − mean)`, a kernel expansion with an
+//! intercept. A row of weight two is equivalent to two copies of it.
 
 use super::pre_image::pre_images;
 use super::{KernelProblem, KernelRidgeModel};
@@ -12,11 +12,11 @@ use mercer_num::linalg::{SymmetricEigen, SymmetricMatrix, TopEigen, multiply};
 use ndarray::{Array1, Axis};
 use std::time::Instant;
 
-/// Eigenvalues below this share of the largest are rounding.
+/// Eigenvalues below this fraction of the largest are rounding.
 const NOTHING: f64 = 1e-10;
-/// Residuals, relative to the largest eigenvalue, at which a direction counts as found.
+/// Residual, relative to the largest eigenvalue, at which an eigenvector has converged.
 const FOUND: f64 = 1e-12;
-/// Matrices up to this size are taken apart whole.
+/// Matrices up to this size get a full eigendecomposition.
 const SMALL: usize = 400;
 
 params! {
@@ -47,9 +47,9 @@ params! {
 pub struct KernelPcaModel {
     /// The rows, their coefficients in every component, and the intercepts.
     pub expansion: KernelExpansion,
-    /// The variance along every component, times the number of rows; falling.
+    /// The variance along every component times the number of rows, in decreasing order.
     pub eigenvalues: Vec<f64>,
-    /// Their sum over all components there are.
+    /// The sum of all eigenvalues, also of components that are not returned.
     pub total: f64,
     /// The ridge regression of the inverse transform, if it was fitted.
     #[serde(default)]
@@ -127,8 +127,8 @@ impl Fit for KernelPca {
     }
 }
 
-/// Takes the means off both sides and puts the roots of the weights on; gives the mean of every row, and of
-/// all, as they were.
+/// Centers the kernel matrix and scales it by the square roots of the weights; returns the mean of every row and of
+/// the whole matrix before centering.
 fn center(gram: &mut SymmetricMatrix, weights: &[f64]) -> (Vec<f64>, f64) {
     let total: f64 = weights.iter().sum();
     let shares = Matrix::from_shape_fn((weights.len(), 1), |(i, _)| weights[i] / total);

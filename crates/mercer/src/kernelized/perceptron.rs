@@ -1,13 +1,12 @@
-//! The perceptron in the space of a kernel.
+//! The kernel perceptron.
 //!
-//! `f(x) = Σᵢ αᵢ yᵢ K(xᵢ, x) + b`. Rows are looked at one after the other; one on the wrong side (or on the
-//! border) is added to the sum with its sign (Rosenblatt 1958; Aizerman, Braverman & Rozonoer 1964). Where a
-//! boundary exists, the number of such mistakes is bounded by the square of the widest margin (Novikoff 1962).
-//! The mean of all functions on the way makes fewer mistakes on new rows (Freund & Schapire 1999). Many classes
-//! are each told from the rest.
+//! `f(x) = Σᵢ αᵢ yᵢ K(xᵢ, x) + b`. Rows are visited one after the other; a row with `y f(x) ≤ 0` is added to the expansion with
+//! its sign (Rosenblatt 1958; Aizerman, Braverman & Rozonoer 1964). For separable classes, the number of such mistakes is
+//! bounded by the squared ratio of radius and margin (Novikoff 1962). The average of all functions on the way makes fewer
+//! mistakes on new rows (Freund & Schapire 1999). More than two classes are fitted one-vs-rest.
 //!
-//! With a `budget` of `B` rows, the one that weighs least in the sum, `‖α‖ √K(xᵢ, xᵢ)`, goes when one more comes
-//! than may stay; of equals the oldest.
+//! With a `budget`, a support vector that exceeds it displaces the one with the smallest norm `‖α‖ √K(xᵢ, xᵢ)`, the oldest
+//! of equal ones.
 
 use super::{DEFAULT_MEMORY_BYTES, KernelProblem};
 use crate::explain::{SupportExplanation, first_two};
@@ -16,9 +15,9 @@ use crate::prelude::*;
 use mercer_num::random::Random;
 use std::time::Instant;
 
-/// Kernel columns kept rather than worked out again, in bytes.
+/// Memory for cached columns of the kernel matrix, in bytes.
 const KEPT: u64 = 256 << 20;
-/// Rows between two looks at the clock.
+/// Rows between two checks for a stop.
 const LOOK: usize = 256;
 
 params! {
@@ -50,19 +49,19 @@ params! {
     }
 }
 
-/// A sum over rows for every class.
+/// One kernel expansion per class; a single one for two classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KernelPerceptronModel {
     /// The classes.
     pub classes: Classes,
-    /// The rows it was wrong about; of two classes a single function, above zero for the second.
+    /// The misclassified rows and their coefficients; for two classes a single function, positive for the second.
     pub expansion: KernelExpansion,
-    /// Mistakes of each pass, those of all functions together.
+    /// Mistakes of all functions in each epoch.
     pub mistakes: Vec<u64>,
-    /// How many passes there were.
+    /// Number of epochs.
     pub n_iter: u64,
-    /// Rows that went because of the budget.
+    /// Support vectors removed because of the budget.
     pub dropped: u64,
 }
 
@@ -111,7 +110,7 @@ impl Fit for KernelPerceptron {
                         break 'passes;
                     }
                 }
-                // Of two classes the function is about the second; one that nobody showed has none.
+                // For two classes the function is positive for the second. An unobserved class has none.
                 let wrong = run.look(*i, problem.weights[*i], self, |k| match codes[*i] {
                     _ if !shown[k] => None,
                     code if n_functions == 1 => Some(if code == 1 { 1.0 } else { -1.0 }),
@@ -144,7 +143,7 @@ impl Fit for KernelPerceptron {
         let dropped = run.dropped;
         let mut expansion = run.expansion(&problem, self.average);
         for (b, _) in expansion.intercepts.iter_mut().zip(&shown).filter(|(_, shown)| !**shown) {
-            // A class nobody showed is never the highest.
+            // An unobserved class never has the highest score.
             *b = -1e300;
         }
         let model = KernelPerceptronModel {
@@ -158,22 +157,22 @@ impl Fit for KernelPerceptron {
     }
 }
 
-/// Where the passes have come to.
+/// The state of the algorithm.
 struct Run {
     ready: KernelRows<f64>,
     own: Vec<f64>,
-    /// The score of every row in every function, always up to date; without the constant.
+    /// The current value of every function at every row, without the intercept.
     scores: Vec<Vec<f64>>,
     /// The coefficient of every row in every function.
     alpha: Vec<Vec<f64>>,
-    /// The same times the number of looks before it came: what the mean is made of.
+    /// The same, each update times the number of rows visited before it: the average is derived from these.
     late: Vec<Vec<f64>>,
     intercepts: Vec<f64>,
     late_constants: Vec<f64>,
-    /// Rows in the sum, the oldest first.
+    /// Support vectors, the oldest first.
     support: Vec<usize>,
     dropped: u64,
-    /// Looks so far.
+    /// Rows visited so far.
     looks: f64,
     columns: Vec<Option<Vec<f64>>>,
     room: u64,
@@ -199,7 +198,7 @@ impl Run {
         }
     }
 
-    /// Looks at a row; gives the number of functions that were wrong about it.
+    /// Visits a row; returns the number of functions that misclassified it.
     fn look(
         &mut self,
         i: usize,
@@ -233,7 +232,7 @@ impl Run {
         steps.len() as u64
     }
 
-    /// Takes the row that weighs least out of the sum.
+    /// Removes the support vector with the smallest norm.
     fn drop_one(&mut self) {
         let weight = |i: usize| {
             let square: f64 = self.alpha.iter().map(|alpha| alpha[i] * alpha[i]).sum();
@@ -357,7 +356,7 @@ mod tests {
         (x, codes)
     }
 
-    /// The plain perceptron over columns: weights, constant, and their means.
+    /// The linear perceptron: weights, intercept, and their averages.
     fn plain(x: &Matrix, codes: &[u32], passes: usize) -> [(Vec<f64>, f64); 2] {
         let (mut w, mut b) = (vec![0.0; x.ncols()], 0.0);
         let (mut sum, mut sum_b, mut looks) = (vec![0.0; x.ncols()], 0.0, 0.0);

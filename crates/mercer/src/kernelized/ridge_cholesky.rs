@@ -1,10 +1,9 @@
-//! Kernel ridge regression by a factor of its matrix, `G = K + D = L Lᵀ`.
+//! Kernel ridge regression by a Cholesky factorization `G = K + D = L Lᵀ`.
 //!
-//! Of many rows the factor is kept in single precision, which takes half the memory and half the time. What
-//! it lacks in digits is made up by conjugate gradients that it stands in front of: their products are of
-//! kernel values in double precision, worked out from the rows afresh, and so are the residuals that end
-//! them (Higham & Mary 2022). Where a matrix is too near to singular for that, it is factored again in
-//! double precision, and the certificate says so.
+//! For many rows the factor is stored in single precision, in half the memory and half the time, and preconditions
+//! conjugate gradients whose products and residuals are computed in double precision (mixed-precision iterative
+//! refinement; Higham & Mary 2022). A matrix that is too ill-conditioned for that is factored again in double
+//! precision, and the certificate reports it.
 
 use super::KernelProblem;
 use super::ridge::{Answer, INSTEAD, KernelRidge};
@@ -19,18 +18,18 @@ use mercer_num::linalg::{
 };
 use ndarray::ArrayView2;
 
-/// Most rows for which a matrix that is not positive definite is taken apart into eigenvectors.
+/// Maximum number of rows for which an indefinite matrix is solved by its eigendecomposition.
 const MOST_APART: usize = 3000;
-/// Residuals above this, relative to the targets, are worth another solve.
+/// Relative residual above which the solution is refined.
 const REFINED: f64 = 1e-13;
-/// Residuals above this, relative to the targets, are more than a factor in single precision may leave.
+/// Largest relative residual that is accepted from a factor in single precision.
 const ENOUGH: f64 = 1e-11;
-/// Solves in a row by a factor in single precision.
+/// Maximum number of refinements with a factor in single precision.
 const SOLVES: usize = 4;
-/// How far each of them goes, and in how many rounds at most.
+/// Relative tolerance and maximum number of iterations of each refinement.
 const DIGITS: (f64, u64) = (1e-7, 20);
 
-/// By a factor of the whole matrix, in single precision where that is enough.
+/// Solves by a factorization of the full matrix, in single precision if that is accurate enough.
 pub(super) fn solve_by_cholesky(
     params: &KernelRidge,
     problem: &KernelProblem<'_>,
@@ -88,7 +87,7 @@ pub(super) fn solve_by_cholesky(
     Ok(Answer { leave_one_out_error, factor: kept, stopped, ..answer })
 }
 
-/// `(K + diag(ridge)) c = y` for every list of targets `y`.
+/// `(K + diag(ridge)) c = y` for every vector of targets `y`.
 struct System<'a> {
     ready: &'a KernelRows<f64>,
     ridge: &'a [f64],
@@ -97,7 +96,7 @@ struct System<'a> {
 
 struct Solved {
     coefficients: Vec<Vec<f64>>,
-    /// Row-major, as wide as there are rows; its lower triangle counts. Nothing where there is none.
+    /// Row-major; only the lower triangle is used. `None` if the matrix has no Cholesky factor.
     factor: Option<Vec<f64>>,
     stopped: Option<Stop>,
 }
@@ -113,7 +112,7 @@ impl System<'_> {
         out
     }
 
-    /// `None` where single precision is not enough.
+    /// `None` if single precision is not accurate enough.
     fn by_single(&self, weights: &[f64], monitor: &Monitor<'_>) -> Result<Option<Answer>> {
         let n = self.ridge.len();
         let mut cells: Vec<f32> = self.matrix();
@@ -185,7 +184,7 @@ impl System<'_> {
         Ok(Solved { coefficients, factor: Some(factor), stopped })
     }
 
-    /// The shortest solution of a system whose matrix is not positive definite.
+    /// The minimum-norm solution of a system whose matrix is not positive definite.
     fn apart(&self, params: &KernelRidge) -> Result<Solved> {
         let n = self.ridge.len();
         let matrix: Vec<f64> = self.matrix();
@@ -255,7 +254,7 @@ impl System<'_> {
     }
 }
 
-/// How many of `n` rows a factor came to; `None` where there is none.
+/// Number of factored rows; `None` if the matrix is not positive definite.
 fn n_factored(how: CholeskyProgress, n: usize) -> Result<Option<usize>> {
     match how {
         CholeskyProgress::Complete => Ok(Some(n)),
@@ -265,7 +264,7 @@ fn n_factored(how: CholeskyProgress, n: usize) -> Result<Option<usize>> {
     }
 }
 
-/// Reports how far a factor is, and asks whether to go on.
+/// Reports the progress of a factorization; whether to continue.
 fn told(done: usize, n: usize, stopped: &mut Option<Stop>, monitor: &Monitor<'_>) -> bool {
     monitor.report(done as u64, Some(n as u64));
     *stopped = monitor.stop();
@@ -282,7 +281,7 @@ fn part<T>(cells: &[T], n: usize, m: usize) -> ArrayView2<'_, T> {
     all.split_at(ndarray::Axis(0), m).0.split_at(ndarray::Axis(1), m).0
 }
 
-/// What the pivots tell of the condition number.
+/// An estimate of the condition number from the pivots.
 fn condition<T: Float>(l: ArrayView2<'_, T>) -> f64 {
     let (low, high) = l.diag().iter().fold((f64::INFINITY, 0.0f64), |(low, high), v| {
         let v: f64 = (*v).into();
@@ -291,7 +290,7 @@ fn condition<T: Float>(l: ArrayView2<'_, T>) -> f64 {
     (high / low).powi(2)
 }
 
-/// The mean squared error on rows left out, one at a time.
+/// The leave-one-out mean squared error.
 fn leave_one_out_error(
     coefficients: &[f64],
     inverse_diagonal: &[f64],

@@ -1,8 +1,7 @@
 //! Kernel ridge regression without its matrix: conjugate gradients on `(K + D) c = y`.
 //!
-//! Kernel values are worked out again in every round. A few columns of the matrix, those that pivots of a
-//! Cholesky factorization choose, give `F Fᵀ` near to `K`, and `(F Fᵀ + D)⁻¹`, by Woodbury's formula, makes
-//! the rounds few (Gardner et al. 2018; Díaz et al. 2023).
+//! Kernel values are computed again in every iteration. A randomly pivoted Cholesky factorization gives `F Fᵀ ≈ K`, and
+//! `(F Fᵀ + D)⁻¹`, by the Woodbury identity, is the preconditioner (Gardner et al. 2018; Díaz et al. 2023).
 
 use super::ridge::Answer;
 use crate::kernel::{KernelRows, randomly_pivoted_cholesky};

@@ -1,9 +1,9 @@
-//! Kernel ridge regression through a few rows: `f(x) = Σⱼ βⱼ K(zⱼ, x)` over centers `z`.
+//! Kernel ridge regression over landmarks `z`: `f(x) = Σⱼ βⱼ K(zⱼ, x)`.
 //!
 //! Minimize `Σᵢ wᵢ (yᵢ − f(xᵢ))² + α‖f‖²` over such functions:
-//! `(K_nzᵀ W K_nz + α K_zz) β = K_nzᵀ W y`, by conjugate gradients with `K_nzᵀ W K_nz` taken for
-//! `Σw/m · K_zz²` in front (FALKON; Rudi, Carratino & Rosasco 2017). Rows are gone through block by block;
-//! memory holds the square of the centers and a block.
+//! `(K_nzᵀ W K_nz + α K_zz) β = K_nzᵀ W y`, by conjugate gradients with a preconditioner that approximates `K_nzᵀ W K_nz` by
+//! `Σw/m · K_zz²` (FALKON; Rudi, Carratino & Rosasco 2017). Rows are visited block by block; memory holds the kernel matrix
+//! of the landmarks and one block per thread.
 
 use super::KernelProblem;
 use super::ridge::Answer;
@@ -18,12 +18,12 @@ use ndarray::{Array1, ArrayView2};
 /// Rows of a block.
 const ROWS: usize = 512;
 
-/// What `m` centers and a block of rows for each thread take.
+/// The memory of `m` landmarks and one block of rows per thread.
 pub(super) fn landmark_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 {
     8 * (4 * (m * m) as u64 + (n_threads * ROWS * (m + n_columns)) as u64)
 }
 
-/// Solves for every list of targets, in the order of the problem's indices.
+/// Solves for every vector of targets, in the order of the problem's rows.
 pub(super) fn solve_by_landmarks(
     problem: &KernelProblem<'_>,
     alpha: f64,
