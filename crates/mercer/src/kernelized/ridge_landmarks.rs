@@ -16,11 +16,11 @@ use mercer_num::{Float, parallel};
 use ndarray::{Array1, ArrayView2};
 
 /// Rows of a block.
-const ROWS: usize = 512;
+const ROWS_PER_BLOCK: usize = 512;
 
 /// The memory of `m` landmarks and one block of rows per thread.
 pub(super) fn landmark_bytes(m: usize, n_columns: usize, n_threads: usize) -> u64 {
-    8 * (4 * (m * m) as u64 + (n_threads * ROWS * (m + n_columns)) as u64)
+    8 * (4 * (m * m) as u64 + (n_threads * ROWS_PER_BLOCK * (m + n_columns)) as u64)
 }
 
 /// Solves for every vector of targets, in the order of the problem's rows.
@@ -42,15 +42,15 @@ pub(super) fn solve_by_landmarks(
         u64::MAX,
         "raise the memory budget, or lower `n_landmarks`",
     )?;
-    let centers: Vec<u32> =
+    let landmarks: Vec<u32> =
         sample_by_weight(&list, m).into_iter().map(|k| list.indices[k as usize]).collect();
     let ready = KernelRows::new(
         problem.function.clone(),
         problem.storage,
         &problem.rows,
-        &centers,
+        &landmarks,
         &problem.center,
-        &centers,
+        &landmarks,
     );
     let system = System { problem, ready: &ready, targets };
     let front = Front::new(&ready, alpha, problem.weights.iter().sum::<f64>() / m as f64)?;
@@ -92,7 +92,7 @@ pub(super) fn solve_by_landmarks(
     Ok(Answer {
         rounds: rounds + 2,
         stopped,
-        support: Some(centers),
+        support: Some(landmarks),
         ..Answer::new(coefficients, certificate)
     })
 }
@@ -109,7 +109,7 @@ impl System<'_, '_> {
         let KernelProblem { indices, weights, rows, center, .. } = self.problem;
         let (n, m) = (indices.len(), self.ready.n_rows());
         let leaf = |c: usize| -> Result<Vec<Vec<f64>>> {
-            let range = c * ROWS..((c + 1) * ROWS).min(n);
+            let range = c * ROWS_PER_BLOCK..((c + 1) * ROWS_PER_BLOCK).min(n);
             let some = self.ready.matching(rows, &indices[range.clone()], center);
             let mut values = vec![0.0; range.len() * m];
             some.block(self.ready, 0..m, &mut values);
@@ -129,7 +129,7 @@ impl System<'_, '_> {
             }
             Ok(())
         };
-        let n_blocks = n.div_ceil(ROWS);
+        let n_blocks = n.div_ceil(ROWS_PER_BLOCK);
         let (sums, done) =
             parallel::reduce(n_blocks, leaf, add, |_| monitor.stop().is_none()).ok()?;
         sums.filter(|_| done == n_blocks)
@@ -146,7 +146,7 @@ impl Front {
     fn new(ready: &KernelRows<f64>, alpha: f64, times: f64) -> Result<Front> {
         let m = ready.n_rows();
         let gram = ready.whole_gram();
-        let gram = ArrayView2::from_shape((m, m), &gram).expect("a square of the centers");
+        let gram = ArrayView2::from_shape((m, m), &gram).expect("a square matrix");
         let largest = gram.diag().iter().fold(0.0f64, |a, v| a.max(v.abs()));
         // LandmarkSelection that hardly differ: as much is added to the diagonal as rounding may have taken.
         let factor = (0..8).find_map(|k| {
@@ -157,7 +157,7 @@ impl Front {
         });
         let refuse = || Error::Parameter {
             name: "kernel".into(),
-            found: "a function whose values at the centers are no kernel's".into(),
+            found: "a function whose values at the landmarks are no kernel's".into(),
             expected: "a kernel: without negative eigenvalues and with finite values".into(),
         };
         let l = factor.ok_or_else(refuse)?.lower().clone();
