@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// HadamardRotation a panic of a decoder on damaged input into an error.
+/// Turns a panic of a decoder on damaged input into an error.
 pub(crate) fn guarded<T>(file: &str, format: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|panic| {
         let why = panic

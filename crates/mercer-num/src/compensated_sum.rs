@@ -1,4 +1,4 @@
-//! Sums that keep what rounding drops.
+//! Compensated summation.
 
 /// A running sum and its rounding errors (Knuth's two-sum, The Art of Computer Programming, 4.2.2).
 ///

@@ -1,4 +1,4 @@
-//! Numbers of twice a double's precision: an unevaluated sum of two doubles, about 32 digits.
+//! Double-double arithmetic: an unevaluated sum of two doubles, about 32 digits.
 //!
 //! Dekker (1971); Hida, Li & Bailey (2001). Where columns are nearly dependent, cross-products in
 //! doubles have lost the digits that tell them apart; in these they have not.

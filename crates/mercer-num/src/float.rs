@@ -1,4 +1,4 @@
-//! Single and double precision behind one name, for the loops that run in either.
+//! Single and double precision behind one trait, for the loops that run in either.
 
 use crate::Rows;
 use crate::linalg::{dot_products, lower_triangular_products, subtract_dot_products};
@@ -21,8 +21,8 @@ use std::cell::RefCell;
 use std::fmt::Debug;
 use std::ops::Range;
 
-/// A number that kernel values are kept in. The loops are those of [`exp`](crate::simd::exp),
-/// [`cosine`](crate::simd::cosine) and [`sweep`](crate::simd::smo).
+/// A floating-point type of kernel values. The loops are those of [`exp`](crate::simd::exp),
+/// [`cosine`](crate::simd::cosine) and [`smo`](crate::simd::smo).
 pub trait Float: Copy + Debug + Default + PartialOrd + Send + Sync + Into<f64> + 'static {
     /// The distance from one to the next number.
     const EPSILON: f64;

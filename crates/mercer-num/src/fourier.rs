@@ -1,4 +1,4 @@
-//! Convolutions of lists that are closed to a ring, by the fast Fourier transform (Cooley & Tukey 1965).
+//! Circular convolution by the fast Fourier transform (Cooley & Tukey 1965).
 
 use std::f64::consts::PI;
 

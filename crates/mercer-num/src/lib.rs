@@ -1,25 +1,17 @@
-//! The numbers under Mercer: no word of learning in here.
+//! Numerical foundations of Mercer.
 //!
-//! - [`rows`]: one borrowed view of a feature matrix, dense or sparse
-//! - [`sparse`]: compressed rows, borrowed, in any order
-//! - [`packed`]: the same in less room, for solvers that read them many times
-//! - [`parallel`]: sums over rows that give the same bits on one thread or many
-//! - [`linalg`]: products and factorizations of dense matrices
-//! - [`double`]: numbers of twice a double's precision
-//! - [`simd`]: inner loops, chosen once at run time, that agree with their scalar twin to the bit
-//! - [`mod@exp`], [`cosine`], [`sweep`]: exponentials, cosines, kernel values, and the loops of quadratic
-//!   solvers
-//! - [`log_odds`]: probabilities and losses of two classes
-//! - [`apart`]: rows seen from a center, times a table
-//! - [`marks`]: what rows of ones and zeros share, counted
-//! - [`thin`], [`thin_gram`]: products of rows that are mostly zeros, with a table and with each other
-//! - [`float`]: single and double precision behind one name
-//! - [`fourier`]: convolutions around a ring
-//! - [`memory`]: large tables on large pages
-//! - [`sum`]: sums that keep what rounding drops
-//! - [`special`]: `log_sum_exp` and friends
-//! - [`mod@bytes`]: where bytes stand in a text
-//! - [`random`]: portable random streams
+//! - [`rows`]: a borrowed view of a feature matrix, dense or sparse
+//! - [`sparse`]: compressed sparse rows (CSR), borrowed or owned
+//! - [`parallel`]: reductions over rows with the same bits on any number of threads
+//! - [`linalg`]: matrix products, factorizations and eigenvalues
+//! - [`simd`]: inner loops, compiled for several instruction sets and chosen at run time
+//! - [`double_double`]: double-double arithmetic
+//! - [`compensated_sum`]: compensated summation
+//! - [`float`]: single and double precision behind one trait
+//! - [`fourier`]: circular convolution by the fast Fourier transform
+//! - [`memory`]: huge pages and prefetching
+//! - [`special`]: special functions, distribution functions and quantiles
+//! - [`random`]: portable random number streams
 
 pub mod compensated_sum;
 pub mod double_double;

@@ -1,4 +1,4 @@
-//! Large memory on large pages.
+//! Memory on huge pages, and prefetching.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::fmt;

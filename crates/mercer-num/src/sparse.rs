@@ -1,4 +1,4 @@
-//! Compressed rows, borrowed: the columns and the values of the cells of every row, in any order.
+//! Compressed sparse rows (CSR): the column indices and values of the stored entries of every row, in any order.
 //!
 //! A cell may be stored in parts, as scipy allows, and is then their sum. Whatever is linear in the
 //! cells adds the parts and need not know. Whoever must see a cell as a whole, to square it or to

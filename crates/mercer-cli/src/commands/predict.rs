@@ -180,7 +180,7 @@ fn log_densities(
     Ok(densities)
 }
 
-/// HadamardRotation tables into lines.
+/// Turns tables into lines.
 struct Writer<'a> {
     model: &'a Trained,
     classes: &'a Classes,

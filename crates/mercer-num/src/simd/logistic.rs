@@ -1,4 +1,4 @@
-//! Probabilities and losses of many log-odds.
+//! The softplus `log(1 + eᶻ)` and the sigmoid `1 / (1 + e⁻ᶻ)` of many values.
 //!
 //! `log(1 + eᶻ) = max(z, 0) + log(1 + e)` with `e = exp(−|z|)`, and `log(1 + e) = 2 (s + s³/3 + s⁵/5 + …)` with
 //! `s = e / (2 + e)`, which is at most a third: sixteen terms are enough. As in [`exp`](super::exp) nothing is fused

@@ -1,5 +1,4 @@
-//! One row against a table of weights, a row of the table for every cell: what learners need that look
-//! at one row at a time.
+//! Products and rank-one updates of a weight table by one row at a time; the table has one line per column of the row.
 
 use super::dot_rows;
 use multiversion::multiversion;

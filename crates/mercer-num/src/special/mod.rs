@@ -1,4 +1,4 @@
-//! Functions of probability, computed so that nothing overflows.
+//! Special functions, distribution functions and quantiles.
 
 mod beta;
 mod fisher;
@@ -15,8 +15,8 @@ pub use student::{student_critical_value, student_p_value, student_quantile, stu
 
 use std::f64::consts::TAU;
 
-/// What lies below a point and what lies above it. Both, because one less the other loses the digits
-/// of a thin tail.
+/// The lower and upper tail probabilities of a point. Both are computed, because `1 − p` loses the digits of a small
+/// tail.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tails {
     /// `P(X ≤ x)`.
@@ -52,9 +52,9 @@ pub fn log_sum_exp(x: &[f64]) -> f64 {
     largest + x.iter().map(|v| (v - largest).exp()).sum::<f64>().ln()
 }
 
-/// HadamardRotation log-weights into log-probabilities and returns the log of their sum.
+/// Normalizes log-weights to log-probabilities and returns the log of their sum.
 ///
-/// When every weight is zero nothing is known, and the answer is uniform.
+/// If every weight is zero, the result is uniform.
 pub fn log_normalize(x: &mut [f64]) -> f64 {
     let largest = x.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if largest == f64::NEG_INFINITY {

@@ -118,7 +118,7 @@ impl Tree {
     }
 }
 
-/// HadamardRotation values into trees.
+/// Turns values into trees.
 struct Grow;
 
 /// A list, tuple, map or struct under way.
