@@ -10,7 +10,8 @@ use super::counted::{
 };
 use super::log_priors;
 use crate::explain::{Center, ClassMeans};
-use crate::model::{Cached, OneOrEach};
+use crate::model::Cached;
+use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
 use mercer_num::SharedMatrix;
@@ -24,18 +25,12 @@ const CRUMB: f64 = 1e-12;
 params! {
     /// Bernoulli naive Bayes, for features that are there or not.
     pub struct BernoulliNb {
-        /// Added to the rows with and to the rows without a feature: 1 is Laplace's rule, 0 none; one
-        /// number, or one a feature. Larger values pull the classes together.
-        alpha: OneOrEach = OneOrEach::One(1.0), AtLeast(0.0);
-        /// Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
-        force_alpha: bool = true, Any;
+        ..AlphaParam(per_feature);
+        ..ForceAlpha;
         /// A feature is there if its number is above this; `null` takes the numbers as zeros and
         /// ones already.
         binarize: Option<f64> = Some(0.0), Any;
-        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
-        fit_prior: bool = true, Any;
-        /// Class priors in class order; empty leaves them to `fit_prior`.
-        class_prior: Vec<f64> = Vec::new(), Simplex;
+        ..PriorParams;
     }
 }
 

@@ -9,6 +9,7 @@ use super::likelihood::{Categorical, Unseen};
 use super::{each_chunk, each_row, log_priors};
 use crate::explain::ClassMeans;
 use crate::model::OneOrEach;
+use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
 use crate::stats::{ByClass, CategoryCounts};
 use mercer_num::parallel;
@@ -18,15 +19,9 @@ use mercer_num::simd::add_table_rows;
 params! {
     /// Categorical naive Bayes, for features that are one of a few values: codes from 0.
     pub struct CategoricalNb {
-        /// Added to the count of every value: 1 is Laplace's rule, 0 none. Larger values pull the
-        /// classes together.
-        alpha: f64 = 1.0, AtLeast(0.0);
-        /// Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
-        force_alpha: bool = true, Any;
-        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
-        fit_prior: bool = true, Any;
-        /// Class priors in class order; empty leaves them to `fit_prior`.
-        class_prior: Vec<f64> = Vec::new(), Simplex;
+        ..AlphaParam;
+        ..ForceAlpha;
+        ..PriorParams;
         /// How many values each feature has at least: one number, or one a feature; empty takes those
         /// seen.
         min_categories: OneOrEach = OneOrEach::Each(Vec::new()), Between(0.0, 16_777_216.0);

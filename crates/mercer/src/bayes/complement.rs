@@ -9,7 +9,7 @@ use super::counted::{
     alphas, by_column, check_counts, class_totals, linear_scores, log_probability, read_by_column,
 };
 use super::log_priors;
-use crate::model::OneOrEach;
+use crate::model::{AlphaParam, ForceAlpha};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
 use mercer_num::SharedMatrix;
@@ -19,11 +19,8 @@ use ndarray::Axis;
 params! {
     /// Complement naive Bayes, for counts in classes of very different size.
     pub struct ComplementNb {
-        /// Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
-        /// values pull the classes together.
-        alpha: OneOrEach = OneOrEach::One(1.0), AtLeast(0.0);
-        /// Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
-        force_alpha: bool = true, Any;
+        ..AlphaParam(per_feature);
+        ..ForceAlpha;
         /// Kept for likeness with its siblings; the scores use no priors.
         fit_prior: bool = true, Any;
         /// Class priors in class order; the scores use none.

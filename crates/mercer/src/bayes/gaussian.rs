@@ -21,8 +21,7 @@ use std::f64::consts::TAU;
 params! {
     /// Gaussian naive Bayes, for real-valued features.
     pub struct GaussianNb {
-        /// Class priors in class order; empty takes the shares seen in the data.
-        priors: Vec<f64> = Vec::new(), Simplex;
+        ..Priors;
         /// Share of the largest feature variance added to every variance. Larger values make the
         /// bell curves wider and more alike.
         var_smoothing: f64 = 1e-9, AtLeast(0.0);

@@ -11,7 +11,7 @@ use super::counted::{
 };
 use super::log_priors;
 use crate::explain::{Center, ClassMeans};
-use crate::model::OneOrEach;
+use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts, not_a_count};
 use mercer_num::SharedMatrix;
@@ -20,15 +20,9 @@ use mercer_num::simd::{ln, ln_each, sum};
 params! {
     /// Multinomial naive Bayes, for counts such as words in documents.
     pub struct MultinomialNb {
-        /// Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
-        /// values pull the classes together.
-        alpha: OneOrEach = OneOrEach::One(1.0), AtLeast(0.0);
-        /// Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
-        force_alpha: bool = true, Any;
-        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
-        fit_prior: bool = true, Any;
-        /// Class priors in class order; empty leaves them to `fit_prior`.
-        class_prior: Vec<f64> = Vec::new(), Simplex;
+        ..AlphaParam(per_feature);
+        ..ForceAlpha;
+        ..PriorParams;
     }
 }
 
@@ -191,6 +185,7 @@ impl Check for MultinomialNbModel {
 mod tests {
     use super::*;
     use crate::explain::explain;
+    use crate::model::OneOrEach;
     use ndarray::{array, aview1};
 
     /// Manning, Raghavan & Schütze, table 13.1: Beijing, Chinese, Japan, Macao, Shanghai, Tokyo.

@@ -38,6 +38,18 @@ impl ParamValue for Option<ClassWeight> {
     }
 }
 
+/// The weights of the classes. `..ClassWeightParam(Above(0.0));` names the values that a weight may have.
+macro_rules! ClassWeightParam {
+    ($state:tt $rule:expr) => {
+        $crate::params! { @group $state {
+            /// Weight of each class in the loss: `balanced` (inversely proportional to the class frequencies), a
+            /// weight per class, or `None` for equal weights.
+            class_weight: Option<$crate::data::ClassWeight> = None, $rule;
+        } }
+    };
+}
+pub(crate) use ClassWeightParam;
+
 impl ClassWeight {
     /// The weight of each class; `rows` has the total sample weight of each.
     ///

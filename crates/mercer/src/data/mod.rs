@@ -9,6 +9,7 @@ mod stream;
 mod table;
 pub(crate) mod token_counts;
 
+pub(crate) use class_weight::ClassWeightParam;
 pub use class_weight::{ClassWeight, ClassWeightRule};
 pub use dataset::{ColumnDescription, Dataset, Measure, Target, check_cells, check_storage};
 pub use labels::{Classes, Label};

@@ -49,8 +49,7 @@ params! {
         /// estimates it by Ledoit and Wolf, `oas` by oracle approximating shrinkage, for each class; `None` does
         /// not shrink. Larger values shrink correlations more.
         shrinkage: Shrinkage = Shrinkage::Nothing, Between(0.0, 1.0);
-        /// Class priors in class order; empty takes the shares seen in the data.
-        priors: Vec<f64> = Vec::new(), Simplex;
+        ..Priors;
         /// Number of columns of `transform`. `None` uses the number of classes less one, at most the number of
         /// columns.
         n_components: Option<usize> = None, AtLeast(1.0);

@@ -34,8 +34,7 @@ params! {
         /// estimates it by Ledoit and Wolf, `oas` by oracle approximating shrinkage, for each class; `None` does
         /// not shrink. Larger values shrink correlations more.
         shrinkage: Shrinkage = Shrinkage::Nothing, Between(0.0, 1.0);
-        /// Class priors in class order; empty takes the shares seen in the data.
-        priors: Vec<f64> = Vec::new(), Simplex;
+        ..Priors;
         /// Regularization: each covariance becomes `(1 - reg_param) * covariance + reg_param * identity`, which depends
         /// on the units of the columns. Larger values make the class distributions more spherical.
         reg_param: f64 = 0.0, Between(0.0, 1.0);

@@ -94,8 +94,7 @@ params! {
         /// Weight of the multiple of the identity with the same trace in Friedman's estimate. Used by the strategy
         /// `friedman` only.
         gamma: f64 = 0.1, Between(0.0, 1.0);
-        /// Class priors in class order; empty takes the shares seen in the data.
-        priors: Vec<f64> = Vec::new(), Simplex;
+        ..Priors;
         /// Smallest standard deviation of a direction, relative to those of the columns within the class. Directions
         /// with a smaller one are set to it.
         tol: f64 = 1e-4, AtLeast(0.0);

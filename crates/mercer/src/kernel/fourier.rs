@@ -60,8 +60,7 @@ params! {
         /// (`orthogonal`), which has a smaller error for the same number of features, or structured orthogonal by Hadamard
         /// transforms (`structured`), which is many times faster for many columns.
         directions: Directions = Directions::Gaussian, OneOf(Directions::WORDS);
-        /// Seed of the random number generator.
-        random_state: usize = 0, Any;
+        ..RandomState;
     }
 }
 

@@ -13,6 +13,7 @@ mod fourier;
 mod function;
 mod landmarks;
 mod nystroem;
+mod params;
 mod polynomial_features;
 mod polynomial_sketch;
 mod problem;
@@ -33,6 +34,7 @@ pub(crate) use landmarks::{
     PivotedCholesky, k_means_plus_plus, randomly_pivoted_cholesky, sample_by_weight,
 };
 pub use nystroem::{Basis, Nystroem, NystroemModel};
+pub(crate) use params::{KernelParams, SvmKernelOptions};
 pub use polynomial_features::{Degrees, Order, PolynomialFeatures, PolynomialFeaturesModel};
 pub use polynomial_sketch::{PolynomialCountSketch, PolynomialCountSketchModel};
 pub(crate) use problem::KernelProblem;

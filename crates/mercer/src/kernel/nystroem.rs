@@ -12,9 +12,9 @@ use super::landmarks::{
 };
 use super::unique_rows::UniqueRows;
 use super::{
-    Function, Gamma, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of,
-    check_square,
+    Function, Kernel, KernelExpansion, KernelRows, Precision, Storage, center_of, check_square,
 };
+use crate::kernel::KernelParams;
 use crate::model::{Cached, Stop};
 use crate::prelude::*;
 use mercer_num::Float;
@@ -51,16 +51,7 @@ choice! {
 params! {
     /// Nyström approximation: columns whose inner products approximate a kernel, from a few landmarks.
     pub struct Nystroem {
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
-        gamma: Option<Gamma> = None, AtLeast(0.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 1.0, Any;
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
+        ..KernelParams(kernel = Kernel::Rbf);
         /// Number of landmarks and of features, or its maximum if an `error` is given. Larger values approximate the
         /// kernel more closely.
         n_components: usize = 100, Between(1.0, 1e6);
@@ -76,8 +67,7 @@ params! {
         /// scikit-learn (`symmetric`), or the inverse of its Cholesky factor, in half the time (`cholesky`). Inner products
         /// are the same. An ill-conditioned kernel matrix falls back to `symmetric`.
         basis: Basis = Basis::Symmetric, OneOf(Basis::WORDS);
-        /// Seed of the random number generator.
-        random_state: usize = 0, Any;
+        ..RandomState;
     }
 }
 

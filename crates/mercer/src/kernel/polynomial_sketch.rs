@@ -28,8 +28,7 @@ params! {
         coef0: f64 = 0.0, AtLeast(0.0);
         /// Number of features. The approximation error is inversely proportional to its square root.
         n_components: usize = 100, Between(1.0, 1e9);
-        /// Seed of the random number generator.
-        random_state: usize = 0, Any;
+        ..RandomState;
     }
 }
 

@@ -7,7 +7,8 @@
 
 use super::lloyd::{Clustering, ClusteringProblem};
 use super::{DEFAULT_MEMORY_BYTES, KernelProblem};
-use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment, UniqueRows};
+use crate::kernel::KernelParams;
+use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment, UniqueRows};
 use crate::model::{Certificate, Clusterer};
 use crate::prelude::*;
 use std::time::Instant;
@@ -20,24 +21,14 @@ params! {
     pub struct KernelKMeans {
         /// Number of clusters. With fewer distinct rows than this, each of them is a cluster.
         n_clusters: usize = 8, Between(1.0, 1e6);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
-        gamma: Option<Gamma> = None, AtLeast(0.0);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 1.0, Any;
+        ..KernelParams(kernel = Kernel::Rbf);
         /// Number of runs from different k-means++ seedings; the run with the smallest inertia is returned.
         n_init: usize = 4, Between(1.0, 1e6);
         /// Maximum number of iterations of each run.
         max_iter: usize = 300, Between(1.0, 1e9);
         /// Stop a run when the relative decrease of the inertia in one iteration is at most `tol`.
         tol: f64 = 1e-6, AtLeast(0.0);
-        /// The seed of what is drawn.
-        random_state: usize = 0, Any;
+        ..RandomState;
     }
 }
 

@@ -6,7 +6,8 @@
 
 use super::pre_image::pre_images;
 use super::{KernelProblem, KernelRidgeModel};
-use crate::kernel::{Gamma, Kernel, KernelExpansion, Precision, Segment};
+use crate::kernel::KernelParams;
+use crate::kernel::{Kernel, KernelExpansion, Precision, Segment};
 use crate::prelude::*;
 use mercer_num::linalg::{SymmetricEigen, SymmetricMatrix, TopEigen, multiply};
 use ndarray::{Array1, Axis};
@@ -24,16 +25,7 @@ params! {
     pub struct KernelPca {
         /// Number of components. `None` returns all components with a nonzero variance.
         n_components: Option<usize> = None, AtLeast(1.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Linear, Formula(Kernel::WORDS);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
-        gamma: Option<Gamma> = None, AtLeast(0.0);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 1.0, Any;
+        ..KernelParams(kernel = Kernel::Linear);
         /// Fit the inverse transform from components to rows (pre-images), by kernel ridge regression.
         fit_inverse_transform: bool = false, Any;
         /// Regularization strength of the inverse transform. Larger values make it smoother.

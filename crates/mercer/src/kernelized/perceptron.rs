@@ -10,7 +10,8 @@
 
 use super::{DEFAULT_MEMORY_BYTES, KernelProblem};
 use crate::explain::{SupportExplanation, first_two};
-use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
+use crate::kernel::KernelParams;
+use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::prelude::*;
 use mercer_num::random::Random;
 use std::time::Instant;
@@ -23,18 +24,8 @@ const LOOK: usize = 256;
 params! {
     /// Kernel perceptron: a kernel expansion over the rows that were misclassified during training.
     pub struct KernelPerceptron {
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
-        gamma: Option<Gamma> = None, AtLeast(0.0);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 1.0, Any;
-        /// Fit an intercept, which mistakes update too.
-        fit_intercept: bool = true, Any;
+        ..KernelParams(kernel = Kernel::Rbf);
+        ..FitIntercept;
         /// Maximum number of epochs. Training stops after an epoch without a mistake.
         max_iter: usize = 100, Between(1.0, 1e9);
         /// Return the average of the functions after every row (averaged perceptron) instead of the last one.
@@ -44,8 +35,7 @@ params! {
         budget: Option<usize> = None, AtLeast(1.0);
         /// Shuffle the rows before every epoch.
         shuffle: bool = true, Any;
-        /// Seed of the shuffling.
-        random_state: usize = 0, Any;
+        ..RandomState;
     }
 }
 

@@ -10,7 +10,8 @@ use super::ridge_cholesky::solve_by_cholesky;
 use super::ridge_conjugate_gradient::{n_pivots, solve_by_conjugate_gradient};
 use super::ridge_landmarks::{landmark_bytes, solve_by_landmarks};
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, Kernel, KernelExpansion, KernelRows, Precision, Segment};
+use crate::kernel::KernelParams;
+use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment};
 use crate::model::{Cached, Plan, Stop};
 use crate::prelude::*;
 use mercer_num::linalg::solve_lower;
@@ -47,16 +48,7 @@ params! {
     pub struct KernelRidge {
         /// Regularization strength: the factor of the squared norm of the function. Larger values make it smoother.
         alpha: f64 = 1.0, AtLeast(0.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Linear, Formula(Kernel::WORDS);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Nothing is `auto`, and 1 for `chi2`.
-        gamma: Option<Gamma> = None, AtLeast(0.0);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 1.0, Any;
+        ..KernelParams(kernel = Kernel::Linear);
         /// Store the Cholesky factor, which predictive variances and intervals need: one value per pair of rows.
         variance: bool = false, Any;
         /// Maximum number of rows for which the leave-one-out error is computed. It takes as long as the

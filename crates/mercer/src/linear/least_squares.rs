@@ -15,8 +15,7 @@ use mercer_num::special::{fisher_p_value, student_critical_value, student_p_valu
 params! {
     /// Ordinary least squares linear regression, with standard errors.
     pub struct LinearRegression {
-        /// Whether there is a constant term. Without one, the sum is zero where all columns are.
-        fit_intercept: bool = true, Any;
+        ..FitIntercept;
     }
 }
 

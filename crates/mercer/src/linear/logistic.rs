@@ -10,7 +10,7 @@
 //! problem's value there, so the gradient is the certificate.
 
 use super::loss::softmax::SoftmaxLoss;
-use crate::data::ClassWeight;
+use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
 use crate::model::{Cached, Certificate};
 use crate::prelude::*;
@@ -46,10 +46,8 @@ params! {
         C: f64 = 1.0, Above(0.0);
         /// The share of the absolute values in the price `elasticnet`.
         l1_ratio: f64 = 0.5, Between(0.0, 1.0);
-        /// Whether there are constant terms, which are free of the price.
-        fit_intercept: bool = true, Any;
-        /// How much the rows of each class count: `balanced`, or a number for every class.
-        class_weight: Option<ClassWeight> = None, AtLeast(0.0);
+        ..FitIntercept;
+        ..ClassWeightParam(AtLeast(0.0));
         /// The fit is done when no entry of the gradient of the mean loss, price included, is larger.
         tol: f64 = 1e-4, Above(0.0);
         /// Steps after which to stop in any case; the certificate then says so.

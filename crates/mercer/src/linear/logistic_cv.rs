@@ -8,6 +8,7 @@
 use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::check_rows;
 use crate::data::ClassWeight;
+use crate::data::ClassWeightParam;
 use crate::evaluate::stratified_folds;
 use crate::model::{Candidate, Candidates, Certificate, CrossValidated, ParamValue, Rule};
 use crate::prelude::*;
@@ -76,8 +77,7 @@ params! {
         /// The shares of absolute values in the price to choose from; where there are any, they say what
         /// large weights cost.
         l1_ratios: Vec<f64> = Vec::new(), Between(0.0, 1.0);
-        /// Whether there are constant terms, which are free of the price.
-        fit_intercept: bool = true, Any;
+        ..FitIntercept;
         /// How many folds judge; nothing is 5.
         cv: Option<usize> = None, AtLeast(2.0);
         /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
@@ -90,8 +90,7 @@ params! {
         tol: f64 = 1e-4, Above(0.0);
         /// Steps after which to stop a fit in any case.
         max_iter: usize = 1000, AtLeast(1.0);
-        /// How much the rows of each class count: `balanced`, or a number for every class.
-        class_weight: Option<ClassWeight> = None, AtLeast(0.0);
+        ..ClassWeightParam(AtLeast(0.0));
         /// Whether all rows are learned with the chosen price; else the weights are the means over folds,
         /// of the best in each.
         refit: bool = true, Any;

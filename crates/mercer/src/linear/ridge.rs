@@ -30,8 +30,7 @@ params! {
         /// Regularization strength: the coefficient of the squared norm of the coefficients. Larger values shrink
         /// them more; 0 is ordinary least squares.
         alpha: f64 = 1.0, AtLeast(0.0);
-        /// Whether there is a constant term, which is free of the price.
-        fit_intercept: bool = true, Any;
+        ..FitIntercept;
         /// Use the parameter `alpha` (`given`), or the value that maximizes the evidence of the training rows
         /// (`evidence`), jointly over all targets.
         alpha_from: AlphaFrom = AlphaFrom::Given, OneOf(AlphaFrom::WORDS);

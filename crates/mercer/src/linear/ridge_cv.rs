@@ -27,8 +27,7 @@ params! {
     pub struct RidgeCv {
         /// Candidate regularization strengths. The default, an empty list, tries 0.1, 1 and 10.
         alphas: Vec<f64> = Vec::new(), AtLeast(0.0);
-        /// Whether there is a constant term, which is free of the price.
-        fit_intercept: bool = true, Any;
+        ..FitIntercept;
     }
 }
 

@@ -12,6 +12,7 @@ use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
 use crate::calibrate::map::{maps_are_valid, not_calibrated};
 use crate::calibrate::{Calibration, CalibrationMap};
 use crate::data::ClassWeight;
+use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
 use crate::model::Cached;
 use crate::prelude::*;
@@ -87,15 +88,13 @@ params! {
         /// The price on rows inside the margin or on the wrong side. Larger values fit the rows more
         /// closely.
         C: f64 = 1.0, Above(0.0);
-        /// Whether there are constant terms.
-        fit_intercept: bool = true, Any;
+        ..FitIntercept;
         /// The value of the column whose weight is the constant term. Larger values make the constant
         /// cheaper.
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
         intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
-        /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
-        class_weight: Option<ClassWeight> = None, Above(0.0);
+        ..ClassWeightParam(Above(0.0));
         /// Steps after which to stop in any case; the certificate then says so. For planes learned together, a step
         /// is a hundred passes over the rows.
         max_iter: usize = 1000, AtLeast(1.0);

@@ -38,8 +38,7 @@ params! {
         /// What a row outside the tube costs: its distance (`epsilon_insensitive`) or the square of it
         /// (`squared_epsilon_insensitive`).
         loss: EpsilonInsensitiveLoss = EpsilonInsensitiveLoss::EpsilonInsensitive, OneOf(EpsilonInsensitiveLoss::WORDS);
-        /// Whether there is a constant term.
-        fit_intercept: bool = true, Any;
+        ..FitIntercept;
         /// The value of the column whose weight is the constant term. Larger values make the constant
         /// cheaper.
         intercept_scaling: f64 = 1.0, Above(0.0);

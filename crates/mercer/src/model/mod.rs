@@ -20,7 +20,7 @@ pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics, gather};
 pub use monitor::{Monitor, Progress, Standing, Stop};
 pub use params::sklearn;
-pub(crate) use params::{FitIntercept, Priors, RandomState};
+pub(crate) use params::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Priors, RandomState};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set};
 pub use plan::Plan;
 pub use rounds::{BoxedRounds, ByRounds, RoundSums, Rounds, fit_by_rounds};

@@ -29,8 +29,7 @@ params! {
         max_iter: usize = 200, AtLeast(1.0);
         /// Stop when the largest component of the gradient of the penalized loss is at most `tol`.
         tol: f64 = 1e-4, Above(0.0);
-        /// The seed of the weights at the start.
-        random_state: usize = 0, Any;
+        ..RandomState;
     }
 }
 

@@ -7,11 +7,13 @@
 use super::duality_gap::{self, DualityGap};
 use super::duplicate_rows::DuplicateRows;
 use super::leave_one_out::{FittedDual, leave_one_out};
+use super::params::SvmOptions;
 use super::subproblem::Subproblem;
 use crate::data::Dataset;
 use crate::error::Result;
 use crate::kernel::{
-    Function, Gamma, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision, duplicate_keys,
+    Function, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision, SvmKernelOptions,
+    duplicate_keys,
 };
 use crate::model::{Monitor, Standing, Stop};
 use crate::solver::{
@@ -47,20 +49,6 @@ const MIN_GAP_TOLERANCE: f64 = 1e-15;
 /// A bound on the iterations that no well-posed problem reaches, so that every solve ends.
 const ITERATION_LIMIT: u64 = 10_000_000;
 const ITERATION_LIMIT_PER_ROW: u64 = 1000;
-
-/// The parameters that all kernel support vector machines share.
-#[derive(Clone, Debug)]
-pub(super) struct SvmParams {
-    pub kernel: Kernel,
-    pub gamma: Gamma,
-    pub coef0: f64,
-    pub degree: usize,
-    pub tol: f64,
-    pub gap: Option<f64>,
-    pub cache_size: f64,
-    pub shrinking: bool,
-    pub max_iter: i64,
-}
 
 /// The training rows with positive weight and their kernel. A subproblem refers to them by position in
 /// [`KernelProblem::indices`].
@@ -136,13 +124,13 @@ impl<'a> DualProblem<'a> {
     /// Sorts the rows by `group`, with the order within a group unchanged. `max_bound` is the largest bound of a dual
     /// variable.
     pub fn new(
-        params: &SvmParams,
+        params: &SvmOptions,
         data: &Dataset<'a>,
         group: impl Fn(usize) -> u32,
         max_bound: f64,
         monitor: &Monitor<'_>,
     ) -> Result<DualProblem<'a>> {
-        let SvmParams { kernel, gamma, coef0, degree, .. } = params;
+        let SvmKernelOptions { kernel, gamma, coef0, degree } = &params.kernel;
         let problem = KernelProblem::new(data, kernel, Some(*gamma), *coef0, *degree, monitor)?;
         let problem = problem.sorted_by(group);
         let precision =
@@ -156,10 +144,10 @@ impl<'a> DualProblem<'a> {
         monitor.reserve_or(what, required, u64::MAX, MEMORY_REMEDY)?;
         let available = monitor.memory().map_or(u64::MAX, |budget| budget - required);
         let options = SolverOptions {
-            tol: params.tol,
-            max_iterations: u64::try_from(params.max_iter).unwrap_or(u64::MAX),
-            cache_bytes: ((params.cache_size * 1e6) as u64).min(available),
-            shrinking: params.shrinking,
+            tol: params.smo.tol,
+            max_iterations: u64::try_from(params.smo.max_iter).unwrap_or(u64::MAX),
+            cache_bytes: ((params.smo.cache_size * 1e6) as u64).min(available),
+            shrinking: params.smo.shrinking,
         };
         let solver_rows = match precision {
             Precision::Single => SolverRows::Single(problem.kernel_rows_in()),
@@ -178,7 +166,7 @@ impl<'a> DualProblem<'a> {
             keys,
             row_bytes,
             options,
-            gap: params.gap,
+            gap: params.smo.gap,
         })
     }
 
@@ -387,13 +375,14 @@ fn bytes_of(precision: Precision) -> u64 {
 
 /// Single precision if its rounding error in the gradient stays below the tolerance.
 fn precision(
-    params: &SvmParams,
+    params: &SvmOptions,
     function: &Function,
     rows: &Rows<'_>,
     center: &[f64],
     max_bound: f64,
 ) -> Precision {
-    let fine = params.gap.map_or(params.tol < MIN_SINGLE_TOLERANCE, |gap| gap < MIN_SINGLE_GAP);
+    let fine =
+        params.smo.gap.map_or(params.smo.tol < MIN_SINGLE_TOLERANCE, |gap| gap < MIN_SINGLE_GAP);
     if fine {
         return Precision::Double;
     }
@@ -419,5 +408,9 @@ fn precision(
         Kernel::Precomputed | Kernel::Composed(_) | Kernel::Custom(_) => return Precision::Double,
     };
     let error = size * f64::from(f32::EPSILON) * max_bound.max(1.0) * ROUNDING_SAFETY;
-    if error <= params.gap.unwrap_or(params.tol) { Precision::Single } else { Precision::Double }
+    if error <= params.smo.gap.unwrap_or(params.smo.tol) {
+        Precision::Single
+    } else {
+        Precision::Double
+    }
 }

@@ -112,8 +112,7 @@ mod tests {
         let (x, codes, classes) = blobs(60, 2, seed);
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
         let quiet = Monitor::quiet();
-        let problem =
-            DualProblem::new(&svc.svm_params(), &data, |i| codes[i], 1.0, &quiet).unwrap();
+        let problem = DualProblem::new(&svc.options(), &data, |i| codes[i], 1.0, &quiet).unwrap();
         let first_class = |k: usize| codes[problem.indices[k] as usize] == 0;
         let binary = Subproblem { slack, ..Subproblem::binary(0..60, first_class, |_| bound) };
         let solution = solve_all(&problem, std::slice::from_ref(&binary), &quiet).remove(0);

@@ -21,6 +21,7 @@ mod multiclass;
 mod nu_svc;
 mod nu_svr;
 mod one_class;
+mod params;
 mod plan;
 mod single_output;
 mod subproblem;

@@ -5,7 +5,8 @@
 //! decision function, which is positive for the second class. One-vs-rest: one coefficient and one decision value per
 //! class, positive for the class itself.
 
-use super::dual_problem::{DualProblem, SvmParams};
+use super::dual_problem::DualProblem;
+use super::params::SvmOptions;
 use super::subproblem::Subproblem;
 pub(super) use crate::calibrate::coupling::{pair_index, pairs};
 use crate::calibrate::map::{Calibration, CalibrationMap};
@@ -60,7 +61,7 @@ impl<'a, 'd> ClassProblem<'a, 'd> {
     /// # Errors
     /// If fewer than two classes are observed, or the rows do not suit the kernel.
     pub fn new(
-        params: &SvmParams,
+        params: &SvmOptions,
         class_weight: Option<&ClassWeight>,
         data: &'d Dataset<'a>,
         max_bound: f64,

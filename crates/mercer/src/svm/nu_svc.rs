@@ -4,17 +4,18 @@
 //! (Schölkopf et al. 2000). The dual problem is `min ½ αᵀQα` with `0 ≤ αᵢ ≤ wᵢ` and, in each class, `Σ αᵢ = ν Σ wᵢ / 2`.
 //! Divided by its margin `ρ`, the solution is that of C-SVC with `C = 1 / ρ`.
 
-use super::dual_problem::{DualSolution, SvmParams};
+use super::dual_problem::DualSolution;
 use super::kernel_classifier::KernelClassifier;
 use super::multiclass::{
     BinaryFunction, ClassProblem, DecisionShape, Decomposition, Multiclass, observed_pairs,
 };
+use super::params::{SmoOptions, SmoParams, SvmOptions};
 use super::plan::{Reduction, plan};
 use super::subproblem::{Subproblem, certificate, fill_to_sum, solve_all};
 use crate::calibrate::map::{Calibration, CalibrationMap};
-use crate::data::ClassWeight;
+use crate::data::ClassWeightParam;
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
+use crate::kernel::{KernelExpansion, KernelParams, SvmKernelOptions};
 use crate::prelude::*;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -26,30 +27,9 @@ params! {
         /// Upper bound on the fraction of margin errors and lower bound on the fraction of support
         /// vectors. Larger values widen the margin.
         nu: f64 = 0.5, Between(1e-9, 1.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Larger values make the boundary bend more.
-        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 0.0, Any;
-        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
-        /// optimum and take longer.
-        tol: f64 = 1e-3, Above(0.0);
-        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
-        /// `tol`.
-        gap: Option<f64> = None, Above(0.0);
-        /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
-        class_weight: Option<ClassWeight> = None, Above(0.0);
-        /// Whether rows that are far from mattering may be set aside until the end.
-        shrinking: bool = true, Any;
-        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
-        cache_size: f64 = 256.0, Above(0.0);
-        /// Most steps for a problem; -1 sets no limit.
-        max_iter: i64 = -1, AtLeast(-1.0);
+        ..KernelParams(svm);
+        ..SmoParams;
+        ..ClassWeightParam(Above(0.0));
         /// Shape of the decision function of more than two classes: one column per class (`ovr`) or
         /// one column per pair of classes (`ovo`).
         decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::WORDS);
@@ -99,7 +79,7 @@ impl Fit for NuSvc {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<NuSvcModel>> {
         let start = Instant::now();
         self.check()?;
-        let params = self.svm_params();
+        let params = SvmOptions::from(self);
         let rows = ClassProblem::new(&params, self.class_weight.as_ref(), data, 1.0, monitor)?;
         let decomposition = Decomposition::OneVsOne(&rows.ranges);
         let bound = |k: usize| rows.row_weight(1.0, k);
@@ -154,20 +134,6 @@ fn scaled_function(solution: &DualSolution) -> (f64, BinaryFunction) {
 }
 
 impl NuSvc {
-    fn svm_params(&self) -> SvmParams {
-        SvmParams {
-            kernel: self.kernel.clone(),
-            gamma: self.gamma,
-            coef0: self.coef0,
-            degree: self.degree,
-            tol: self.tol,
-            gap: self.gap,
-            cache_size: self.cache_size,
-            shrinking: self.shrinking,
-            max_iter: self.max_iter,
-        }
-    }
-
     /// The binary subproblem of two classes, one group of variables each.
     fn subproblem(
         &self,

@@ -4,11 +4,12 @@
 //! support vectors; the width of the tube follows from it (Schölkopf et al. 2000):
 //! `min ½ (α⁺−α⁻)ᵀK(α⁺−α⁻) − yᵀ(α⁺−α⁻)` with `0 ≤ α ≤ Cᵢ` and `Σ α⁺ = Σ α⁻ = ν Σ Cᵢ / 2`.
 
-use super::dual_problem::{DualProblem, DualSolution, SvmParams};
+use super::dual_problem::{DualProblem, DualSolution};
+use super::params::{SmoOptions, SmoParams, SvmOptions};
 use super::single_output::{self, SingleOutput};
 use super::subproblem::{Subproblem, fill_to_sum};
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
+use crate::kernel::{KernelExpansion, KernelParams, SvmKernelOptions};
 use crate::prelude::*;
 use std::time::Instant;
 
@@ -22,28 +23,8 @@ params! {
         /// Inverse regularization strength: the cost of errors outside the tube. Larger values fit
         /// the training rows more closely.
         C: f64 = 1.0, Above(0.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Larger values make the function bend more.
-        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 0.0, Any;
-        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
-        /// optimum and take longer.
-        tol: f64 = 1e-3, Above(0.0);
-        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
-        /// `tol`.
-        gap: Option<f64> = None, Above(0.0);
-        /// Whether rows that are far from mattering may be set aside until the end.
-        shrinking: bool = true, Any;
-        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
-        cache_size: f64 = 256.0, Above(0.0);
-        /// Most steps; -1 sets no limit.
-        max_iter: i64 = -1, AtLeast(-1.0);
+        ..KernelParams(svm);
+        ..SmoParams;
     }
 }
 
@@ -68,7 +49,7 @@ impl Fit for NuSvr {
         let start = Instant::now();
         self.check()?;
         let y = data.regression_target()?;
-        let problem = DualProblem::new(&self.svm_params(), data, |_| 0, self.C, monitor)?;
+        let problem = DualProblem::new(&SvmOptions::from(self), data, |_| 0, self.C, monitor)?;
         let n = problem.indices.len();
         let y: Vec<f64> = problem.indices.iter().map(|i| y[*i as usize]).collect();
         let function = |solution: &DualSolution| {
@@ -90,20 +71,6 @@ impl Fit for NuSvr {
 }
 
 impl NuSvr {
-    fn svm_params(&self) -> SvmParams {
-        SvmParams {
-            kernel: self.kernel.clone(),
-            gamma: self.gamma,
-            coef0: self.coef0,
-            degree: self.degree,
-            tol: self.tol,
-            gap: self.gap,
-            cache_size: self.cache_size,
-            shrinking: self.shrinking,
-            max_iter: self.max_iter,
-        }
-    }
-
     /// `α⁺` and `−α⁻` as two groups of variables over the same rows.
     fn subproblem(&self, problem: &DualProblem<'_>, y: &[f64]) -> Subproblem {
         let n = y.len();

@@ -3,11 +3,12 @@
 //! Minimize `½‖w‖² − ρ ν Σ wᵢ + Σ wᵢ max(0, ρ − w·φ(xᵢ))` (Schölkopf et al. 2001). The dual problem is `min ½ αᵀKα` with
 //! `0 ≤ αᵢ ≤ wᵢ` and `Σ αᵢ = ν Σ wᵢ`. The decision function `f(x) − ρ` is positive for inliers.
 
-use super::dual_problem::{DualProblem, SvmParams};
+use super::dual_problem::DualProblem;
+use super::params::{SmoOptions, SmoParams, SvmOptions};
 use super::single_output::{self, SingleOutput, one_group};
 use super::subproblem::{Subproblem, fill_to_sum};
 use crate::explain::SupportExplanation;
-use crate::kernel::{Gamma, GammaRule, Kernel, KernelExpansion};
+use crate::kernel::{KernelExpansion, KernelParams, SvmKernelOptions};
 use crate::prelude::*;
 use std::time::Instant;
 
@@ -15,31 +16,11 @@ params! {
     /// One-class support vector machine for novelty detection: the region that contains most
     /// training rows.
     pub struct OneClassSvm {
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Larger values make the function bend more.
-        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 0.0, Any;
-        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
-        /// optimum and take longer.
-        tol: f64 = 1e-3, Above(0.0);
-        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
-        /// `tol`.
-        gap: Option<f64> = None, Above(0.0);
+        ..KernelParams(svm);
+        ..SmoParams;
         /// Upper bound on the fraction of training rows outside the region and lower bound on the
         /// fraction of support vectors. Larger values give a smaller region.
         nu: f64 = 0.5, Between(1e-9, 1.0);
-        /// Whether rows that are far from mattering may be set aside until the end.
-        shrinking: bool = true, Any;
-        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
-        cache_size: f64 = 256.0, Above(0.0);
-        /// Most steps; -1 sets no limit.
-        max_iter: i64 = -1, AtLeast(-1.0);
     }
 }
 
@@ -62,7 +43,7 @@ impl Fit for OneClassSvm {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<OneClassSvmModel>> {
         let start = Instant::now();
         self.check()?;
-        let problem = DualProblem::new(&self.svm_params(), data, |_| 0, 1.0, monitor)?;
+        let problem = DualProblem::new(&SvmOptions::from(self), data, |_| 0, 1.0, monitor)?;
         let n = problem.indices.len();
         let mut initial = vec![0.0; n];
         fill_to_sum(&problem.weights, self.nu * problem.weights.iter().sum::<f64>(), &mut initial);
@@ -80,22 +61,6 @@ impl Fit for OneClassSvm {
             single_output::fit(&problem, subproblem, one_group, monitor, start);
         let (n_iter, converged) = (solution.iterations, solution.converged);
         Ok(Fitted { model: OneClassSvmModel { expansion, n_iter, converged }, certificate })
-    }
-}
-
-impl OneClassSvm {
-    fn svm_params(&self) -> SvmParams {
-        SvmParams {
-            kernel: self.kernel.clone(),
-            gamma: self.gamma,
-            coef0: self.coef0,
-            degree: self.degree,
-            tol: self.tol,
-            gap: self.gap,
-            cache_size: self.cache_size,
-            shrinking: self.shrinking,
-            max_iter: self.max_iter,
-        }
     }
 }
 

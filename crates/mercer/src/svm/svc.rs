@@ -4,15 +4,16 @@
 //! the dual problem is `max Σ αᵢ − ½ Σ αᵢαⱼ yᵢyⱼ K(xᵢ, xⱼ)` with `0 ≤ αᵢ ≤ Cᵢ` and `Σ αᵢyᵢ = 0`; for `k > 1` a penalty
 //! replaces the upper bounds, see [`PowerSlack`]. The coefficients of the decision function are `βᵢ = yᵢαᵢ`.
 
-use super::dual_problem::{DualSolution, SvmParams};
+use super::dual_problem::DualSolution;
 use super::hard_margin::{ConvexHulls, closest_points};
 use super::multiclass::{BinaryFunction, ClassProblem, DecisionShape, Decomposition, Multiclass};
+use super::params::{SmoOptions, SmoParams, SvmOptions};
 use super::plan::{Reduction, plan};
 use super::subproblem::{Subproblem, certificate, for_each_subproblem, solve_all};
 use super::svc_model::SvcModel;
 use crate::calibrate::map::{Calibration, CalibrationMap};
-use crate::data::ClassWeight;
-use crate::kernel::{Gamma, GammaRule, Kernel};
+use crate::data::ClassWeightParam;
+use crate::kernel::{KernelParams, SvmKernelOptions};
 use crate::model::{Certificate, Standing};
 use crate::prelude::*;
 use crate::solver::{OnProgress, PowerSlack};
@@ -43,30 +44,9 @@ params! {
         /// or any number from 1 on. Larger values penalize small margin violations less and large
         /// ones more.
         slack_power: f64 = 1.0, Between(1.0, 100.0);
-        /// The kernel: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`, sums and products of
-        /// these as in `rbf(gamma=0.1)+2*linear`, or `precomputed` where the rows are kernel values.
-        kernel: Kernel = Kernel::Rbf, Formula(Kernel::WORDS);
-        /// The power of the kernel `poly`.
-        degree: usize = 3, Between(0.0, 1000.0);
-        /// How fast a kernel falls with distance: a number, `scale` for `1 / (columns · variance)`, or
-        /// `auto` for `1 / columns`. Larger values make the boundary bend more.
-        gamma: Gamma = Gamma::Rule(GammaRule::Scale), AtLeast(0.0);
-        /// The constant in the kernels `poly` and `sigmoid`.
-        coef0: f64 = 0.0, Any;
-        /// The largest violation of the optimum's conditions to stop at. Smaller values are nearer to the
-        /// optimum and take longer.
-        tol: f64 = 1e-3, Above(0.0);
-        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
-        /// `tol`.
-        gap: Option<f64> = None, Above(0.0);
-        /// How much each class counts: `balanced`, or a weight by class. Nothing counts all the same.
-        class_weight: Option<ClassWeight> = None, Above(0.0);
-        /// Whether rows that are far from mattering may be set aside until the end.
-        shrinking: bool = true, Any;
-        /// Most memory for kernel values, in millions of bytes; taken as it is needed.
-        cache_size: f64 = 256.0, Above(0.0);
-        /// Most steps for a problem; -1 sets no limit.
-        max_iter: i64 = -1, AtLeast(-1.0);
+        ..KernelParams(svm);
+        ..SmoParams;
+        ..ClassWeightParam(Above(0.0));
         /// Reduction of more than two classes: one classifier per pair of classes (`ovo`), one per
         /// class against the rest (`ovr`), or all classes jointly, without intercepts
         /// (`crammer_singer`).
@@ -95,19 +75,15 @@ params! {
 }
 
 impl Svc {
-    pub(super) fn svm_params(&self) -> SvmParams {
-        SvmParams {
-            kernel: self.kernel.clone(),
-            gamma: self.gamma,
-            coef0: self.coef0,
-            degree: self.degree,
+    /// The options of the kernel and of the solver.
+    pub(super) fn options(&self) -> SvmOptions {
+        let mut options = SvmOptions::from(self);
+        if self.margin == Margin::Hard {
             // Whether convex hulls intersect is decided in double precision.
-            tol: if self.margin == Margin::Hard { self.tol.min(1e-9) } else { self.tol },
-            gap: self.gap.filter(|_| self.margin == Margin::Soft),
-            cache_size: self.cache_size,
-            shrinking: self.shrinking,
-            max_iter: self.max_iter,
+            options.smo.tol = options.smo.tol.min(1e-9);
+            options.smo.gap = None;
         }
+        options
     }
 
     /// Fits the model, with a warm start from a model of the same rows if there is one.
@@ -181,7 +157,7 @@ impl Svc {
         // Without upper bounds the dual variables can have any size, and Crammer-Singer is solved in double precision.
         let unbounded = self.slack_power > 1.0 || crammer_singer;
         let max_bound = if unbounded { f64::INFINITY } else { self.C };
-        let params = self.svm_params();
+        let params = self.options();
         let rows =
             ClassProblem::new(&params, self.class_weight.as_ref(), data, max_bound, monitor)?;
         if crammer_singer {

@@ -18,6 +18,7 @@ use super::likelihood::{
 };
 use super::{Variance, log_priors};
 use crate::data::Measure;
+use crate::model::{AlphaParam, PriorParams};
 use crate::model::{Certificate, ParamValue, Stop};
 use crate::prelude::*;
 use crate::stats::{ByClass, Keep, Mixed, Moments, ValueCounts};
@@ -125,9 +126,7 @@ params! {
         /// `m-estimate` adds `m` rows of prior `p`, `held-out` adds for each column the number that
         /// foresees held-out rows best.
         estimate: Estimate = Estimate::Lidstone, OneOf(Estimate::WORDS);
-        /// Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes
-        /// together.
-        alpha: f64 = 1.0, AtLeast(0.0);
+        ..AlphaParam;
         /// How many rows the prior of an m-estimate is worth.
         m: f64 = 1.0, AtLeast(0.0);
         /// The prior of an m-estimate; `null` takes all values as equally likely.
@@ -150,10 +149,7 @@ params! {
         /// What becomes of a word that training never saw: it has no say (`ignore`), counts as seen
         /// zero times (`other`), or is refused (`error`).
         unseen: Unseen = Unseen::Ignore, OneOf(Unseen::WORDS);
-        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
-        fit_prior: bool = true, Any;
-        /// Class priors in class order; empty leaves them to `fit_prior`.
-        class_prior: Vec<f64> = Vec::new(), Simplex;
+        ..PriorParams;
     }
 }
 

@@ -78,6 +78,7 @@ mod linear_regressor;
 mod loss;
 mod options;
 mod out_of_core;
+mod params;
 mod passive_aggressive;
 mod perceptron;
 mod stochastic_gradient;

@@ -10,7 +10,8 @@ use super::linear_classifier::{Initialization, LinearClassifier};
 use super::linear_regressor::LinearRegressor;
 use super::loss::Loss;
 use super::options::SgdSettings;
-use crate::data::ClassWeight;
+use super::params::EpochParams;
+use crate::data::ClassWeightParam;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
@@ -40,30 +41,10 @@ params! {
     pub struct PassiveAggressive {
         /// Upper limit of the step size. Smaller values make smaller updates and tolerate label noise.
         C: f64 = 1.0, Above(0.0);
-        /// Whether there are constant terms.
-        fit_intercept: bool = true, Any;
-        /// Passes over the rows after which to stop in any case; the certificate then says so.
-        max_iter: usize = 1000, AtLeast(1.0);
-        /// Passes that lower the mean loss by less than this gain nothing. Nothing makes all passes.
-        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
-        /// Whether some rows are kept to judge the passes by, instead of the mean loss.
-        early_stopping: bool = false, Any;
-        /// The share of such rows.
-        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
-        /// The fit ends after so many passes in a row that gain nothing.
-        n_iter_no_change: usize = 5, AtLeast(1.0);
-        /// Whether every pass takes the rows in another order.
-        shuffle: bool = true, Any;
+        ..EpochParams;
         /// Slack penalty: `hinge` for linear slack (PA-I) or `squared_hinge` for quadratic slack (PA-II).
         loss: PassiveAggressiveLoss = PassiveAggressiveLoss::Hinge, OneOf(PassiveAggressiveLoss::WORDS);
-        /// What the order of rows is drawn by.
-        random_state: usize = 0, Any;
-        /// How much the rows of each class count: `balanced`, or a number for every class.
-        class_weight: Option<ClassWeight> = None, AtLeast(0.0);
-        /// Whether the planes that are kept are the means over all steps, or over those from this one on.
-        average: Average = Average::Switch(false), AtLeast(1.0);
-        /// How far the constant term moves beside the weights. Nothing is 1, and 0.01 for sparse rows.
-        intercept_decay: Option<f64> = None, Above(0.0);
+        ..ClassWeightParam(AtLeast(0.0));
     }
 }
 
@@ -72,31 +53,12 @@ params! {
     pub struct PassiveAggressiveRegressor {
         /// Upper limit of the step size. Smaller values make smaller updates and tolerate label noise.
         C: f64 = 1.0, Above(0.0);
-        /// Whether there is a constant term.
-        fit_intercept: bool = true, Any;
-        /// Passes over the rows after which to stop in any case; the certificate then says so.
-        max_iter: usize = 1000, AtLeast(1.0);
-        /// Passes that lower the mean loss by less than this gain nothing. Nothing makes all passes.
-        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
-        /// Whether some rows are kept to judge the passes by, instead of the mean loss.
-        early_stopping: bool = false, Any;
-        /// The share of such rows.
-        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
-        /// The fit ends after so many passes in a row that gain nothing.
-        n_iter_no_change: usize = 5, AtLeast(1.0);
-        /// Whether every pass takes the rows in another order.
-        shuffle: bool = true, Any;
+        ..EpochParams;
         /// Slack penalty: `epsilon_insensitive` for linear slack (PA-I) or `squared_epsilon_insensitive` for
         /// quadratic slack (PA-II).
         loss: PassiveAggressiveRegressionLoss = PassiveAggressiveRegressionLoss::EpsilonInsensitive, OneOf(PassiveAggressiveRegressionLoss::WORDS);
         /// Residuals up to this size have no loss and make no update.
         epsilon: f64 = 0.1, AtLeast(0.0);
-        /// What the order of rows is drawn by.
-        random_state: usize = 0, Any;
-        /// Whether the plane that is kept is the mean over all steps, or over those from this one on.
-        average: Average = Average::Switch(false), AtLeast(1.0);
-        /// How far the constant term moves beside the weights. Nothing is 1, and 0.01 for sparse rows.
-        intercept_decay: Option<f64> = None, Above(0.0);
     }
 }
 

@@ -8,7 +8,8 @@ use super::learning_rate::{Average, LearningRate};
 use super::linear_classifier::{Initialization, LinearClassifier};
 use super::loss::Loss;
 use super::options::SgdSettings;
-use crate::data::ClassWeight;
+use super::params::{EpochParams, PenaltyParams};
+use crate::data::ClassWeightParam;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
@@ -16,38 +17,11 @@ use crate::prelude::*;
 params! {
     /// Perceptron: a linear classifier updated on each misclassified row.
     pub struct Perceptron {
-        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
-        /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
-        penalty: Penalty = Penalty::None, OneOf(Penalty::WORDS);
-        /// The price on large weights, if they have one. Larger values keep them smaller.
-        alpha: f64 = 0.0001, AtLeast(0.0);
-        /// The share of the absolute values in the price `elasticnet`.
-        l1_ratio: f64 = 0.15, Between(0.0, 1.0);
-        /// Whether there are constant terms.
-        fit_intercept: bool = true, Any;
-        /// Passes over the rows after which to stop in any case; the certificate then says so.
-        max_iter: usize = 1000, AtLeast(1.0);
-        /// Passes that lower the mean loss by less than this gain nothing. Nothing makes all passes.
-        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
-        /// Whether every pass takes the rows in another order.
-        shuffle: bool = true, Any;
+        ..PenaltyParams(Penalty::None);
+        ..EpochParams;
         /// How far a mistake moves the plane. Without a price it scales the weights and nothing else.
         eta0: f64 = 1.0, Above(0.0);
-        /// What the order of rows is drawn by.
-        random_state: usize = 0, Any;
-        /// Whether some rows are kept to judge the passes by, instead of the mean loss.
-        early_stopping: bool = false, Any;
-        /// The share of such rows.
-        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
-        /// The fit ends after so many passes in a row that gain nothing.
-        n_iter_no_change: usize = 5, AtLeast(1.0);
-        /// How much the rows of each class count: `balanced`, or a number for every class.
-        class_weight: Option<ClassWeight> = None, AtLeast(0.0);
-        /// Whether the planes that are kept are the means over all steps, or over those from this one on:
-        /// they do better where no plane separates the rows.
-        average: Average = Average::Switch(false), AtLeast(1.0);
-        /// How far the constant term moves beside the weights. Nothing is 1, and 0.01 for sparse rows.
-        intercept_decay: Option<f64> = None, Above(0.0);
+        ..ClassWeightParam(AtLeast(0.0));
     }
 }
 

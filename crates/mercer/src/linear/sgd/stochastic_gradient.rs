@@ -9,7 +9,8 @@ use super::linear_classifier::{Initialization, LinearClassifier};
 use super::linear_regressor::LinearRegressor;
 use super::loss::{ClassificationLoss, SgdRegressionLoss};
 use super::options::SgdSettings;
-use crate::data::ClassWeight;
+use super::params::{EpochParams, LearningRateParams, PenaltyParams};
+use crate::data::ClassWeightParam;
 use crate::linear::logistic::Penalty;
 use crate::model::{BoxedParts, Shape};
 use crate::prelude::*;
@@ -21,47 +22,12 @@ params! {
         /// `modified_huber`, `squared_hinge` or `perceptron`; or a regression loss on targets ±1:
         /// `squared_error`, `huber`, `epsilon_insensitive` or `squared_epsilon_insensitive`.
         loss: ClassificationLoss = ClassificationLoss::Hinge, OneOf(ClassificationLoss::WORDS);
-        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
-        /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
-        penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
-        /// The price on large weights. Larger values keep them smaller; `optimal` steps follow it.
-        alpha: f64 = 0.0001, AtLeast(0.0);
-        /// The share of the absolute values in the price `elasticnet`.
-        l1_ratio: f64 = 0.15, Between(0.0, 1.0);
-        /// Whether there are constant terms, which are free of the price.
-        fit_intercept: bool = true, Any;
-        /// Passes over the rows after which to stop in any case; the certificate then says so.
-        max_iter: usize = 1000, AtLeast(1.0);
-        /// Passes that lower the mean of loss and price by less than this gain nothing. Nothing makes all
-        /// passes.
-        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
-        /// Whether every pass takes the rows in another order.
-        shuffle: bool = true, Any;
+        ..PenaltyParams(Penalty::L2);
+        ..EpochParams;
         /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
         epsilon: f64 = 0.1, AtLeast(0.0);
-        /// What the order of rows is drawn by.
-        random_state: usize = 0, Any;
-        /// How long the steps are: `constant`, `optimal` (1 / (alpha t)), `invscaling` (eta0 / t^power_t),
-        /// `adaptive` (shorter when nothing is gained), or as long as the row needs (`pa1`, `pa2`).
-        learning_rate: LearningRate = LearningRate::Optimal, OneOf(LearningRate::WORDS);
-        /// The first length of steps; for `pa1` the largest, for `pa2` the more the less they are drawn
-        /// back. `optimal` does not ask for it.
-        eta0: f64 = 0.01, Above(0.0);
-        /// How fast `invscaling` steps grow shorter.
-        power_t: f64 = 0.5, AtLeast(0.0);
-        /// Whether some rows are kept to judge the passes by, instead of the mean of loss and price.
-        early_stopping: bool = false, Any;
-        /// The share of such rows.
-        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
-        /// The fit ends, or steps that adapt grow shorter, after so many passes in a row that gain nothing.
-        n_iter_no_change: usize = 5, AtLeast(1.0);
-        /// How much the rows of each class count: `balanced`, or a number for every class.
-        class_weight: Option<ClassWeight> = None, AtLeast(0.0);
-        /// Whether the planes that are kept are the means over all steps, or over those from this one on.
-        average: Average = Average::Switch(false), AtLeast(1.0);
-        /// How long the steps of the constant term are beside those of the weights. Nothing is 1, and 0.01
-        /// for sparse rows.
-        intercept_decay: Option<f64> = None, Above(0.0);
+        ..LearningRateParams(LearningRate::Optimal, power_t = 0.5);
+        ..ClassWeightParam(AtLeast(0.0));
     }
 }
 
@@ -71,45 +37,11 @@ params! {
         /// Loss function: `squared_error`, `huber` (linear for residuals beyond `epsilon`),
         /// `epsilon_insensitive` or `squared_epsilon_insensitive`.
         loss: SgdRegressionLoss = SgdRegressionLoss::SquaredError, OneOf(SgdRegressionLoss::WORDS);
-        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
-        /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
-        penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
-        /// The price on large weights. Larger values keep them smaller; `optimal` steps follow it.
-        alpha: f64 = 0.0001, AtLeast(0.0);
-        /// The share of the absolute values in the price `elasticnet`.
-        l1_ratio: f64 = 0.15, Between(0.0, 1.0);
-        /// Whether there is a constant term, which is free of the price.
-        fit_intercept: bool = true, Any;
-        /// Passes over the rows after which to stop in any case; the certificate then says so.
-        max_iter: usize = 1000, AtLeast(1.0);
-        /// Passes that lower the mean of loss and price by less than this gain nothing. Nothing makes all
-        /// passes.
-        tol: Option<f64> = Some(1e-3), AtLeast(0.0);
-        /// Whether every pass takes the rows in another order.
-        shuffle: bool = true, Any;
+        ..PenaltyParams(Penalty::L2);
+        ..EpochParams;
         /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
         epsilon: f64 = 0.1, AtLeast(0.0);
-        /// What the order of rows is drawn by.
-        random_state: usize = 0, Any;
-        /// How long the steps are: `constant`, `optimal` (1 / (alpha t)), `invscaling` (eta0 / t^power_t),
-        /// `adaptive` (shorter when nothing is gained), or as long as the row needs (`pa1`, `pa2`).
-        learning_rate: LearningRate = LearningRate::InvScaling, OneOf(LearningRate::WORDS);
-        /// The first length of steps; for `pa1` the largest, for `pa2` the more the less they are drawn
-        /// back. `optimal` does not ask for it.
-        eta0: f64 = 0.01, Above(0.0);
-        /// How fast `invscaling` steps grow shorter.
-        power_t: f64 = 0.25, AtLeast(0.0);
-        /// Whether some rows are kept to judge the passes by, instead of the mean of loss and price.
-        early_stopping: bool = false, Any;
-        /// The share of such rows.
-        validation_fraction: f64 = 0.1, Between(0.0, 1.0);
-        /// The fit ends, or steps that adapt grow shorter, after so many passes in a row that gain nothing.
-        n_iter_no_change: usize = 5, AtLeast(1.0);
-        /// Whether the plane that is kept is the mean over all steps, or over those from this one on.
-        average: Average = Average::Switch(false), AtLeast(1.0);
-        /// How long the steps of the constant term are beside those of the weights. Nothing is 1, and 0.01
-        /// for sparse rows.
-        intercept_decay: Option<f64> = None, Above(0.0);
+        ..LearningRateParams(LearningRate::InvScaling, power_t = 0.25);
     }
 }
 

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::fmt::Debug;
 
-pub(crate) use groups::{FitIntercept, Priors, RandomState};
+pub(crate) use groups::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Priors, RandomState};
 
 /// The parameters of an estimator.
 pub trait Params:
@@ -409,6 +409,7 @@ macro_rules! param_group {
         macro_rules! $Group {
             ($d state:tt) => { $crate::params! { @group $d state $($as)* { $($fields)* } } };
         }
+        #[allow(unused_imports)]
         pub(crate) use $Group;
     };
 }

@@ -12,6 +12,7 @@
 use super::inference::query;
 use super::learn::{HillClimb, Observations, Score, naive};
 use super::{Evidence, Network, Variable};
+use crate::model::AlphaParam;
 use crate::model::{Certificate, Stop};
 use crate::prelude::*;
 use crate::stats::{ByClass, Combinations, category, not_a_category};
@@ -48,9 +49,7 @@ params! {
         /// Whether the class is a parent of every column from the start, as in naive Bayes; otherwise its
         /// arrows are found as all others are.
         augment: bool = false, Any;
-        /// Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
-        /// even odds.
-        alpha: f64 = 1.0, AtLeast(0.0);
+        ..AlphaParam;
     }
 }
 

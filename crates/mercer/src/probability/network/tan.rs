@@ -10,6 +10,7 @@
 
 use super::learn::{Gain, mutual_information, spanning_forest};
 use crate::bayes::log_priors;
+use crate::model::{AlphaParam, PriorParams};
 use crate::prelude::*;
 use crate::stats::{ByClass, PairCounts, category, not_a_category};
 use mercer_num::random::Random;
@@ -23,18 +24,13 @@ const CHUNK: usize = 256;
 params! {
     /// Tree-augmented naive Bayes, for columns of categories that depend on each other.
     pub struct TanNb {
-        /// Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
-        /// even odds.
-        alpha: f64 = 1.0, AtLeast(0.0);
+        ..AlphaParam;
         /// Columns are joined only if that gains more than this many nats of likelihood a row. Larger
         /// values leave fewer edges; without any it is categorical naive Bayes.
         min_gain: f64 = 0.0, AtLeast(0.0);
         /// The column the tree hangs from, counted from 0.
         root: usize = 0, Any;
-        /// Whether priors are the shares seen in the data; otherwise all classes are alike.
-        fit_prior: bool = true, Any;
-        /// Class priors in class order; empty leaves them to `fit_prior`.
-        class_prior: Vec<f64> = Vec::new(), Simplex;
+        ..PriorParams;
     }
 }
 

@@ -1,0 +1,42 @@
+//! The parameters of sequential minimal optimization, shared by all support vector machines.
+
+use crate::kernel::SvmKernelOptions;
+use crate::param_group;
+
+param_group! {
+    /// When the solver stops, and how much memory it uses.
+    SmoParams as SmoOptions {
+        /// Stop when the largest KKT violation is at most `tol`. Smaller values come closer to the optimum
+        /// and take longer.
+        tol: f64 = 1e-3, Above(0.0);
+        /// Stop when the relative duality gap is at most `gap`, instead of by `tol`. `None`, the default,
+        /// stops by `tol`.
+        gap: Option<f64> = None, Above(0.0);
+        /// Remove variables that are stuck at a bound from the working problem until the final check.
+        /// Changes speed only.
+        shrinking: bool = true, Any;
+        /// Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer kernel
+        /// values.
+        cache_size: f64 = 256.0, Above(0.0);
+        /// Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that reaches
+        /// the limit returns its current model, marked in the certificate.
+        max_iter: i64 = -1, AtLeast(-1.0);
+    }
+}
+
+/// The kernel and the solver of a support vector machine.
+#[derive(Clone, Debug)]
+pub(super) struct SvmOptions {
+    pub kernel: SvmKernelOptions,
+    pub smo: SmoOptions,
+}
+
+impl<'a, P> From<&'a P> for SvmOptions
+where
+    SvmKernelOptions: From<&'a P>,
+    SmoOptions: From<&'a P>,
+{
+    fn from(params: &'a P) -> Self {
+        SvmOptions { kernel: params.into(), smo: params.into() }
+    }
+}
