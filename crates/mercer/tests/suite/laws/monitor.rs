@@ -1,6 +1,6 @@
 //! A fit obeys its monitor, and tells it the truth.
 
-use super::{Waves, mergeable, ordinary, searches, training};
+use super::{Cases, Waves, iterates, mergeable, small, training};
 use crate::cases::*;
 use mercer::catalog::{CATALOG, Capability, Learns};
 use mercer::model::{Progress, Status, Stop};
@@ -13,7 +13,7 @@ use std::time::Duration;
 #[test]
 fn a_fit_that_may_not_begin_says_so() {
     for card in CATALOG {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let cancelled = Monitor::quiet().cancelled_by(Arc::new(AtomicBool::new(true)));
         let late = Monitor::quiet().time_limit(Duration::ZERO);
         for (monitor, why) in [(cancelled, Stop::Cancelled), (late, Stop::Deadline)] {
@@ -31,6 +31,7 @@ fn a_fit_that_may_not_begin_says_so() {
 
 #[test]
 fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
+    let cases = Cases::default();
     for card in mergeable() {
         // More chunks than one look at the clock apart.
         let case = Case::new(card, many_chunks(card, 40, 3));
@@ -47,12 +48,15 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
         assert!(fitted.certificate.to_string().contains("CUT SHORT"));
         // Who searches has no time for it either.
         let same = fitted.model == fit_data(card, &data.slice(0..rows)).unwrap().model;
-        assert!(same || searches(card), "{}", card.id);
+        assert!(same || iterates(card), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
+    let cases = Cases::default();
     for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 6, 3));
         let flag = Arc::new(AtomicBool::new(false));
@@ -67,13 +71,16 @@ fn training_cancelled_midway_keeps_what_it_has_and_is_marked() {
         assert!(outcome.evaluation.is_none() && outcome.regression.is_none());
         let loaded = Trained::from_bytes(&outcome.trained.to_bytes().unwrap()).unwrap();
         assert_eq!(loaded.fitted.certificate.stopped(), Some(Stop::Cancelled));
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn a_part_cut_short_marks_the_whole() {
+    let cases = Cases::default();
     for card in mergeable() {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let part = |range| trained(card, &case.data(card).slice(range)).unwrap();
         let (whole, mut cut) = (part(0..20), part(20..40));
         cut.fitted.certificate.status = Status::TimeLimit;
@@ -87,7 +94,9 @@ fn a_part_cut_short_marks_the_whole() {
             assert_eq!(left.fitted.certificate.stopped(), Some(Stop::Deadline), "{}", card.id);
         }
         assert_eq!(whole.merge(&whole).unwrap().fitted.certificate.stopped(), None);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
@@ -102,7 +111,7 @@ fn progress_rises_to_its_total() {
         let seen = seen.lock().unwrap();
         let last = seen.last().unwrap();
         assert_eq!(Some(last.done), last.total, "{}", card.id);
-        if searches(card) {
+        if iterates(card) {
             // Rows, then steps.
             assert!(seen.iter().all(|at| at.total.is_some_and(|total| at.done <= total)));
             continue;
@@ -117,6 +126,7 @@ fn progress_rises_to_its_total() {
 
 #[test]
 fn the_progress_of_training_rises_to_its_total() {
+    let cases = Cases::default();
     for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 6, 3));
         for (n_folds, passes) in [(0, 1), (3, 2)] {
@@ -127,19 +137,22 @@ fn the_progress_of_training_rises_to_its_total() {
 
             let seen = seen.lock().unwrap();
             let total = passes * case.x.nrows() as u64;
-            let of_rows = |at: &&Progress| !searches(card) || at.total == Some(total);
+            let of_rows = |at: &&Progress| !iterates(card) || at.total == Some(total);
             let seen: Vec<&Progress> = seen.iter().filter(of_rows).collect();
             assert!(seen.is_sorted_by_key(|at| at.done));
             assert!(seen.iter().all(|at| at.total == Some(total)));
             assert_eq!(seen.last().unwrap().done, total);
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn training_obeys_a_memory_budget() {
+    let cases = Cases::default();
     for card in mergeable() {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let run = |bytes| {
             let monitor = Monitor::quiet().memory_limit(bytes);
             train(training(card, &case, 3), &case.table(card), &monitor)
@@ -147,13 +160,15 @@ fn training_obeys_a_memory_budget() {
 
         assert!(run(1 << 20).is_ok());
         assert!(matches!(run(100).err(), Some(Error::Memory { budget: 100, .. })), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn those_that_plan_say_so_once_and_keep_what_they_said() {
     for card in CATALOG {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let plans = Mutex::new(Vec::new());
         let monitor = Monitor::quiet().on_plan(|plan| plans.lock().unwrap().push(plan.clone()));
 

@@ -1,6 +1,6 @@
 //! Parameters outside their rules are refused by name.
 
-use super::ordinary;
+use super::small;
 use crate::cases::*;
 use mercer::catalog::{CATALOG, Estimator};
 use mercer::model::Rule;
@@ -23,7 +23,7 @@ fn breaking(rule: Rule) -> Vec<Value> {
 #[test]
 fn bad_parameters_are_refused_by_name() {
     for card in CATALOG {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         for spec in card.specs {
             let mut bad = breaking(spec.rule);
             // An empty dictionary of columns is allowed.

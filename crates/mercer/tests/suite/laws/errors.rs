@@ -1,6 +1,6 @@
 //! Rows, targets and weights that nothing can be learned from are refused with the right error.
 
-use super::{LONG_WAY, Waves, mergeable, ordinary, those_that_can, those_that_take, training};
+use super::{Cases, LONG_WAY, Waves, mergeable, small, those_that_can, those_that_take, training};
 use crate::cases::*;
 use mercer::catalog::{CATALOG, Capability, Input, Learns};
 use mercer::prelude::*;
@@ -11,12 +11,12 @@ use ndarray::Axis;
 #[test]
 fn rows_of_another_width_are_refused() {
     for card in CATALOG {
-        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+        let fitted = fit(card, &Case::new(card, small())).unwrap();
         let model = fitted.as_model();
         for width in [0, 3, 5] {
             let x = Matrix::zeros((2, width));
-            let thin = sparse(&x);
-            for rows in [Rows::from(&x), Rows::from(&thin)] {
+            let csr = sparse(&x);
+            for rows in [Rows::from(&x), Rows::from(&csr)] {
                 let refused = Some(Error::Columns { found: width, expected: 4 });
                 if let Some(model) = model.classifier() {
                     assert_eq!(model.scores(&rows).err(), refused);
@@ -48,10 +48,11 @@ fn rows_of_another_width_are_refused() {
 
 #[test]
 fn summaries_of_another_width_do_not_merge() {
+    let cases = Cases::default();
     for card in mergeable() {
         let estimator = estimator(card);
-        let narrow = Case::new(card, ordinary());
-        let wide = Case::new(card, Shape { n_columns: 5, ..ordinary() });
+        let narrow = Case::new(card, small());
+        let wide = Case::new(card, Shape { n_columns: 5, ..small() });
         let gather =
             |case: &Case| estimator.gather(&case.data(card), &Monitor::quiet()).unwrap().stats;
 
@@ -61,24 +62,30 @@ fn summaries_of_another_width_do_not_merge() {
         assert!(stats.forget(&gather(&wide)).is_err());
         assert!(estimator.observe(&mut stats, &wide.data(card)).is_err());
         assert_eq!(stats, gather(&narrow));
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn rows_that_were_never_learned_are_not_forgotten() {
+    let cases = Cases::default();
     for card in mergeable() {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let some = trained(card, &case.data(card).slice(0..20)).unwrap();
         let all = estimator(card).gather(&case.data(card), &Monitor::quiet()).unwrap().stats;
 
         let error = some.forget(&all, 40).unwrap_err();
 
         assert!(matches!(error, Error::Forget { .. }), "{}: {error}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn a_gap_is_refused_where_it_means_nothing() {
+    let cases = Cases::default();
     for card in CATALOG.iter().filter(|card| !card.accepts(Input::MissingValues)) {
         let mut case = Case::new(card, many_chunks(card, 3, 4));
         case.x[[chunk(card) + 3, 5]] = f64::NAN;
@@ -88,20 +95,25 @@ fn a_gap_is_refused_where_it_means_nothing() {
         let Error::NotFinite { row, column, value } = error else { panic!("{}: {error}", card.id) };
         assert_eq!((row, column), (chunk(card) + 3, 5), "{}", card.id);
         assert!(value.is_nan());
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn a_column_without_a_single_value_still_learns_where_gaps_are_taken() {
+    let cases = Cases::default();
     for card in those_that_take(Input::MissingValues) {
-        let mut case = Case::new(card, ordinary());
+        let mut case = Case::new(card, small());
         case.x.column_mut(2).fill(f64::NAN);
         let without = Case { x: case.x.select(Axis(1), &[0, 1, 3]), ..case.clone() };
 
         let (a, b) = (fit(card, &case).unwrap(), fit(card, &without).unwrap());
 
         assert_near(&answers(&a, &case.x), &answers(&b, &without.x), LONG_WAY);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
@@ -118,10 +130,10 @@ fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads()
             let first = 2 * chunk(card) + 9;
             let expected = Error::NotFinite { row: first, column: 5, value: infinity };
             let single = case.x.mapv(|v| v as f32);
-            let thin = sparse(&case.x);
+            let csr = sparse(&case.x);
             let mut rows = vec![Rows::from(&case.x), Rows::Single(single.view())];
             if card.accepts(Input::Sparse) {
-                rows.push(Rows::from(&thin));
+                rows.push(Rows::from(&csr));
             }
             for rows in rows {
                 for threads in [1, 3, 8] {
@@ -145,6 +157,7 @@ fn the_first_infinite_cell_is_named_in_any_chunk_storage_and_number_of_threads()
 
 #[test]
 fn an_infinite_cell_of_a_stream_is_named_by_its_row_in_the_whole() {
+    let cases = Cases::default();
     for card in mergeable() {
         let mut case = Case::new(card, many_chunks(card, 6, 2));
         let row = 4 * chunk(card) + 9;
@@ -160,17 +173,19 @@ fn an_infinite_cell_of_a_stream_is_named_by_its_row_in_the_whole() {
             let expected = Error::NotFinite { row, column: 5, value: f64::INFINITY };
             assert_eq!(outcome.err(), Some(expected), "{}, waves of {wave}", card.id);
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn no_rows_are_refused() {
     for card in CATALOG {
-        let case = Case::new(card, ordinary()).select(&[]);
-        let thin = sparse(&case.x);
+        let case = Case::new(card, small()).select(&[]);
+        let csr = sparse(&case.x);
 
         assert_eq!(fit(card, &case).err(), Some(Error::NoRows), "{}", card.id);
-        assert_eq!(fit_data(card, &case.data_of(card, &thin)).err(), Some(Error::NoRows));
+        assert_eq!(fit_data(card, &case.data_of(card, &csr)).err(), Some(Error::NoRows));
         if card.learns == Learns::Statistics {
             let none = estimator(card).no_rows().unwrap();
             assert_eq!(estimator(card).finish(&none, 0).err(), Some(Error::NoRows));
@@ -180,23 +195,26 @@ fn no_rows_are_refused() {
 
 #[test]
 fn an_empty_table_is_refused() {
+    let cases = Cases::default();
     for card in mergeable() {
-        let case = Case::new(card, ordinary()).select(&[]);
+        let case = Case::new(card, small()).select(&[]);
 
         let outcome = train(training(card, &case, 3), &case.table(card), &Monitor::quiet());
 
         assert_eq!(outcome.err(), Some(Error::NoRows), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn rows_without_columns_are_refused() {
     for card in CATALOG {
-        let case = Case { x: Matrix::zeros((40, 0)), ..Case::new(card, ordinary()) };
-        let thin = sparse(&case.x);
+        let case = Case { x: Matrix::zeros((40, 0)), ..Case::new(card, small()) };
+        let csr = sparse(&case.x);
 
         assert_eq!(fit(card, &case).err(), Some(Error::NoFeatures), "{}", card.id);
-        let refused = fit_data(card, &case.data_of(card, &thin)).err();
+        let refused = fit_data(card, &case.data_of(card, &csr)).err();
         assert_eq!(refused, Some(Error::NoFeatures), "{}", card.id);
     }
 }
@@ -204,7 +222,7 @@ fn rows_without_columns_are_refused() {
 #[test]
 fn rows_that_weigh_nothing_are_refused() {
     for card in CATALOG {
-        let case = Case { weights: Some(vec![0.0; 40]), ..Case::new(card, ordinary()) };
+        let case = Case { weights: Some(vec![0.0; 40]), ..Case::new(card, small()) };
 
         assert_eq!(fit(card, &case).err(), Some(Error::NoRows), "{}", card.id);
     }
@@ -212,8 +230,9 @@ fn rows_that_weigh_nothing_are_refused() {
 
 #[test]
 fn one_class_is_refused() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Classifier) {
-        let mut case = Case::new(card, ordinary());
+        let mut case = Case::new(card, small());
         case.codes.fill(0);
         case.classes = Classes::from_names(["only"]);
 
@@ -224,13 +243,16 @@ fn one_class_is_refused() {
             let outcome = train(training(card, &case, 0), &case.table(card), &Monitor::quiet());
             assert_eq!(outcome.err(), refused, "{}", card.id);
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn targets_of_the_wrong_kind_are_refused() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Classifier) {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
 
         let numbers = Dataset::regression(&case.x, &case.numbers).unwrap();
         let nothing = Dataset::unlabeled(&case.x);
@@ -241,13 +263,16 @@ fn targets_of_the_wrong_kind_are_refused() {
             "{}",
             card.id
         );
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn classes_are_refused_where_numbers_are_learned() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Regressor) {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
 
         let classes = Dataset::classes(&case.x, &case.codes, &case.classes).unwrap();
         let nothing = Dataset::unlabeled(&case.x);
@@ -255,7 +280,9 @@ fn classes_are_refused_where_numbers_are_learned() {
         assert!(matches!(fit_data(card, &classes), Err(Error::Kind { .. })), "{}", card.id);
         let refused = fit_data(card, &nothing);
         assert!(matches!(refused, Err(Error::MissingColumn { .. })), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]

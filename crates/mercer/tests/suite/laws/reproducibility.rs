@@ -1,6 +1,7 @@
-//! What gives the same bits: the same rows, however many threads, from a file, in memory or in a stream.
+//! Bit-identical results: the same rows give the same bits with any number of threads, from a file, in memory or from a
+//! stream.
 
-use super::{Waves, few, mergeable, ordinary, those_that_take, training};
+use super::{Cases, Waves, law, mergeable, small, those_that_take, training};
 use crate::cases::*;
 use mercer::catalog::{CATALOG, Capability, Input, Learns};
 use mercer::prelude::*;
@@ -9,20 +10,22 @@ use mercer_num::parallel::with_threads;
 use ndarray::{Axis, ShapeBuilder, concatenate};
 use proptest::prelude::*;
 
-proptest! {
-    #![proptest_config(few())]
-
-    #[test]
-    fn the_same_rows_give_the_same_bits(shape in shapes()) {
+#[test]
+fn the_same_rows_give_the_same_bits() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
 
             prop_assert_eq!(bytes(card, &case.data(card)), bytes(card, &case.clone().data(card)));
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn a_loaded_model_is_the_saved_one(shape in shapes()) {
+#[test]
+fn a_loaded_model_equals_the_saved_one() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(trained) = trained(card, &case.data(card)) else { continue };
@@ -36,11 +39,15 @@ proptest! {
                 answers(&loaded.fitted.model, &case.x),
                 answers(&trained.fitted.model, &case.x)
             );
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn memory_order_changes_no_bit(shape in shapes()) {
+#[test]
+fn memory_order_changes_no_bit() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut fortran = Matrix::zeros(case.x.raw_dim().f());
@@ -54,12 +61,16 @@ proptest! {
             prop_assert_eq!(&bytes(card, &case.data_of(card, Rows::Dense(strided))), &expected);
             if let Ok(fitted) = fit(card, &case) {
                 prop_assert_eq!(answers(&fitted, &fortran), answers(&fitted, &case.x));
+                cases.checked();
             }
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn single_precision_rows_are_their_widened_selves(shape in shapes()) {
+#[test]
+fn single_precision_rows_equal_their_double_precision() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in CATALOG.iter().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let single = case.x.mapv(|v| v as f32);
@@ -71,9 +82,11 @@ proptest! {
             if let Ok(fitted) = fit_data(card, &narrow) {
                 let narrow = Rows::Single(single.view());
                 prop_assert_eq!(answers(&fitted, narrow), answers(&fitted, &widened));
+                cases.checked();
             }
         }
-    }
+        Ok(())
+    });
 }
 
 #[test]
@@ -86,9 +99,9 @@ fn any_number_of_threads_gives_the_same_bits() {
                 let model = Trained::from_bytes(&bytes).unwrap().fitted.model;
                 (bytes, answers(&model, &case.x))
             };
-            let alone = with_threads(1, run);
+            let single = with_threads(1, run);
             for threads in [2, 3, 8] {
-                assert_eq!(with_threads(threads, run), alone, "{}, {threads} threads", card.id);
+                assert_eq!(with_threads(threads, run), single, "{}, {threads} threads", card.id);
             }
         }
     }
@@ -96,9 +109,10 @@ fn any_number_of_threads_gives_the_same_bits() {
 
 #[test]
 fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
+    let cases = Cases::default();
     for card in those_that_take(Input::Sparse) {
-        let n_rows = if card.learns != Learns::Statistics { 500 } else { 5000 };
-        let shape = Shape { n_rows, n_columns: 6, gaps: true, ..ordinary() };
+        let n_rows = if card.learns == Learns::Solver { 500 } else { 5000 };
+        let shape = Shape { n_rows, n_columns: 6, gaps: true, ..small() };
         let case = Case::new(card, shape).thinned();
         let (x, parts) = (sparse(&case.x), disordered(&case.x));
         for rows in [Rows::from(&x), parts.rows()] {
@@ -107,17 +121,20 @@ fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
                 let model = Trained::from_bytes(&bytes).unwrap().fitted.model;
                 (bytes, answers(&model, rows))
             };
-            let alone = with_threads(1, run);
+            let single = with_threads(1, run);
 
             for threads in [2, 3, 8] {
-                assert_eq!(with_threads(threads, run), alone, "{}, {threads} threads", card.id);
+                assert_eq!(with_threads(threads, run), single, "{}, {threads} threads", card.id);
             }
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn a_split_along_the_chunk_plan_changes_no_bit() {
+    let cases = Cases::default();
     for card in mergeable() {
         // Seven leaves make the tree (((0 1) (2 3)) ((4 5) 6)).
         let case = Case::new(card, Shape { weighted: true, ..many_chunks(card, 7, 6) });
@@ -129,17 +146,20 @@ fn a_split_along_the_chunk_plan_changes_no_bit() {
             .map(|range| trained(card, &data.slice(range)).unwrap());
         let left = trained(card, &data.slice(0..4 * chunk(card))).unwrap();
         let mut merged = left.merge(&split[0].merge(&split[1]).unwrap()).unwrap();
-        // Names of columns are the same; only the time it took may differ.
+        // Only the elapsed time may differ.
         merged.fitted.certificate.seconds = whole.fitted.certificate.seconds;
 
         assert_eq!(merged.to_bytes().unwrap(), whole.to_bytes().unwrap(), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn streamed_tables_give_the_bits_of_rows_in_memory() {
+    let cases = Cases::default();
     for card in mergeable() {
-        for shape in [many_chunks(card, 7, 8), Shape { gaps: true, ..ordinary() }] {
+        for shape in [many_chunks(card, 7, 8), Shape { gaps: true, ..small() }] {
             let case = Case::new(card, shape);
             let table = case.table(card);
             let data = case.data(card);
@@ -149,7 +169,7 @@ fn streamed_tables_give_the_bits_of_rows_in_memory() {
             let expected = memory.to_bytes().unwrap();
 
             for n_folds in [0, 3] {
-                // Densities of held-out rows come from the folds, which a fit in memory has not.
+                // Log-densities of held-out rows come from the folds, which a fit in memory does not have.
                 let parts = |outcome: Outcome| {
                     let mut trained = outcome.trained;
                     let densities = trained.densities.take();
@@ -172,11 +192,14 @@ fn streamed_tables_give_the_bits_of_rows_in_memory() {
                 }
             }
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
-fn held_out_figures_do_not_depend_on_waves_or_threads() {
+fn held_out_metrics_do_not_depend_on_waves_or_threads() {
+    let cases = Cases::default();
     for card in mergeable() {
         let case = Case::new(card, many_chunks(card, 5, 9));
         let table = case.table(card);
@@ -187,12 +210,14 @@ fn held_out_figures_do_not_depend_on_waves_or_threads() {
             (outcome.evaluation, outcome.regression, outcome.bits)
         };
 
-        let alone = run(1, 1);
+        let single = run(1, 1);
 
-        let judged = alone.0.as_ref().map(|e| e.n_rows());
-        let judged = judged.or_else(|| alone.1.as_ref().map(|e| e.n_rows()));
-        assert_eq!(judged, Some(case.x.nrows() as u64), "{}", card.id);
-        assert_eq!(run(3, 2), alone);
-        assert_eq!(run(8, 5), alone);
+        let evaluated = single.0.as_ref().map(|e| e.n_rows());
+        let evaluated = evaluated.or_else(|| single.1.as_ref().map(|e| e.n_rows()));
+        assert_eq!(evaluated, Some(case.x.nrows() as u64), "{}", card.id);
+        assert_eq!(run(3, 2), single);
+        assert_eq!(run(8, 5), single);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }

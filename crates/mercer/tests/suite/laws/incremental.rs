@@ -1,6 +1,6 @@
 //! What can be learned on top of a model says so, and nothing else can.
 
-use super::{LONG_WAY, ordinary, those_that_can};
+use super::{Cases, LONG_WAY, small, those_that_can};
 use crate::cases::*;
 use mercer::catalog::{AnyModel, CATALOG, Capability};
 use mercer::prelude::*;
@@ -8,7 +8,7 @@ use mercer::prelude::*;
 #[test]
 fn those_that_learn_row_by_row_say_so() {
     for card in CATALOG {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let data = case.data(card);
 
         let learned = estimator(card).learn_on(None, &data, &Monitor::quiet());
@@ -30,8 +30,9 @@ fn those_that_learn_row_by_row_say_so() {
 
 #[test]
 fn rows_in_parts_are_one_pass_over_rows_as_they_come() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Online) {
-        let case = Case::new(card, Shape { weighted: true, ..ordinary() });
+        let case = Case::new(card, Shape { weighted: true, ..small() });
         let data = case.data(card);
         let plain = estimator(card).set_from_str("shuffle", "false").unwrap();
 
@@ -49,13 +50,15 @@ fn rows_in_parts_are_one_pass_over_rows_as_they_come() {
         let turned = case.select(&back);
         let turned = plain.learn_on(None, &turned.data(card), &Monitor::quiet()).unwrap();
         assert_ne!(answers(&turned, &case.x), answers(&whole, &case.x), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
 fn those_that_can_begin_at_another_model_say_so() {
     for card in CATALOG {
-        let case = Case::new(card, ordinary());
+        let case = Case::new(card, small());
         let data = case.data(card);
         let fitted = fit_data(card, &data).unwrap();
 
@@ -67,7 +70,7 @@ fn those_that_can_begin_at_another_model_say_so() {
                     assert!(again.certificate.iterations <= 1, "{}", card.id);
                     assert_near(&answers(&again, &case.x), &answers(&fitted, &case.x), SOLVED);
                 }
-                let narrow = Case::new(card, Shape { n_columns: 3, ..ordinary() });
+                let narrow = Case::new(card, Shape { n_columns: 3, ..small() });
                 let other =
                     estimator(card).fit_from(&fitted.model, &narrow.data(card), &Monitor::quiet());
                 assert!(other.is_err() || answers(&other.unwrap(), &narrow.x).nrows() == 40);

@@ -1,6 +1,6 @@
-//! What answers have in common: terms add up, probabilities to one, and a promised width is kept.
+//! Predictions: explanations add up, probabilities sum to one, intervals are nested, shapes are as declared.
 
-use super::{LONG_WAY, ROUNDING, few, ordinary, those_that_can};
+use super::{Cases, LONG_WAY, ROUNDING, law, small, those_that_can};
 use crate::cases::*;
 use mercer::catalog::{CATALOG, Capability, Input};
 use mercer::explain::{explain, explain_scores, explain_terms};
@@ -8,30 +8,35 @@ use mercer::prelude::*;
 use mercer_num::random::Random;
 use proptest::prelude::*;
 
-proptest! {
-    #![proptest_config(few())]
-
-    #[test]
-    fn terms_add_up_to_the_number(shape in shapes()) {
+#[test]
+fn terms_sum_to_the_prediction() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in those_that_can(Capability::LinearModel).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
             let model = fitted.as_model().linear_model().unwrap();
             let predicted = model.predict(&Rows::from(&case.x)).unwrap();
             for (row, predicted) in case.x.outer_iter().zip(predicted) {
-                let told = explain_terms(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+                let explanation =
+                    explain_terms(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
 
-                let sum = told.intercept + told.terms.iter().map(|t| t.term).sum::<f64>();
-                let pushed = told.average + told.terms.iter().map(|t| t.contribution).sum::<f64>();
-                prop_assert!(near(told.prediction, predicted, LONG_WAY));
+                let sum =
+                    explanation.intercept + explanation.terms.iter().map(|t| t.term).sum::<f64>();
+                let from_average = explanation.average
+                    + explanation.terms.iter().map(|t| t.contribution).sum::<f64>();
+                prop_assert!(near(explanation.prediction, predicted, LONG_WAY));
                 prop_assert!(near(sum, predicted, LONG_WAY));
-                prop_assert!(near(pushed, predicted, LONG_WAY));
+                prop_assert!(near(from_average, predicted, LONG_WAY));
             }
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn intervals_hold_the_number_and_grow_with_the_level(shape in shapes()) {
+#[test]
+fn intervals_contain_the_prediction_and_widen_with_the_level() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in those_that_can(Capability::Regressor).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
@@ -40,18 +45,21 @@ proptest! {
             let predicted = model.predict(&rows).unwrap();
             let (narrow, wide) =
                 (model.intervals(&rows, 0.5).unwrap(), model.intervals(&rows, 0.99).unwrap());
+            prop_assert_eq!(narrow.is_some(), wide.is_some());
             let (Some(narrow), Some(wide)) = (narrow, wide) else { continue };
             for ((y, inner), outer) in predicted.iter().zip(narrow).zip(wide) {
                 prop_assert!(outer.0 <= inner.0 && inner.0 <= *y);
                 prop_assert!(*y <= inner.1 && inner.1 <= outer.1);
             }
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    // ------------------------------------------------------------------------ probabilities
-
-    #[test]
-    fn probabilities_sum_to_one_and_agree_with_predict(shape in shapes(), far in 0.0..1e6f64) {
+#[test]
+fn probabilities_sum_to_one_and_agree_with_predict() {
+    law(usize::MAX, (shapes(), 0.0..1e6f64), |(shape, far), cases| {
         for card in those_that_can(Capability::Probabilistic).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
@@ -70,11 +78,15 @@ proptest! {
                     prop_assert_eq!(row[winner as usize], best);
                 }
             }
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn prior_and_factors_multiply_to_the_score(shape in shapes()) {
+#[test]
+fn prior_and_likelihoods_multiply_to_the_joint() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in those_that_can(Capability::FactorizedLikelihood) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
@@ -82,22 +94,27 @@ proptest! {
             let scores = model.scores(&Rows::from(&case.x)).unwrap();
             let predicted = model.predict(&Rows::from(&case.x)).unwrap();
             for (i, row) in case.x.outer_iter().enumerate() {
-                let told = explain(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+                let explanation = explain(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
 
-                for (joint, score) in told.log_joint.iter().zip(scores.row(i)) {
+                for (joint, score) in explanation.log_joint.iter().zip(scores.row(i)) {
                     prop_assert!(near(*joint, *score, LONG_WAY), "{} and {}", joint, score);
                 }
-                prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
-                let (winner, predicted) = (told.winner, predicted[i] as usize);
+                prop_assert!((explanation.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                let (winner, predicted) = (explanation.winner, predicted[i] as usize);
                 let tie = near(scores[[i, winner]], scores[[i, predicted]], LONG_WAY);
                 prop_assert!(winner == predicted || tie);
-                prop_assert_eq!(told.ranked_contributions().len(), row.iter().filter(|v| !v.is_nan()).count());
+                let present = row.iter().filter(|v| !v.is_nan()).count();
+                prop_assert_eq!(explanation.ranked_contributions().len(), present);
             }
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn rows_that_are_kept_add_up_to_the_answer(shape in shapes()) {
+#[test]
+fn support_vector_terms_sum_to_the_decision_value() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in those_that_can(Capability::SupportVectors).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
@@ -110,26 +127,37 @@ proptest! {
             };
             let classified = model.classifier().map(|m| (m.classes(), m.predict(&rows).unwrap()));
             for (i, row) in case.x.outer_iter().enumerate() {
-                let told = model.support_vectors().unwrap().support_terms(&row.to_vec()).unwrap();
+                let explanation = model.support_vectors().unwrap().support_terms(&row.to_vec()).unwrap();
 
-                let sum = told.intercept + told.support_vectors.iter().map(|s| s.term).sum::<f64>();
-                let size = told.support_vectors.iter().map(|s| s.term.abs()).sum::<f64>().max(1.0);
-                prop_assert!(near(told.sum, sum, ROUNDING * size));
+                let sum = explanation.intercept
+                    + explanation.support_vectors.iter().map(|s| s.term).sum::<f64>();
+                let size =
+                    explanation.support_vectors.iter().map(|s| s.term.abs()).sum::<f64>().max(1.0);
+                prop_assert!(near(explanation.sum, sum, ROUNDING * size));
                 if let Some(number) = numbers.get(i) {
-                    // Machines answer in the precision they keep.
-                    prop_assert!((told.sum - number).abs() < 1e-5 * size, "{} {}", told.sum, number);
+                    // Kernel expansions predict in the precision they store.
+                    prop_assert!(
+                        (explanation.sum - number).abs() < 1e-5 * size,
+                        "{} {}",
+                        explanation.sum,
+                        number
+                    );
                 }
                 if let Some((classes, codes)) = &classified {
-                    let [first, second] = told.between.unwrap();
+                    let [first, second] = explanation.between.unwrap();
                     prop_assert_eq!(&first, classes.label(codes[i]));
                     prop_assert!(first != second);
                 }
             }
+            cases.checked();
         }
-    }
+        Ok(())
+    });
+}
 
-    #[test]
-    fn starts_and_terms_add_up_to_the_score(shape in shapes()) {
+#[test]
+fn intercepts_and_terms_sum_to_the_score() {
+    law(usize::MAX, shapes(), |shape, cases| {
         for card in those_that_can(Capability::AdditiveScores).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let Ok(fitted) = fit(card, &case) else { continue };
@@ -139,33 +167,38 @@ proptest! {
             let scores = model.classifier().unwrap().scores(&rows).unwrap();
             let distances = model.discriminant().map(|model| model.distances(&rows).unwrap());
             for (i, row) in case.x.outer_iter().enumerate() {
-                let told = explain_scores(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
+                let explanation =
+                    explain_scores(model, &row.to_vec(), &names(case.x.ncols())).unwrap();
 
-                for (sum, score) in told.scores.iter().zip(scores.row(i)) {
+                for (sum, score) in explanation.scores.iter().zip(scores.row(i)) {
                     prop_assert!(near(*sum, *score, tolerance), "{} and {}", sum, score);
                 }
                 if let Some(distances) = &distances {
-                    for (told, distance) in told.distances.iter().zip(distances.row(i)) {
-                        prop_assert!(*told >= 0.0 && near(*told, *distance, tolerance));
+                    for (explained, distance) in explanation.distances.iter().zip(distances.row(i))
+                    {
+                        prop_assert!(*explained >= 0.0 && near(*explained, *distance, tolerance));
                     }
                 }
                 if card.can(Capability::Probabilistic) {
-                    prop_assert!((told.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+                    prop_assert!((explanation.posterior.iter().sum::<f64>() - 1.0).abs() < 1e-12);
                 }
-                prop_assert_eq!(told.ranked_contributions().len(), row.len());
+                prop_assert_eq!(explanation.ranked_contributions().len(), row.len());
             }
+            cases.checked();
             let Some(model) = model.discriminant() else { continue };
             for name in model.derived_names() {
                 prop_assert!(model.derived(name).is_some(), "{}", name);
             }
         }
-    }
+        Ok(())
+    });
 }
 
 #[test]
-fn sampled_rows_are_likely_and_repeatable() {
+fn sampled_rows_have_positive_density_and_are_repeatable() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Generative) {
-        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+        let fitted = fit(card, &Case::new(card, small())).unwrap();
         let model = fitted.as_model().generative().unwrap();
 
         let (x, codes) = model.sample(200, &mut Random::new(4));
@@ -175,15 +208,16 @@ fn sampled_rows_are_likely_and_repeatable() {
         assert!(model.log_density(&Rows::from(&x)).unwrap().iter().all(|p| p.is_finite()));
         let again = model.sample(200, &mut Random::new(4));
         assert_eq!((x, codes), again);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
-fn a_row_with_a_gap_is_the_product_without_that_factor() {
-    for card in CATALOG.iter().filter(|card| {
-        card.can(Capability::FactorizedLikelihood) && card.accepts(Input::MissingValues)
-    }) {
-        let case = Case::new(card, ordinary());
+fn a_missing_value_has_no_factor() {
+    let cases = Cases::default();
+    for card in CATALOG.iter().filter(|card| card.can(Capability::FactorizedLikelihood) && card.accepts(Input::MissingValues)) {
+        let case = Case::new(card, small());
         let fitted = fit(card, &case).unwrap();
         let model = fitted.as_model().factorized_likelihood().unwrap();
         let mut row = case.x.row(0).to_vec();
@@ -201,26 +235,32 @@ fn a_row_with_a_gap_is_the_product_without_that_factor() {
             let product: f64 = model.log_priors()[c] + factors.column(c).sum();
             assert!(near(scores[[0, c]], product, ROUNDING));
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
-fn a_class_nobody_showed_is_never_predicted() {
+fn a_class_without_rows_is_never_predicted() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Probabilistic) {
-        let mut case = Case::new(card, ordinary());
+        let mut case = Case::new(card, small());
         case.classes = Classes::from_names(["class 0", "class 1", "class 2", "class 3"]);
 
         let Ok(fitted) = fit(card, &case) else { continue };
 
         let log_proba = answers(&fitted, &case.x);
         assert!(log_proba.column(3).iter().all(|p| p.exp() == 0.0), "{}", card.id);
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
-fn new_rows_are_as_wide_as_promised_in_any_storage() {
+fn transformed_rows_have_the_declared_width_in_any_storage() {
+    let cases = Cases::default();
     for card in those_that_can(Capability::Transformer) {
-        let case = Case::new(card, ordinary()).thinned();
+        let case = Case::new(card, small()).thinned();
         let fitted = fit(card, &case).unwrap();
         let model = fitted.as_model().transformer().unwrap();
 
@@ -229,21 +269,23 @@ fn new_rows_are_as_wide_as_promised_in_any_storage() {
         assert_eq!(new.dim(), (40, model.n_outputs()), "{}", card.id);
         assert!(new.iter().all(|v| v.is_finite()));
         if card.accepts(Input::Sparse) {
-            let thin = sparse(&case.x);
-            assert_near(&model.transform(&Rows::from(&thin)).unwrap(), &new, LONG_WAY);
-            if let Some(new_thin) = model.transform_sparse(&Rows::from(&thin)).unwrap() {
-                let written = |i: usize, j: usize| Rows::from(&new_thin).get(i, j);
+            let csr = sparse(&case.x);
+            assert_near(&model.transform(&Rows::from(&csr)).unwrap(), &new, LONG_WAY);
+            if let Some(new_csr) = model.transform_sparse(&Rows::from(&csr)).unwrap() {
+                let written = |i: usize, j: usize| Rows::from(&new_csr).get(i, j);
                 let written = Matrix::from_shape_fn(new.dim(), |(i, j)| written(i, j));
                 assert_near(&written, &new, LONG_WAY);
             }
         }
+        cases.checked();
     }
+    cases.at_least(usize::MAX);
 }
 
 #[test]
-fn no_rows_get_no_answers() {
+fn zero_rows_have_zero_predictions() {
     for card in CATALOG {
-        let fitted = fit(card, &Case::new(card, ordinary())).unwrap();
+        let fitted = fit(card, &Case::new(card, small())).unwrap();
 
         assert_eq!(answers(&fitted, &Matrix::zeros((0, 4))).nrows(), 0);
     }
