@@ -37,7 +37,9 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
     assert_eq!(folder.names(), ["penguins.html", "penguins.mercer"]);
     let page = std::fs::read_to_string(folder.path("penguins.html")).unwrap();
     assert!(page.matches("<svg").count() >= 4);
-    assert!(!page.contains("http://") || !page.contains("<script"), "the page fetches things");
+    for external in ["<script", "<link", "src=\"http", "href=\"http", "url(http", "@import"] {
+        assert!(!page.contains(external), "the page is self-contained, without `{external}`");
+    }
 }
 
 #[test]
