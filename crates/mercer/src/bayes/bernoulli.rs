@@ -1,14 +1,14 @@
-//! Bernoulli naive Bayes: within a class, each word is there or not.
+//! Bernoulli naive Bayes: within a class, every feature is an independent Bernoulli variable.
 //!
 //! `log p(c, x) = log p(c) + Σⱼ [xⱼ log θ_cj + (1 − xⱼ) log (1 − θ_cj)]`, `θ_cj = (D_cj + αⱼ) / (D_c + 2αⱼ)`
 //!
-//! `D_cj` is in how many rows of class `c` feature `j` is there. Unlike the multinomial model, absence
-//! counts too (McCallum & Nigam, 1998).
+//! `D_cj` is the number of rows of class `c` in which feature `j` is one. Unlike in the multinomial model, absent
+//! features contribute factors, too (McCallum & Nigam, 1998).
 
-use super::counted::{
-    Strip, alphas, by_column, check_counts, counted_row, linear_scores, read_by_column,
+use super::counts::{
+    ClassCounts, Strip, by_column, check_counts, counts_of_row, linear_scores, observe_counts,
+    read_by_column,
 };
-use super::log_priors;
 use crate::explain::{Center, ClassMeans};
 use crate::model::Cached;
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
@@ -19,22 +19,22 @@ use mercer_num::random::Random;
 use mercer_num::simd::{ln, ln_each};
 use std::f64::consts::LN_2;
 
-/// Below this share of a weight, what taking away leaves over is rounding.
-const CRUMB: f64 = 1e-12;
+/// The relative size below which a difference of weights is rounding error.
+const ROUNDING: f64 = 1e-12;
 
 params! {
-    /// Bernoulli naive Bayes, for features that are there or not.
+    /// Bernoulli naive Bayes, for binary features.
     pub struct BernoulliNb {
         ..AlphaParam(per_feature);
         ..ForceAlpha;
-        /// A feature is there if its number is above this; `null` takes the numbers as zeros and
-        /// ones already.
+        /// Threshold of binarization: a feature is one if its value is above it, else zero. `None` expects
+        /// values of 0 and 1.
         binarize: Option<f64> = Some(0.0), Any;
         ..PriorParams;
     }
 }
 
-/// A coin for every class (row) and feature (column).
+/// A Bernoulli distribution for every class (row) and feature (column).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BernoulliNbModel {
@@ -42,32 +42,32 @@ pub struct BernoulliNbModel {
     pub classes: Classes,
     /// `log P(class)`.
     pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
+    /// The total sample weight of each class.
     pub class_weights: Vec<f64>,
-    /// In how many rows of each class each feature was there.
+    /// The weight of the rows of each class in which each feature is one.
     pub counts: SharedMatrix,
-    /// What was added to both sides of each feature.
+    /// The smoothing of each feature.
     pub alphas: Vec<f64>,
     /// `log θ`.
     #[serde(deserialize_with = "read_by_column")]
     pub log_probabilities: Matrix,
-    /// A feature is there if its number is above this.
+    /// The threshold of binarization; `None` if the features are binary.
     pub threshold: Option<f64>,
-    /// What the scores are made of, put together when first asked for.
+    /// The scores as a linear function, computed on first use.
     #[serde(skip)]
-    odds: Cached<Option<Odds>>,
+    linear: Cached<Option<LinearScores>>,
 }
 
-/// Scores as a sum over the features that are there.
+/// The scores as a linear function of the features.
 #[derive(Debug)]
-struct Odds {
-    /// `log p(c) + Σⱼ log (1 − θ_cj)`: the scores where no feature is there.
+struct LinearScores {
+    /// `log p(c) + Σⱼ log (1 − θ_cj)`: the scores of a row of zeros.
     bias: Vec<f64>,
-    /// `log θ − log (1 − θ)`: the difference each one makes.
+    /// `log θ − log (1 − θ)`, the log-odds of the features.
     weights: Matrix,
 }
 
-/// What a cell counts: one where a feature is there, zero where it is not.
+/// How a cell is binarized.
 fn presence(threshold: Option<f64>) -> Count {
     threshold.map_or(Count::Bit, Count::Above)
 }
@@ -77,98 +77,99 @@ impl Accumulate for BernoulliNb {
     type Model = BernoulliNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            let n = class_weights.len();
-            Counts::of_rows(batch.rows(), slots, batch.weights(), n, presence(self.binarize))
-        })
+        observe_counts(stats, batch, presence(self.binarize))
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
-        stats.classes().check_several()?;
-        let counts = stats.groups().sums;
-        let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
-        let class_weights = stats.weights();
-        let there = Shares { alphas: &alphas, class_weights: &class_weights, of: Side::Present };
-        let (log_probabilities, _) = by_column(counts.view(), |strip| there.write_logs(strip));
+        let ClassCounts { classes, log_priors, class_weights, counts, alphas } = ClassCounts::of(
+            stats,
+            &self.alpha,
+            self.force_alpha,
+            &self.class_prior,
+            self.fit_prior,
+        )?;
+        let present =
+            Smoothed { alphas: &alphas, class_weights: &class_weights, outcome: Outcome::One };
+        let (log_probabilities, _) = by_column(counts.view(), |strip| present.write_logs(strip));
         Ok(BernoulliNbModel {
-            classes: stats.classes().clone(),
-            log_priors: log_priors(&self.class_prior, self.fit_prior, &class_weights)?,
+            classes,
+            log_priors,
             class_weights,
             counts,
             alphas,
             log_probabilities,
             threshold: self.binarize,
-            odds: Cached::default(),
+            linear: Cached::default(),
         })
     }
 }
 
-/// The rows of a class that have a feature, or those that lack it.
+/// The outcome of a binary feature.
 #[derive(Clone, Copy, PartialEq)]
-enum Side {
-    Present,
-    Absent,
+enum Outcome {
+    One,
+    Zero,
 }
 
-/// `θ_cj` or `1 − θ_cj`.
-struct Shares<'a> {
+/// The smoothed probabilities of an outcome: `θ_cj` or `1 − θ_cj`.
+struct Smoothed<'a> {
     alphas: &'a [f64],
     class_weights: &'a [f64],
-    of: Side,
+    outcome: Outcome,
 }
 
-impl Shares<'_> {
-    /// Writes their logs.
+impl Smoothed<'_> {
+    /// Writes their logarithms.
     fn write_logs(&self, strip: &mut Strip<'_>) {
         let alphas = &self.alphas[strip.columns.clone()];
-        strip.write_blank(alphas, |alpha, cells| {
+        strip.write_zero_counts(alphas, |alpha, cells| {
             for (cell, weight) in cells.iter_mut().zip(self.class_weights) {
                 *cell =
-                    log_probability(ln(self.rows(0.0, *weight) + alpha), log_all(*weight, alpha));
+                    log_probability(ln(self.rows(0.0, *weight) + alpha), log_total(*weight, alpha));
             }
         });
-        strip.write_counted(|c, places, numbers| {
+        strip.write_positive_counts(|c, columns, counts| {
             let weight = self.class_weights[c];
             let smooth = |n: f64, k: usize| self.rows(n, weight) + alphas[k];
-            numbers.iter_mut().zip(places).for_each(|(n, k)| *n = smooth(*n, *k));
-            ln_each(numbers);
-            // The log of all is taken again only where alpha changes, which it mostly never does.
-            let mut last = (alphas[0], log_all(weight, alphas[0]));
-            for (log, k) in numbers.iter_mut().zip(places) {
+            counts.iter_mut().zip(columns).for_each(|(n, k)| *n = smooth(*n, *k));
+            ln_each(counts);
+            // The logarithm is recomputed only if alpha changes; usually all alphas are equal.
+            let mut last = (alphas[0], log_total(weight, alphas[0]));
+            for (log, k) in counts.iter_mut().zip(columns) {
                 if alphas[*k] != last.0 {
-                    last = (alphas[*k], log_all(weight, alphas[*k]));
+                    last = (alphas[*k], log_total(weight, alphas[*k]));
                 }
                 *log = log_probability(*log, last.1);
             }
         });
     }
 
-    /// How many of the rows of a class, `n` of which have a feature, are on this side.
+    /// The weight of the rows of a class with this outcome, if `n` is the weight of those with outcome one.
     fn rows(&self, n: f64, weight: f64) -> f64 {
         let without = weight - n;
-        match self.of {
-            Side::Present => n,
-            // What is left of fractions that cancel is rounding, not a row.
-            Side::Absent if without <= CRUMB * weight => 0.0,
-            Side::Absent => without,
+        match self.outcome {
+            Outcome::One => n,
+            // The remainder of a cancellation is rounding error, not a row.
+            Outcome::Zero if without <= ROUNDING * weight => 0.0,
+            Outcome::Zero => without,
         }
     }
 }
 
 /// `log (D_c + 2αⱼ)`.
-fn log_all(weight: f64, alpha: f64) -> f64 {
+fn log_total(weight: f64, alpha: f64) -> f64 {
     ln(weight + 2.0 * alpha)
 }
 
-/// The log of a share of rows. A class without rows and alpha knows nothing: even odds.
-fn log_probability(log_n: f64, log_all: f64) -> f64 {
-    if log_all == f64::NEG_INFINITY { -LN_2 } else { (log_n - log_all).min(0.0) }
+/// `log (n / total)`; one half for a class without rows and smoothing.
+fn log_probability(log_n: f64, log_total: f64) -> f64 {
+    if log_total == f64::NEG_INFINITY { -LN_2 } else { (log_n - log_total).min(0.0) }
 }
 
 impl BernoulliNbModel {
-    fn absent(&self) -> Shares<'_> {
+    fn absent(&self) -> Smoothed<'_> {
         let (alphas, class_weights) = (&self.alphas, &self.class_weights);
-        Shares { alphas, class_weights, of: Side::Absent }
+        Smoothed { alphas, class_weights, outcome: Outcome::Zero }
     }
 
     /// `log (1 − θ)`.
@@ -176,12 +177,12 @@ impl BernoulliNbModel {
         by_column(self.counts.view(), |strip| self.absent().write_logs(strip)).0
     }
 
-    fn log_factor(&self, log_absent: &Matrix, there: f64, c: usize, j: usize) -> f64 {
-        if there > 0.0 { self.log_probabilities[[c, j]] } else { log_absent[[c, j]] }
+    fn log_factor(&self, log_absent: &Matrix, present: f64, c: usize, j: usize) -> f64 {
+        if present > 0.0 { self.log_probabilities[[c, j]] } else { log_absent[[c, j]] }
     }
 
-    /// `None` where a share is zero or one: infinities do not cancel.
-    fn odds(&self) -> Option<Odds> {
+    /// `None` if a probability is zero or one, because infinities do not cancel.
+    fn linear(&self) -> Option<LinearScores> {
         let absent = self.absent();
         let log_probabilities = self.log_probabilities.t();
         let (weights, strips) = by_column(self.counts.view(), |strip| {
@@ -189,11 +190,11 @@ impl BernoulliNbModel {
             let mut sums = vec![0.0; self.classes.len()];
             let columns = strip.columns.clone();
             for (cells, j) in strip.by_column().zip(columns) {
-                for ((cell, sum), there) in
+                for ((cell, sum), present) in
                     cells.iter_mut().zip(&mut sums).zip(log_probabilities.row(j))
                 {
                     *sum += *cell;
-                    *cell = there - *cell;
+                    *cell = present - *cell;
                 }
             }
             strip.cells.iter().all(|w| w.is_finite()).then_some(sums)
@@ -202,7 +203,7 @@ impl BernoulliNbModel {
         for strip in strips {
             bias.iter_mut().zip(strip?).for_each(|(bias, sum)| *bias += sum);
         }
-        Some(Odds { bias, weights })
+        Some(LinearScores { bias, weights })
     }
 }
 
@@ -221,21 +222,21 @@ impl Classifier for BernoulliNbModel {
         Some(ClassMeans { what: Center::Probability, centers, deviations })
     }
 
-    /// The joint log-likelihoods `log p(c, x)`: all features absent, then the difference each present
-    /// one makes.
+    /// The joint log-likelihoods `log p(c, x)`.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        if let Some(Odds { bias, weights }) = self.odds.get(|| self.odds()) {
+        if let Some(LinearScores { bias, weights }) = self.linear.get(|| self.linear()) {
             return linear_scores(x, bias, weights, presence(self.threshold));
         }
-        // Every factor is taken by itself.
+        // With infinite log-odds every factor is added separately.
         let absent = self.log_absent();
         let mut out = Matrix::zeros((x.n_rows(), self.classes.len()));
         for (i, mut scores) in out.outer_iter_mut().enumerate() {
-            let there = counted_row(self, &x.row(i), presence(self.threshold))
+            let present = counts_of_row(self, &x.row(i), presence(self.threshold))
                 .map_err(|e| e.after_rows(i))?;
             for (c, (score, prior)) in scores.iter_mut().zip(&self.log_priors).enumerate() {
-                let factors = (0..there.len()).map(|j| self.log_factor(&absent, there[j], c, j));
+                let factors =
+                    (0..present.len()).map(|j| self.log_factor(&absent, present[j], c, j));
                 *score = factors.sum::<f64>() + prior;
             }
         }
@@ -247,11 +248,11 @@ impl Probabilistic for BernoulliNbModel {}
 
 impl Generative for BernoulliNbModel {
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
-        let there = self.threshold.map_or(1.0, |t| t.max(0.0) + 1.0);
+        let present = self.threshold.map_or(1.0, |t| t.max(0.0) + 1.0);
         let absent = self.threshold.map_or(0.0, |t| t.min(0.0));
         super::sample(&self.log_priors, n, self.counts.ncols(), random, |j, class, random| {
-            let share = self.log_probabilities[[class, j]].exp();
-            if random.uniform() < share { there } else { absent }
+            let probability = self.log_probabilities[[class, j]].exp();
+            if random.uniform() < probability { present } else { absent }
         })
     }
 }
@@ -262,10 +263,10 @@ impl FactorizedLikelihood for BernoulliNbModel {
     }
 
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
-        let there = counted_row(self, row, presence(self.threshold))?;
+        let present = counts_of_row(self, row, presence(self.threshold))?;
         let absent = self.log_absent();
         Ok(Matrix::from_shape_fn((row.len(), self.classes.len()), |(j, c)| {
-            self.log_factor(&absent, there[j], c, j)
+            self.log_factor(&absent, present[j], c, j)
         }))
     }
 
@@ -273,9 +274,9 @@ impl FactorizedLikelihood for BernoulliNbModel {
         let at = [class as usize, column];
         let (n, alpha) = (self.counts[at], self.alphas[column]);
         let total = self.class_weights[class as usize] + 2.0 * alpha;
-        let share = (n + alpha) / total;
-        let there = presence(self.threshold).of(value) == Some(1.0);
-        let (before, p) = if there { ("", share) } else { ("1 - ", 1.0 - share) };
+        let probability = (n + alpha) / total;
+        let present = presence(self.threshold).of(value) == Some(1.0);
+        let (before, p) = if present { ("", probability) } else { ("1 - ", 1.0 - probability) };
         format!("{before}({} + {}) / {} = {}", short(n), short(alpha), short(total), short(p))
     }
 }
@@ -299,7 +300,7 @@ mod tests {
     use ndarray::{array, aview1};
 
     #[test]
-    fn the_textbook_document_comes_out_to_its_digits() {
+    fn the_textbook_example_is_reproduced() {
         // Manning, Raghavan & Schütze, example 13.2: P(China) 0.005, P(not China) 0.022.
         let x = array![
             [1.0, 2.0, 0.0, 0.0, 0.0, 0.0],
@@ -319,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn without_smoothing_what_never_happened_is_impossible_and_nothing_is_nan() {
+    fn without_smoothing_probabilities_are_zero_or_one_and_never_nan() {
         let x = array![[1.0, 0.0], [1.0, 1.0], [0.0, 1.0], [0.0, 0.0]];
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &[0, 0, 1, 1], &classes).unwrap();

@@ -1,9 +1,9 @@
-//! Categorical naive Bayes: within a class, every feature is drawn from a list of values.
+//! Categorical naive Bayes: within a class, every feature has a categorical distribution.
 //!
 //! `log p(c, x) = log p(c) + Σⱼ log θ_cj(xⱼ)`, `θ_cj(v) = (N_cjv + α) / (N_cj + α kⱼ)`
 //!
-//! `N_cjv` is how often feature `j` has value `v` in class `c`, `kⱼ` the number of its values. A
-//! missing value (NaN) has no factor: it is left out of the counts and of the product.
+//! `N_cjv` is the number of rows of class `c` in which feature `j` has category `v`, `kⱼ` the number of its
+//! categories. A missing value (NaN) has no factor: it is left out of the counts and of the product.
 
 use super::likelihood::{Categorical, Unseen};
 use super::{each_chunk, each_row, log_priors};
@@ -17,21 +17,21 @@ use mercer_num::random::Random;
 use mercer_num::simd::add_table_rows;
 
 params! {
-    /// Categorical naive Bayes, for features that are one of a few values: codes from 0.
+    /// Categorical naive Bayes, for categorical features encoded as integers from 0.
     pub struct CategoricalNb {
         ..AlphaParam;
         ..ForceAlpha;
         ..PriorParams;
-        /// How many values each feature has at least: one number, or one a feature; empty takes those
-        /// seen.
+        /// Minimum number of categories: an integer for all features, or one per feature. `None` uses the largest
+        /// code of the training data plus one.
         min_categories: OneOrEach = OneOrEach::Each(Vec::new()), Between(0.0, 16_777_216.0);
-        /// What becomes of a value that training never saw: it has no say (`ignore`), counts as seen
-        /// zero times (`other`), or is refused (`error`).
+        /// Categories that do not occur in the training data: `ignore` omits the factor, as for a missing value, `other`
+        /// uses the smoothed probability of a count of zero, `error` refuses the row.
         unseen: Unseen = Unseen::Ignore, OneOf(Unseen::WORDS);
     }
 }
 
-/// Shares of values for every feature and class.
+/// A categorical distribution for every feature and class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CategoricalNbModel {
@@ -39,17 +39,17 @@ pub struct CategoricalNbModel {
     pub classes: Classes,
     /// `log P(class)`.
     pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
+    /// The total sample weight of each class.
     pub class_weights: Vec<f64>,
-    /// One entry a feature.
+    /// One entry per feature.
     pub columns: Vec<Categorical>,
-    /// What becomes of a value that training never saw.
+    /// The treatment of unknown categories.
     pub unseen: Unseen,
 }
 
 impl CategoricalNb {
-    /// How many values each feature has at least.
-    fn least(&self, n_columns: usize) -> Result<Vec<usize>> {
+    /// The minimum number of categories of each feature.
+    fn min_categories_of(&self, n_columns: usize) -> Result<Vec<usize>> {
         match &self.min_categories {
             OneOrEach::One(k) => Ok(vec![*k as usize; n_columns]),
             OneOrEach::Each(all) if all.is_empty() => Ok(vec![0; n_columns]),
@@ -58,8 +58,8 @@ impl CategoricalNb {
             }
             OneOrEach::Each(all) => Err(Error::Parameter {
                 name: "min_categories".into(),
-                found: format!("{} numbers", all.len()),
-                expected: format!("one number, or one for each of the {n_columns} features"),
+                found: format!("a list of {} values", all.len()),
+                expected: format!("an integer, or one integer per feature ({n_columns})"),
             }),
         }
     }
@@ -78,9 +78,9 @@ impl Accumulate for CategoricalNb {
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
         stats.classes().check_several()?;
         let groups = stats.groups();
-        let least = self.least(stats.n_columns())?;
-        let alpha = super::forced(self.alpha, self.force_alpha);
-        let columns = least
+        let min_categories = self.min_categories_of(stats.n_columns())?;
+        let alpha = super::effective_alpha(self.alpha, self.force_alpha);
+        let columns = min_categories
             .into_iter()
             .enumerate()
             .map(|(j, k)| Categorical::lidstone(groups.column(j, k), alpha))
@@ -104,7 +104,7 @@ impl Classifier for CategoricalNbModel {
         self.columns.len()
     }
 
-    /// Of the codes: a picture where they are steps of one quantity, as gray levels are.
+    /// Moments of the codes, which are meaningful if the categories are ordered, such as gray levels.
     fn class_means(&self) -> Option<ClassMeans> {
         Some(ClassMeans::of_columns(self.classes.len(), self.columns.len(), |c, j| {
             self.columns[j].moments(c)
@@ -115,13 +115,13 @@ impl Classifier for CategoricalNbModel {
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let (width, n_classes) = (self.columns.len(), self.classes.len());
-        // One table for all columns: the factors of a row are a few of its rows. A few zeros behind them
-        // let the machine add four classes at a time.
+        // One table for all columns, whose rows are the factors of a category; padding with zeros lets SIMD add four
+        // classes at a time.
         let wide = n_classes.next_multiple_of(4);
         let (mut table, mut starts) = (Vec::new(), Vec::with_capacity(width));
         for column in &self.columns {
             starts.push(table.len() / wide);
-            for factors in column.by_value(self.unseen).chunks_exact(n_classes) {
+            for factors in column.by_category(self.unseen).chunks_exact(n_classes) {
                 table.extend_from_slice(factors);
                 table.resize(table.len().next_multiple_of(wide), 0.0);
             }
@@ -130,16 +130,16 @@ impl Classifier for CategoricalNbModel {
         let mut out = Matrix::zeros((x.n_rows(), n_classes));
         each_chunk(&mut out, chunk, |first, scores| {
             let n = scores.len() / n_classes;
-            let (mut places, mut counted) = (vec![0; width], vec![1.0; width]);
+            let (mut table_rows, mut present) = (vec![0; width], vec![1.0; width]);
             let mut sums = vec![0.0; wide];
             each_row(x, first..first + n, |i, row| {
                 for (j, x) in row.iter().enumerate() {
-                    let place = self.columns[j].place(*x, self.unseen, (first + i, j))?;
-                    places[j] = place.map_or(0, |place| (starts[j] + place) as i32);
-                    counted[j] = f64::from(u8::from(place.is_some()));
+                    let code = self.columns[j].code(*x, self.unseen, (first + i, j))?;
+                    table_rows[j] = code.map_or(0, |code| (starts[j] + code) as i32);
+                    present[j] = f64::from(u8::from(code.is_some()));
                 }
                 sums[..n_classes].copy_from_slice(&self.log_priors);
-                add_table_rows(&places, &counted, &table, &mut sums);
+                add_table_rows(&table_rows, &present, &table, &mut sums);
                 scores[i * n_classes..(i + 1) * n_classes].copy_from_slice(&sums[..n_classes]);
                 Ok(())
             })
@@ -168,9 +168,9 @@ impl FactorizedLikelihood for CategoricalNbModel {
         let n_classes = self.classes.len();
         let mut out = Matrix::zeros((row.len(), n_classes));
         for (j, x) in row.iter().enumerate() {
-            if let Some(place) = self.columns[j].place(*x, self.unseen, (0, j))? {
-                let table = self.columns[j].by_value(self.unseen);
-                let factors = &table[place * n_classes..(place + 1) * n_classes];
+            if let Some(code) = self.columns[j].code(*x, self.unseen, (0, j))? {
+                let table = self.columns[j].by_category(self.unseen);
+                let factors = &table[code * n_classes..(code + 1) * n_classes];
                 out.row_mut(j).iter_mut().zip(factors).for_each(|(to, f)| *to = *f);
             }
         }
@@ -191,10 +191,6 @@ impl Check for CategoricalNbModel {
             && self.class_weights.len() == n
             && self.log_priors.iter().all(|p| !p.is_nan())
             && self.columns.iter().all(|c| c.fits(n));
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::File("a categorical naive Bayes model that no fit could make".into()))
-        }
+        if fits { Ok(()) } else { Err(super::inconsistent("categorical")) }
     }
 }

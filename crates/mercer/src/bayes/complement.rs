@@ -1,14 +1,14 @@
-//! Complement naive Bayes: a class is known by how little its words occur elsewhere.
+//! Complement naive Bayes: the parameters of a class are estimated from the rows of all other classes.
 //!
 //! `score_c(x) = −Σⱼ xⱼ log θ̃_cj`, `θ̃_cj = (αⱼ + Σ_{c′≠c} N_c′j) / Σₖ (αₖ + Σ_{c′≠c} N_c′k)`
 //!
-//! Made for classes of very different size, where the plain model favors the large ones (Rennie, Shih,
-//! Teevan & Karger, 2003). Priors play no part.
+//! Designed for imbalanced classes, where multinomial naive Bayes favors the large ones (Rennie, Shih, Teevan &
+//! Karger, 2003). The class priors are not used.
 
-use super::counted::{
-    alphas, by_column, check_counts, class_totals, linear_scores, log_probability, read_by_column,
+use super::counts::{
+    ClassCounts, by_column, check_counts, class_totals, linear_scores, log_probability,
+    observe_counts, read_by_column,
 };
-use super::log_priors;
 use crate::model::{AlphaParam, ForceAlpha};
 use crate::prelude::*;
 use crate::stats::{ByClass, Count, Counts};
@@ -17,7 +17,7 @@ use mercer_num::simd::{ln, ln_each, sum};
 use ndarray::Axis;
 
 params! {
-    /// Complement naive Bayes, for counts in classes of very different size.
+    /// Complement naive Bayes, for count features and imbalanced classes.
     pub struct ComplementNb {
         ..AlphaParam(per_feature);
         ..ForceAlpha;
@@ -25,26 +25,26 @@ params! {
         fit_prior: bool = true, Any;
         /// Class priors in class order; the scores use none.
         class_prior: Vec<f64> = Vec::new(), Simplex;
-        /// Whether the weights of a class are divided by their sum.
+        /// Divide the weights of every class by their sum, as in Rennie et al. (2003), table 4, step 5.
         norm: bool = false, Any;
     }
 }
 
-/// What speaks against every class (row).
+/// The complement weights of every class (row).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ComplementNbModel {
     /// The classes in code order.
     pub classes: Classes,
-    /// `log P(class)`, for the record.
+    /// `log P(class)`; the scores do not use it.
     pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
+    /// The total sample weight of each class.
     pub class_weights: Vec<f64>,
-    /// How often each feature was counted in each class.
+    /// The total count of each feature in each class.
     pub counts: SharedMatrix,
-    /// What was added to the counts of each feature.
+    /// The smoothing of each feature.
     pub alphas: Vec<f64>,
-    /// What a count adds to the score of each class: `−log θ̃`, divided by their sum where asked.
+    /// The weight of a count in the score of each class: `−log θ̃`, normalized if `norm` is set.
     #[serde(deserialize_with = "read_by_column")]
     pub log_probabilities: Matrix,
 }
@@ -54,22 +54,18 @@ impl Accumulate for ComplementNb {
     type Model = ComplementNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            Counts::of_rows(
-                batch.rows(),
-                slots,
-                batch.weights(),
-                class_weights.len(),
-                Count::Number,
-            )
-        })
+        observe_counts(stats, batch, Count::Number)
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
-        stats.classes().check_several()?;
-        let counts = stats.groups().sums;
-        let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
-        let mut log_probabilities = against(&counts, &alphas);
+        let ClassCounts { classes, log_priors, class_weights, counts, alphas } = ClassCounts::of(
+            stats,
+            &self.alpha,
+            self.force_alpha,
+            &self.class_prior,
+            self.fit_prior,
+        )?;
+        let mut log_probabilities = complement_weights(&counts, &alphas);
         if self.norm {
             let sums = log_probabilities.sum_axis(Axis(1)).insert_axis(Axis(1));
             log_probabilities /= &sums;
@@ -78,9 +74,9 @@ impl Accumulate for ComplementNb {
             }
         }
         Ok(ComplementNbModel {
-            classes: stats.classes().clone(),
-            log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
-            class_weights: stats.weights(),
+            classes,
+            log_priors,
+            class_weights,
             counts,
             alphas,
             log_probabilities,
@@ -88,9 +84,9 @@ impl Accumulate for ComplementNb {
     }
 }
 
-/// `−log θ̃`: how much a feature speaks against a class.
-fn against(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
-    let log_totals = log_totals_elsewhere(&class_totals(counts), sum(alphas));
+/// `−log θ̃`.
+fn complement_weights(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
+    let log_totals = log_complement_totals(&class_totals(counts), sum(alphas));
     let (table, _) = by_column(counts.view(), |strip| {
         let alphas = &alphas[strip.columns.clone()];
         let all = strip.counts.sum_axis(Axis(0));
@@ -100,33 +96,32 @@ fn against(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
             let cells = cells.iter_mut().zip(&log_totals);
             cells.for_each(|(cell, log_total)| *cell = -log_probability(*log, *log_total));
         }
-        strip.write_counted(|c, places, numbers| {
-            for (n, k) in numbers.iter_mut().zip(places) {
-                // Rounding must not make a count of nothing negative.
+        strip.write_positive_counts(|c, columns, counts| {
+            for (n, k) in counts.iter_mut().zip(columns) {
+                // Rounding must not make a count negative.
                 *n = (all[*k] - *n).max(0.0) + alphas[*k];
             }
-            ln_each(numbers);
-            numbers.iter_mut().for_each(|p| *p = -log_probability(*p, log_totals[c]));
+            ln_each(counts);
+            counts.iter_mut().for_each(|p| *p = -log_probability(*p, log_totals[c]));
         });
     });
     table
 }
 
-/// `log Σₖ (αₖ + Σ_{c′≠c} N_c′k)` of every class, from the sums before and behind it, so that nothing
-/// is subtracted.
-fn log_totals_elsewhere(totals: &[f64], added: f64) -> Vec<f64> {
-    let mut elsewhere = vec![added; totals.len()];
+/// `log Σₖ (αₖ + Σ_{c′≠c} N_c′k)` of every class, from prefix and suffix sums, which avoids cancellation.
+fn log_complement_totals(totals: &[f64], added: f64) -> Vec<f64> {
+    let mut complement = vec![added; totals.len()];
     let mut before = 0.0;
-    for (to, total) in elsewhere.iter_mut().zip(totals) {
+    for (to, total) in complement.iter_mut().zip(totals) {
         *to += before;
         before += total;
     }
-    let mut behind = 0.0;
-    for (to, total) in elsewhere.iter_mut().zip(totals).rev() {
-        *to += behind;
-        behind += total;
+    let mut after = 0.0;
+    for (to, total) in complement.iter_mut().zip(totals).rev() {
+        *to += after;
+        after += total;
     }
-    elsewhere.iter().map(|n| ln(*n)).collect()
+    complement.iter().map(|n| ln(*n)).collect()
 }
 
 impl Classifier for ComplementNbModel {
@@ -140,27 +135,27 @@ impl Classifier for ComplementNbModel {
 
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
-        linear_scores(x, &self.starts(), &self.log_probabilities, Count::Number)
+        linear_scores(x, &self.intercepts(), &self.log_probabilities, Count::Number)
     }
 }
 
 impl ComplementNbModel {
-    /// Scores of a row without counts. A class nobody showed is known by nothing: everything is its complement.
-    fn starts(&self) -> Vec<f64> {
-        let shown = |w: &f64| if *w > 0.0 { 0.0 } else { f64::NEG_INFINITY };
-        self.class_weights.iter().map(shown).collect()
+    /// The scores of a row of zeros. A class without rows is excluded, because all rows are in its complement.
+    fn intercepts(&self) -> Vec<f64> {
+        let observed = |w: &f64| if *w > 0.0 { 0.0 } else { f64::NEG_INFINITY };
+        self.class_weights.iter().map(observed).collect()
     }
 }
 
 impl AdditiveScores for ComplementNbModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
-        // What is not there adds nothing, however much a count of it would.
+        // A count of zero has a term of zero, even if its weight is infinite.
         let term = |(j, c): (usize, usize)| match row[j] {
             0.0 => 0.0,
             count => count * self.log_probabilities[[c, j]],
         };
-        Ok((self.starts(), Matrix::from_shape_fn((row.len(), self.classes.len()), term)))
+        Ok((self.intercepts(), Matrix::from_shape_fn((row.len(), self.classes.len()), term)))
     }
 }
 

@@ -1,10 +1,10 @@
-//! Gaussian naive Bayes: within a class, every feature is a bell curve.
+//! Gaussian naive Bayes: within a class, every feature is normally distributed.
 //!
 //! `log p(c, x) = log p(c) + Σⱼ log N(xⱼ; mean_cj, variance_cj)`
 //!
-//! Fitting needs each class's weight, means and centered squares and nothing
-//! else, so any split of the rows gives the same model (Chan et al., 1979).
-//! A missing value (NaN) has no factor: it is left out of the statistics and of the product.
+//! The sufficient statistics are the weight, means and centered sums of squares of every class, so any split of the
+//! rows gives the same model (Chan et al., 1979). A missing value (NaN) has no factor: it is left out of the
+//! statistics and of the product.
 
 use super::{each_chunk, log_priors};
 use crate::explain::ClassMeans;
@@ -22,16 +22,16 @@ params! {
     /// Gaussian naive Bayes, for real-valued features.
     pub struct GaussianNb {
         ..Priors;
-        /// Share of the largest feature variance added to every variance. Larger values make the
-        /// bell curves wider and more alike.
+        /// Fraction of the largest feature variance that is added to all variances. Larger values make the
+        /// densities wider and more similar.
         var_smoothing: f64 = 1e-9, AtLeast(0.0);
-        /// Whether variances are divided by the weight (`population`) or by the weight less one
-        /// (`sample`).
+        /// Denominator of the variances: the weight (`population`, maximum likelihood) or the weight minus one
+        /// (`sample`, unbiased).
         variance: Variance = Variance::Population, OneOf(Variance::WORDS);
     }
 }
 
-/// A bell curve for every class (row) and feature (column).
+/// A normal density for every class (row) and feature (column).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GaussianNbModel {
@@ -39,13 +39,13 @@ pub struct GaussianNbModel {
     pub classes: Classes,
     /// `log P(class)`.
     pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
+    /// The total sample weight of each class.
     pub class_weights: Vec<f64>,
-    /// Where the curves stand.
+    /// The means.
     pub means: Matrix,
-    /// How wide they are, smoothing included.
+    /// The variances, smoothing included.
     pub variances: Matrix,
-    /// What smoothing added to every variance.
+    /// The value added to all variances.
     pub smoothing: f64,
 }
 
@@ -63,7 +63,7 @@ impl Accumulate for GaussianNb {
         stats.classes().check_several()?;
         let groups = stats.groups();
         let pooled = groups.pooled();
-        // Taken over all rows: a floor per batch would tie the model to the split.
+        // Computed over all rows: a value per batch would make the model depend on the split.
         let spread = pooled.variances(0.0);
         if let Some(column) = spread.iter().position(|v| !v.is_finite()) {
             return Err(Error::TooLarge { column });
@@ -84,12 +84,11 @@ impl Accumulate for GaussianNb {
         };
         model.fill_unobserved(&groups.weights, &pooled, less);
         model.variances += smoothing;
-        model.check_curves()?;
+        model.check_densities()?;
         Ok(model)
     }
 
-    /// The mean log-likelihood of a row, and how far smoothing moved a variance from the one that
-    /// would make it largest.
+    /// The mean log-likelihood, and the largest relative change of a variance by smoothing.
     fn certificate(&self, stats: &Self::Stats, model: &Self::Model) -> Certificate {
         let groups = stats.groups();
         let best = groups.variances(0.0);
@@ -114,8 +113,8 @@ impl Accumulate for GaussianNb {
 }
 
 impl GaussianNbModel {
-    /// A column nobody saw in a class takes the curve of all classes, which favors none; a column
-    /// nobody saw at all takes the standard curve, for the same reason.
+    /// A column that is missing in all rows of a class gets the density of all classes, so that it favors none; a
+    /// column that is missing in all rows gets the standard normal density.
     fn fill_unobserved(&mut self, weights: &Matrix, pooled: &Moments, less: f64) {
         let spread = pooled.variances(less);
         for (c, j) in ndarray::indices(self.means.dim()) {
@@ -127,8 +126,8 @@ impl GaussianNbModel {
         }
     }
 
-    /// Every curve has a finite place and a width above zero.
-    fn check_curves(&self) -> Result<()> {
+    /// Refuses densities with infinite means or variances, or variances of zero.
+    fn check_densities(&self) -> Result<()> {
         for ((c, j), v) in self.variances.indexed_iter() {
             if !(v.is_finite() && self.means[[c, j]].is_finite()) {
                 return Err(Error::TooLarge { column: j });
@@ -145,7 +144,7 @@ impl GaussianNbModel {
         self.means.ncols()
     }
 
-    /// `log p(c) + Σⱼ log N(mean; mean, variance)`: the score at the top of every curve.
+    /// `log p(c) + Σⱼ log N(mean; mean, variance)`: the scores at the means.
     fn peaks(&self) -> Vec<f64> {
         self.log_priors
             .iter()
@@ -154,8 +153,12 @@ impl GaussianNbModel {
             .collect()
     }
 
-    /// The score of a row with gaps, past the gaps; fails on an infinite cell.
-    fn score_past_gaps(&self, row: &[f64], scores: &mut [f64]) -> std::result::Result<(), usize> {
+    /// The score of a row with missing values; fails with the column of an infinite cell.
+    fn score_with_missing(
+        &self,
+        row: &[f64],
+        scores: &mut [f64],
+    ) -> std::result::Result<(), usize> {
         scores.copy_from_slice(&self.log_priors);
         for (j, x) in row.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
             if x.is_infinite() {
@@ -187,7 +190,7 @@ impl GaussianNbModel {
                     continue;
                 }
                 let row = &block[i * width..(i + 1) * width];
-                self.score_past_gaps(row, scores).map_err(|column| Error::NotFinite {
+                self.score_with_missing(row, scores).map_err(|column| Error::NotFinite {
                     row: first + i,
                     column,
                     value: row[column],
@@ -197,8 +200,8 @@ impl GaussianNbModel {
         })
     }
 
-    /// Scores of a row of zeros, then the difference each stored cell makes; none may be stored
-    /// twice. A narrow curve far from zero makes both enormous, so what rounding drops is kept.
+    /// The scores of a row of zeros plus the difference of every stored cell; a cell is stored once. A narrow
+    /// density far from zero makes both terms huge, so the sums are compensated.
     fn sparse_scores(&self, x: &SparseView<'_>, out: &mut Matrix) -> Result<()> {
         let n_classes = self.classes.len();
         let at_zero: Vec<CompensatedSum> = (self.peaks().iter())
@@ -209,7 +212,7 @@ impl GaussianNbModel {
                 sum
             })
             .collect();
-        // One row a column of the data, so that a stored cell finds all classes side by side.
+        // One row per column of the data, so that the values of all classes are contiguous.
         let means = self.means.t().as_standard_layout().into_owned();
         let precisions = self.variances.t().mapv(|v| 1.0 / v).as_standard_layout().into_owned();
         let chunk = parallel::chunk_rows(self.width(), parallel::Layout::Sparse).min(4096);
@@ -223,9 +226,9 @@ impl GaussianNbModel {
                     if v.is_infinite() {
                         return Err(Error::NotFinite { row: first + i, column: j, value: *v });
                     }
-                    let curves = means.row(j).into_iter().zip(precisions.row(j));
-                    for (sum, (m, p)) in sums.iter_mut().zip(curves) {
-                        // Without the factor that the row of zeros had here.
+                    let densities = means.row(j).into_iter().zip(precisions.row(j));
+                    for (sum, (m, p)) in sums.iter_mut().zip(densities) {
+                        // Remove the factor of the row of zeros.
                         sum.add(0.5 * (m * m * p));
                         let d = v - m;
                         sum.add(if v.is_nan() { 0.5 * (TAU / p).ln() } else { -0.5 * (d * d * p) });
@@ -233,9 +236,9 @@ impl GaussianNbModel {
                 }
                 scores.iter_mut().zip(&sums).for_each(|(score, sum)| *score = sum.value());
                 if scores.iter().any(|score| score.is_nan()) {
-                    // Infinity less infinity: the row as a whole has no such terms.
+                    // Infinity minus infinity: the dense computation has no such terms.
                     let row = Rows::Sparse(*x).row(first + i);
-                    self.score_past_gaps(&row, scores).map_err(|column| Error::NotFinite {
+                    self.score_with_missing(&row, scores).map_err(|column| Error::NotFinite {
                         row: first + i,
                         column,
                         value: row[column],
@@ -328,8 +331,8 @@ impl Check for GaussianNbModel {
             && self.smoothing.is_finite()
             && self.variances.iter().all(|v| *v > 0.0);
         if !fits {
-            return Err(Error::File("a Gaussian naive Bayes model that no fit could make".into()));
+            return Err(super::inconsistent("Gaussian"));
         }
-        self.check_curves().map_err(|e| Error::File(e.to_string()))
+        self.check_densities().map_err(|e| Error::File(e.to_string()))
     }
 }

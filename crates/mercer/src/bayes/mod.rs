@@ -1,11 +1,11 @@
-//! Naive Bayes: within a class, the columns are independent.
+//! Naive Bayes: the columns are conditionally independent given the class.
 //!
-//! `P(c | x) ∝ P(c) Πⱼ p(xⱼ | c)`; the members of the family differ in what they take `p(xⱼ | c)` to be.
+//! `P(c | x) ∝ P(c) Πⱼ p(xⱼ | c)`; the estimators differ in the likelihood `p(xⱼ | c)`.
 
 mod bernoulli;
 mod categorical;
 mod complement;
-mod counted;
+mod counts;
 mod gaussian;
 pub mod likelihood;
 mod mixed;
@@ -20,21 +20,21 @@ pub use gaussian::{GaussianNb, GaussianNbModel};
 pub use mixed::{Estimate, Family, Likelihoods, MixedNb, MixedNbModel, Text, Weights};
 pub use multinomial::{MultinomialNb, MultinomialNbModel};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use mercer_num::random::Random;
 use mercer_num::{Matrix, Rows};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// The smallest alpha that is not forced.
-const LEAST_ALPHA: f64 = 1e-10;
+/// The smallest alpha if `force_alpha` is false.
+const MIN_ALPHA: f64 = 1e-10;
 
-/// An alpha as it is, or raised to the smallest that is not forced.
-fn forced(alpha: f64, force: bool) -> f64 {
-    if force { alpha } else { alpha.max(LEAST_ALPHA) }
+/// Raises alpha to [`MIN_ALPHA`], unless it is forced.
+fn effective_alpha(alpha: f64, force: bool) -> f64 {
+    if force { alpha } else { alpha.max(MIN_ALPHA) }
 }
 
-/// Fills the rows of `out` chunk by chunk on all threads.
+/// Fills the rows of `out` in chunks on all threads.
 fn each_chunk(
     out: &mut Matrix,
     chunk: usize,
@@ -47,11 +47,11 @@ fn each_chunk(
         .enumerate()
         .map(|(k, rows)| fill(k * chunk, rows))
         .collect();
-    // Of several bad cells the first is named, whichever thread was faster.
+    // The first invalid cell in row order is reported, independent of the threads.
     filled.into_iter().collect()
 }
 
-/// Visits rows of a range in order, counted from its start.
+/// Visits the rows of a range in order, with indices from its start.
 fn each_row(
     x: &Rows<'_>,
     range: Range<usize>,
@@ -67,7 +67,7 @@ fn each_row(
     }
 }
 
-/// New rows: a class by its prior, then a cell a column.
+/// Samples rows: a class from the priors, then one value per column.
 fn sample(
     log_priors: &[f64],
     n: usize,
@@ -79,4 +79,9 @@ fn sample(
     let codes: Vec<u32> = (0..n).map(|_| random.choice(&priors) as u32).collect();
     let rows = Matrix::from_shape_fn((n, n_columns), |(i, j)| cell(j, codes[i] as usize, random));
     (rows, codes)
+}
+
+/// The error of a model file with fields that contradict each other.
+fn inconsistent(what: &str) -> Error {
+    Error::File(format!("the fields of the {what} naive Bayes model are inconsistent"))
 }

@@ -1,15 +1,15 @@
-//! Multinomial naive Bayes: within a class, words are drawn from a bag.
+//! Multinomial naive Bayes: within a class, the counts of a row are multinomially distributed.
 //!
 //! `log p(c, x) = log p(c) + Σⱼ xⱼ log θ_cj`, `θ_cj = (N_cj + αⱼ) / Σₖ (N_ck + αₖ)`
 //!
-//! `N_cj` is how often word `j` occurs in class `c`, `α` a Dirichlet prior: 1 is Laplace's rule, less is
-//! Lidstone's, 0 the plain share (Manning, Raghavan & Schütze 2008, section 13.2).
+//! `N_cj` is the total count of feature `j` in class `c`. The estimate is the posterior mean under a Dirichlet prior
+//! `α`: Laplace smoothing for 1, Lidstone smoothing below, maximum likelihood for 0 (Manning, Raghavan & Schütze
+//! 2008, section 13.2).
 
-use super::counted::{
-    alphas, by_column, check_counts, class_totals, counted_row, linear_scores, log_probability,
-    read_by_column,
+use super::counts::{
+    ClassCounts, by_column, check_counts, class_totals, counts_of_row, linear_scores,
+    log_probability, observe_counts, read_by_column,
 };
-use super::log_priors;
 use crate::explain::{Center, ClassMeans};
 use crate::model::{AlphaParam, ForceAlpha, PriorParams};
 use crate::prelude::*;
@@ -18,7 +18,7 @@ use mercer_num::SharedMatrix;
 use mercer_num::simd::{ln, ln_each, sum};
 
 params! {
-    /// Multinomial naive Bayes, for counts such as words in documents.
+    /// Multinomial naive Bayes, for count features such as term counts of documents.
     pub struct MultinomialNb {
         ..AlphaParam(per_feature);
         ..ForceAlpha;
@@ -26,7 +26,7 @@ params! {
     }
 }
 
-/// A bag of words for every class (row).
+/// A multinomial distribution for every class (row).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MultinomialNbModel {
@@ -34,11 +34,11 @@ pub struct MultinomialNbModel {
     pub classes: Classes,
     /// `log P(class)`.
     pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
+    /// The total sample weight of each class.
     pub class_weights: Vec<f64>,
-    /// How often each feature was counted in each class.
+    /// The total count of each feature in each class.
     pub counts: SharedMatrix,
-    /// What was added to the counts of each feature.
+    /// The smoothing of each feature.
     pub alphas: Vec<f64>,
     /// `log θ`.
     #[serde(deserialize_with = "read_by_column")]
@@ -50,28 +50,25 @@ impl Accumulate for MultinomialNb {
     type Model = MultinomialNbModel;
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
-        stats.push_rows(batch, |batch, slots, class_weights| {
-            Counts::of_rows(
-                batch.rows(),
-                slots,
-                batch.weights(),
-                class_weights.len(),
-                Count::Number,
-            )
-        })
+        observe_counts(stats, batch, Count::Number)
     }
 
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model> {
-        stats.classes().check_several()?;
-        let counts = stats.groups().sums;
-        let alphas = alphas(&self.alpha, self.force_alpha, counts.ncols())?;
+        let ClassCounts { classes, log_priors, class_weights, counts, alphas } = ClassCounts::of(
+            stats,
+            &self.alpha,
+            self.force_alpha,
+            &self.class_prior,
+            self.fit_prior,
+        )?;
+        let log_probabilities = log_probabilities(&counts, &alphas);
         Ok(MultinomialNbModel {
-            classes: stats.classes().clone(),
-            log_priors: log_priors(&self.class_prior, self.fit_prior, &stats.weights())?,
-            class_weights: stats.weights(),
-            log_probabilities: log_probabilities(&counts, &alphas),
+            classes,
+            log_priors,
+            class_weights,
             counts,
             alphas,
+            log_probabilities,
         })
     }
 }
@@ -82,14 +79,14 @@ fn log_probabilities(counts: &SharedMatrix, alphas: &[f64]) -> Matrix {
     let log_totals: Vec<f64> = class_totals(counts).iter().map(|n| ln(n + added)).collect();
     let (table, _) = by_column(counts.view(), |strip| {
         let alphas = &alphas[strip.columns.clone()];
-        strip.write_blank(alphas, |alpha, cells| {
+        strip.write_zero_counts(alphas, |alpha, cells| {
             let cells = cells.iter_mut().zip(&log_totals);
             cells.for_each(|(cell, log_total)| *cell = log_probability(ln(alpha), *log_total));
         });
-        strip.write_counted(|c, places, numbers| {
-            numbers.iter_mut().zip(places).for_each(|(n, k)| *n += alphas[*k]);
-            ln_each(numbers);
-            numbers.iter_mut().for_each(|p| *p = log_probability(*p, log_totals[c]));
+        strip.write_positive_counts(|c, columns, counts| {
+            counts.iter_mut().zip(columns).for_each(|(n, k)| *n += alphas[*k]);
+            ln_each(counts);
+            counts.iter_mut().for_each(|p| *p = log_probability(*p, log_totals[c]));
         });
     });
     table
@@ -109,7 +106,7 @@ impl Classifier for MultinomialNbModel {
         Some(ClassMeans { what: Center::Probability, centers, deviations: None })
     }
 
-    /// The joint log-likelihoods `log p(c, x)`, less the number of ways to order the words.
+    /// The joint log-likelihoods `log p(c, x)`, without the multinomial coefficient, which is the same for all classes.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         linear_scores(x, &self.log_priors, &self.log_probabilities, Count::Number)
@@ -124,17 +121,17 @@ impl FactorizedLikelihood for MultinomialNbModel {
     }
 
     fn log_factors(&self, row: &[f64]) -> Result<Matrix> {
-        let counts = counted_row(self, row, Count::Number)?;
+        let counts = counts_of_row(self, row, Count::Number)?;
         Ok(Matrix::from_shape_fn((counts.len(), self.classes.len()), |(j, c)| {
             if counts[j] == 0.0 { 0.0 } else { counts[j] * self.log_probabilities[[c, j]] }
         }))
     }
 
-    /// A word that does not occur has factors of one, which are left out.
+    /// A count of zero has a factor of one, which is left out.
     fn for_each_factor(
         &self,
         x: &Rows<'_>,
-        tell: &mut dyn FnMut(usize, usize, &[f64]),
+        visit: &mut dyn FnMut(usize, usize, &[f64]),
     ) -> Result<()> {
         self.check_columns(x)?;
         let mut factors = vec![0.0; self.classes.len()];
@@ -146,7 +143,7 @@ impl FactorizedLikelihood for MultinomialNbModel {
                     .iter_mut()
                     .zip(log_probabilities)
                     .for_each(|(f, log_probability)| *f = n * log_probability);
-                tell(j, i, &factors);
+                visit(j, i, &factors);
             }
         }
         Ok(())
@@ -156,14 +153,14 @@ impl FactorizedLikelihood for MultinomialNbModel {
         let counts = self.counts.row(class as usize);
         let (n, alpha) = (counts[column], self.alphas[column]);
         let total = counts.sum() + self.alphas.iter().sum::<f64>();
-        let share = (n + alpha) / total;
+        let probability = (n + alpha) / total;
         let power = if value == 1.0 { String::new() } else { format!("^{}", short(value)) };
         format!(
             "(({} + {}) / {}){power} = {}",
             short(n),
             short(alpha),
             short(total),
-            short(share.powf(value))
+            short(probability.powf(value))
         )
     }
 }
@@ -201,7 +198,7 @@ mod tests {
     const TEST: [f64; 6] = [0.0, 3.0, 1.0, 0.0, 0.0, 1.0];
 
     #[test]
-    fn the_textbook_document_comes_out_to_its_digits() {
+    fn the_textbook_example_is_reproduced() {
         let (x, codes, classes) = documents();
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
@@ -211,12 +208,12 @@ mod tests {
         // 3/4 (3/7)³ (1/14)² and 1/4 (2/9)⁵
         assert_eq!(short(scores[[0, 0]].exp()), "0.0003012");
         assert_eq!(short(scores[[0, 1]].exp()), "0.0001355");
-        let why = explain(&model.model, &TEST, &[]).unwrap();
-        assert_eq!(why.factors[1].formulas[0], "((5 + 1) / 14)^3 = 0.07872");
+        let explanation = explain(&model.model, &TEST, &[]).unwrap();
+        assert_eq!(explanation.factors[1].formulas[0], "((5 + 1) / 14)^3 = 0.07872");
     }
 
     #[test]
-    fn a_share_of_zero_rules_out_only_where_the_word_occurs() {
+    fn a_probability_of_zero_excludes_a_class_only_if_the_feature_occurs() {
         let (x, codes, classes) = documents();
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
@@ -230,24 +227,24 @@ mod tests {
     }
 
     #[test]
-    fn factors_of_words_that_occur_are_told_and_no_others() {
+    fn only_nonzero_counts_have_factors() {
         let (x, codes, classes) = documents();
         let data = Dataset::classes(&x, &codes, &classes).unwrap();
         let model = MultinomialNb::new().fit(&data, &Monitor::quiet()).unwrap().model;
-        let mut told = Vec::new();
+        let mut visited = Vec::new();
 
         let rows = array![[0.0; 6], TEST];
         model
-            .for_each_factor(&Rows::from(&rows), &mut |j, i, f| told.push((j, i, f.to_vec())))
+            .for_each_factor(&Rows::from(&rows), &mut |j, i, f| visited.push((j, i, f.to_vec())))
             .unwrap();
 
         let all = model.log_factors(&TEST).unwrap();
         let expected = [1, 2, 5].map(|j| (j, 1, all.row(j).to_vec()));
-        assert_eq!(told, expected);
+        assert_eq!(visited, expected);
     }
 
     #[test]
-    fn a_negative_cell_is_named() {
+    fn a_negative_cell_is_refused() {
         let (mut x, codes, classes) = documents();
         x[[2, 3]] = -1.0;
         let data = Dataset::classes(&x, &codes, &classes).unwrap();

@@ -39,7 +39,7 @@ fn entropy_cuts_of_iris_are_those_of_the_r_package_discretization() {
     let x = Matrix::from_shape_fn((rows.len(), 4), |(i, j)| rows[i][j].parse().unwrap());
     let data = Dataset::classes(&x, &codes, &classes).unwrap();
 
-    let nb = MixedNb::new().likelihood(Likelihoods::One(Family::SoftmaxLoss));
+    let nb = MixedNb::new().likelihood(Likelihoods::One(Family::Entropy));
     let model = nb.fit(&data, &Monitor::quiet()).unwrap().model;
 
     let expected = [[5.55, 6.15], [2.95, 3.35], [2.45, 4.75], [0.80, 1.75]];

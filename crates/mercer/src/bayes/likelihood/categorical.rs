@@ -1,8 +1,7 @@
-//! One of a few values: `P(v | c) = (n_cv + a_v) / (n_c + A)`.
+//! A categorical distribution per class: `P(v | c) = (n_cv + a_v) / (n_c + A)`.
 //!
-//! What is added tells the estimates apart: nothing is the plain share, one for each value Laplace's
-//! rule, `α` Lidstone's, `m p` the m-estimate, anything else a Dirichlet prior. It is a posterior mean
-//! whenever `A = Σ a_v`.
+//! The pseudocounts `a_v` determine the estimate: maximum likelihood for 0, Laplace smoothing for 1, Lidstone smoothing
+//! for `α`, the m-estimate for `m p`, a Dirichlet prior in general. It is a posterior mean if `A = Σ a_v`.
 
 use super::short;
 use crate::error::{Error, Result};
@@ -13,165 +12,167 @@ use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
 crate::choice! {
-    /// What becomes of a category that training never saw.
+    /// The treatment of categories that do not occur in the training data.
     pub enum Unseen {
-        /// It has no say, like a missing value.
+        /// The factor is omitted, as for a missing value.
         Ignore = "ignore",
-        /// It counts as a value that was seen zero times.
+        /// The smoothed probability of a count of zero.
         Other = "other",
-        /// The row is refused.
+        /// An error.
         Error = "error",
     }
 }
 
-/// Shares of the values (columns) in each class (row).
+/// The distribution of the categories (columns) in each class (row).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Categorical {
-    /// How often each value was seen.
+    /// The count of each category.
     pub counts: Matrix,
-    /// What is added to the count of each value.
-    pub added: Vec<f64>,
-    /// What is added to the count of all values.
-    pub added_in_all: f64,
-    /// The logarithm of the shares.
+    /// The pseudocount of each category.
+    pub pseudocounts: Vec<f64>,
+    /// The pseudocount that is added to the denominator.
+    pub total_pseudocount: f64,
+    /// The logarithms of the probabilities.
     pub log_probabilities: Matrix,
 }
 
 impl Categorical {
-    /// The mean and the deviation of the codes in a class.
+    /// Mean and standard deviation of the codes in a class.
     pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
-        let shares = self.log_probabilities.row(c).into_iter().enumerate();
-        moments_of(shares.map(|(code, p)| (code as f64, p.exp())))
+        let probabilities = self.log_probabilities.row(c).into_iter().enumerate();
+        moments_of(probabilities.map(|(code, p)| (code as f64, p.exp())))
     }
 
-    /// The shares of counts, one row a class.
-    pub fn new(counts: Matrix, added: Vec<f64>, added_in_all: f64) -> Categorical {
+    /// The smoothed distribution of counts, one row per class.
+    pub fn new(counts: Matrix, pseudocounts: Vec<f64>, total_pseudocount: f64) -> Categorical {
         let all = counts.sum_axis(ndarray::Axis(0));
         let mut log_probabilities = counts.clone();
         for mut row in log_probabilities.outer_iter_mut() {
-            if row.sum() + added_in_all == 0.0 {
-                // A class that saw nothing, with nothing added, takes the shares of all.
+            if row.sum() + total_pseudocount == 0.0 {
+                // A class without counts and smoothing gets the distribution of all classes.
                 row.assign(&all);
             }
-            let total = row.sum() + added_in_all;
-            row.iter_mut().zip(&added).for_each(|(n, a)| *n = log_probability(*n + a, total));
+            let total = row.sum() + total_pseudocount;
+            row.iter_mut()
+                .zip(&pseudocounts)
+                .for_each(|(n, a)| *n = log_probability(*n + a, total));
         }
-        Categorical { counts, added, added_in_all, log_probabilities }
+        Categorical { counts, pseudocounts, total_pseudocount, log_probabilities }
     }
 
-    /// The same number added to every value: Lidstone's rule.
+    /// Lidstone smoothing: the same pseudocount for all categories.
     pub fn lidstone(counts: Matrix, alpha: f64) -> Categorical {
         let k = counts.ncols();
         Categorical::new(counts, vec![alpha; k], alpha * k as f64)
     }
 
-    /// How many values there are.
-    pub fn n_values(&self) -> usize {
+    /// The number of categories.
+    pub fn n_categories(&self) -> usize {
         self.counts.ncols()
     }
 
-    /// `log P(v | c)`, classes side by side for each value, and a last row for values never seen.
-    pub(crate) fn by_value(&self, unseen: Unseen) -> Vec<f64> {
+    /// `log P(v | c)`, one row per category and a last row for unknown categories.
+    pub(crate) fn by_category(&self, unseen: Unseen) -> Vec<f64> {
         let mut table: Vec<f64> =
             self.log_probabilities.columns().into_iter().flat_map(|c| c.to_vec()).collect();
         table.extend(self.counts.outer_iter().map(|row| match unseen {
             Unseen::Other => {
-                // Without smoothing a new value would rule out every class at once.
-                let share = log_probability(self.mean_added(), row.sum() + self.added_in_all);
-                if share.is_finite() { share } else { 0.0 }
+                // Without smoothing an unknown category would exclude all classes.
+                let log_p =
+                    log_probability(self.mean_pseudocount(), row.sum() + self.total_pseudocount);
+                if log_p.is_finite() { log_p } else { 0.0 }
             }
             Unseen::Ignore | Unseen::Error => 0.0,
         }));
         table
     }
 
-    fn mean_added(&self) -> f64 {
-        self.added.iter().sum::<f64>() / self.added.len().max(1) as f64
+    fn mean_pseudocount(&self) -> f64 {
+        self.pseudocounts.iter().sum::<f64>() / self.pseudocounts.len().max(1) as f64
     }
 
-    /// The place of a cell's value in [`Categorical::by_value`], nothing if it is missing.
+    /// The row of a cell in [`Categorical::by_category`]; `None` if it is missing.
     ///
     /// # Errors
-    /// If the cell is no category, or a new one where that is refused.
+    /// If the cell is not a category code, or an unknown category that is refused.
     #[inline]
-    pub(crate) fn place(
-        &self,
-        x: f64,
-        unseen: Unseen,
-        at: (usize, usize),
-    ) -> Result<Option<usize>> {
+    pub(crate) fn code(&self, x: f64, unseen: Unseen, at: (usize, usize)) -> Result<Option<usize>> {
         match as_code(x) {
-            Ok(Some(code)) if code < self.n_values() => Ok(Some(code)),
-            _ => self.rare_place(x, unseen, at),
+            Ok(Some(code)) if code < self.n_categories() => Ok(Some(code)),
+            _ => self.uncommon_code(x, unseen, at),
         }
     }
 
     #[cold]
-    fn rare_place(&self, x: f64, unseen: Unseen, at: (usize, usize)) -> Result<Option<usize>> {
+    fn uncommon_code(&self, x: f64, unseen: Unseen, at: (usize, usize)) -> Result<Option<usize>> {
         let (row, column) = at;
         match as_code(x).map_err(|()| not_a_category(row, column, x))? {
-            Some(code) if code < self.n_values() => Ok(Some(code)),
+            Some(code) if code < self.n_categories() => Ok(Some(code)),
             Some(_) if unseen == Unseen::Error => {
                 Err(Error::UnseenCategory { row, column, value: x })
             }
-            Some(_) => Ok(Some(self.n_values())),
+            Some(_) => Ok(Some(self.n_categories())),
             None => Ok(None),
         }
     }
 
-    /// What the log-share of a value changes by where one row of its class with this value is left out.
-    pub(crate) fn without_one(&self, class: usize, x: f64) -> f64 {
+    /// The change of `log P(v | c)` if one row of the class with this category is left out.
+    pub(crate) fn leave_one_out(&self, class: usize, x: f64) -> f64 {
         let Ok(Some(code)) = as_code(x) else { return 0.0 };
         let Some(n) = self.counts.row(class).get(code).copied() else { return 0.0 };
-        let others = (self.counts.row(class).sum() - 1.0).max(0.0) + self.added_in_all;
-        log_probability((n - 1.0).max(0.0) + self.added[code], others)
+        let others = (self.counts.row(class).sum() - 1.0).max(0.0) + self.total_pseudocount;
+        log_probability((n - 1.0).max(0.0) + self.pseudocounts[code], others)
             - self.log_probabilities[[class, code]]
     }
 
-    /// How the lecture writes the share of a value.
+    /// The formula of `P(v | c)` with the numbers filled in.
     pub(crate) fn formula(&self, class: usize, x: f64, unseen: Unseen) -> String {
-        let seen = self.counts.row(class).sum();
-        let (n, added) = match as_code(x) {
-            Ok(Some(code)) if code < self.n_values() => {
-                (self.counts[[class, code]], self.added[code])
+        let total = self.counts.row(class).sum();
+        let (n, pseudocount) = match as_code(x) {
+            Ok(Some(code)) if code < self.n_categories() => {
+                (self.counts[[class, code]], self.pseudocounts[code])
             }
-            _ if unseen == Unseen::Other => (0.0, self.mean_added()),
-            _ => return "never seen: no say".to_owned(),
+            _ if unseen == Unseen::Other => (0.0, self.mean_pseudocount()),
+            _ => return "unknown category: no factor".to_owned(),
         };
-        let share = (n + added) / (seen + self.added_in_all);
+        let p = (n + pseudocount) / (total + self.total_pseudocount);
         let plus = |a: f64| if a == 0.0 { String::new() } else { format!(" + {}", short(a)) };
-        if added == 0.0 && self.added_in_all == 0.0 {
-            return format!("{}/{} = {}", short(n), short(seen), short(share));
+        if pseudocount == 0.0 && self.total_pseudocount == 0.0 {
+            return format!("{}/{} = {}", short(n), short(total), short(p));
         }
         format!(
             "({}{}) / ({}{}) = {}",
             short(n),
-            plus(added),
-            short(seen),
-            plus(self.added_in_all),
-            short(share)
+            plus(pseudocount),
+            short(total),
+            plus(self.total_pseudocount),
+            short(p)
         )
     }
 
-    /// A new value of a class; missing if it can have none.
+    /// Samples a category of a class; NaN if all probabilities are zero.
     pub(crate) fn sample(&self, class: usize, random: &mut Random) -> f64 {
-        let shares: Vec<f64> = self.log_probabilities.row(class).iter().map(|p| p.exp()).collect();
-        if shares.iter().any(|p| *p > 0.0) { random.choice(&shares) as f64 } else { f64::NAN }
+        let p: Vec<f64> = self.log_probabilities.row(class).iter().map(|p| p.exp()).collect();
+        if p.iter().any(|p| *p > 0.0) { random.choice(&p) as f64 } else { f64::NAN }
     }
 
-    /// Whether counts of so many classes could have given them.
+    /// Whether the fields are consistent for this number of classes.
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
         self.counts.nrows() == n_classes
             && self.log_probabilities.dim() == self.counts.dim()
-            && self.added.len() == self.counts.ncols()
-            && self.added.iter().chain([&self.added_in_all]).all(|a| a.is_finite() && *a >= 0.0)
+            && self.pseudocounts.len() == self.counts.ncols()
+            && self
+                .pseudocounts
+                .iter()
+                .chain([&self.total_pseudocount])
+                .all(|a| a.is_finite() && *a >= 0.0)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
             && self.log_probabilities.iter().all(|p| !p.is_nan())
     }
 }
 
-/// `log (n / total)`; nothing of nothing is impossible, not undefined.
+/// `log (n / total)`, and `−∞` for `n = 0` even if the total is zero.
 pub(crate) fn log_probability(n: f64, total: f64) -> f64 {
     if n > 0.0 { n.ln() - total.ln() } else { f64::NEG_INFINITY }
 }

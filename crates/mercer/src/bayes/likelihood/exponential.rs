@@ -1,10 +1,10 @@
-//! Waiting times: `p(x | c) = exp(−x / mean_c) / mean_c` for `x ≥ 0`.
+//! An exponential density per class: `p(x | c) = exp(−x / mean_c) / mean_c` for `x ≥ 0`.
 
-use super::{Curve, Numbers, short};
+use super::{Density, NumericColumn, short};
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
-/// How long each class waits.
+/// The mean of each class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exponential {
@@ -13,18 +13,19 @@ pub struct Exponential {
 }
 
 impl Exponential {
-    /// The curves of a column without negative numbers; a class that saw nothing takes that of all.
-    pub(crate) fn fit(column: &Numbers<'_>, smoothing: f64) -> Exponential {
-        let floor = floor(column, smoothing);
+    /// The densities of a column of nonnegative values; a class without values gets the mean of all classes.
+    pub(crate) fn fit(column: &NumericColumn<'_>, smoothing: f64) -> Exponential {
+        let min_mean = min_mean(column, smoothing);
         let mean = |c: usize| if column.weights[c] > 0.0 { column.means[c] } else { column.mean };
-        Exponential { means: (0..column.weights.len()).map(|c| mean(c).max(floor)).collect() }
+        Exponential { means: (0..column.weights.len()).map(|c| mean(c).max(min_mean)).collect() }
     }
 
-    pub(crate) fn held_out(column: &Numbers<'_>, smoothing: f64) -> f64 {
-        let floor = floor(column, smoothing);
-        let values = column.tally.values();
-        column.held_out(|c, at| {
-            log_density(values[at], column.mean_without(c, values[at]).max(floor))
+    /// The leave-one-out log-likelihood of the column.
+    pub(crate) fn leave_one_out(column: &NumericColumn<'_>, smoothing: f64) -> f64 {
+        let min_mean = min_mean(column, smoothing);
+        let values = column.values.values();
+        column.leave_one_out(|c, at| {
+            log_density(values[at], column.mean_without(c, values[at]).max(min_mean))
         })
     }
 
@@ -33,8 +34,8 @@ impl Exponential {
     }
 }
 
-/// No mean is zero: a class that waited for nothing may have to wait for once.
-pub(super) fn floor(column: &Numbers<'_>, smoothing: f64) -> f64 {
+/// The smallest mean, which keeps densities finite for a class of zeros.
+pub(super) fn min_mean(column: &NumericColumn<'_>, smoothing: f64) -> f64 {
     (smoothing * column.mean).max(f64::MIN_POSITIVE)
 }
 
@@ -42,11 +43,11 @@ fn log_density(x: f64, mean: f64) -> f64 {
     if x < 0.0 { f64::NEG_INFINITY } else { -mean.ln() - x / mean }
 }
 
-impl Curve for Exponential {
-    fn adder(&self) -> impl Fn(f64, &mut [f64]) {
-        let curves: Vec<(f64, f64)> = self.means.iter().map(|m| (-m.ln(), 1.0 / m)).collect();
+impl Density for Exponential {
+    fn log_density_adder(&self) -> impl Fn(f64, &mut [f64]) {
+        let densities: Vec<(f64, f64)> = self.means.iter().map(|m| (-m.ln(), 1.0 / m)).collect();
         move |x, scores| {
-            for (score, (peak, rate)) in scores.iter_mut().zip(&curves) {
+            for (score, (peak, rate)) in scores.iter_mut().zip(&densities) {
                 *score += if x < 0.0 { f64::NEG_INFINITY } else { peak - x * rate };
             }
         }

@@ -1,12 +1,12 @@
-//! A bell curve: `p(x | c) = N(x; mean_c, variance_c)`.
+//! A normal density per class: `p(x | c) = N(x; mean_c, variance_c)`.
 
-use super::{Curve, Numbers, short};
+use super::{Density, NumericColumn, short};
 use mercer_num::random::Random;
 use mercer_num::special::normal_log_density;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// Where the curve of each class stands and how wide it is.
+/// Mean and variance of each class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Gaussian {
@@ -17,31 +17,37 @@ pub struct Gaussian {
 }
 
 impl Gaussian {
-    /// The curves of a column; `less` is taken from the weight that a variance is divided by, and a
-    /// share of the variance of all classes is added. A class that saw nothing takes the curve of all.
-    pub(crate) fn fit(column: &Numbers<'_>, less: f64, smoothing: f64) -> Gaussian {
+    /// The densities of a column. Variances are divided by the weight minus `ddof`, and `smoothing` times the variance
+    /// of all classes is added. A class without values gets the density of all classes.
+    pub(crate) fn fit(column: &NumericColumn<'_>, ddof: f64, smoothing: f64) -> Gaussian {
         let floor = smoothing * column.variance;
         let spread = if column.variance > 0.0 { column.variance } else { 1.0 };
-        let curve = |c: usize| match column.weights[c] {
-            w if w > less && column.squares[c] > 0.0 => {
-                (column.means[c], column.squares[c] / (w - less) + floor)
+        let density = |c: usize| match column.weights[c] {
+            w if w > ddof && column.squares[c] > 0.0 => {
+                (column.means[c], column.squares[c] / (w - ddof) + floor)
             }
-            // One value alone has no width; neither smoothing nor the other classes may be missing.
+            // A single value has variance zero: only smoothing remains.
             w if w > 0.0 && floor > 0.0 => (column.means[c], floor),
             _ => (column.mean, spread),
         };
-        let (means, variances) = (0..column.weights.len()).map(curve).unzip();
+        let (means, variances) = (0..column.weights.len()).map(density).unzip();
         Gaussian { means, variances }
     }
 
-    pub(crate) fn held_out(&self, column: &Numbers<'_>, less: f64, smoothing: f64) -> f64 {
+    /// The leave-one-out log-likelihood of the column.
+    pub(crate) fn leave_one_out(
+        &self,
+        column: &NumericColumn<'_>,
+        ddof: f64,
+        smoothing: f64,
+    ) -> f64 {
         let floor = (smoothing * column.variance).max(f64::MIN_POSITIVE);
-        let values = column.tally.values();
-        column.held_out(|c, at| {
+        let values = column.values.values();
+        column.leave_one_out(|c, at| {
             let (w, x) = (column.weights[c], values[at]);
             let d = x - column.means[c];
             let squares = (column.squares[c] - d * d * w / (w - 1.0)).max(0.0);
-            let weight = (w - 1.0 - less).max(1.0);
+            let weight = (w - 1.0 - ddof).max(1.0);
             normal_log_density(x, column.mean_without(c, x), squares / weight + floor)
         })
     }
@@ -54,15 +60,15 @@ impl Gaussian {
     }
 }
 
-impl Curve for Gaussian {
-    fn adder(&self) -> impl Fn(f64, &mut [f64]) {
-        let curves: Vec<(f64, f64, f64)> = (self.means.iter().zip(&self.variances))
+impl Density for Gaussian {
+    fn log_density_adder(&self) -> impl Fn(f64, &mut [f64]) {
+        let densities: Vec<(f64, f64, f64)> = (self.means.iter().zip(&self.variances))
             .map(|(m, v)| (*m, -0.5 * (TAU * v).ln(), -0.5 / v))
             .collect();
         move |x, scores| {
-            for (score, (mean, peak, slope)) in scores.iter_mut().zip(&curves) {
+            for (score, (mean, peak, scale)) in scores.iter_mut().zip(&densities) {
                 let d = x - mean;
-                *score += peak + slope * (d * d);
+                *score += peak + scale * (d * d);
             }
         }
     }

@@ -1,54 +1,54 @@
-//! A smooth curve: a small bell on every row of the class (Parzen, 1962; John & Langley, 1995).
+//! A kernel density estimate per class (Parzen, 1962; John & Langley, 1995).
 //!
 //! `p(x | c) = Σᵢ N(x; xᵢ, h_c²) / n_c`, with Silverman's bandwidth
-//! `h = 0.9 min(deviation, quartile range / 1.34) n^(−1/5)`.
+//! `h = 0.9 min(standard deviation, interquartile range / 1.34) n^(−1/5)`.
 //!
-//! The curve is kept on a grid, rows dealt to the two nearest points in proportion, so that a
-//! prediction costs the same whether ten rows were learned or ten million. Between points the
-//! logarithm is taken as straight; beyond the grid the last bell falls off.
+//! The density is evaluated on a grid with linear binning: every row is distributed to its two nearest grid points, so
+//! that the cost of a prediction does not depend on the number of rows. The log-density is interpolated linearly
+//! between grid points; beyond the grid it follows the Gaussian kernel of the last row.
 
-use super::{Curve, Numbers, short};
+use super::{Density, NumericColumn, short};
 use crate::explain::moments_of;
 use mercer_num::Matrix;
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 use std::f64::consts::TAU;
 
-/// Points of a grid.
-const LEAST_POINTS: usize = 64;
-const MOST_POINTS: usize = 1024;
-/// Points of a grid within one bandwidth.
-const FINENESS: f64 = 3.0;
-/// Steps between discrete values that a bandwidth takes at least.
-const DISCRETE: f64 = 0.75;
-/// Bandwidths beyond which a bell has nothing to add to what is near.
-const REACH: f64 = 5.0;
+/// The minimum and maximum number of grid points.
+const MIN_POINTS: usize = 64;
+const MAX_POINTS: usize = 1024;
+/// Grid points per bandwidth.
+const POINTS_PER_BANDWIDTH: f64 = 3.0;
+/// The minimum bandwidth, in units of the resolution of discrete values.
+const MIN_BANDWIDTH: f64 = 0.75;
+/// The support of the truncated kernel, in bandwidths.
+const KERNEL_RADIUS: f64 = 5.0;
 
-/// The curve of each class on one grid.
+/// The log-density of each class on a common grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Kernel {
-    /// The first point of the grid.
+    /// The first grid point.
     pub start: f64,
-    /// From one point to the next.
+    /// The distance of grid points.
     pub step: f64,
-    /// The bandwidths.
+    /// The bandwidth of each class.
     pub bandwidths: Vec<f64>,
-    /// How far inside the grid each class's first and last row lies.
+    /// The distances of the first and last row of each class to the ends of the grid.
     pub margins: Vec<(f64, f64)>,
-    /// `log p(point | class)`, one row a class and one column a point.
+    /// `log p(point | class)`, one row per class and one column per grid point.
     pub log_densities: Matrix,
 }
 
 impl Kernel {
-    /// The curves of a column and how well they foresee its rows; a class that saw nothing takes
-    /// that of all.
-    pub(crate) fn fit(column: &Numbers<'_>) -> (Kernel, f64) {
-        let values = column.tally.values();
+    /// The densities of a column and their leave-one-out log-likelihood; a class without values gets the density of
+    /// all classes.
+    pub(crate) fn fit(column: &NumericColumn<'_>) -> (Kernel, f64) {
+        let values = column.values.values();
         let pooled = column.counts.sum_axis(ndarray::Axis(0));
         let all: f64 = pooled.sum();
         let n_classes = column.weights.len();
-        // The rows of each class; those of all where it has none.
+        // The rows of each class, or of all classes if it has none.
         let rows = |c: usize| match column.weights[c] > 0.0 {
             true => column.counts.row(c).to_owned(),
             false => pooled.clone(),
@@ -60,17 +60,17 @@ impl Kernel {
                 }
                 _ => bandwidth(&values, &pooled.to_vec(), all, column.variance.sqrt()),
             })
-            // Over discrete values, narrower bells would add up to more than one.
-            .map(|h| h.max(DISCRETE * column.resolution()))
+            // A narrower bandwidth would make the density of discrete values exceed one per resolution.
+            .map(|h| h.max(MIN_BANDWIDTH * column.resolution()))
             .collect();
         let widest = bandwidths.iter().copied().fold(0.0, f64::max);
         let narrowest = bandwidths.iter().copied().fold(f64::INFINITY, f64::min);
         let low = values.first().copied().unwrap_or(0.0) - 3.0 * widest;
         let high = values.last().copied().unwrap_or(0.0) + 3.0 * widest;
-        let points = (FINENESS * (high - low) / narrowest).ceil();
-        let points = (points as usize).clamp(LEAST_POINTS, MOST_POINTS);
+        let points = (POINTS_PER_BANDWIDTH * (high - low) / narrowest).ceil();
+        let points = (points as usize).clamp(MIN_POINTS, MAX_POINTS);
         let step = (high - low) / (points - 1) as f64;
-        // No bell is narrower than the grid can show.
+        // The grid does not resolve narrower kernels.
         bandwidths.iter_mut().for_each(|h| *h = h.max(step));
 
         let mut kernel = Kernel {
@@ -80,19 +80,19 @@ impl Kernel {
             log_densities: Matrix::zeros((n_classes, points)),
             bandwidths,
         };
-        let mut held_out = 0.0;
+        let mut leave_one_out = 0.0;
         for c in 0..n_classes {
             let counts = rows(c);
-            let mut dealt = vec![0.0; points];
+            let mut binned = vec![0.0; points];
             for (x, n) in values.iter().zip(&counts) {
-                let (at, share) = kernel.place(*x);
-                dealt[at] += n * (1.0 - share);
-                dealt[at + 1] += n * share;
+                let (at, fraction) = kernel.grid_position(*x);
+                binned[at] += n * (1.0 - fraction);
+                binned[at + 1] += n * fraction;
             }
             let h = kernel.bandwidths[c];
-            let density = smoothed(&dealt, h / step, counts.sum() * h);
+            let density = smoothed(&binned, h / step, counts.sum() * h);
             if column.weights[c] > 1.0 {
-                held_out += kernel.held_out(c, &density, column, &values);
+                leave_one_out += kernel.leave_one_out(c, &density, column, &values);
             }
             let ends = |mut x: Box<dyn Iterator<Item = (&f64, &f64)> + '_>| {
                 x.find(|(_, n)| **n > 0.0).map_or(0.0, |(x, _)| *x)
@@ -100,42 +100,48 @@ impl Kernel {
             let first = ends(Box::new(values.iter().zip(&counts)));
             let last = ends(Box::new(values.iter().zip(&counts).rev()));
             kernel.margins.push((first - low, high - last));
-            let log_density = with_tails(&density, &dealt, step / h, counts.sum() * h);
+            let log_density = with_tails(&density, &binned, step / h, counts.sum() * h);
             kernel.log_densities.row_mut(c).assign(&ndarray::aview1(&log_density));
         }
-        (kernel, held_out)
+        (kernel, leave_one_out)
     }
 
-    /// The mean and the deviation of a class.
+    /// Mean and standard deviation of a class.
     pub(crate) fn moments(&self, c: usize) -> (f64, f64) {
         let points = self.log_densities.row(c).into_iter().enumerate();
         moments_of(points.map(|(k, p)| (self.start + k as f64 * self.step, p.exp())))
     }
 
-    /// The log-likelihood of the rows of a class, each under the bells of the others.
-    fn held_out(&self, c: usize, density: &[f64], column: &Numbers<'_>, values: &[f64]) -> f64 {
+    /// The log-likelihood of the rows of a class, each under the kernels of the others.
+    fn leave_one_out(
+        &self,
+        c: usize,
+        density: &[f64],
+        column: &NumericColumn<'_>,
+        values: &[f64],
+    ) -> f64 {
         let (n, most) = (column.weights[c], -column.resolution().ln());
         let h = self.bandwidths[c];
         let peak = 1.0 / (TAU.sqrt() * h);
         let next = peak * (-0.5 * (self.step / h).powi(2)).exp();
         let mut total = 0.0;
         for (x, count) in values.iter().zip(column.counts.row(c)).filter(|(_, n)| **n > 0.0) {
-            let (at, share) = self.place(*x);
-            let all = density[at] * (1.0 - share) + density[at + 1] * share;
-            // What a row dealt to two points adds to the line between them.
-            let own = (share * share + (1.0 - share) * (1.0 - share)) * peak
-                + 2.0 * share * (1.0 - share) * next;
+            let (at, fraction) = self.grid_position(*x);
+            let all = density[at] * (1.0 - fraction) + density[at + 1] * fraction;
+            // The contribution of the row itself to the interpolated density.
+            let own = (fraction * fraction + (1.0 - fraction) * (1.0 - fraction)) * peak
+                + 2.0 * fraction * (1.0 - fraction) * next;
             let others = (n * all - own) / (n - 1.0);
             total += count * others.max(1e-12 * peak / n).ln().min(most);
         }
         total
     }
 
-    /// The grid point below a number and the share of the way to the next.
-    fn place(&self, x: f64) -> (usize, f64) {
-        let place = (x - self.start) / self.step;
-        let at = (place as usize).min(self.log_densities.ncols() - 2);
-        (at, place - at as f64)
+    /// The grid point below a value, and its position between that point and the next, as a fraction.
+    fn grid_position(&self, x: f64) -> (usize, f64) {
+        let position = (x - self.start) / self.step;
+        let at = (position as usize).min(self.log_densities.ncols() - 2);
+        (at, position - at as f64)
     }
 
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
@@ -153,15 +159,15 @@ impl Kernel {
 
     fn log_density(&self, class: usize, x: f64) -> f64 {
         let mut scores = vec![0.0; self.bandwidths.len()];
-        self.adder()(x, &mut scores);
+        self.log_density_adder()(x, &mut scores);
         scores[class]
     }
 }
 
-/// Silverman's rule for weighted values in rising order.
+/// Silverman's rule for weighted values in ascending order.
 fn bandwidth(values: &[f64], counts: &[f64], weight: f64, deviation: f64) -> f64 {
-    let quantile = |share: f64| {
-        let mut left = share * weight;
+    let quantile = |q: f64| {
+        let mut left = q * weight;
         for (x, n) in values.iter().zip(counts) {
             left -= n;
             if left <= 0.0 {
@@ -175,36 +181,36 @@ fn bandwidth(values: &[f64], counts: &[f64], weight: f64, deviation: f64) -> f64
     0.9 * spread * weight.powf(-0.2)
 }
 
-/// Bells of a width in grid steps on dealt rows, divided by `scale √(2π)`.
-fn smoothed(dealt: &[f64], width: f64, scale: f64) -> Vec<f64> {
-    let reach = (REACH * width).ceil() as usize;
-    let bell: Vec<f64> = (0..=reach)
+/// Binned rows convolved with a Gaussian kernel of `width` grid steps, divided by `scale √(2π)`.
+fn smoothed(binned: &[f64], width: f64, scale: f64) -> Vec<f64> {
+    let radius = (KERNEL_RADIUS * width).ceil() as usize;
+    let kernel_values: Vec<f64> = (0..=radius)
         .map(|k| (-0.5 * (k as f64 / width).powi(2)).exp() / (TAU.sqrt() * scale))
         .collect();
-    let mut out = vec![0.0; dealt.len()];
-    for (at, n) in dealt.iter().enumerate().filter(|(_, n)| **n > 0.0) {
-        let first = at.saturating_sub(reach);
-        let last = (at + reach).min(dealt.len() - 1);
+    let mut out = vec![0.0; binned.len()];
+    for (at, n) in binned.iter().enumerate().filter(|(_, n)| **n > 0.0) {
+        let first = at.saturating_sub(radius);
+        let last = (at + radius).min(binned.len() - 1);
         for (to, cell) in out[first..=last].iter_mut().enumerate() {
-            *cell += n * bell[(first + to).abs_diff(at)];
+            *cell += n * kernel_values[(first + to).abs_diff(at)];
         }
     }
     out
 }
 
-/// Logarithms, and where nothing is near, the tail of the nearest bell on either side.
-fn with_tails(density: &[f64], dealt: &[f64], step: f64, scale: f64) -> Vec<f64> {
+/// The logarithms, and beyond the radius of all kernels the tail of the nearest one on either side.
+fn with_tails(density: &[f64], binned: &[f64], step: f64, scale: f64) -> Vec<f64> {
     let n = density.len();
     let tail = |from: usize, to: usize| {
         let d = from.abs_diff(to) as f64 * step;
-        (dealt[from] / (TAU.sqrt() * scale)).ln() - 0.5 * d * d
+        (binned[from] / (TAU.sqrt() * scale)).ln() - 0.5 * d * d
     };
     let mut out: Vec<f64> = density.iter().map(|p| p.ln()).collect();
     for order in [false, true] {
         let mut nearest = None;
         for k in 0..n {
             let at = if order { n - 1 - k } else { k };
-            if dealt[at] > 0.0 {
+            if binned[at] > 0.0 {
                 nearest = Some(at);
             }
             if let Some(from) = nearest {
@@ -215,8 +221,8 @@ fn with_tails(density: &[f64], dealt: &[f64], step: f64, scale: f64) -> Vec<f64>
     out
 }
 
-impl Curve for Kernel {
-    fn adder(&self) -> impl Fn(f64, &mut [f64]) {
+impl Density for Kernel {
+    fn log_density_adder(&self) -> impl Fn(f64, &mut [f64]) {
         let n_classes = self.bandwidths.len();
         let points = self.log_densities.ncols();
         let by_point: Vec<f64> =
@@ -224,10 +230,10 @@ impl Curve for Kernel {
         let end = self.start + self.step * (points - 1) as f64;
         move |x, scores| {
             if x >= self.start && x <= end {
-                let (at, share) = self.place(x);
+                let (at, fraction) = self.grid_position(x);
                 let (low, high) = by_point[at * n_classes..][..2 * n_classes].split_at(n_classes);
                 for (score, (a, b)) in scores.iter_mut().zip(low.iter().zip(high)) {
-                    *score += a + share * (b - a);
+                    *score += a + fraction * (b - a);
                 }
                 return;
             }
@@ -237,7 +243,7 @@ impl Curve for Kernel {
             for (c, score) in scores.iter_mut().enumerate() {
                 let margin = if before { self.margins[c].0 } else { self.margins[c].1 };
                 let h = self.bandwidths[c];
-                // The bell on the last row, from the edge of the grid outwards.
+                // The kernel of the last row, from the end of the grid outwards.
                 *score +=
                     by_point[edge * n_classes + c] - (beyond / h) * (0.5 * beyond / h + margin / h);
             }
@@ -247,13 +253,13 @@ impl Curve for Kernel {
     fn sample(&self, class: usize, random: &mut Random) -> f64 {
         let density: Vec<f64> = self.log_densities.row(class).mapv(f64::exp).to_vec();
         let total: f64 = density.iter().sum();
-        let shares: Vec<f64> = density.iter().map(|p| p / total).collect();
-        let at = random.choice(&shares) as f64 + random.uniform() - 0.5;
+        let probabilities: Vec<f64> = density.iter().map(|p| p / total).collect();
+        let at = random.choice(&probabilities) as f64 + random.uniform() - 0.5;
         self.start + self.step * at
     }
 
     fn formula(&self, class: usize, x: f64) -> String {
         let p = self.log_density(class, x).exp();
-        format!("bells at {} of width {} = {}", short(x), short(self.bandwidths[class]), short(p))
+        format!("KDE({}; bandwidth {}) = {}", short(x), short(self.bandwidths[class]), short(p))
     }
 }

@@ -1,7 +1,7 @@
-//! What mixed naive Bayes has learned, and how it tells classes apart by it.
+//! The model of mixed naive Bayes: scores, factors and sampling.
 
 use super::Unseen;
-use crate::bayes::likelihood::{Counted, Likelihood, log_probability};
+use crate::bayes::likelihood::{Likelihood, Multinomial, log_probability};
 use crate::bayes::{each_chunk, sample};
 use crate::explain::ClassMeans;
 use crate::prelude::*;
@@ -10,7 +10,7 @@ use mercer_num::parallel;
 use mercer_num::random::Random;
 use std::borrow::Cow;
 
-/// A likelihood for every column and a bag of words for every text.
+/// A likelihood for every column and a multinomial distribution over terms for every text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MixedNbModel {
@@ -18,88 +18,88 @@ pub struct MixedNbModel {
     pub classes: Classes,
     /// `log P(class)`.
     pub log_priors: Vec<f64>,
-    /// The weight of the rows of each class.
+    /// The total sample weight of each class.
     pub class_weights: Vec<f64>,
-    /// One entry a column that is no word.
+    /// One entry per column that is not a term.
     pub likelihoods: Vec<Likelihood>,
-    /// One entry a text, whose words are columns behind all others.
+    /// One entry per text; its terms are columns after all others.
     pub texts: Vec<Text>,
-    /// What becomes of a word that training never saw.
+    /// The treatment of unknown categories.
     pub unseen: Unseen,
-    /// The power of each column's factor, then of each text's; empty where all count alike.
+    /// The weight of each column, then of each text; empty if the weights are equal.
     #[serde(default)]
     pub weights: Vec<f64>,
 }
 
-/// The bags of words of one text.
+/// The multinomial distributions over the terms of one text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Text {
-    /// How often each word occurs, one row a class.
+    /// The count of each term, one row per class.
     pub counts: Matrix,
-    /// What is added to each count.
+    /// The smoothing.
     pub alpha: f64,
-    /// The logarithm of the shares.
+    /// The logarithms of the probabilities.
     pub log_probabilities: Matrix,
 }
 
 impl Text {
-    /// `Σ n log θ` over words; under the shares of the other rows, if `own` are the words of one of them.
-    pub(super) fn log_factor(&self, words: &[(usize, f64)], class: usize, own: bool) -> f64 {
-        let shares = self.log_probabilities.row(class);
-        if !own {
-            return words.iter().map(|(j, n)| n * shares[*j]).sum();
+    /// `Σ n log θ` over the terms of a row; estimated without the row itself if it belongs to the class.
+    pub(super) fn log_factor(&self, terms: &[(usize, f64)], class: usize, leave_out: bool) -> f64 {
+        let log_p = self.log_probabilities.row(class);
+        if !leave_out {
+            return terms.iter().map(|(j, n)| n * log_p[*j]).sum();
         }
         let counts = self.counts.row(class);
-        let said: f64 = words.iter().map(|(_, n)| n).sum();
-        let others = (counts.sum() - said).max(0.0) + self.alpha * counts.len() as f64;
+        let own: f64 = terms.iter().map(|(_, n)| n).sum();
+        let others = (counts.sum() - own).max(0.0) + self.alpha * counts.len() as f64;
         let log_probability = |(j, n): &(usize, f64)| {
             n * log_probability((counts[*j] - n).max(0.0) + self.alpha, others)
         };
-        words.iter().map(log_probability).sum()
+        terms.iter().map(log_probability).sum()
     }
 }
 
 impl MixedNbModel {
-    /// How many columns are no words.
-    pub(super) fn head(&self) -> usize {
+    /// The number of columns that are not terms.
+    pub(super) fn n_likelihoods(&self) -> usize {
         self.likelihoods.len()
     }
 
-    /// `log θ` of the words, classes side by side, times the weight of their text if asked.
-    fn by_word(&self, weighted: bool) -> Vec<f64> {
+    /// `log θ` of the terms, one row per term, times the weight of their text if `weighted`.
+    fn by_term(&self, weighted: bool) -> Vec<f64> {
         let mut out = Vec::new();
         for (t, text) in self.texts.iter().enumerate() {
-            let weight = if weighted { self.weight(self.head() + t) } else { 1.0 };
-            let shares = text.log_probabilities.columns().into_iter().flat_map(|c| c.to_vec());
-            out.extend(shares.map(|p| power(weight, p)));
+            let weight = if weighted { self.weight(self.n_likelihoods() + t) } else { 1.0 };
+            let log_p = text.log_probabilities.columns().into_iter().flat_map(|c| c.to_vec());
+            out.extend(log_p.map(|p| power(weight, p)));
         }
         out
     }
 
-    /// The cells of some rows that are no words, and how far apart those of a column are; every word
-    /// that occurs is told by row, column and count.
+    /// The cells of some rows that are not terms, and the stride between those of a column; `visit` gets row, column
+    /// and count of every term that occurs.
     fn read<'x>(
         &self,
         x: &'x Rows<'_>,
         first: usize,
         n: usize,
-        mut tell: impl FnMut(usize, usize, f64),
+        mut visit: impl FnMut(usize, usize, f64),
     ) -> Result<(Cow<'x, [f64]>, usize)> {
-        let (head, width) = (self.head(), self.n_columns());
-        let mut word = |i: usize, j: usize, count: f64| {
+        let (head, width) = (self.n_likelihoods(), self.n_columns());
+        let mut term = |i: usize, j: usize, count: f64| {
             if !(count.is_finite() && count >= 0.0) {
                 return Err(not_a_count(first + i, j, count));
             }
             if count > 0.0 {
-                tell(i, j, count);
+                visit(i, j, count);
             }
             Ok(())
         };
         if let Some(block) = x.block(first..first + n) {
             for (i, row) in block.chunks_exact(width).enumerate() {
                 for (j, count) in row.iter().enumerate().skip(head) {
-                    word(i, j, *count)?;
+                    term(i, j, *count)?;
                 }
             }
             return Ok((block, width));
@@ -111,7 +111,7 @@ impl MixedNbModel {
                 for (j, value) in columns.iter().zip(values) {
                     match *j as usize {
                         j if j < head => cells[i * head + j] = *value,
-                        j => word(i, j, *value)?,
+                        j => term(i, j, *value)?,
                     }
                 }
             }
@@ -119,22 +119,22 @@ impl MixedNbModel {
         Ok((cells.into(), head))
     }
 
-    /// Adds the factors of all rows of a range.
+    /// Adds the log-factors of some rows to their scores.
     fn add_rows(
         &self,
         x: &Rows<'_>,
         first: usize,
-        by_word: &[f64],
+        by_term: &[f64],
         weighted: bool,
         scores: &mut [f64],
     ) -> Result<()> {
-        let (head, n_classes) = (self.head(), self.classes.len());
+        let (head, n_classes) = (self.n_likelihoods(), self.classes.len());
         let n = scores.len() / n_classes;
         let mut factors = Vec::new();
         let (cells, stride) = self.read(x, first, n, |i, j, count| {
-            let shares = &by_word[(j - head) * n_classes..(j - head + 1) * n_classes];
+            let log_p = &by_term[(j - head) * n_classes..(j - head + 1) * n_classes];
             let scores = &mut scores[i * n_classes..(i + 1) * n_classes];
-            scores.iter_mut().zip(shares).for_each(|(s, p)| *s += count * p);
+            scores.iter_mut().zip(log_p).for_each(|(s, p)| *s += count * p);
         })?;
         for (j, likelihood) in self.likelihoods.iter().enumerate() {
             let column = cells.iter().skip(j).step_by(stride).copied();
@@ -151,63 +151,63 @@ impl MixedNbModel {
         Ok(())
     }
 
-    /// Scores with the weights that were learned, or as if all were one.
+    /// The scores with the learned weights, or with weights of one.
     fn sums_of_factors(&self, x: &Rows<'_>, weighted: bool) -> Result<Matrix> {
         self.check_columns(x)?;
         let n_classes = self.classes.len();
-        let by_word = self.by_word(weighted);
+        let by_term = self.by_term(weighted);
         let layout = parallel::Layout::Dense;
-        let chunk = parallel::chunk_rows(self.head().max(1), layout).min(4096);
+        let chunk = parallel::chunk_rows(self.n_likelihoods().max(1), layout).min(4096);
         let mut out = Matrix::zeros((x.n_rows(), n_classes));
         each_chunk(&mut out, chunk, |first, scores| {
             scores.chunks_exact_mut(n_classes).for_each(|s| s.copy_from_slice(&self.log_priors));
-            self.add_rows(x, first, &by_word, weighted, scores)
+            self.add_rows(x, first, &by_term, weighted, scores)
         })?;
         Ok(out)
     }
 
-    /// The weight of a column that is no word, or of a text behind them.
-    fn weight(&self, place: usize) -> f64 {
-        self.weights.get(place).copied().unwrap_or(1.0)
+    /// A weight by its index: columns that are not terms, then texts.
+    fn weight(&self, index: usize) -> f64 {
+        self.weights.get(index).copied().unwrap_or(1.0)
     }
 
-    /// The place of a column's weight.
-    fn place_of(&self, column: usize) -> usize {
-        let mut words = column.saturating_sub(self.head());
-        if column < self.head() {
+    /// The index of the weight of a column.
+    fn weight_index(&self, column: usize) -> usize {
+        let mut term = column.saturating_sub(self.n_likelihoods());
+        if column < self.n_likelihoods() {
             return column;
         }
         let text = self.texts.iter().position(|text| {
-            let inside = words < text.counts.ncols();
-            words -= if inside { 0 } else { text.counts.ncols() };
+            let inside = term < text.counts.ncols();
+            term -= if inside { 0 } else { text.counts.ncols() };
             inside
         });
-        self.head() + text.unwrap_or(0)
+        self.n_likelihoods() + text.unwrap_or(0)
     }
 
-    /// What the power of a factor comes to, for its formula.
+    /// The value of a weighted factor, for its formula.
     fn power(&self, column: usize, class: usize, value: f64, weight: f64) -> String {
         let mut factors = vec![0.0; self.classes.len()];
         match self.likelihoods.get(column) {
             Some(likelihood) => {
                 let (n, cells) = (factors.len(), std::iter::once(value));
-                // A value that is refused has no formula either.
+                // A refused value has no formula.
                 if likelihood.add_factors(self.unseen, (0, column), cells, &mut factors, n).is_err()
                 {
                     return String::new();
                 }
             }
             None => {
-                let shares = self.by_word(false);
-                let at = (column - self.head()) * factors.len();
-                factors.iter_mut().zip(&shares[at..]).for_each(|(f, p)| *f = value * p);
+                let log_p = self.by_term(false);
+                let at = (column - self.n_likelihoods()) * factors.len();
+                factors.iter_mut().zip(&log_p[at..]).for_each(|(f, p)| *f = value * p);
             }
         }
         format!(" = {}", short(power(weight, factors[class]).exp()))
     }
 }
 
-/// A weight times a log-factor; without weight even what is impossible has no say.
+/// A weight times a log-factor; zero for a weight of zero, even if the factor is zero.
 fn power(weight: f64, log_factor: f64) -> f64 {
     if weight == 0.0 { 0.0 } else { weight * log_factor }
 }
@@ -218,22 +218,22 @@ impl Classifier for MixedNbModel {
     }
 
     fn n_columns(&self) -> usize {
-        self.head() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
+        self.n_likelihoods() + self.texts.iter().map(|text| text.counts.ncols()).sum::<usize>()
     }
 
-    /// CategoryEncoding of a text are things in a bag.
+    /// The center of a term is its probability.
     fn class_means(&self) -> Option<ClassMeans> {
         let n_classes = self.classes.len();
-        let words = self.by_word(false);
+        let terms = self.by_term(false);
         Some(ClassMeans::of_columns(n_classes, self.n_columns(), |c, j| {
             match self.likelihoods.get(j) {
                 Some(likelihood) => likelihood.moments(c),
-                None => (words[(j - self.head()) * n_classes + c].exp(), 0.0),
+                None => (terms[(j - self.n_likelihoods()) * n_classes + c].exp(), 0.0),
             }
         }))
     }
 
-    /// The joint log-likelihoods `log p(c, x)`, each factor to the power that was learned for it.
+    /// The joint log-likelihoods `log p(c, x)` with weighted factors.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.sums_of_factors(x, true)
     }
@@ -242,12 +242,12 @@ impl Classifier for MixedNbModel {
 impl Probabilistic for MixedNbModel {}
 
 impl Generative for MixedNbModel {
-    /// With all weights one: powers of densities tell classes apart and are no densities.
+    /// With weights of one, because powers of densities are not densities.
     fn log_joint(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.sums_of_factors(x, false)
     }
 
-    /// CategoryEncoding of a text are not drawn: how long a text is, the model does not know.
+    /// Terms are not sampled: the model has no distribution of the text length.
     fn sample(&self, n: usize, random: &mut Random) -> (Matrix, Vec<u32>) {
         sample(&self.log_priors, n, self.n_columns(), random, |j, class, random| {
             self.likelihoods.get(j).map_or(0.0, |likelihood| likelihood.sample(class, random))
@@ -268,21 +268,21 @@ impl FactorizedLikelihood for MixedNbModel {
         Ok(out)
     }
 
-    /// Column by column: what the rows of a column share is worked out once. CategoryEncoding that do not occur
-    /// are left out.
+    /// Column by column, so that the constants of a likelihood are computed once. Terms that do not occur are left
+    /// out.
     fn for_each_factor(
         &self,
         x: &Rows<'_>,
-        tell: &mut dyn FnMut(usize, usize, &[f64]),
+        visit: &mut dyn FnMut(usize, usize, &[f64]),
     ) -> Result<()> {
         self.check_columns(x)?;
-        let (head, n, n_classes) = (self.head(), x.n_rows(), self.classes.len());
-        let by_word = self.by_word(true);
+        let (head, n, n_classes) = (self.n_likelihoods(), x.n_rows(), self.classes.len());
+        let by_term = self.by_term(true);
         let mut factors = vec![0.0; n_classes];
         let (cells, stride) = self.read(x, 0, n, |i, j, count| {
-            let shares = &by_word[(j - head) * n_classes..];
-            factors.iter_mut().zip(shares).for_each(|(f, p)| *f = count * p);
-            tell(j, i, &factors);
+            let log_p = &by_term[(j - head) * n_classes..];
+            factors.iter_mut().zip(log_p).for_each(|(f, p)| *f = count * p);
+            visit(j, i, &factors);
         })?;
         let mut factors = vec![0.0; n * n_classes];
         for (j, likelihood) in self.likelihoods.iter().enumerate() {
@@ -292,7 +292,7 @@ impl FactorizedLikelihood for MixedNbModel {
             if self.weight(j) != 1.0 {
                 factors.iter_mut().for_each(|f| *f = power(self.weight(j), *f));
             }
-            factors.chunks_exact(n_classes).enumerate().for_each(|(i, f)| tell(j, i, f));
+            factors.chunks_exact(n_classes).enumerate().for_each(|(i, f)| visit(j, i, f));
         }
         Ok(())
     }
@@ -301,9 +301,9 @@ impl FactorizedLikelihood for MixedNbModel {
         let class = class as usize;
         let formula = match self.likelihoods.get(column) {
             Some(likelihood) => likelihood.formula(class, value, self.unseen),
-            None => self.word_formula(column - self.head(), class, value),
+            None => self.term_formula(column - self.n_likelihoods(), class, value),
         };
-        match self.weight(self.place_of(column)) {
+        match self.weight(self.weight_index(column)) {
             1.0 => formula,
             w => format!("({formula})^{}{}", short(w), self.power(column, class, value, w)),
         }
@@ -311,16 +311,16 @@ impl FactorizedLikelihood for MixedNbModel {
 }
 
 impl MixedNbModel {
-    fn word_formula(&self, mut word: usize, class: usize, count: f64) -> String {
+    fn term_formula(&self, mut term: usize, class: usize, count: f64) -> String {
         for text in &self.texts {
-            let n_words = text.counts.ncols();
-            if word < n_words {
+            let n_terms = text.counts.ncols();
+            if term < n_terms {
                 let counts = text.counts.row(class);
-                let (n, total) = (vec![counts[word]], vec![counts.sum()]);
-                let word = Counted::new(n, total, text.alpha, n_words);
-                return Likelihood::Counted(word).formula(0, count, self.unseen);
+                let (n, total) = (vec![counts[term]], vec![counts.sum()]);
+                let term = Multinomial::new(n, total, text.alpha, n_terms);
+                return Likelihood::Multinomial(term).formula(0, count, self.unseen);
             }
-            word -= n_words;
+            term -= n_terms;
         }
         String::new()
     }
@@ -343,12 +343,8 @@ impl Check for MixedNbModel {
             && self.log_priors.iter().all(|p| !p.is_nan())
             && self.likelihoods.iter().all(|l| l.fits(n))
             && self.texts.iter().all(text)
-            && [0, self.head() + self.texts.len()].contains(&self.weights.len())
+            && [0, self.n_likelihoods() + self.texts.len()].contains(&self.weights.len())
             && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0);
-        if fits {
-            Ok(())
-        } else {
-            Err(Error::File("a mixed naive Bayes model that no fit could make".into()))
-        }
+        if fits { Ok(()) } else { Err(crate::bayes::inconsistent("mixed")) }
     }
 }

@@ -189,7 +189,9 @@ fn predictions_do_not_depend_on_the_row_order() {
 #[test]
 fn predictions_do_not_depend_on_the_column_order() {
     law(usize::MAX, shapes(), |shape, cases| {
-        let those = CATALOG.iter().filter(|card| card.can(Capability::Classifier) || card.can(Capability::Regressor));
+        let those = CATALOG
+            .iter()
+            .filter(|card| card.can(Capability::Classifier) || card.can(Capability::Regressor));
         for card in those.filter(|card| !card.can(Capability::NonConvex) && tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut columns: Vec<usize> = (0..case.x.ncols()).collect();
@@ -216,7 +218,8 @@ fn predictions_do_not_depend_on_the_column_order() {
 #[test]
 fn predictions_do_not_depend_on_class_names() {
     law(usize::MAX, shapes(), |shape, cases| {
-        let those = those_that_can(Capability::Classifier).filter(|card| !card.can(Capability::NonConvex));
+        let those =
+            those_that_can(Capability::Classifier).filter(|card| !card.can(Capability::NonConvex));
         for card in those.filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let last = case.classes.len() as u32 - 1;
@@ -258,7 +261,8 @@ fn predictions_do_not_depend_on_the_units_of_the_columns() {
             let (a, b) = (answers(a, &case.x), answers(b, &scaled.x));
             assert_near(&a, &b, tolerance);
             // Either of two classes may be predicted if their scores are equal up to rounding.
-            let winners = mercer::model::argmax_rows(&a).into_iter().zip(mercer::model::argmax_rows(&b));
+            let winners =
+                mercer::model::argmax_rows(&a).into_iter().zip(mercer::model::argmax_rows(&b));
             for (row, (one, other)) in a.outer_iter().zip(winners) {
                 let tie = near(row[one as usize], row[other as usize], tolerance);
                 prop_assert!(one == other || tie, "{}: {}", card.id, row);
@@ -293,7 +297,9 @@ fn a_constant_column_does_not_change_the_posterior() {
 #[test]
 fn predictions_follow_the_unit_of_the_target() {
     law(usize::MAX, (shapes(), -40i32..40, -9.0..9.0f64), |(shape, power, shift), cases| {
-        for card in those_that_can(Capability::Regressor).filter(|card| card.learns != Learns::Solver) {
+        for card in
+            those_that_can(Capability::Regressor).filter(|card| card.learns != Learns::Solver)
+        {
             let case = Case::new(card, shape);
             let unit = 2f64.powi(power);
             let moved = |y: &f64| unit * (y + shift);
@@ -317,7 +323,9 @@ fn predictions_follow_the_unit_of_the_target() {
 #[test]
 fn a_constant_column_does_not_change_a_regression() {
     law(usize::MAX, (shapes(), -9.0..9.0f64), |(shape, value), cases| {
-        for card in those_that_can(Capability::Regressor).filter(|card| card.learns != Learns::Solver) {
+        for card in
+            those_that_can(Capability::Regressor).filter(|card| card.learns != Learns::Solver)
+        {
             let case = Case::new(card, shape);
             let constant = Matrix::from_elem((case.x.nrows(), 1), value);
             let wider = Case { x: concatenate![Axis(1), case.x, constant], ..case.clone() };

@@ -127,7 +127,8 @@ fn support_vector_terms_sum_to_the_decision_value() {
             };
             let classified = model.classifier().map(|m| (m.classes(), m.predict(&rows).unwrap()));
             for (i, row) in case.x.outer_iter().enumerate() {
-                let explanation = model.support_vectors().unwrap().support_terms(&row.to_vec()).unwrap();
+                let explanation =
+                    model.support_vectors().unwrap().support_terms(&row.to_vec()).unwrap();
 
                 let sum = explanation.intercept
                     + explanation.support_vectors.iter().map(|s| s.term).sum::<f64>();
@@ -216,7 +217,9 @@ fn sampled_rows_have_positive_density_and_are_repeatable() {
 #[test]
 fn a_missing_value_has_no_factor() {
     let cases = Cases::default();
-    for card in CATALOG.iter().filter(|card| card.can(Capability::FactorizedLikelihood) && card.accepts(Input::MissingValues)) {
+    for card in CATALOG.iter().filter(|card| {
+        card.can(Capability::FactorizedLikelihood) && card.accepts(Input::MissingValues)
+    }) {
         let case = Case::new(card, small());
         let fitted = fit(card, &case).unwrap();
         let model = fitted.as_model().factorized_likelihood().unwrap();

@@ -111,7 +111,7 @@ fn any_number_of_threads_gives_the_same_bits() {
 fn any_number_of_threads_gives_the_same_bits_of_sparse_rows() {
     let cases = Cases::default();
     for card in those_that_take(Input::Sparse) {
-        let n_rows = if card.learns == Learns::Solver { 500 } else { 5000 };
+        let n_rows = if card.learns != Learns::Statistics { 500 } else { 5000 };
         let shape = Shape { n_rows, n_columns: 6, gaps: true, ..small() };
         let case = Case::new(card, shape).thinned();
         let (x, parts) = (sparse(&case.x), disordered(&case.x));

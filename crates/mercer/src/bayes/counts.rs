@@ -1,12 +1,13 @@
-//! What the members of the family that count have in common: scores linear in the counts,
-//! `score_c(x) = bias_c + Σⱼ xⱼ weight_cj`, and shares of counts with something added.
+//! The common part of multinomial, complement and Bernoulli naive Bayes: sums of counts by class, smoothing, and
+//! scores that are linear in the counts, `score_c(x) = bias_c + Σⱼ xⱼ weight_cj`.
 //!
-//! A count of zero adds nothing, whatever its weight: `0 · log 0` is zero here, so an unsmoothed
-//! probability of zero rules a class out only in rows where the word occurs.
+//! `0 · log 0` is zero here: a probability of zero excludes a class only for rows in which the feature occurs.
 
+use super::log_priors;
+use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
 use crate::model::{Classifier, OneOrEach};
-use crate::stats::{Count, not_a_count, on_cells};
+use crate::stats::{ByClass, Count, Counts, not_a_count, on_cells};
 use mercer_num::memory::zeros;
 use mercer_num::simd::{add_table_rows, sum};
 use mercer_num::{Matrix, Rows, SharedMatrix, SparseView};
@@ -15,12 +16,54 @@ use rayon::prelude::*;
 use serde::{Deserialize, Deserializer};
 use std::ops::Range;
 
-/// Rows scored by one thread at a time.
-const CHUNK: usize = 256;
-/// Cells of a table that one thread writes at a time: they fit into the fastest cache.
-const STRIP: usize = 4096;
+/// Rows that one task scores.
+const ROWS_PER_TASK: usize = 256;
+/// Cells of a table that one task writes: they fit into the L1 cache.
+const CELLS_PER_STRIP: usize = 4096;
 
-/// One score a row and class; `weights` has one row a class and lies [`by_column`].
+/// Adds the counts of a batch to those of its classes.
+pub(super) fn observe_counts(
+    stats: &mut ByClass<Counts>,
+    batch: &Dataset<'_>,
+    count: Count,
+) -> Result<()> {
+    stats.push_rows(batch, |batch, slots, class_weights| {
+        Counts::of_rows(batch.rows(), slots, batch.weights(), class_weights.len(), count)
+    })
+}
+
+/// The counts of every class with priors and smoothing: the fields that the models have in common.
+pub(super) struct ClassCounts {
+    pub classes: Classes,
+    pub log_priors: Vec<f64>,
+    pub class_weights: Vec<f64>,
+    pub counts: SharedMatrix,
+    pub alphas: Vec<f64>,
+}
+
+impl ClassCounts {
+    pub fn of(
+        stats: &ByClass<Counts>,
+        alpha: &OneOrEach,
+        force_alpha: bool,
+        class_prior: &[f64],
+        fit_prior: bool,
+    ) -> Result<ClassCounts> {
+        stats.classes().check_several()?;
+        let counts = stats.groups().sums;
+        let class_weights = stats.weights();
+        Ok(ClassCounts {
+            classes: stats.classes().clone(),
+            alphas: alphas(alpha, force_alpha, counts.ncols())?,
+            log_priors: log_priors(class_prior, fit_prior, &class_weights)?,
+            class_weights,
+            counts,
+        })
+    }
+}
+
+/// The scores, one row per row and one column per class; `weights` has one row per class and is stored
+/// [`by_column`].
 pub(super) fn linear_scores(
     x: &Rows<'_>,
     bias: &[f64],
@@ -34,10 +77,10 @@ pub(super) fn linear_scores(
     let table = table.as_slice().expect("standard layout is contiguous");
     let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
     let scored: Vec<Result<()>> = cells
-        .par_chunks_mut(CHUNK * n_classes)
+        .par_chunks_mut(ROWS_PER_TASK * n_classes)
         .enumerate()
         .map(|(k, scores)| {
-            let first = k * CHUNK;
+            let first = k * ROWS_PER_TASK;
             let rows = x.slice(first..first + scores.len() / n_classes);
             let mut score = Scorer::new(bias, table, count);
             let scored = match &rows {
@@ -47,21 +90,21 @@ pub(super) fn linear_scores(
             scored.map_err(|e| e.after_rows(first))
         })
         .collect();
-    // The first bad cell in the order of the rows, whichever thread found one first.
+    // The first invalid cell in row order is reported, independent of the threads.
     scored.into_iter().collect::<Result<()>>()?;
     Ok(out)
 }
 
-/// Scores rows one after the other.
+/// Scores rows one by one.
 struct Scorer<'a> {
     bias: &'a [f64],
-    /// The weights, one row a column of the data, so that a cell finds all classes side by side.
+    /// The weights, one row per column of the data, so that those of all classes are contiguous.
     table: &'a [f64],
     count: Count,
-    /// The columns of one row that count, and what they count.
+    /// The columns of one row with nonzero counts, and the counts.
     columns: Vec<i32>,
     counts: Vec<f64>,
-    /// As many as the longest row so far has cells.
+    /// As many ones as the longest row has cells.
     ones: Vec<f64>,
 }
 
@@ -115,85 +158,84 @@ impl<'a> Scorer<'a> {
     }
 }
 
-/// A table of one row a class that lies in memory column by column, so that a cell of the data finds
-/// its numbers in all classes side by side. It is made strip by strip of some columns; what `fill`
-/// answers is handed back in their order. How wide a strip is depends on the number of classes only,
-/// so any number of threads gives the same bits.
+/// A table with one row per class in column-major order, so that the values of all classes for a column are
+/// contiguous. `fill` writes strips of some columns in parallel; its results are returned in order. The width of a
+/// strip depends on the number of classes only, so the result does not depend on the number of threads.
 pub(super) fn by_column<T: Send>(
     counts: ArrayView2<'_, f64>,
     fill: impl Fn(&mut Strip<'_>) -> T + Sync,
 ) -> (Matrix, Vec<T>) {
     let (n_classes, n_columns) = counts.dim();
-    let width = (STRIP / n_classes.max(1)).max(8);
+    let width = (CELLS_PER_STRIP / n_classes.max(1)).max(8);
     let mut table = zeros(n_classes * n_columns);
-    let answers = table
+    let results = table
         .par_chunks_mut(width * n_classes.max(1))
         .enumerate()
         .map_init(
             || (vec![0; width + 1], vec![0.0; width + 1]),
-            |(places, numbers), (k, cells)| {
+            |(positive, values), (k, cells)| {
                 let columns = k * width..k * width + cells.len() / n_classes;
                 let counts = counts.slice_axis(Axis(1), Slice::from(columns.clone()));
-                fill(&mut Strip { columns, counts, cells, places, numbers })
+                fill(&mut Strip { columns, counts, cells, positive, values })
             },
         )
         .collect();
     let table = Matrix::from_shape_vec((n_classes, n_columns).f(), table);
-    (table.expect("as many cells as asked for"), answers)
+    (table.expect("one cell per class and column"), results)
 }
 
-/// Some columns of a table under way.
+/// Some columns of a table that is being written.
 pub(super) struct Strip<'a> {
-    /// Which columns.
+    /// The range of columns.
     pub columns: Range<usize>,
-    /// Their counts, one row a class.
+    /// Their counts, one row per class.
     pub counts: ArrayView2<'a, f64>,
-    /// The cells to be written, one row a column.
+    /// The cells to write, one row per column.
     pub cells: &'a mut [f64],
-    places: &'a mut [usize],
-    numbers: &'a mut [f64],
+    positive: &'a mut [usize],
+    values: &'a mut [f64],
 }
 
 impl Strip<'_> {
-    /// The cells of one column after the other.
+    /// The cells of each column in turn.
     pub fn by_column(&mut self) -> impl Iterator<Item = &mut [f64]> {
         self.cells.chunks_exact_mut(self.counts.nrows())
     }
 
-    /// Writes cells as they are where nothing was counted, given the alpha of their column. Mostly
-    /// all alphas are alike, and then so are the columns.
-    pub fn write_blank(&mut self, alphas: &[f64], blank: impl Fn(f64, &mut [f64])) {
+    /// Writes all cells as for a count of zero, given the alpha of their column. Columns of equal alpha are
+    /// copied; usually all alphas are equal.
+    pub fn write_zero_counts(&mut self, alphas: &[f64], zero: impl Fn(f64, &mut [f64])) {
         let n_classes = self.counts.nrows();
         for (k, alpha) in alphas.iter().enumerate() {
             if k > 0 && alphas[k - 1] == *alpha {
                 self.cells.copy_within((k - 1) * n_classes..k * n_classes, k * n_classes);
             } else {
-                blank(*alpha, &mut self.cells[k * n_classes..(k + 1) * n_classes]);
+                zero(*alpha, &mut self.cells[k * n_classes..(k + 1) * n_classes]);
             }
         }
     }
 
-    /// Writes the cells where something was counted: most words occur in few classes. `cells` is
-    /// handed a class, some places in the strip and the counts there, which it turns into cells.
-    pub fn write_counted(&mut self, cells: impl Fn(usize, &[usize], &mut [f64])) {
+    /// Overwrites the cells of positive counts; most features occur in few classes. `cells` gets a class, the
+    /// columns of its positive counts in the strip and the counts, which it replaces by cells.
+    pub fn write_positive_counts(&mut self, cells: impl Fn(usize, &[usize], &mut [f64])) {
         let n_classes = self.counts.nrows();
         for (c, counts) in self.counts.outer_iter().enumerate() {
             let mut found = 0;
-            // Writes every place and moves on only from those that stay: no branch to guess wrong.
+            // Every entry is written, but only positive ones advance the index: this avoids mispredicted branches.
             for (k, n) in counts.iter().enumerate() {
-                (self.places[found], self.numbers[found]) = (k, *n);
+                (self.positive[found], self.values[found]) = (k, *n);
                 found += usize::from(*n != 0.0);
             }
-            let (places, numbers) = (&self.places[..found], &mut self.numbers[..found]);
-            cells(c, places, numbers);
-            for (k, cell) in places.iter().zip(numbers) {
+            let (positive, values) = (&self.positive[..found], &mut self.values[..found]);
+            cells(c, positive, values);
+            for (k, cell) in positive.iter().zip(values) {
                 self.cells[k * n_classes + c] = *cell;
             }
         }
     }
 }
 
-/// The sum of the counts of every class.
+/// The total count of every class.
 pub(super) fn class_totals(counts: &SharedMatrix) -> Vec<f64> {
     let total = |c| match counts.row(c).to_slice() {
         Some(row) => sum(row),
@@ -202,12 +244,12 @@ pub(super) fn class_totals(counts: &SharedMatrix) -> Vec<f64> {
     (0..counts.nrows()).into_par_iter().map(total).collect()
 }
 
-/// `log (n / total)`; nothing is no share of nothing.
+/// `log n − log total`, and `−∞` for a count of zero even if the total is zero.
 pub(super) fn log_probability(log_n: f64, log_total: f64) -> f64 {
     if log_n == f64::NEG_INFINITY { log_n } else { log_n - log_total }
 }
 
-/// Reads a table that shall lie [`by_column`] after it was in a file.
+/// Deserializes a table into the order of [`by_column`].
 pub(super) fn read_by_column<'de, D: Deserializer<'de>>(
     d: D,
 ) -> std::result::Result<Matrix, D::Error> {
@@ -222,15 +264,15 @@ pub(super) fn read_by_column<'de, D: Deserializer<'de>>(
 }
 
 /// The alpha of every feature.
-pub(super) fn alphas(alpha: &OneOrEach, force: bool, n_features: usize) -> Result<Vec<f64>> {
+fn alphas(alpha: &OneOrEach, force: bool, n_features: usize) -> Result<Vec<f64>> {
     let mut all = match alpha {
         OneOrEach::One(alpha) => vec![*alpha; n_features],
         OneOrEach::Each(alphas) if alphas.len() == n_features => alphas.clone(),
         OneOrEach::Each(alphas) => {
             return Err(Error::Parameter {
                 name: "alpha".into(),
-                found: format!("{} numbers", alphas.len()),
-                expected: format!("one number, or one for each of the {n_features} features"),
+                found: format!("a list of {} values", alphas.len()),
+                expected: format!("a float, or one float per feature ({n_features})"),
             });
         }
     };
@@ -238,8 +280,8 @@ pub(super) fn alphas(alpha: &OneOrEach, force: bool, n_features: usize) -> Resul
     Ok(all)
 }
 
-/// The counts of one row, of the model's width.
-pub(super) fn counted_row(model: &dyn Classifier, row: &[f64], count: Count) -> Result<Vec<f64>> {
+/// The counts of one row.
+pub(super) fn counts_of_row(model: &dyn Classifier, row: &[f64], count: Count) -> Result<Vec<f64>> {
     model.check_columns(&Rows::from(ndarray::ArrayView1::from(row)))?;
     row.iter()
         .enumerate()
@@ -247,7 +289,7 @@ pub(super) fn counted_row(model: &dyn Classifier, row: &[f64], count: Count) -> 
         .collect()
 }
 
-/// Refuses tables of counts that no rows could have given.
+/// Refuses an inconsistent model, for one that comes from a file.
 pub(super) fn check_counts(
     what: &str,
     classes: usize,
@@ -265,7 +307,7 @@ pub(super) fn check_counts(
         && log_probabilities.dim() == (n_classes, width)
         && counts.iter().chain(alphas).all(|n| n.is_finite() && *n >= 0.0)
         && log_probabilities.iter().all(|p| !p.is_nan());
-    if fits { Ok(()) } else { Err(Error::File(format!("a {what} model that no fit could make"))) }
+    if fits { Ok(()) } else { Err(super::inconsistent(what)) }
 }
 
 #[cfg(test)]
@@ -274,12 +316,16 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn strips_cover_every_column_once_and_count_what_is_there() {
+    fn strips_cover_every_column_once() {
         let counts = Matrix::from_shape_fn((3, 5000), |(c, j)| ((j + c) % 4) as f64);
 
         let (table, columns) = by_column(counts.view(), |strip| {
-            strip.write_blank(&vec![0.5; strip.columns.len()], |alpha, cells| cells.fill(alpha));
-            strip.write_counted(|c, _, numbers| numbers.iter_mut().for_each(|n| *n += c as f64));
+            strip.write_zero_counts(&vec![0.5; strip.columns.len()], |alpha, cells| {
+                cells.fill(alpha)
+            });
+            strip.write_positive_counts(|c, _, counts| {
+                counts.iter_mut().for_each(|n| *n += c as f64)
+            });
             strip.columns.len()
         });
 
@@ -292,15 +338,15 @@ mod tests {
     }
 
     #[test]
-    fn a_table_scores_the_same_however_it_lies() {
+    fn scores_do_not_depend_on_the_memory_order_of_the_weights() {
         let weights = array![[1.0, 2.0, 3.0], [-1.0, 0.5, 0.25]];
-        let lying = read_by_column(serde_json::to_value(&weights).unwrap()).unwrap();
+        let by_column = read_by_column(serde_json::to_value(&weights).unwrap()).unwrap();
         let x = array![[2.0, 0.0, 1.0]];
         let rows = Rows::from(&x);
 
-        let scores = linear_scores(&rows, &[10.0, 20.0], &lying, Count::Number).unwrap();
+        let scores = linear_scores(&rows, &[10.0, 20.0], &by_column, Count::Number).unwrap();
 
-        assert_eq!(lying, weights);
+        assert_eq!(by_column, weights);
         assert_eq!(scores, array![[15.0, 18.25]]);
         assert_eq!(linear_scores(&rows, &[10.0, 20.0], &weights, Count::Number).unwrap(), scores);
     }

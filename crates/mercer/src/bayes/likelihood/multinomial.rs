@@ -1,35 +1,40 @@
-//! Counts of one thing among several: `xⱼ log ((n_cj + α) / (n_c + α D))`, as in a bag of words.
+//! One count of a multinomial distribution over several columns: `xⱼ log ((n_cj + α) / (n_c + α D))`.
 
-use super::{Curve, log_probability, short};
+use super::{Density, log_probability, short};
 use mercer_num::random::Random;
 use serde::{Deserialize, Serialize};
 
-/// The share of the thing among all things counted, class by class.
+/// The probability of one of the columns, for every class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Counted {
-    /// How often it was counted.
+pub struct Multinomial {
+    /// The total count of the column in each class.
     pub counts: Vec<f64>,
-    /// How often anything of its kind was counted.
+    /// The total count of all columns in each class.
     pub totals: Vec<f64>,
-    /// What is added to each count.
+    /// The smoothing.
     pub alpha: f64,
-    /// How many kinds of things there are.
-    pub n_things: usize,
-    /// The logarithm of the shares.
+    /// The number of columns, `D`.
+    pub n_columns: usize,
+    /// The logarithms of the probabilities.
     pub log_probabilities: Vec<f64>,
 }
 
-impl Counted {
-    /// The shares of one thing.
-    pub(crate) fn new(counts: Vec<f64>, totals: Vec<f64>, alpha: f64, n_things: usize) -> Counted {
-        let added = alpha * n_things as f64;
+impl Multinomial {
+    /// The smoothed probabilities of one column.
+    pub(crate) fn new(
+        counts: Vec<f64>,
+        totals: Vec<f64>,
+        alpha: f64,
+        n_columns: usize,
+    ) -> Multinomial {
+        let total_alpha = alpha * n_columns as f64;
         let log_probabilities = counts
             .iter()
             .zip(&totals)
-            .map(|(n, t)| log_probability(n + alpha, t + added))
+            .map(|(n, t)| log_probability(n + alpha, t + total_alpha))
             .collect();
-        Counted { counts, totals, alpha, n_things, log_probabilities }
+        Multinomial { counts, totals, alpha, n_columns, log_probabilities }
     }
 
     pub(crate) fn fits(&self, n_classes: usize) -> bool {
@@ -43,29 +48,29 @@ impl Counted {
     }
 }
 
-impl Curve for Counted {
-    fn adder(&self) -> impl Fn(f64, &mut [f64]) {
+impl Density for Multinomial {
+    fn log_density_adder(&self) -> impl Fn(f64, &mut [f64]) {
         move |x, scores| {
-            // Nothing counted adds nothing, even where the share is zero.
+            // A count of zero has a factor of one, even if the probability is zero.
             if x != 0.0 {
                 scores.iter_mut().zip(&self.log_probabilities).for_each(|(s, p)| *s += x * p);
             }
         }
     }
 
-    /// How many there are in a bag is not part of the model; a share of a hundred is an example.
+    /// The total count of a row is not part of the model: the expected count out of 100 is returned.
     fn sample(&self, class: usize, _random: &mut Random) -> f64 {
         (100.0 * self.log_probabilities[class].exp()).round()
     }
 
     fn formula(&self, class: usize, x: f64) -> String {
-        let added = self.alpha * self.n_things as f64;
+        let total_alpha = self.alpha * self.n_columns as f64;
         format!(
             "(({} + {}) / ({} + {}))^{} = {}",
             short(self.counts[class]),
             short(self.alpha),
             short(self.totals[class]),
-            short(added),
+            short(total_alpha),
             short(x),
             short((x * self.log_probabilities[class]).exp())
         )
