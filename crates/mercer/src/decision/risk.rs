@@ -89,7 +89,7 @@ pub fn bayes_risk(joint: &Matrix, costs: &Costs) -> Result<f64> {
         check_probability(|| format!("p(x, y) of x {} and class {}", i + 1, c + 1), *p)?;
     }
     let sum = joint.sum();
-    if (sum - 1.0).abs() > crate::probability::SLACK {
+    if (sum - 1.0).abs() > crate::probability::SUM_TOLERANCE {
         return Err(Error::NotOne { what: "the cells of p(x, y)".into(), sum });
     }
     let minimum = |row: ndarray::ArrayView1<'_, f64>| {

@@ -172,7 +172,7 @@ fn shift(n_classes: usize, old: &[f64], new: &[f64]) -> Result<Vec<f64>> {
             check_probability(|| format!("{what}: that of class {}", c + 1), *p)?;
         }
         let sum: f64 = priors.iter().sum();
-        if (sum - 1.0).abs() > crate::probability::SLACK {
+        if (sum - 1.0).abs() > crate::probability::SUM_TOLERANCE {
             return Err(Error::NotOne { what: what.into(), sum });
         }
     }
@@ -220,7 +220,9 @@ pub fn new_priors(old: &[f64], given: &[(usize, f64)]) -> Result<Vec<f64>> {
     let taken: f64 = new.iter().flatten().sum();
     let others: f64 = old.iter().zip(&new).filter(|(_, n)| n.is_none()).map(|(o, _)| o).sum();
     let rest = 1.0 - taken;
-    if rest < -crate::probability::SLACK || (others <= 0.0 && rest > crate::probability::SLACK) {
+    if rest < -crate::probability::SUM_TOLERANCE
+        || (others <= 0.0 && rest > crate::probability::SUM_TOLERANCE)
+    {
         return Err(Error::NotOne { what: "the new priors".into(), sum: taken });
     }
     let rest = rest.max(0.0);

@@ -9,7 +9,7 @@ use clap::{Args, ValueHint};
 use mercer::data::{Kind, Values};
 use mercer::explain::short;
 use mercer::probability::joint::{Chain, Independence};
-use mercer::probability::{Event, JointTable, Share};
+use mercer::probability::{Event, Fraction, JointTable};
 use mercer_io::Profile;
 use serde::Serialize;
 use std::collections::HashSet;
@@ -76,7 +76,7 @@ struct Report {
 #[derive(Serialize)]
 struct Answer {
     question: String,
-    probability: Share,
+    probability: Fraction,
     chain: Chain,
 }
 
@@ -217,7 +217,7 @@ fn print(report: &Report) -> Result<()> {
     print_table(&mut out, joint)?;
     if let (Some(given), Some(table)) = (&report.given, &report.conditional) {
         let free: Vec<&str> = table.variables().iter().map(|v| v.name.as_str()).collect();
-        let share = Share::new(table.total(), joint.total());
+        let share = Fraction::new(table.total(), joint.total());
         writeln!(out, "\nP({given}) = {share}")?;
         writeln!(out, "\nP({} | {given})\n", free.join(", "))?;
         print_table(&mut out, table)?;
@@ -306,6 +306,6 @@ fn print_table(out: &mut impl Write, joint: &JointTable) -> Result<()> {
 }
 
 /// A fraction where there is one, for the cells of a grid.
-fn plain(share: Share) -> String {
+fn plain(share: Fraction) -> String {
     share.fraction().map_or_else(|| short(share.value()), |(a, b)| format!("{a}/{b}"))
 }

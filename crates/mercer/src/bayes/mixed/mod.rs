@@ -15,7 +15,7 @@ pub use model::{MixedNbModel, Text};
 
 use super::likelihood::Unseen;
 use super::{Variance, log_priors};
-use crate::model::{AlphaParam, ParamValue, PriorParams, Stop};
+use crate::model::{AlphaParam, Certificate, ParamValue, PriorParams, Stop};
 use crate::prelude::*;
 use crate::stats::{ByClass, Keep, Mixed};
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ pub use event::Event;
 pub use independence::{FreeParameters, Independence};
 pub use rules::{Chain, ChainStep, Total, TotalTerm};
 
-use super::{Share, check_count, check_names};
+use super::{Fraction, check_count, check_names};
 use crate::data::{Kind, Table, Values};
 use crate::error::{Error, Result};
 use serde::Serialize;
@@ -194,7 +194,7 @@ impl JointTable {
     ///
     /// # Panics
     /// If there is no such cell.
-    pub fn share(&self, cell: usize) -> Share {
+    pub fn share(&self, cell: usize) -> Fraction {
         self.part(self.cells[cell], self.total)
     }
 
@@ -202,7 +202,7 @@ impl JointTable {
     ///
     /// # Errors
     /// If the event names what the table does not have.
-    pub fn probability(&self, event: &Event) -> Result<Share> {
+    pub fn probability(&self, event: &Event) -> Result<Fraction> {
         Ok(self.part(self.weight(event)?, self.total))
     }
 
@@ -210,7 +210,7 @@ impl JointTable {
     ///
     /// # Errors
     /// As [`JointTable::probability`], and if the condition cannot happen.
-    pub fn conditional(&self, event: &Event, given: &Event) -> Result<Share> {
+    pub fn conditional(&self, event: &Event, given: &Event) -> Result<Fraction> {
         let whole = self.weight(given)?;
         if whole <= 0.0 {
             return Err(Error::Impossible { what: given.to_string() });
@@ -296,11 +296,11 @@ impl JointTable {
         Ok(&self.variables[self.place(name)?])
     }
 
-    fn part(&self, part: f64, whole: f64) -> Share {
+    fn part(&self, part: f64, whole: f64) -> Fraction {
         match self.kind {
-            Cells::Counts => Share::new(part, whole),
+            Cells::Counts => Fraction::new(part, whole),
             // The whole of a condition is no count to write under a fraction.
-            Cells::Probabilities => Share::new(part / whole, 1.0),
+            Cells::Probabilities => Fraction::new(part / whole, 1.0),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{Event, JointTable};
 use crate::error::Result;
-use crate::probability::Share;
+use crate::probability::Fraction;
 use serde::Serialize;
 
 /// `P(A₁, A₂, …) = P(A₁) P(A₂ | A₁) …`
@@ -11,7 +11,7 @@ pub struct Chain {
     /// One factor a part of the event.
     pub steps: Vec<ChainStep>,
     /// Their product, taken from the table itself.
-    pub probability: Share,
+    pub probability: Fraction,
 }
 
 /// A factor of the chain rule.
@@ -20,7 +20,7 @@ pub struct ChainStep {
     /// `P(weather=rainy | temp=hot)`.
     pub formula: String,
     /// What it is.
-    pub probability: Share,
+    pub probability: Fraction,
 }
 
 /// `P(A) = Σ P(A | B = b) P(B = b)`
@@ -29,7 +29,7 @@ pub struct Total {
     /// One term a value of the other variable that can happen.
     pub terms: Vec<TotalTerm>,
     /// Their sum, taken from the table itself.
-    pub probability: Share,
+    pub probability: Fraction,
 }
 
 /// A term of total probability.
@@ -38,9 +38,9 @@ pub struct TotalTerm {
     /// The value `b`.
     pub value: String,
     /// `P(A | B = b)`.
-    pub conditional: Share,
+    pub conditional: Fraction,
     /// `P(B = b)`.
-    pub weight: Share,
+    pub weight: Fraction,
 }
 
 impl JointTable {

@@ -1,72 +1,67 @@
-//! A Bayesian network with the class in it, learned from rows and used to tell classes.
+//! A Bayesian network classifier: the class is one of the variables of the network.
 //!
 //! `log p(c, x) = log p(c | parents of c) + Σⱼ log p(xⱼ | parents of xⱼ)`
 //!
-//! The arrows are those of the largest score, by hill climbing; the tables `p(b | a) = (N_ab + α) / (N_a + α k)`.
-//! What a row tells about its class it tells through the class's Markov blanket: its parents, its
-//! children and their other parents (Friedman, Geiger & Goldszmidt, 1997). Fitting needs how often each
-//! combination of codes occurs in each class and nothing else, so any split of the rows gives the same
-//! model. A row with a gap counts for the tables it shows whole, and for the arrows not at all; when
-//! a row is told, gaps are summed over, exactly.
+//! The structure maximizes a score by hill climbing; the tables are `p(b | a) = (N_ab + α) / (N_a + α k)`. The
+//! posterior of the class depends on its Markov blanket only: its parents, its children and their other parents
+//! (Friedman, Geiger & Goldszmidt, 1997). The sufficient statistics are the counts of all combinations of codes in every
+//! class, so any split of the rows gives the same model. A row with missing values counts for the tables whose
+//! variables are all observed, and not for the structure; at prediction time missing values are marginalized exactly.
 
 use super::inference::query;
 use super::learn::{HillClimb, Observations, Score, naive};
+use super::scoring::{codes_of, log_conditional, score_rows};
 use super::{Evidence, Network, Variable};
 use crate::model::AlphaParam;
 use crate::model::{Certificate, Stop};
 use crate::prelude::*;
-use crate::stats::{ByClass, Combinations, category, not_a_category};
+use crate::stats::{ByClass, Combinations};
 use mercer_num::random::Random;
 use ndarray::ArrayView1;
-use rayon::prelude::*;
-
-/// Rows scored by one thread at a time.
-const CHUNK: usize = 256;
 
 choice! {
-    /// What arrows are judged by.
-    pub enum ArrowScore {
+    /// The score of a structure.
+    pub enum StructureScore {
         /// The Bayesian information criterion.
         Bic = "bic",
-        /// The probability of the rows under even Dirichlet priors.
+        /// The Bayesian Dirichlet equivalent uniform score.
         Bdeu = "bdeu",
     }
 }
 
 params! {
-    /// A Bayesian network with the class in it, for columns of categories that depend on each other.
+    /// Bayesian network classifier, for dependent categorical columns.
     pub struct BayesNetwork {
-        /// What arrows are judged by: `bic`, the likelihood less a price for every number to choose, or
-        /// `bdeu`, the probability of the rows under even Dirichlet priors.
-        criterion: ArrowScore = ArrowScore::Bic, OneOf(ArrowScore::WORDS);
-        /// How many rows the prior of `bdeu` is worth. Larger values draw more arrows.
+        /// Score of the structure: `bic`, the Bayesian information criterion, or `bdeu`, the marginal likelihood under
+        /// uniform Dirichlet priors (Bayesian Dirichlet equivalent uniform).
+        criterion: StructureScore = StructureScore::Bic, OneOf(StructureScore::WORDS);
+        /// Equivalent sample size of the prior of `bdeu`. Larger values allow more edges.
         sample_size: f64 = 10.0, Above(0.0);
-        /// No column gets more parents than this, the class among them.
+        /// Maximum number of parents of a column, including the class.
         max_parents: usize = 3, Between(1.0, 20.0);
-        /// How many of the last steps may not be undone while the climb goes on over worse networks;
-        /// 0 climbs to the first top and stays. Larger values look further.
+        /// Length of the tabu list: the search continues through structures of lower score, and the last `tabu` steps may
+        /// not be undone. 0 stops at the first local optimum. Larger values search longer.
         tabu: usize = 0, Any;
-        /// Whether the class is a parent of every column from the start, as in naive Bayes; otherwise its
-        /// arrows are found as all others are.
+        /// Make the class a parent of every column, as in naive Bayes; otherwise its edges are learned, too.
         augment: bool = false, Any;
         ..AlphaParam;
     }
 }
 
-/// The columns and, last, the class, with their arrows and tables.
+/// A network over the columns and, as the last variable, the class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BayesNetworkModel {
     /// The classes in code order.
     pub classes: Classes,
-    /// How many codes each column has.
+    /// The number of categories of each column.
     pub levels: Vec<usize>,
-    /// The columns and the class a variable leans on, rising; the class is the last variable.
+    /// The parents of each variable, ascending; the class is the last variable.
     pub parents: Vec<Vec<usize>>,
-    /// `p(code | codes of the parents)`: the codes of the parents in order, the last turning fastest,
-    /// then the codes of the variable.
+    /// `p(code | codes of the parents)`, in row-major order of the codes of the parents, then the code of the
+    /// variable.
     pub tables: Vec<Vec<f64>>,
-    /// The score of the arrows.
+    /// The score of the structure.
     pub score: f64,
 }
 
@@ -99,16 +94,16 @@ impl Accumulate for BayesNetwork {
         let levels: Vec<usize> = seen.iter().map(|n| (*n).max(1)).collect();
         let data = observations(stats, &seen, &levels)?;
         let class = levels.len();
-        let Found { parents, score, stopped } = self.arrows(&data, class, monitor)?;
+        let Structure { parents, score, stopped } = self.structure(&data, class, monitor)?;
         let tables = (0..=class)
             .map(|v| {
                 let mut counts = vec![0.0; cells(&levels, weights.len(), &parents[v], v)];
                 data.count(v, &parents[v], &mut counts);
                 let k = if v == class { weights.len() } else { levels[v] };
                 let seen = |s: usize| v != class || weights[s] > 0.0;
-                // How common the classes are is not smoothed, as nowhere in naive Bayes.
+                // Class priors are not smoothed, as in naive Bayes.
                 let alpha = if v == class && parents[v].is_empty() { 0.0 } else { self.alpha };
-                counts.chunks_exact(k).flat_map(|row| shares(row, alpha, seen)).collect()
+                counts.chunks_exact(k).flat_map(|row| smoothed(row, alpha, seen)).collect()
             })
             .collect();
         let classes = stats.classes().clone();
@@ -117,27 +112,32 @@ impl Accumulate for BayesNetwork {
 
     fn certificate(&self, _stats: &Self::Stats, model: &Self::Model) -> Certificate {
         Certificate::iterative(true, None)
-            .objective(self.rule().name(), model.score)
+            .objective(self.score().name(), model.score)
             .note("structure by hill climbing: a local maximum of the score")
             .iterations(1)
     }
 }
 
 impl BayesNetwork {
-    fn rule(&self) -> Score {
+    fn score(&self) -> Score {
         match self.criterion {
-            ArrowScore::Bic => Score::Bic,
-            ArrowScore::Bdeu => Score::Bdeu { sample_size: self.sample_size },
+            StructureScore::Bic => Score::Bic,
+            StructureScore::Bdeu => Score::Bdeu { sample_size: self.sample_size },
         }
     }
 
-    fn arrows(&self, data: &Observations, class: usize, monitor: &Monitor<'_>) -> Result<Found> {
+    fn structure(
+        &self,
+        data: &Observations,
+        class: usize,
+        monitor: &Monitor<'_>,
+    ) -> Result<Structure> {
         if data.complete().total().is_err() {
-            // No row shows everything: nothing but the class is known to matter.
-            return Ok(Found { parents: naive(data, class)?, score: 0.0, stopped: None });
+            // Without a complete row no structure can be scored: the naive one is used.
+            return Ok(Structure { parents: naive(data, class)?, score: 0.0, stopped: None });
         }
         let climb = HillClimb {
-            score: self.rule(),
+            score: self.score(),
             max_parents: self.max_parents,
             tabu: self.tabu,
             class: self.augment.then_some(class),
@@ -145,19 +145,19 @@ impl BayesNetwork {
         };
         let Fitted { model: parents, certificate } = climb.climb(data, monitor)?;
         let score = certificate.primal().unwrap_or(0.0);
-        Ok(Found { parents, score, stopped: certificate.stopped() })
+        Ok(Structure { parents, score, stopped: certificate.stopped() })
     }
 }
 
-/// Arrows: the parents of every variable, the score they have, and why there was no time for better ones.
-struct Found {
+/// The parents of every variable, the score, and why the search stopped early.
+struct Structure {
     parents: Vec<Vec<usize>>,
     score: f64,
     stopped: Option<Stop>,
 }
 
-/// The rows as a network sees them, the class as the last variable. A column that never had a value
-/// has one state, which tells nothing.
+/// The rows as observations of a network, with the class as the last variable. A column that is always missing has one
+/// state.
 fn observations(
     stats: &ByClass<Combinations>,
     seen: &[usize],
@@ -190,31 +190,30 @@ fn cells(levels: &[usize], n_classes: usize, parents: &[usize], v: usize) -> usi
     parents.iter().chain([&v]).map(|u| size(*u)).product()
 }
 
-/// Counts as shares; states that cannot be have none.
-fn shares(counts: &[f64], alpha: f64, possible: impl Fn(usize) -> bool) -> Vec<f64> {
-    let added = |s: usize| if possible(s) { alpha } else { 0.0 };
-    let total: f64 = counts.iter().enumerate().map(|(s, n)| n + added(s)).sum();
+/// Smoothed probabilities of counts; impossible states have probability zero.
+fn smoothed(counts: &[f64], alpha: f64, possible: impl Fn(usize) -> bool) -> Vec<f64> {
+    let pseudocount = |s: usize| if possible(s) { alpha } else { 0.0 };
+    let total: f64 = counts.iter().enumerate().map(|(s, n)| n + pseudocount(s)).sum();
     let n_possible = (0..counts.len()).filter(|s| possible(*s)).count().max(1) as f64;
-    let share = |(s, n): (usize, &f64)| match total > 0.0 {
-        true => (n + added(s)) / total,
-        // Never seen and nothing added: even odds.
+    let probability = |(s, n): (usize, &f64)| match total > 0.0 {
+        true => (n + pseudocount(s)) / total,
+        // No counts and no smoothing: uniform.
         false => f64::from(u8::from(possible(s))) / n_possible,
     };
-    counts.iter().enumerate().map(share).collect()
+    counts.iter().enumerate().map(probability).collect()
 }
 
 impl BayesNetworkModel {
-    /// The network itself, to ask it anything; the class is its last variable.
+    /// The network, for any query; the class is its last variable.
     ///
     /// # Errors
-    /// If the parts do not make a network.
+    /// If the fields are not a valid network.
     pub fn network(&self) -> Result<Network> {
         let variables = variables(&self.levels, self.classes.len());
         Network::new("classifier", variables, self.parents.clone(), self.tables.clone())
     }
 
-    /// The columns that tell about the class where all is seen: its parents, its children and their
-    /// other parents.
+    /// The columns that the class depends on if all are observed: its parents, its children and their other parents.
     pub fn markov_blanket(&self) -> Vec<usize> {
         let class = self.levels.len();
         let mut blanket = self.parents[class].clone();
@@ -229,15 +228,6 @@ impl BayesNetworkModel {
         blanket
     }
 
-    /// The codes of a row; a code that no training row had tells as little as a gap.
-    fn codes(&self, row: &[f64]) -> std::result::Result<Vec<Option<usize>>, usize> {
-        let code = |(j, (x, n)): (usize, (&f64, &usize))| {
-            let code = category(*x).ok_or(j)?;
-            Ok(code.map(|c| c as usize).filter(|c| c < n))
-        };
-        row.iter().zip(&self.levels).enumerate().map(code).collect()
-    }
-
     /// `log p` of a variable given its parents, for every class.
     fn term(&self, v: usize, states: &[usize], out: &mut [f64]) {
         let class = self.levels.len();
@@ -250,7 +240,7 @@ impl BayesNetworkModel {
         }
     }
 
-    /// `log p(c, what the codes show)`.
+    /// `log p(c, x)` of the observed codes.
     fn score(&self, network: &Network, codes: &[Option<usize>], scores: &mut [f64]) -> Result<()> {
         let class = self.levels.len();
         let states: Option<Vec<usize>> = codes.iter().copied().collect();
@@ -292,27 +282,8 @@ impl Classifier for BayesNetworkModel {
 
     /// The joint log-likelihoods `log p(c, x)`.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
-        self.check_columns(x)?;
-        let n_classes = self.classes.len();
         let network = self.network()?;
-        let mut out = Matrix::zeros((x.n_rows(), n_classes));
-        let cells = out.as_slice_mut().expect("a fresh matrix is contiguous");
-        let scored: Vec<Result<()>> = cells
-            .par_chunks_mut(CHUNK * n_classes)
-            .enumerate()
-            .map(|(k, scores)| {
-                for (at, scores) in scores.chunks_exact_mut(n_classes).enumerate() {
-                    let i = k * CHUNK + at;
-                    let row = x.row(i);
-                    let codes = self.codes(&row).map_err(|j| not_a_category(i, j, row[j]))?;
-                    self.score(&network, &codes, scores)?;
-                }
-                Ok(())
-            })
-            .collect();
-        // The first bad cell in the order of the rows, whichever thread found one first.
-        scored.into_iter().collect::<Result<()>>()?;
-        Ok(out)
+        score_rows(self, &self.levels, x, |codes, scores| self.score(&network, codes, scores))
     }
 }
 
@@ -328,36 +299,35 @@ impl Generative for BayesNetworkModel {
 }
 
 impl AdditiveScores for BayesNetworkModel {
-    /// What stands before is the class's own table; a column adds the logarithm of its own. With gaps
-    /// the columns are seen one after another, and each adds what seeing it changes.
+    /// The intercept is the table of the class, the term of a column the logarithm of its table. With missing values the
+    /// terms are those of the chain rule in column order.
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.check_columns(&Rows::from(ArrayView1::from(row)))?;
-        let codes = self.codes(row).map_err(|j| not_a_category(0, j, row[j]))?;
+        let codes = codes_of(row, &self.levels, 0)?;
         let (width, n_classes) = (self.levels.len(), self.classes.len());
         let mut terms = Matrix::zeros((width, n_classes));
-        let mut start = vec![0.0; n_classes];
+        let mut intercepts = vec![0.0; n_classes];
         if let Some(states) = codes.iter().copied().collect::<Option<Vec<usize>>>() {
-            self.term(width, &states, &mut start);
+            self.term(width, &states, &mut intercepts);
             for (j, mut term) in terms.outer_iter_mut().enumerate() {
                 self.term(j, &states, term.as_slice_mut().unwrap_or_default());
             }
-            return Ok((start, terms));
+            return Ok((intercepts, terms));
         }
         let network = self.network()?;
         let mut seen = vec![None; width];
-        self.score(&network, &seen, &mut start)?;
-        let mut before = start.clone();
+        self.score(&network, &seen, &mut intercepts)?;
+        let mut before = intercepts.clone();
         let mut after = vec![0.0; n_classes];
         for j in (0..width).filter(|j| codes[*j].is_some()) {
             seen[j] = codes[j];
             self.score(&network, &seen, &mut after)?;
             for (c, term) in terms.row_mut(j).iter_mut().enumerate() {
-                // What was impossible before stays so whatever comes next.
-                *term = if before[c] == f64::NEG_INFINITY { 0.0 } else { after[c] - before[c] };
+                *term = log_conditional(after[c], before[c]);
             }
             before.copy_from_slice(&after);
         }
-        Ok((start, terms))
+        Ok((intercepts, terms))
     }
 }
 
@@ -369,7 +339,7 @@ impl Check for BayesNetworkModel {
             && self.parents.iter().all(|p| p.is_sorted_by(|a, b| a < b));
         match self.network() {
             Ok(_) if fits => Ok(()),
-            _ => Err(Error::File("a network of columns and class that no fit could make".into())),
+            _ => Err(Error::File("the fields of the Bayesian network are inconsistent".into())),
         }
     }
 }
@@ -378,7 +348,7 @@ impl Check for BayesNetworkModel {
 mod tests {
     use super::*;
 
-    /// Two fair coins, and a class that is whether they differ, now and then wrong.
+    /// Fair coins, and a class that says whether the first two differ, with 10 % noise.
     fn parity(n: usize) -> (Matrix, Vec<u32>) {
         let mut random = Random::new(5);
         let x = Matrix::from_shape_fn((n, 3), |_| f64::from(u8::from(random.uniform() < 0.5)));
@@ -397,15 +367,15 @@ mod tests {
     }
 
     #[test]
-    fn what_no_single_column_tells_a_network_can() {
+    fn an_augmented_network_learns_parity() {
         let (x, codes) = parity(400);
         let errors = |model: &BayesNetworkModel| {
             let found = model.predict(&Rows::from(&x)).unwrap();
             found.iter().zip(&codes).filter(|(a, b)| a != b).count()
         };
 
-        // One step at a time sees nothing in two coins that tell only together; with the class as a
-        // parent of all, one arrow between the coins does.
+        // A single edge of the class does not improve the score; with the class as a parent of all columns, one edge
+        // between the coins does.
         let model = fit(BayesNetwork::new().augment(true), &x, &codes);
 
         assert!(errors(&model) < 60, "{}", errors(&model));
@@ -414,16 +384,16 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_summed_over_and_terms_add_up() {
+    fn missing_values_are_marginalized_and_terms_sum_to_the_score() {
         let (x, codes) = parity(300);
         let model = fit(BayesNetwork::new().augment(true), &x, &codes);
         let joint = |row: &[f64]| model.scores(&Rows::from(ArrayView1::from(row))).unwrap();
 
-        let gap = joint(&[1.0, f64::NAN, 0.0]);
+        let marginal = joint(&[1.0, f64::NAN, 0.0]);
 
         for c in 0..2 {
             let sum: f64 = [0.0, 1.0].iter().map(|b| joint(&[1.0, *b, 0.0])[[0, c]].exp()).sum();
-            assert!((gap[[0, c]].exp() - sum).abs() < 1e-14);
+            assert!((marginal[[0, c]].exp() - sum).abs() < 1e-14);
             for row in [[1.0, f64::NAN, 0.0], [1.0, 0.0, 1.0]] {
                 let (start, terms) = model.terms(&row).unwrap();
                 let total = start[c] + terms.column(c).sum();
@@ -433,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn independent_columns_are_out_of_the_blanket() {
+    fn independent_columns_are_not_in_the_markov_blanket() {
         let mut random = Random::new(8);
         let codes: Vec<u32> = (0..500).map(|_| u32::from(random.uniform() < 0.4)).collect();
         let x = Matrix::from_shape_fn((500, 3), |(i, j)| match j {

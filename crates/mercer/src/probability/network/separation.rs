@@ -6,7 +6,7 @@
 //! remembering from which side each variable was reached (Shachter's Bayes ball, 1998; Koller &
 //! Friedman, algorithm 3.1).
 
-use super::{Network, check_place};
+use super::{Network, check_index};
 use crate::error::{Error, Result};
 use std::collections::VecDeque;
 
@@ -72,7 +72,7 @@ pub fn d_separation(network: &Network, a: usize, b: usize, given: &[usize]) -> R
 /// If a variable is unknown.
 pub fn reachable(network: &Network, a: usize, given: &[usize]) -> Result<Vec<usize>> {
     for v in given.iter().chain([&a]) {
-        check_place(network, *v)?;
+        check_index(network, *v)?;
     }
     let graph = Graph::new(network, given);
     let trail = graph.walk(a);
@@ -82,7 +82,7 @@ pub fn reachable(network: &Network, a: usize, given: &[usize]) -> Result<Vec<usi
 
 fn check(network: &Network, a: usize, b: usize, given: &[usize]) -> Result<()> {
     for v in given.iter().chain([&a, &b]) {
-        check_place(network, *v)?;
+        check_index(network, *v)?;
     }
     let refuse = |v: usize, why: &str| {
         let variable = network.variables()[v].name.clone();

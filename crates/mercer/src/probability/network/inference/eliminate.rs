@@ -6,7 +6,7 @@
 use super::order::Elimination;
 use super::semiring::{Log, Plain, Semiring};
 use super::table::Table;
-use super::{Posterior, check_places, impossible, reserve};
+use super::{Posterior, check_indices, impossible, reserve};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::probability::network::{Evidence, Network};
@@ -40,7 +40,7 @@ impl<'a> Query<'a> {
     /// # Errors
     /// If a variable is unknown or asked twice.
     pub fn plan(network: &'a Network, of: &[usize], evidence: &Evidence) -> Result<Query<'a>> {
-        check_places(network, of, evidence)?;
+        check_indices(network, of, evidence)?;
         let asked: Vec<usize> =
             of.iter().copied().filter(|v| evidence.state(*v).is_none()).collect();
         let plan = EliminationOrder::new(network, &asked, evidence);

@@ -7,7 +7,7 @@
 use super::order::Elimination;
 use super::semiring::{Log, Semiring};
 use super::table::Table;
-use super::{check_places, impossible, reserve};
+use super::{check_indices, impossible, reserve};
 use crate::error::Result;
 use crate::model::Monitor;
 use crate::probability::network::{Evidence, Network};
@@ -31,7 +31,7 @@ pub fn most_probable_explanation(
     evidence: &Evidence,
     monitor: &Monitor<'_>,
 ) -> Result<Explanation> {
-    check_places(network, &[], evidence)?;
+    check_indices(network, &[], evidence)?;
     let families: Vec<Vec<usize>> = (0..network.len())
         .map(|v| {
             let family = network.parents(v).iter().chain([&v]).copied();

@@ -8,7 +8,7 @@
 use super::order::Elimination;
 use super::semiring::{Log, Plain, Semiring};
 use super::table::Table;
-use super::{check_places, impossible, reserve};
+use super::{check_indices, impossible, reserve};
 use crate::error::Result;
 use crate::model::Monitor;
 use crate::probability::network::{Evidence, Network};
@@ -99,7 +99,7 @@ impl<'a> JunctionTree<'a> {
     /// # Errors
     /// If a variable or state is unknown, or the evidence cannot happen.
     pub fn calibrate(&self, evidence: &Evidence) -> Result<Calibrated<'_>> {
-        check_places(self.network, &[], evidence)?;
+        check_indices(self.network, &[], evidence)?;
         let plain = self.log_scale.and_then(|scale| self.run::<Plain>(evidence, scale));
         let run = plain.or_else(|| self.run::<Log>(evidence, 0.0));
         let calibrated = run.expect("logarithms do not underflow");
@@ -217,7 +217,7 @@ impl Calibrated<'_> {
     /// # Errors
     /// If there is no such variable.
     pub fn marginal(&self, v: usize) -> Result<Vec<f64>> {
-        check_places(self.tree.network, &[v], &Evidence::none())?;
+        check_indices(self.tree.network, &[v], &Evidence::none())?;
         let table = self.joints[self.tree.home[v]].marginal::<Plain>(&[v]);
         Ok(Plain::normalize(&table.cells).0)
     }
@@ -237,7 +237,7 @@ impl Calibrated<'_> {
     /// If there is no such variable.
     pub fn family(&self, v: usize) -> Result<Vec<f64>> {
         let network = self.tree.network;
-        check_places(network, &[v], &Evidence::none())?;
+        check_indices(network, &[v], &Evidence::none())?;
         let family: Vec<usize> = network.parents(v).iter().chain([&v]).copied().collect();
         let mut kept = family.clone();
         kept.sort_unstable();

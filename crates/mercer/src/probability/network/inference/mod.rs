@@ -18,7 +18,7 @@ pub use eliminate::{Query, log_evidence, query};
 pub use explanation::{Explanation, most_probable_explanation};
 pub use junction::{Calibrated, JunctionTree};
 
-use super::{Evidence, Network, check_place};
+use super::{Evidence, Network, check_index};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 
@@ -39,10 +39,10 @@ pub struct Posterior {
 }
 
 /// Refuses variables that are not there or asked twice, and evidence about others.
-fn check_places(network: &Network, of: &[usize], evidence: &Evidence) -> Result<()> {
+fn check_indices(network: &Network, of: &[usize], evidence: &Evidence) -> Result<()> {
     evidence.check(network)?;
     for (at, v) in of.iter().enumerate() {
-        check_place(network, *v)?;
+        check_index(network, *v)?;
         if of[..at].contains(v) {
             let variable = network.variables()[*v].name.clone();
             return Err(Error::Network { variable, why: "it is asked twice".into() });

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// # Errors
 /// If there are no rows or no such variable.
 pub fn chow_liu(data: &Observations, root: usize) -> Result<Vec<Vec<usize>>> {
-    check_place(data, root)?;
+    check_index(data, root)?;
     let n = data.variables().len();
     let gains = gains(data, &(0..n).collect::<Vec<_>>(), None)?;
     let forest = spanning_forest(n, root, Gain::nats(0.0), |j, k| gains[j][k - j - 1]);
@@ -23,7 +23,7 @@ pub fn chow_liu(data: &Observations, root: usize) -> Result<Vec<Vec<usize>>> {
 /// # Errors
 /// If there is no such variable.
 pub fn naive(data: &Observations, class: usize) -> Result<Vec<Vec<usize>>> {
-    check_place(data, class)?;
+    check_index(data, class)?;
     let parents = |v: usize| if v == class { vec![] } else { vec![class] };
     Ok((0..data.variables().len()).map(parents).collect())
 }
@@ -47,7 +47,7 @@ pub fn tree_augmented(data: &Observations, class: usize) -> Result<Vec<Vec<usize
     Ok(parents)
 }
 
-fn check_place(data: &Observations, v: usize) -> Result<()> {
+fn check_index(data: &Observations, v: usize) -> Result<()> {
     if v < data.variables().len() {
         return Ok(());
     }
