@@ -1,6 +1,6 @@
-//! Bayes' theorem: from what was believed and what was seen to what is to be believed.
+//! Bayes' theorem: from prior and likelihood to posterior.
 //!
-//! `P(h | e) = P(e | h) P(h) / P(e)`, with `P(e) = Σ P(e | h) P(h)` where the hypotheses are all there are.
+//! `P(h | e) = P(e | h) P(h) / P(e)`, with `P(e) = Σ P(e | h) P(h)` for exhaustive hypotheses.
 //! In odds: `P(a | e) / P(b | e) = P(a) / P(b) · P(e | a) / P(e | b)`.
 
 use super::{check_distribution, check_names, check_probability};
@@ -11,13 +11,13 @@ use serde::Serialize;
 /// Bayes' theorem with every step.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BayesRule {
-    /// The hypotheses in the order they came.
+    /// The hypotheses in order.
     pub hypotheses: Vec<Hypothesis>,
     /// `P(e)`.
     pub evidence: f64,
 }
 
-/// One hypothesis on its way from prior to posterior.
+/// The terms of one hypothesis.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Hypothesis {
     /// Its name.
@@ -37,14 +37,14 @@ pub struct Hypothesis {
 pub struct Odds {
     /// `P(a) / P(b)`.
     pub prior: f64,
-    /// `P(e | a) / P(e | b)`: how strongly the evidence speaks.
+    /// `P(e | a) / P(e | b)`: the strength of the evidence.
     pub bayes_factor: f64,
     /// `P(a | e) / P(b | e)`.
     pub posterior: f64,
 }
 
 impl BayesRule {
-    /// One hypothesis against its opposite, with the probability of the evidence known.
+    /// One hypothesis against its complement, with the probability of the evidence known.
     ///
     /// ```
     /// use mercer::probability::BayesRule;
@@ -54,7 +54,7 @@ impl BayesRule {
     /// ```
     ///
     /// # Errors
-    /// If a number is no probability, or the three cannot be true together.
+    /// If a number is not a probability, or the three are inconsistent.
     pub fn from_evidence(prior: f64, likelihood: f64, evidence: f64) -> Result<BayesRule> {
         check_probability(|| "the prior".into(), prior)?;
         check_probability(|| "the likelihood".into(), likelihood)?;
@@ -63,7 +63,7 @@ impl BayesRule {
             return Err(Error::Impossible { what: "the evidence".into() });
         }
         let joint = prior * likelihood;
-        // What the evidence leaves for the opposite must be a probability there.
+        // The rest of the evidence must be a probability under the complement.
         let (rest, against) = (evidence - joint, 1.0 - prior);
         let slack = 1e-12 * evidence;
         if rest < -slack || rest > against + slack {
@@ -71,8 +71,8 @@ impl BayesRule {
                 what: "the evidence".into(),
                 value: evidence,
                 expected: format!(
-                    "between {joint} (prior times likelihood) and {} (that and all that speaks for \
-                     the opposite)",
+                    "between {joint} (prior times likelihood) and {} (that plus the prior of the \
+                     complement)",
                     joint + against
                 ),
             });
@@ -97,8 +97,7 @@ impl BayesRule {
     /// Hypotheses of which exactly one is true.
     ///
     /// # Errors
-    /// If the priors do not add up to one, a number is no probability, or no hypothesis allows the
-    /// evidence.
+    /// If the priors do not sum to one, a number is not a probability, or the evidence has probability zero.
     pub fn of(names: &[String], priors: &[f64], likelihoods: &[f64]) -> Result<BayesRule> {
         check_names("hypotheses", names)?;
         for (what, list) in [("the priors", priors), ("the likelihoods", likelihoods)] {
@@ -132,10 +131,10 @@ impl BayesRule {
         Ok(BayesRule { hypotheses, evidence: log_evidence.exp() })
     }
 
-    /// The odds of hypothesis `a` against `b`, by their places. Infinite where `b` is ruled out.
+    /// The odds of hypothesis `a` against `b`, by index. Infinite if `b` has probability zero.
     ///
     /// # Panics
-    /// If there is no such hypothesis.
+    /// If an index is out of range.
     pub fn odds(&self, a: usize, b: usize) -> Odds {
         let (a, b) = (&self.hypotheses[a], &self.hypotheses[b]);
         Odds {

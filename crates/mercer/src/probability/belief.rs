@@ -1,14 +1,14 @@
-//! Belief over hypotheses, updated by one observation after the other.
+//! Sequential Bayesian updating of a distribution over hypotheses.
 //!
-//! `P(h | e₁ … eₙ) ∝ P(h) Π P(eᵢ | h)`: within a hypothesis the observations are independent. What comes next
-//! is foretold by all hypotheses together: `P(next) = Σ P(next | h) P(h | e₁ … eₙ)`.
+//! `P(h | e₁ … eₙ) ∝ P(h) Π P(eᵢ | h)`: observations are conditionally independent given the hypothesis. The posterior
+//! predictive distribution averages over all hypotheses: `P(next) = Σ P(next | h) P(h | e₁ … eₙ)`.
 
 use super::{check_distribution, check_names, check_probability};
 use crate::error::{Error, Result};
 use mercer_num::special::{log_normalize, log_sum_exp};
 use serde::Serialize;
 
-/// Hypotheses, how much each is believed, and what each expects to be seen.
+/// A posterior over hypotheses, and the likelihoods of outcomes under each.
 ///
 /// ```
 /// use mercer::probability::Belief;
@@ -16,9 +16,9 @@ use serde::Serialize;
 /// let mut coin = Belief::new(&["fair", "two heads"], &[0.9, 0.1])?
 ///     .outcome("heads", &[0.5, 1.0])?
 ///     .outcome("tails", &[0.5, 0.0])?;
-/// let told = coin.observe("heads")?;
+/// let update = coin.observe("heads")?;
 ///
-/// assert!((told.posterior[1] - 0.1 / 0.55).abs() < 1e-15);
+/// assert!((update.posterior[1] - 0.1 / 0.55).abs() < 1e-15);
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq)]
@@ -27,28 +27,28 @@ pub struct Belief {
     log_posterior: Vec<f64>,
     log_evidence: f64,
     outcomes: Vec<String>,
-    /// `P(outcome | h)`, one row an outcome.
+    /// `P(outcome | h)`, one row per outcome.
     likelihoods: Vec<Vec<f64>>,
 }
 
-/// What one observation changed.
+/// The result of one observation.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Update {
-    /// What was seen.
+    /// The observation.
     pub observation: String,
-    /// How probable it was by what was believed before.
+    /// Its probability under the previous posterior.
     pub evidence: f64,
-    /// `P(h | everything seen)`, hypothesis by hypothesis.
+    /// `P(h | all observations)` for every hypothesis.
     pub posterior: Vec<f64>,
-    /// `P(next is this)`, outcome by outcome.
+    /// The posterior predictive probability of every outcome.
     pub predictive: Vec<f64>,
 }
 
 impl Belief {
-    /// What is believed before anything is seen.
+    /// The prior.
     ///
     /// # Errors
-    /// If names repeat or the priors are no probabilities that add up to one.
+    /// If names are repeated, or the priors are not probabilities that sum to one.
     pub fn new<S: AsRef<str>>(hypotheses: &[S], priors: &[f64]) -> Result<Belief> {
         let hypotheses: Vec<String> = hypotheses.iter().map(|h| h.as_ref().to_owned()).collect();
         check_names("hypotheses", &hypotheses)?;
@@ -71,11 +71,10 @@ impl Belief {
         })
     }
 
-    /// Adds something that can be seen, with its probability under every hypothesis. Outcomes need
-    /// not be all there are, nor exclude each other.
+    /// Adds an outcome with its likelihood under every hypothesis. Outcomes need be neither exhaustive nor exclusive.
     ///
     /// # Errors
-    /// If it is there already, or a number is no probability.
+    /// If it is repeated, or a likelihood is not a probability.
     pub fn outcome(mut self, name: &str, likelihoods: &[f64]) -> Result<Belief> {
         self.check_likelihoods(name, likelihoods)?;
         self.outcomes.push(name.to_owned());
@@ -94,40 +93,39 @@ impl Belief {
         &self.outcomes
     }
 
-    /// `P(h | everything seen)`.
+    /// `P(h | all observations)`.
     pub fn posterior(&self) -> Vec<f64> {
         self.log_posterior.iter().map(|p| p.exp()).collect()
     }
 
-    /// `log P(everything seen)`.
+    /// `log P(all observations)`.
     pub fn log_evidence(&self) -> f64 {
         self.log_evidence
     }
 
-    /// `P(next is this)` for every outcome.
+    /// The posterior predictive probability of every outcome.
     pub fn predictive(&self) -> Vec<f64> {
         let posterior = self.posterior();
-        let chance = |row: &Vec<f64>| row.iter().zip(&posterior).map(|(l, p)| l * p).sum();
-        self.likelihoods.iter().map(chance).collect()
+        let probability = |row: &Vec<f64>| row.iter().zip(&posterior).map(|(l, p)| l * p).sum();
+        self.likelihoods.iter().map(probability).collect()
     }
 
-    /// Sees one of the outcomes.
+    /// Updates the posterior by one of the outcomes.
     ///
     /// # Errors
-    /// If it is not among them, or no hypothesis that is still believed allows it; the belief is then
-    /// what it was.
+    /// If it is unknown, or has probability zero under every remaining hypothesis; the posterior is then unchanged.
     pub fn observe(&mut self, outcome: &str) -> Result<Update> {
-        let place =
+        let index =
             self.outcomes.iter().position(|o| o == outcome).ok_or_else(|| Error::UnknownValue {
                 variable: "observation".into(),
                 value: outcome.to_owned(),
                 known: self.outcomes.join(", "),
             })?;
-        let likelihoods = self.likelihoods[place].clone();
+        let likelihoods = self.likelihoods[index].clone();
         self.weigh(outcome, &likelihoods)
     }
 
-    /// Sees something with these probabilities under the hypotheses.
+    /// Updates the posterior by an observation with these likelihoods.
     ///
     /// # Errors
     /// As [`Belief::observe`].
@@ -137,7 +135,7 @@ impl Belief {
             self.log_posterior.iter().zip(likelihoods).map(|(p, l)| p + l.ln()).collect();
         let evidence = log_sum_exp(&joint);
         if evidence == f64::NEG_INFINITY {
-            let what = format!("`{observation}`, by every hypothesis still believed,");
+            let what = format!("`{observation}`, under every remaining hypothesis,");
             return Err(Error::Impossible { what });
         }
         log_normalize(&mut joint);
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_evidence_is_refused_and_changes_nothing() {
+    fn evidence_of_probability_zero_is_refused_and_changes_nothing() {
         let mut bags = bags();
         bags.observe("lime").unwrap();
         bags.observe("cherry").unwrap();

@@ -84,7 +84,7 @@ impl MultivariateNormal {
             name: "covariance".into(),
             found: "not positive definite".into(),
             expected: format!(
-                "positive definite: every one of {} must vary, and not only together with others",
+                "positive definite: none of {} may be constant or a linear combination of others",
                 names.join(", ")
             ),
         })?;
@@ -94,7 +94,7 @@ impl MultivariateNormal {
     /// The most likely mean and covariance of rows: squares are divided by their number.
     ///
     /// # Errors
-    /// If there are no rows, a cell is not finite, or the columns do not vary freely.
+    /// If there are no rows, a cell is not finite, or the covariance is singular.
     pub fn fit(names: Vec<String>, x: &Rows<'_>) -> Result<MultivariateNormal> {
         MultivariateNormal::fit_less(names, x, 0.0)
     }
@@ -172,7 +172,7 @@ impl MultivariateNormal {
     /// The distribution of some coordinates, in the order asked for.
     ///
     /// # Errors
-    /// If a coordinate is not there or comes twice.
+    /// If a coordinate is out of range or repeated.
     pub fn marginal(&self, names: &[&str]) -> Result<MultivariateNormal> {
         let owned: Vec<String> = names.iter().map(|n| (*n).to_owned()).collect();
         check_names("coordinates", &owned)?;
@@ -184,7 +184,7 @@ impl MultivariateNormal {
     /// The distribution of the other coordinates when some are known.
     ///
     /// # Errors
-    /// If a coordinate is not there, comes twice or is not finite, or none is left.
+    /// If a coordinate is out of range, repeated or not finite, or none is left.
     pub fn given(&self, known: &[(&str, f64)]) -> Result<MultivariateNormal> {
         let mut fixed = Vec::with_capacity(known.len());
         for (name, value) in known {
@@ -213,7 +213,7 @@ impl MultivariateNormal {
         let of_fixed = block(&self.covariance, &fixed, &fixed);
         let factor = Cholesky::of(of_fixed.view()).ok_or_else(|| Error::Parameter {
             name: "given".into(),
-            found: "coordinates that vary only together".into(),
+            found: "linearly dependent coordinates".into(),
             expected: "coordinates with a positive definite covariance".into(),
         })?;
         // W = L⁻¹ Σ_ba and z = L⁻¹ (x_b − μ_b), so that the mean moves by Wᵀz and the covariance

@@ -58,9 +58,9 @@ fn an_income_of_120_has_the_lectures_densities() {
 
 #[test]
 fn the_explanation_multiplies_out_as_on_the_board() {
-    let told = explained(120.0);
+    let explanation = explained(120.0);
 
-    let [factor] = &told.factors[..] else { panic!("one column, one factor") };
+    let [factor] = &explanation.factors[..] else { panic!("one column, one factor") };
     assert_eq!(factor.column, "taxable_income");
     assert_eq!(factor.value, Some(120.0));
     assert_eq!(
@@ -69,35 +69,36 @@ fn the_explanation_multiplies_out_as_on_the_board() {
     );
     // 0.7 · 0.0072 against 0.3 · 1.2e-9.
     let (no, yes) = (0.7 * factor.log_factors[0].exp(), 0.3 * factor.log_factors[1].exp());
-    assert!((told.posterior[0] - no / (no + yes)).abs() < 1e-15);
-    assert!((told.posterior[1] / (yes / (no + yes)) - 1.0).abs() < 1e-12);
-    assert_eq!((told.winner, told.runner_up), (0, 1));
-    assert_eq!(told.classes, [Label::from("No"), Label::from("Yes")]);
+    assert!((explanation.posterior[0] - no / (no + yes)).abs() < 1e-15);
+    assert!((explanation.posterior[1] / (yes / (no + yes)) - 1.0).abs() < 1e-12);
+    assert_eq!((explanation.winner, explanation.runner_up), (0, 1));
+    assert_eq!(explanation.classes, [Label::from("No"), Label::from("Yes")]);
 }
 
 #[test]
-fn the_ladder_adds_up_to_the_log_odds() {
-    let told = explained(95.0);
+fn contributions_sum_to_the_log_odds() {
+    let explanation = explained(95.0);
 
-    let ladder = told.ranked_contributions();
-    let climbed: f64 = told.prior_log_odds() + ladder.iter().map(|f| f.log_odds).sum::<f64>();
+    let ranked = explanation.ranked_contributions();
+    let total: f64 = explanation.prior_log_odds() + ranked.iter().map(|f| f.log_odds).sum::<f64>();
 
     // 0.3 · N(95; 90, 25) = 0.3 · 0.0484 beats 0.7 · N(95; 110, 2975) = 0.7 · 0.0070.
-    assert_eq!(told.winner, 1);
-    assert_eq!(ladder.len(), 1);
-    assert!((told.prior_log_odds() - (3f64 / 7.0).ln()).abs() < 1e-14);
-    let odds = told.posterior[told.winner] / told.posterior[told.runner_up];
-    assert!((climbed - odds.ln()).abs() < 1e-12);
+    assert_eq!(explanation.winner, 1);
+    assert_eq!(ranked.len(), 1);
+    assert!((explanation.prior_log_odds() - (3f64 / 7.0).ln()).abs() < 1e-14);
+    let odds =
+        explanation.posterior[explanation.winner] / explanation.posterior[explanation.runner_up];
+    assert!((total - odds.ln()).abs() < 1e-12);
 }
 
 #[test]
 fn a_missing_income_leaves_the_prior() {
-    let told = explained(f64::NAN);
+    let explanation = explained(f64::NAN);
 
-    assert_eq!(told.factors[0].value, None);
-    assert!(told.factors[0].formulas.is_empty());
-    assert!(told.ranked_contributions().is_empty());
-    assert!((told.posterior[0] - 0.7).abs() < 1e-15);
+    assert_eq!(explanation.factors[0].value, None);
+    assert!(explanation.factors[0].formulas.is_empty());
+    assert!(explanation.ranked_contributions().is_empty());
+    assert!((explanation.posterior[0] - 0.7).abs() < 1e-15);
 }
 
 #[test]

@@ -1,5 +1,5 @@
-//! Likelihoods against their definitions and other people's numbers, tables of several kinds, words
-//! that were never seen.
+//! Likelihoods of mixed naive Bayes against their definitions and reference implementations, mixed tables, unknown
+//! categories, learned weights.
 
 use crate::cases::repository_file;
 use mercer::bayes::likelihood::{Likelihood, Unseen};
@@ -18,7 +18,7 @@ fn classes() -> Classes {
     Classes::from_names(["a", "b"])
 }
 
-/// One column of numbers, the first half of one class and the second of another.
+/// One numeric column, the first half of one class and the second of another.
 fn fit_column(values: &[f64], family: Family) -> MixedNbModel {
     let x = Matrix::from_shape_vec((values.len(), 1), values.to_vec()).unwrap();
     let codes: Vec<u32> = (0..values.len()).map(|i| (2 * i / values.len()) as u32).collect();
@@ -29,7 +29,7 @@ fn fit_column(values: &[f64], family: Family) -> MixedNbModel {
 }
 
 #[test]
-fn entropy_cuts_of_iris_are_those_of_the_r_package_discretization() {
+fn entropy_cuts_of_iris_match_the_r_package_discretization() {
     // mdlp(iris)$cutp: 5.55 6.15 | 2.95 3.35 | 2.45 4.75 | 0.80 1.75
     let text = repository_file("examples/data/iris.csv");
     let rows: Vec<Vec<&str>> = text.lines().skip(1).map(|l| l.split(',').collect()).collect();
@@ -51,7 +51,7 @@ fn entropy_cuts_of_iris_are_those_of_the_r_package_discretization() {
 }
 
 #[test]
-fn the_grid_holds_the_sum_of_bells() {
+fn the_grid_approximates_the_kernel_density() {
     let mut random = Random::new(5);
     let values: Vec<f64> = (0..400).map(|_| 3.0 + 2.0 * random.normal()).collect();
     let model = fit_column(&values, Family::Kernel);
@@ -59,20 +59,20 @@ fn the_grid_holds_the_sum_of_bells() {
 
     let (h, rows) = (kernel.bandwidths[0], &values[..200]);
     for x in [-4.0, -1.0, 2.0, 3.3, 6.0, 8.0] {
-        let bells: f64 = rows.iter().map(|v| (-0.5 * ((x - v) / h).powi(2)).exp()).sum();
-        let exact = (bells / (200.0 * h * std::f64::consts::TAU.sqrt())).ln();
+        let kernels: f64 = rows.iter().map(|v| (-0.5 * ((x - v) / h).powi(2)).exp()).sum();
+        let exact = (kernels / (200.0 * h * std::f64::consts::TAU.sqrt())).ln();
         let grid = model.log_factors(&[x]).unwrap()[[0, 0]];
         assert!((grid - exact).abs() < 0.05, "{x}: {grid} and {exact}");
     }
-    // Silverman's rule on 200 rows of deviation 2.
+    // Silverman's rule on 200 rows of standard deviation 2.
     assert!((h - 0.9 * 2.0 * 200f64.powf(-0.2)).abs() < 0.15, "{h}");
-    // Far out, both classes fall off without end and without NaN.
+    // Far outside the grid, both log-densities are finite and decrease.
     let far = model.log_factors(&[1e6]).unwrap();
     assert!(far.iter().all(|p| p.is_finite() && *p < -1e6), "{far}");
 }
 
 #[test]
-fn held_out_rows_choose_the_curve_they_came_from() {
+fn the_generating_family_is_selected() {
     let mut random = Random::new(8);
     let mut draw = |f: &dyn Fn(&mut Random) -> f64| -> Vec<f64> {
         (0..2000).map(|_| f(&mut random)).collect()
@@ -98,7 +98,7 @@ fn held_out_rows_choose_the_curve_they_came_from() {
 }
 
 #[test]
-fn histogram_curves_and_kernels_are_densities() {
+fn densities_integrate_to_one() {
     let mut random = Random::new(2);
     let values: Vec<f64> = (0..500).map(|_| random.normal()).collect();
     for family in [Family::Gaussian, Family::Kernel, Family::EqualWidth, Family::EqualFrequency] {
@@ -107,7 +107,7 @@ fn histogram_curves_and_kernels_are_densities() {
             .map(|k| model.log_factors(&[f64::from(k) * 1e-3 + 5e-4]).unwrap()[[0, 0]].exp() * 1e-3)
             .take(20_000)
             .sum();
-        // The outermost bins are open, so steps have mass beyond what was seen.
+        // The outermost bins are open, so histograms have mass outside the range of the data.
         if !matches!(model.likelihoods[0], Likelihood::Histogram(_)) {
             assert!((mass - 1.0).abs() < 0.01, "{family:?}: {mass}");
         }
@@ -115,7 +115,7 @@ fn histogram_curves_and_kernels_are_densities() {
 }
 
 #[test]
-fn words_never_seen_follow_the_policy() {
+fn unknown_categories_follow_the_parameter() {
     let x = ndarray::array![[0.0, 1.0], [0.0, 0.0], [1.0, 1.0], [1.0, 0.0], [1.0, 0.0]];
     let classes = classes();
     let data = Dataset::classes(&x, &[0, 0, 1, 1, 1], &classes).unwrap();
@@ -123,19 +123,19 @@ fn words_never_seen_follow_the_policy() {
     let scores = |unseen, row: [f64; 2]| fit(unseen).scores(&Rows::from(aview1(&row)));
     let new = [7.0, 1.0];
 
-    let gap = scores(Unseen::Ignore, [f64::NAN, 1.0]).unwrap();
-    assert_eq!(scores(Unseen::Ignore, new).unwrap(), gap);
-    // Seen zero times of 2 and of 3, by Laplace's rule over two values.
+    let missing = scores(Unseen::Ignore, [f64::NAN, 1.0]).unwrap();
+    assert_eq!(scores(Unseen::Ignore, new).unwrap(), missing);
+    // A count of 0 among 2 and 3 rows, Laplace smoothing over two categories.
     let other = scores(Unseen::Other, new).unwrap();
-    assert!((other[[0, 0]] - gap[[0, 0]] - (1.0f64 / 4.0).ln()).abs() < 1e-12);
-    assert!((other[[0, 1]] - gap[[0, 1]] - (1.0f64 / 5.0).ln()).abs() < 1e-12);
+    assert!((other[[0, 0]] - missing[[0, 0]] - (1.0f64 / 4.0).ln()).abs() < 1e-12);
+    assert!((other[[0, 1]] - missing[[0, 1]] - (1.0f64 / 5.0).ln()).abs() < 1e-12);
     let refused = scores(Unseen::Error, new).unwrap_err();
     assert_eq!(refused, Error::UnseenCategory { row: 0, column: 0, value: 7.0 });
 }
 
 #[test]
-fn likelihoods_are_named_by_column_and_refused_by_name() {
-    let described = |name: &str, measure| ColumnDescription { name: name.into(), measure };
+fn likelihoods_by_column_name_are_validated() {
+    let described = |name: &str, measure| Described { name: name.into(), measure };
     let columns = [described("word", Measure::Categorical(2)), described("size", Measure::Numeric)];
     let x = ndarray::array![[0.0, 1.0], [1.0, 2.0], [0.0, 3.0], [1.0, -4.0]];
     let classes = classes();
@@ -158,7 +158,7 @@ fn likelihoods_are_named_by_column_and_refused_by_name() {
     }
 }
 
-/// A table with a number, a word, a truth value and a text in each row.
+/// A table with a numeric, a categorical, a boolean and a text column.
 fn table() -> Table {
     let mails = [
         ("win a prize now", 1.0, "net", true),
@@ -195,7 +195,7 @@ fn table() -> Table {
 }
 
 #[test]
-fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
+fn a_mixed_table_trains_and_is_explained_with_its_levels() {
     let table = table();
     let kinds = |c: &Column| match &c.values {
         Values::Categorical { levels, .. } => Field::categorical(&c.name, Arc::clone(levels)),
@@ -223,31 +223,26 @@ fn a_table_of_every_kind_trains_and_is_told_in_its_own_words() {
     let model = trained.fitted.model.as_model();
     assert_eq!(model.classifier().unwrap().predict(&rows.rows()).unwrap(), [1, 1, 1, 0, 0, 0]);
     let names = trained.features.names();
-    let told = mercer::explain::explain(
-        model.factorized_likelihood().unwrap(),
-        &rows.rows().row(2),
-        &names,
-    )
-    .unwrap()
-    .with_levels(|j, x| trained.features.word(j, x));
-    let factor = |name: &str| told.factors.iter().find(|f| f.column == name).unwrap();
+    let explanation =
+        mercer::explain::explain(model.factored().unwrap(), &rows.rows().row(2), &names)
+            .unwrap()
+            .with_levels(|j, x| trained.features.word(j, x));
+    let factor = |name: &str| explanation.factors.iter().find(|f| f.column == name).unwrap();
     assert_eq!(factor("domain").level.as_deref(), Some("com"));
     assert_eq!(factor("urgent").level.as_deref(), Some("true"));
-    // Ten words of spam, four of them "win".
+    // Ten tokens of spam, four of them "win".
     assert!(factor("win").formulas[1].starts_with("((4 + 1) / (10 + "), "{:?}", factor("win"));
     let bytes = trained.to_bytes().unwrap();
     assert_eq!(mercer::train::Trained::from_bytes(&bytes).unwrap(), trained);
 }
 
 #[test]
-fn what_is_added_to_counts_is_what_left_out_rows_want() {
+fn held_out_smoothing_depends_on_the_column() {
     let n = 40;
-    let described = |name: &str, k| ColumnDescription {
-        name: name.to_owned(),
-        measure: Measure::Categorical(k),
-    };
-    let columns = [described("telling", 2), described("all different", n)];
-    // The first column tells the class without fail, the second has no value twice.
+    let described =
+        |name: &str, k| Described { name: name.to_owned(), measure: Measure::Categorical(k) };
+    let columns = [described("informative", 2), described("all different", n)];
+    // The first column determines the class, the second has unique values.
     let x = Matrix::from_shape_fn((n, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { i as f64 });
     let y: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
     let classes = classes();
@@ -261,19 +256,19 @@ fn what_is_added_to_counts_is_what_left_out_rows_want() {
     assert!((factors[[1, 0]] - 2.0 / 60.0).abs() < 1e-12, "{factors}");
 }
 
-/// Rows of two classes with one telling column that is there four times, one that tells a little, and a
-/// number; some cells are missing.
-fn echoes(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<ColumnDescription>) {
+/// Rows of two classes with one informative column repeated four times, a less informative one, and a numeric column;
+/// some values are missing.
+fn redundant(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Described>) {
     let mut random = Random::new(seed);
     let mut x = Matrix::zeros((n, 6));
     let codes: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();
     for (mut row, code) in x.outer_iter_mut().zip(&codes) {
-        let said = |right: f64, random: &mut Random| {
+        let noisy = |right: f64, random: &mut Random| {
             f64::from(if random.uniform() < right { *code } else { 1 - *code })
         };
-        let echo = said(0.75, &mut random);
-        (0..4).for_each(|j| row[j] = echo);
-        row[4] = said(0.7, &mut random);
+        let copy = noisy(0.75, &mut random);
+        (0..4).for_each(|j| row[j] = copy);
+        row[4] = noisy(0.7, &mut random);
         row[5] = random.normal() + 0.8 * f64::from(*code);
         if random.uniform() < 0.1 {
             row[4] = f64::NAN;
@@ -287,35 +282,35 @@ fn echoes(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<ColumnDescription>) {
 }
 
 #[test]
-fn learned_weights_let_columns_that_repeat_each_other_count_once() {
-    let (x, codes, columns) = echoes(2000, 3);
-    let (new, answers, _) = echoes(2000, 4);
+fn learned_weights_count_redundant_columns_once() {
+    let (x, codes, columns) = redundant(2000, 3);
+    let (new, answers, _) = redundant(2000, 4);
     let classes = classes();
     let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
     let fit = |weights| MixedNb::new().weights(weights).fit(&data, &Monitor::quiet()).unwrap();
 
     let (equal, learned) = (fit(Weights::Equal), fit(Weights::Learned));
 
-    let echo: f64 = learned.weights[..4].iter().sum();
-    assert!((echo - 1.0).abs() < 0.25, "{:?}", learned.weights);
+    let sum: f64 = learned.weights[..4].iter().sum();
+    assert!((sum - 1.0).abs() < 0.25, "{:?}", learned.weights);
     assert!((learned.weights[4] - 1.0).abs() < 0.4, "{:?}", learned.weights);
     let log_loss = |model: &MixedNbModel| {
-        let shares = model.log_proba(&Rows::from(&new)).unwrap();
-        answers.iter().enumerate().map(|(i, c)| -shares[[i, *c as usize]]).sum::<f64>()
+        let log_proba = model.log_proba(&Rows::from(&new)).unwrap();
+        answers.iter().enumerate().map(|(i, c)| -log_proba[[i, *c as usize]]).sum::<f64>()
     };
     assert!(log_loss(&learned) < 0.8 * log_loss(&equal));
     // The certificate bounds what any other weights could gain.
     let certificate = &learned.certificate;
     assert!(certificate.duality_gap().unwrap() < 1e-6 * certificate.primal().unwrap());
     assert!(equal.weights.is_empty() && equal.certificate.objective.is_none());
-    // A density stays one: powers are for telling classes apart.
+    // The density does not use the weights.
     let density = |model: &MixedNbModel| model.log_density(&Rows::from(&new)).unwrap();
     assert_eq!(density(&learned), density(&equal));
 }
 
 #[test]
-fn factors_to_learned_powers_add_up_to_the_scores_and_are_told() {
-    let (x, codes, columns) = echoes(300, 5);
+fn weighted_factors_sum_to_the_scores_and_are_in_the_formula() {
+    let (x, codes, columns) = redundant(300, 5);
     let classes = classes();
     let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
     let nb = MixedNb::new().weights(Weights::Learned);
@@ -329,17 +324,17 @@ fn factors_to_learned_powers_add_up_to_the_scores_and_are_told() {
         let sum = model.log_priors[c] + factors.column(c).sum();
         assert!((sum - scores[[0, c]]).abs() < 1e-12);
     }
-    let told = model.factor_formula(0, 1, 1.0);
-    let Likelihood::Categorical(shares) = &model.likelihoods[0] else { panic!() };
-    let power = (model.weights[0] * shares.log_probabilities[[1, 1]]).exp();
-    assert!(told.starts_with('(') && told.contains(")^"), "{told}");
-    assert!(told.ends_with(&format!("= {}", short(power))), "{told}");
+    let formula = model.factor_formula(0, 1, 1.0);
+    let Likelihood::Categorical(categorical) = &model.likelihoods[0] else { panic!() };
+    let power = (model.weights[0] * categorical.log_probabilities[[1, 1]]).exp();
+    assert!(formula.starts_with('(') && formula.contains(")^"), "{formula}");
+    assert!(formula.ends_with(&format!("= {}", short(power))), "{formula}");
 }
 
 #[test]
 fn learned_weights_are_the_same_from_any_split_of_the_rows() {
-    // More rows than the summary keeps.
-    let (x, codes, columns) = echoes(9000, 6);
+    // More rows than the statistics store.
+    let (x, codes, columns) = redundant(9000, 6);
     let classes = classes();
     let data = Dataset::classes(&x, &codes, &classes).unwrap().with_descriptions(&columns).unwrap();
     let nb = MixedNb::new().weights(Weights::Learned);
@@ -362,9 +357,9 @@ fn learned_weights_are_the_same_from_any_split_of_the_rows() {
 }
 
 #[test]
-fn a_text_has_one_weight_and_its_words_share_it() {
+fn all_terms_of_a_text_have_the_same_weight() {
     let mut random = Random::new(7);
-    // A truth value, and a text of three words of which the first two always come together.
+    // A boolean column, and a text of three terms of which the first two always occur together.
     let n = 400;
     let codes: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();
     let mut x = Matrix::zeros((n, 4));

@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(again.cells(), direct.cells());
         for value in &table.variables()[1].values {
             let Ok(given) = table.given(&Event::is("b", value)) else { continue };
-            let total: f64 = (0..given.cells().len()).map(|k| given.share(k).value()).sum();
+            let total: f64 = (0..given.cells().len()).map(|k| given.probability_of_cell(k).value()).sum();
             prop_assert!((total - 1.0).abs() < 1e-12);
         }
     }

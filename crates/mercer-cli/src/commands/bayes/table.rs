@@ -271,13 +271,14 @@ fn print_table(out: &mut impl Write, joint: &JointTable) -> Result<()> {
             for (i, value) in a.values.iter().enumerate() {
                 let mut cells = vec![value.clone()];
                 cells.extend(
-                    (0..b.values.len()).map(|j| plain(joint.share(i * b.values.len() + j))),
+                    (0..b.values.len())
+                        .map(|j| plain(joint.probability_of_cell(i * b.values.len() + j))),
                 );
-                cells.push(plain(sides[0].share(i)));
+                cells.push(plain(sides[0].probability_of_cell(i)));
                 rows.add_row(cells);
             }
             let mut cells = vec!["sum".to_owned()];
-            cells.extend((0..b.values.len()).map(|j| plain(sides[1].share(j))));
+            cells.extend((0..b.values.len()).map(|j| plain(sides[1].probability_of_cell(j))));
             cells.push("1".into());
             rows.add_row(cells);
             writeln!(out, "{rows}")?;
@@ -290,9 +291,12 @@ fn print_table(out: &mut impl Write, joint: &JointTable) -> Result<()> {
                 let words = joint.variables().iter().zip(joint.codes(k));
                 let mut cells: Vec<String> = words.map(|(v, c)| v.values[c].clone()).collect();
                 cells.push(
-                    joint.share(k).fraction().map_or(String::new(), |(a, b)| format!("{a}/{b}")),
+                    joint
+                        .probability_of_cell(k)
+                        .counts()
+                        .map_or(String::new(), |(a, b)| format!("{a}/{b}")),
                 );
-                cells.push(short(joint.share(k).value()));
+                cells.push(short(joint.probability_of_cell(k).value()));
                 rows.add_row(cells);
             }
             let rest = joint.cells().len().saturating_sub(MOST_CELLS);
@@ -307,5 +311,5 @@ fn print_table(out: &mut impl Write, joint: &JointTable) -> Result<()> {
 
 /// A fraction where there is one, for the cells of a grid.
 fn plain(share: Fraction) -> String {
-    share.fraction().map_or_else(|| short(share.value()), |(a, b)| format!("{a}/{b}"))
+    share.counts().map_or_else(|| short(share.value()), |(a, b)| format!("{a}/{b}"))
 }

@@ -18,7 +18,7 @@ impl Dirichlet {
     /// One number an outcome, as if that many had been seen.
     ///
     /// # Errors
-    /// If there are fewer than two, or one is not above zero.
+    /// If there are fewer than two, or one is not positive.
     pub fn new(alpha: Vec<f64>) -> Result<Dirichlet> {
         if alpha.len() < 2 {
             return Err(Error::Parameter {
@@ -41,7 +41,7 @@ impl Dirichlet {
     /// The belief after counts.
     ///
     /// # Errors
-    /// If there are more or fewer counts than outcomes, or one is negative.
+    /// If there is not one count per outcome, or a count is negative.
     pub fn updated(&self, counts: &[f64]) -> Result<Dirichlet> {
         self.check_counts(counts)?;
         Dirichlet::new(self.alpha.iter().zip(counts).map(|(a, n)| a + n).collect())
@@ -63,7 +63,7 @@ impl Dirichlet {
     /// What is believed of one outcome's chance by itself, a beta distribution.
     ///
     /// # Errors
-    /// If there is no such outcome.
+    /// If the index is out of range.
     pub fn marginal(&self, outcome: usize) -> Result<Beta> {
         let Some(alpha) = self.alpha.get(outcome) else {
             return Err(Error::Length {

@@ -1,4 +1,4 @@
-//! What data say about a parameter, where prior and posterior are of one family.
+//! Posteriors of a parameter under conjugate priors: prior and posterior are of the same family.
 //!
 //! | data | prior and posterior | type |
 //! |---|---|---|
@@ -27,7 +27,7 @@ use crate::error::{Error, Result};
 use mercer_num::special::Tails;
 use serde::Serialize;
 
-/// A parameter, estimated in the three ways of the lecture.
+/// Point estimates of a parameter: maximum likelihood, maximum a posteriori, posterior mean.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Estimate {
     /// Which parameter.
@@ -42,10 +42,10 @@ pub struct Estimate {
     pub interval: Interval,
 }
 
-/// Two ends, with a share of the posterior between them.
+/// A credible interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// The share between.
+    /// The posterior probability of the interval.
     pub level: f64,
     /// The lower end.
     pub low: f64,
@@ -74,7 +74,7 @@ impl Interval {
 pub struct Sample {
     /// How many.
     pub n: f64,
-    /// Their mean; zero where there are none.
+    /// Their mean; zero without values.
     pub mean: f64,
     /// `Σ (x − mean)²`.
     pub squares: f64,

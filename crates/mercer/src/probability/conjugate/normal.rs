@@ -1,4 +1,4 @@
-//! The mean of numbers whose variance is known: `μ ~ N(m, v)`; precisions add up.
+//! The mean of a normal distribution of known variance: `μ ~ N(m, v)`; precisions add.
 //!
 //! `1/v' = 1/v + n/σ²`, `m' = v' (m/v + Σx/σ²)`
 

@@ -1,4 +1,4 @@
-//! Mean and variance of numbers together: `σ² ~ InvGamma(α, β)`, `μ | σ² ~ N(m, σ²/κ)`.
+//! Mean and variance of a normal distribution: `σ² ~ InvGamma(α, β)`, `μ | σ² ~ N(m, σ²/κ)`.
 //!
 //! After `n` numbers with mean `x̄` and squares `S` around it:
 //! `κ' = κ + n`, `m' = m + n (x̄ − m)/κ'`, `α' = α + n/2`, `β' = β + S/2 + κ n (x̄ − m)² / (2κ')`.
@@ -77,7 +77,7 @@ impl NormalInverseGamma {
         (self.alpha > 1.0).then(|| self.beta / (self.alpha - 1.0))
     }
 
-    /// The mean and the variance that are most probable together.
+    /// The joint mode of mean and variance.
     pub fn mode(&self) -> (f64, f64) {
         (self.mean, self.beta / (self.alpha + 1.5))
     }

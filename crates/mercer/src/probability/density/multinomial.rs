@@ -22,7 +22,7 @@ impl Multinomial {
     /// Outcomes with these probabilities.
     ///
     /// # Errors
-    /// If they are no probabilities that add up to one.
+    /// If they are not probabilities that sum to one.
     pub fn new(p: Vec<f64>) -> Result<Multinomial> {
         let names: Vec<String> = (1..=p.len()).map(|j| format!("outcome {j}")).collect();
         check_distribution("probability", &names, &p)?;
@@ -32,7 +32,7 @@ impl Multinomial {
     /// `log P(counts)`; counts need not be whole.
     ///
     /// # Errors
-    /// If there are more or fewer counts than outcomes, or one is negative.
+    /// If there is not one count per outcome, or a count is negative.
     pub fn ln_pmf(&self, counts: &[f64]) -> Result<f64> {
         if counts.len() != self.p.len() {
             return Err(Error::Length {

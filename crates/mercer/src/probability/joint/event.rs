@@ -1,9 +1,9 @@
-//! What is said to have happened: some variables take one of some values.
+//! Events: some variables take one of some values.
 
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// Variables and the values they are said to take. The empty event is certain.
+/// Variables with the values they take. The empty event is certain.
 ///
 /// ```
 /// use mercer::probability::Event;
@@ -63,7 +63,7 @@ impl Event {
         &self.0
     }
 
-    /// Whether nothing is said.
+    /// Whether the event is empty.
     pub fn is_certain(&self) -> bool {
         self.0.is_empty()
     }

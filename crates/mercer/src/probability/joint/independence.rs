@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use mercer_num::special::chi_squared_sf;
 use serde::Serialize;
 
-/// What a table says about the independence of two variables.
+/// The dependence of two variables in a table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Independence {
     /// The likelihood-ratio statistic.
@@ -48,7 +48,7 @@ impl JointTable {
     /// The largest `|p(a, b | c) − p(a | c) p(b | c)|` of any cell; zero where independent.
     ///
     /// # Errors
-    /// If a variable is not there or comes twice.
+    /// If a variable is unknown or repeated.
     pub fn dependence(&self, a: &str, b: &str, given: &[&str]) -> Result<f64> {
         Ok(self.strata(a, b, given)?.largest_gap())
     }
@@ -150,7 +150,7 @@ impl Strata {
             let seen = |margin: &[f64]| margin.iter().filter(|m| **m > 0.0).count() as u64;
             degrees += (seen(&stratum.rows) - 1) * (seen(&stratum.columns) - 1);
         }
-        // Where nothing is free to differ, a difference is rounding.
+        // Without degrees of freedom a difference is rounding error.
         let p_value = |x: f64| if degrees == 0 { 1.0 } else { chi_squared_sf(x, degrees as f64) };
         Independence {
             g,

@@ -1,13 +1,13 @@
-//! SoftmaxLoss and information, in bits.
+//! Entropy and mutual information, in bits.
 
 use super::JointTable;
 use crate::error::Result;
 
 impl JointTable {
-    /// `H(X, …) = −Σ p log₂ p` of some variables together.
+    /// `H(X, …) = −Σ p log₂ p` of some variables.
     ///
     /// # Errors
-    /// If a variable is not there or comes twice.
+    /// If a variable is unknown or repeated.
     pub fn entropy(&self, names: &[&str]) -> Result<f64> {
         let table = self.marginal(names)?;
         let bits = |weight: &f64| {
@@ -17,7 +17,7 @@ impl JointTable {
         Ok(table.cells.iter().map(bits).sum())
     }
 
-    /// `H(X | Y) = H(X, Y) − H(Y)`: what is left to tell of the first when the others are known.
+    /// `H(X | Y) = H(X, Y) − H(Y)`: the conditional entropy.
     ///
     /// # Errors
     /// As [`JointTable::entropy`].
@@ -29,8 +29,8 @@ impl JointTable {
         Ok((self.entropy(&both)? - self.entropy(given)?).max(0.0))
     }
 
-    /// `I(A; B | C) = Σ p(a, b, c) log₂ [p(a, b | c) / (p(a | c) p(b | c))]`: what one tells about the
-    /// other; with nothing given, the mutual information.
+    /// `I(A; B | C) = Σ p(a, b, c) log₂ [p(a, b | c) / (p(a | c) p(b | c))]`: the
+    /// conditional mutual information; without a condition, the mutual information.
     ///
     /// # Errors
     /// As [`JointTable::entropy`].

@@ -2,7 +2,7 @@
 //!
 //! Everything else follows from it by adding cells up: marginals, conditionals, the chain rule, total
 //! probability. A cell holds a count or a probability; counts stay counts, so that an answer is the
-//! fraction the lecture writes.
+//! fraction of counts.
 
 mod event;
 mod independence;
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// More cells than this do not make a table one could look at or keep.
+/// The maximum number of cells.
 const MOST_CELLS: usize = 1 << 24;
 
 /// A random variable and the values it takes.
@@ -80,12 +80,12 @@ impl JointTable {
     /// A table of counts, which need not be whole.
     ///
     /// # Errors
-    /// If a name or value comes twice, the number of cells is wrong, or a cell is negative.
+    /// If a name or value is repeated, the number of cells is wrong, or a cell is negative.
     pub fn from_counts(variables: Vec<Variable>, counts: Vec<f64>) -> Result<JointTable> {
         JointTable::new(variables, counts, Cells::Counts)
     }
 
-    /// A table of probabilities that add up to one.
+    /// A table of probabilities that sum to one.
     ///
     /// # Errors
     /// As [`JointTable::from_counts`], and if they do not.
@@ -126,8 +126,8 @@ impl JointTable {
     }
 
     /// Counts the rows of a table by categorical and boolean columns, or by numbers that are few and
-    /// whole. With `counts`, that column says how often a row was seen. A row with a gap in one of the
-    /// columns is left out; the second answer says how many were.
+    /// whole. With `counts`, that column has the count of each row. A row with a missing value in one of
+    /// the columns is left out; the second result is the number of such rows.
     ///
     /// # Errors
     /// If a column is missing, is text, or a count is negative.
@@ -185,7 +185,7 @@ impl JointTable {
         self.kind
     }
 
-    /// What the cells add up to: the number of things counted, or one.
+    /// The sum of the cells: the total count, or one.
     pub fn total(&self) -> f64 {
         self.total
     }
@@ -193,8 +193,8 @@ impl JointTable {
     /// A cell's probability.
     ///
     /// # Panics
-    /// If there is no such cell.
-    pub fn share(&self, cell: usize) -> Fraction {
+    /// If the index is out of range.
+    pub fn probability_of_cell(&self, cell: usize) -> Fraction {
         self.part(self.cells[cell], self.total)
     }
 
@@ -221,7 +221,7 @@ impl JointTable {
     /// The table of some variables, the others summed out, in the order asked for.
     ///
     /// # Errors
-    /// If a variable is not there or comes twice.
+    /// If a variable is unknown or repeated.
     pub fn marginal(&self, names: &[&str]) -> Result<JointTable> {
         let places = self.places(names)?;
         let variables: Vec<Variable> = places.iter().map(|p| self.variables[*p].clone()).collect();
@@ -274,7 +274,7 @@ impl JointTable {
         parts.join(", ")
     }
 
-    /// The place of each variable's value in a cell.
+    /// The index of each variable's value in a cell.
     pub fn codes(&self, cell: usize) -> Vec<usize> {
         let mut rest = cell;
         let mut codes: Vec<usize> = (self.variables.iter().rev())
@@ -299,7 +299,7 @@ impl JointTable {
     fn part(&self, part: f64, whole: f64) -> Fraction {
         match self.kind {
             Cells::Counts => Fraction::new(part, whole),
-            // The whole of a condition is no count to write under a fraction.
+            // The probability of a condition is not a count, so it is not written as a denominator.
             Cells::Probabilities => Fraction::new(part / whole, 1.0),
         }
     }
@@ -380,7 +380,7 @@ fn n_cells(variables: &[Variable]) -> Result<usize> {
         })
 }
 
-/// A column's values in order and each row's place among them.
+/// The distinct values of a column in order, and the index of each row's value.
 fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>)> {
     match values {
         Values::Categorical { codes, levels } => Ok((
@@ -391,8 +391,8 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
             vec!["false".into(), "true".into()],
             rows.iter().map(|b| b.map(usize::from)).collect(),
         )),
-        // Numbers in the order of their size; the bits tell equal ones apart from others.
-        Values::Numeric(rows) => {
+        // Numbers in numeric order; equal bits are equal values.
+        Values::Numbers(rows) => {
             let mut seen: BTreeMap<u64, f64> = BTreeMap::new();
             rows.iter().filter(|x| !x.is_nan()).for_each(|x| {
                 seen.insert((x + 0.0).to_bits(), x + 0.0);

@@ -44,7 +44,7 @@ pub struct TotalTerm {
 }
 
 impl JointTable {
-    /// Takes an event apart in the order of its parts. What can no longer happen ends the chain.
+    /// The chain rule for an event, in the order of its parts. A part of probability zero ends the chain.
     ///
     /// # Errors
     /// If the event names what the table does not have.
@@ -67,7 +67,7 @@ impl JointTable {
         Ok(Chain { steps, probability: self.probability(event)? })
     }
 
-    /// Puts the probability of an event together from the cases of a variable.
+    /// The law of total probability: an event by the values of a variable.
     ///
     /// # Errors
     /// If the table lacks what is named.

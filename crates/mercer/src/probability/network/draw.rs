@@ -1,5 +1,4 @@
-//! Pictures of a network: boxes in layers, every variable below its parents, with the probabilities of
-//! its states; as SVG, or as DOT for other programs.
+//! Drawings of a network in layers, every variable below its parents, with the probabilities of its states: SVG or DOT.
 
 use super::{Evidence, Network};
 use crate::explain::short;
@@ -14,11 +13,11 @@ const BAR: f64 = 50.0;
 const NUMBER: f64 = 56.0;
 const GAP: f64 = 28.0;
 const BETWEEN_LAYERS: f64 = 56.0;
-/// Times the order within the layers is improved.
+/// The number of passes that improve the order within layers.
 const SWEEPS: usize = 6;
 
-/// An SVG of the network. `marginals` has the probabilities to show, one list a variable; variables
-/// that are seen are marked.
+/// An SVG of the network. `marginals` has the probabilities to show, one list per variable; variables of the evidence
+/// are highlighted.
 pub fn to_svg(network: &Network, marginals: &[Vec<f64>], evidence: &Evidence) -> String {
     let mut out = String::new();
     // Writing to a string cannot fail.
@@ -40,7 +39,7 @@ pub fn to_dot(network: &Network) -> String {
     out + "}\n"
 }
 
-/// Where a variable stands.
+/// The position of a variable.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Place {
     x: f64,
@@ -115,7 +114,7 @@ fn write_svg(
     writeln!(out, "</svg>")
 }
 
-/// Where everything stands, and how large the picture is.
+/// The positions of all variables, and the size of the drawing.
 fn layout(network: &Network) -> (Vec<Place>, f64, f64) {
     let layers = ordered_layers(network);
     let mut places = vec![Place::default(); network.len()];
@@ -146,7 +145,7 @@ fn layout(network: &Network) -> (Vec<Place>, f64, f64) {
     (places, widest + 2.0 * MARGIN, (y - BETWEEN_LAYERS + MARGIN).max(2.0 * MARGIN))
 }
 
-/// Variables by how many arrows lead to them at most; within a layer near those they are joined with
+/// Layers by the length of the longest path from a root; within a layer, variables are near their neighbors
 /// (Sugiyama, Tagawa & Toda, 1981).
 fn ordered_layers(network: &Network) -> Vec<Vec<usize>> {
     let n = network.len();
@@ -190,7 +189,7 @@ fn escaped(text: &str) -> String {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '"' => out += "&quot;",
-            // Other control characters may not stand in XML at all.
+            // Other control characters are not allowed in XML.
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }
@@ -204,7 +203,7 @@ mod tests {
     use crate::probability::network::RandomNetwork;
 
     #[test]
-    fn children_stand_below_their_parents_and_boxes_apart() {
+    fn children_are_below_their_parents_and_boxes_do_not_overlap() {
         for seed in 0..20 {
             let network = RandomNetwork { seed, ..RandomNetwork::default() }.draw();
 
@@ -226,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_break_the_picture() {
+    fn names_are_escaped() {
         let network = Network::builder("<n>")
             .variable("a \"b\" <c>", ["x & y", "\u{7}"])
             .table("a \"b\" <c>", [], &[0.25, 0.75])

@@ -1,22 +1,22 @@
-//! Networks of any size from a seed: to test on, and to measure on.
+//! Random networks for tests and benchmarks.
 
 use super::{Network, Variable};
 use mercer_num::random::Random;
 
-/// What a random network looks like.
+/// The parameters of a random network.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RandomNetwork {
-    /// How many variables.
+    /// The number of variables.
     pub n_variables: usize,
-    /// No variable has more parents.
+    /// The maximum number of parents.
     pub max_parents: usize,
-    /// Parents are drawn from this many variables before; small keeps exact inference cheap.
+    /// The number of preceding variables that parents are drawn from; small values keep exact inference cheap.
     pub reach: usize,
-    /// Variables have two to this many states.
+    /// The maximum number of states; the minimum is two.
     pub max_states: usize,
-    /// The share of cells that are zero.
+    /// The fraction of table cells that are zero.
     pub zeros: f64,
-    /// What it is drawn by.
+    /// The seed.
     pub seed: u64,
 }
 
@@ -40,7 +40,7 @@ impl RandomNetwork {
         let n = self.n_variables;
         let sizes: Vec<usize> =
             (0..n).map(|_| 2 + random.below(self.max_states.max(2) - 1)).collect();
-        // The order of the variables is not the order of the arrows.
+        // The order of the variables is not a topological order.
         let mut place: Vec<usize> = (0..n).collect();
         random.shuffle(&mut place);
         let mut parents = vec![Vec::new(); n];
@@ -63,7 +63,7 @@ impl RandomNetwork {
             })
             .collect();
         Network::new("random", variables, parents, tables)
-            .expect("arrows follow the drawn order and rows are normalized")
+            .expect("edges follow the drawn order and rows are normalized")
     }
 
     fn row(&self, size: usize, random: &mut Random) -> Vec<f64> {

@@ -1,10 +1,10 @@
-//! Drawing from a network: every variable after its parents.
+//! Ancestral sampling: every variable is drawn after its parents.
 
 use super::Network;
 use mercer_num::random::Random;
 
 impl Network {
-    /// Draws a state for every variable, `n` times; one row a draw, variables in order.
+    /// Draws `n` samples; one row per sample, variables in order.
     pub fn sample(&self, n: usize, random: &mut Random) -> Vec<Vec<usize>> {
         let order = self.topological_order();
         let draw = |random: &mut Random| {
@@ -26,7 +26,7 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn draws_follow_the_tables() {
+    fn sample_frequencies_follow_the_tables() {
         let network = Network::builder("rain")
             .variable("wet", ["yes", "no"])
             .variable("rain", ["yes", "no"])

@@ -1,37 +1,36 @@
-//! Which variables can tell nothing about each other, read off the arrows alone.
+//! d-separation: conditional independence that follows from the graph alone.
 //!
-//! A path is open between two variables given others if every chain or fork on it is unseen and every
-//! meeting of two arrows is seen or has a descendant that is. Where no path is open, the two are
-//! independent in every network with these arrows (Pearl, 1988). Found by walking along arrows and
-//! remembering from which side each variable was reached (Shachter's Bayes ball, 1998; Koller &
+//! A path between two variables is active given others if every chain or fork on it is not given, and every collider is
+//! given or has a given descendant. If no path is active, the two are independent in every network with this graph
+//! (Pearl, 1988). Found by a traversal that stores from which direction each variable was reached (Shachter's Bayes ball, 1998; Koller &
 //! Friedman, algorithm 3.1).
 
 use super::{Network, check_index};
 use crate::error::{Error, Result};
 use std::collections::VecDeque;
 
-/// Whether two variables are separated, and why.
+/// Whether two variables are d-separated, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Separation {
-    /// No path is open: the two are independent given what is seen. Every path is blocked; each is
-    /// told with one variable that blocks it, for the shortest paths between the two.
+    /// No path is active: the two are conditionally independent. The shortest paths are listed, each with one variable
+    /// that blocks it.
     Separated {
-        /// Some paths and the place on each that blocks it.
+        /// Some paths and the variable on each that blocks it.
         blocked: Vec<BlockedPath>,
     },
-    /// The shortest open path, from the first to the second.
+    /// The shortest active path, from the first to the second.
     Connected {
         /// The variables on it.
         path: Vec<usize>,
     },
 }
 
-/// A path that lets nothing through.
+/// A blocked path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BlockedPath {
     /// The variables on it, from the first to the second.
     pub path: Vec<usize>,
-    /// The variable on it that blocks.
+    /// The blocking variable.
     pub at: usize,
     /// Why it blocks.
     pub why: Block,
@@ -40,23 +39,23 @@ pub struct BlockedPath {
 /// Why a variable blocks a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Block {
-    /// It is seen, and the arrows do not meet in it.
+    /// It is given, and not a collider on the path.
     Seen,
-    /// Two arrows meet in it, and neither it nor a descendant is seen.
+    /// It is a collider, and neither it nor a descendant is given.
     Collider,
 }
 
-/// From which side a variable was reached.
+/// The direction from which a variable was reached.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum From {
     Child = 0,
     Parent = 1,
 }
 
-/// Whether `a` and `b` are separated by `given`.
+/// Whether `a` and `b` are d-separated by `given`.
 ///
 /// # Errors
-/// If a variable is unknown, or `a` and `b` are one or among the given.
+/// If an index is out of range, or `a` and `b` are equal or among the given.
 pub fn d_separation(network: &Network, a: usize, b: usize, given: &[usize]) -> Result<Separation> {
     check(network, a, b, given)?;
     let graph = Graph::new(network, given);
@@ -66,10 +65,10 @@ pub fn d_separation(network: &Network, a: usize, b: usize, given: &[usize]) -> R
     }
 }
 
-/// All variables that `a` can tell something about, given others.
+/// All variables that are not d-separated from `a` by the given ones.
 ///
 /// # Errors
-/// If a variable is unknown.
+/// If an index is out of range.
 pub fn reachable(network: &Network, a: usize, given: &[usize]) -> Result<Vec<usize>> {
     for v in given.iter().chain([&a]) {
         check_index(network, *v)?;
@@ -89,9 +88,9 @@ fn check(network: &Network, a: usize, b: usize, given: &[usize]) -> Result<()> {
         Err(Error::Network { variable, why: why.into() })
     };
     match () {
-        _ if a == b => refuse(a, "it is not separated from itself"),
-        _ if given.contains(&a) => refuse(a, "it is both asked about and given"),
-        _ if given.contains(&b) => refuse(b, "it is both asked about and given"),
+        _ if a == b => refuse(a, "it is not d-separated from itself"),
+        _ if given.contains(&a) => refuse(a, "it is both queried and given"),
+        _ if given.contains(&b) => refuse(b, "it is both queried and given"),
         _ => Ok(()),
     }
 }
@@ -100,11 +99,11 @@ struct Graph<'a> {
     network: &'a Network,
     children: Vec<Vec<usize>>,
     seen: Vec<bool>,
-    /// Seen, or with a descendant that is.
+    /// Given, or with a given descendant.
     opens: Vec<bool>,
 }
 
-/// Where the walk came from: for each side, the variable before and its side.
+/// The predecessor of each variable and direction.
 type Trail = Vec<[Option<(usize, usize)>; 2]>;
 
 impl<'a> Graph<'a> {
@@ -123,7 +122,7 @@ impl<'a> Graph<'a> {
         Graph { network, children, seen, opens }
     }
 
-    /// Every variable reached from `a` along open paths, the nearest first.
+    /// Every variable reached from `a` along active paths, the nearest first.
     fn walk(&self, a: usize) -> Trail {
         let mut trail: Trail = vec![[None; 2]; self.network.len()];
         let mut open = VecDeque::from([(a, From::Child)]);
@@ -160,8 +159,7 @@ impl<'a> Graph<'a> {
         paths.min_by_key(Vec::len)
     }
 
-    /// The shortest paths that avoid each other's blocks: each block found is taken out of the graph
-    /// before the next path is looked for.
+    /// Blocked paths with distinct blocking variables: each is removed from the graph before the next path is searched.
     fn blocked_paths(&self, a: usize, b: usize) -> Vec<BlockedPath> {
         let mut gone = vec![false; self.network.len()];
         let mut found = Vec::new();
@@ -173,7 +171,7 @@ impl<'a> Graph<'a> {
         found
     }
 
-    /// The shortest path whatever the arrows say.
+    /// The shortest undirected path.
     fn any_path(&self, a: usize, b: usize, gone: &[bool]) -> Option<Vec<usize>> {
         let mut before = vec![None; self.network.len()];
         before[a] = Some(a);
@@ -214,7 +212,7 @@ impl<'a> Graph<'a> {
 mod tests {
     use super::*;
 
-    /// Two causes, one effect, one report of it.
+    /// Two causes, their effect, and a report of it.
     fn effect() -> Network {
         Network::builder("effect")
             .variable("a", ["0", "1"])
@@ -230,19 +228,19 @@ mod tests {
     }
 
     #[test]
-    fn causes_are_independent_until_their_effect_is_seen() {
+    fn causes_are_independent_until_their_effect_is_given() {
         let network = effect();
         let ask = |given: &[usize]| d_separation(&network, 0, 1, given).unwrap();
 
         let blocked = BlockedPath { path: vec![0, 2, 1], at: 2, why: Block::Collider };
         assert_eq!(ask(&[]), Separation::Separated { blocked: vec![blocked] });
         assert_eq!(ask(&[2]), Separation::Connected { path: vec![0, 2, 1] });
-        // The report is enough: the path goes down to it and comes back.
+        // A given descendant of the collider activates the path.
         assert_eq!(ask(&[3]), Separation::Connected { path: vec![0, 2, 1] });
     }
 
     #[test]
-    fn a_chain_is_cut_where_it_is_seen() {
+    fn a_chain_is_blocked_by_a_given_variable() {
         let network = effect();
 
         let told = d_separation(&network, 0, 3, &[2]).unwrap();
@@ -254,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn questions_that_make_no_sense_are_refused() {
+    fn invalid_queries_are_refused() {
         let network = effect();
 
         assert!(d_separation(&network, 0, 0, &[]).is_err());

@@ -1,22 +1,22 @@
-//! CategoryEncoding and marks of a BIF text, each with its line.
+//! The tokens of a BIF text with their lines.
 
 use crate::error::{Error, Result};
 
-/// A piece of text that means something.
+/// A token.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Token {
-    /// A name, a number or a keyword as it stands.
+    /// A name, a number or a keyword.
     Bare(String),
     /// A name in quotes, which is never a keyword.
     Quoted(String),
     /// One of `{ } ( ) [ ] , ; |`.
     Mark(char),
-    /// Nothing is left.
+    /// The end of the text.
     End,
 }
 
 impl Token {
-    /// How an error message shows it.
+    /// The token in an error message.
     pub fn shown(&self) -> String {
         match self {
             Token::Bare(word) | Token::Quoted(word) => format!("`{word}`"),
@@ -26,7 +26,7 @@ impl Token {
     }
 }
 
-/// The characters that are words of their own.
+/// The characters that are tokens of their own.
 pub(super) fn is_mark(c: char) -> bool {
     matches!(c, '{' | '}' | '(' | ')' | '[' | ']' | ',' | ';' | '|')
 }

@@ -1,4 +1,4 @@
-//! The BIF format, in which the field exchanges its networks (Cozman, 1998).
+//! The Bayesian network interchange format BIF (Cozman, 1998).
 //!
 //! ```text
 //! network rain { }
@@ -8,9 +8,9 @@
 //! probability ( wet | rain ) { (yes) 0.9, 0.1; default 0.05, 0.95; }
 //! ```
 //!
-//! Reading takes names in quotes or bare, comments, `table`, rows by the states of the parents and
-//! `default`; properties are skipped. Numbers printed with few digits may miss one by a hundredth a row
-//! and are scaled to one. What was written is read back to the bit.
+//! The reader accepts quoted and bare names, comments, `table`, rows by the states of the parents and `default`;
+//! properties are skipped. A row may differ from a sum of one by a hundredth, because of rounded numbers, and is then
+//! normalized. Written networks are read back to the bit.
 
 mod lexer;
 mod read;

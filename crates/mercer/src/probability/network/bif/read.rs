@@ -1,15 +1,15 @@
-//! From text to a network.
+//! The BIF reader.
 
 use super::lexer::{Token, tokens};
 use crate::error::{Error, Result};
 use crate::probability::network::{Network, Variable};
 use std::collections::HashMap;
 
-/// A row of numbers printed with few digits may miss one by this much.
+/// The tolerance for the sum of a row of rounded numbers.
 const PRINTED: f64 = 0.011;
-/// Rows nearer to one than this are kept as they are.
+/// Rows closer to a sum of one are not normalized.
 const EXACT: f64 = 1e-9;
-/// No table has more cells: a text of a few lines can ask for more than any machine has.
+/// The maximum number of cells of a table: a text of a few lines can declare more than fits into memory.
 const LARGEST: usize = 1 << 26;
 
 /// Reads a network.
@@ -48,7 +48,7 @@ pub fn from_bif(text: &str) -> Result<Network> {
                 variables.push(variable);
             }
             Token::Bare(word) if word == "probability" => {
-                // Variables may be declared after their tables: numbers are looked at in the end.
+                // Variables may be declared after their tables: tables are read in the end.
                 blocks.push((reader.at, line));
                 reader.skip_block()?;
             }
@@ -284,7 +284,7 @@ impl Reader {
             let line = self.line();
             let (n, size) = (table.rows.len(), table.size);
             let numbers = self.numbers(n * size)?;
-            // Here the variable itself turns slowest, before its parents.
+            // Here the variable itself is the slowest index, before its parents.
             for row in 0..n {
                 let cells = (0..size).map(|s| numbers[s * n + row]).collect();
                 table.rows[row] = Some(normalized(cells, line)?);
@@ -323,7 +323,7 @@ impl Reader {
         Ok(())
     }
 
-    /// So many numbers and a semicolon.
+    /// `n` numbers and a semicolon.
     fn numbers(&mut self, n: usize) -> Result<Vec<f64>> {
         let mut numbers = Vec::new();
         while !self.take(';') {
@@ -346,7 +346,7 @@ impl Reader {
         Err(Error::Bif { line: self.line(), found, expected: n.to_string() })
     }
 
-    /// All rows, those not given taken from the default.
+    /// All rows; those that are not given are the default.
     fn finish(
         &self,
         variables: &[Variable],
@@ -378,7 +378,7 @@ struct RowsRead {
     size: usize,
 }
 
-/// A row that adds up to one.
+/// A row that sums to one.
 fn normalized(mut cells: Vec<f64>, line: usize) -> Result<Vec<f64>> {
     let sum: f64 = cells.iter().sum();
     if (sum - 1.0).abs() > PRINTED {

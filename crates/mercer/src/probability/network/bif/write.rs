@@ -1,4 +1,4 @@
-//! From a network to text.
+//! The BIF writer.
 
 use super::lexer::is_mark;
 use crate::probability::network::Network;
@@ -40,12 +40,12 @@ fn write(network: &Network, out: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-/// The shortest digits that give the same number again.
+/// The shortest decimal that is read back to the same number.
 fn number(p: &f64) -> String {
     if *p != 0.0 && *p < 1e-5 { format!("{p:e}") } else { format!("{p}") }
 }
 
-/// A name bare where that is safe, else in quotes.
+/// A name, in quotes if it could be mistaken for a keyword or number.
 fn quoted(name: &str) -> String {
     let keyword = ["network", "variable", "probability", "property", "table", "default", "type"];
     let bare = !name.is_empty()

@@ -1,7 +1,7 @@
-//! Variable elimination: one query, by summing out everything else (Zhang & Poole, 1994).
+//! Variable elimination: one query by summing out all other variables (Zhang & Poole, 1994).
 //!
-//! Only ancestors of what is asked or seen matter. What is seen is fixed in every table before
-//! anything is multiplied, then variables are summed out one by one.
+//! Only ancestors of queried and observed variables matter. The evidence is fixed in every table before tables are
+//! multiplied, then variables are summed out one by one.
 
 use super::order::Elimination;
 use super::semiring::{Log, Plain, Semiring};
@@ -11,11 +11,11 @@ use crate::error::{Error, Result};
 use crate::model::Monitor;
 use crate::probability::network::{Evidence, Network};
 
-/// `P(of | evidence)` as one joint table over the variables in the order asked, and `P(evidence)`.
+/// `P(of | evidence)` as one joint table over the queried variables in order, and `P(evidence)`.
 ///
 /// # Errors
-/// If a variable is unknown or asked twice, the evidence cannot happen, or the tables on the way
-/// would be too large.
+/// If an index is out of range or repeated, the evidence has probability zero, or intermediate tables exceed the memory
+/// budget.
 pub fn query(
     network: &Network,
     of: &[usize],
@@ -25,7 +25,7 @@ pub fn query(
     Query::plan(network, of, evidence)?.run(monitor)
 }
 
-/// A question with the order in which it will be answered, so that its price is known before.
+/// A query with its elimination order, whose cost is known in advance.
 #[derive(Debug)]
 pub struct Query<'a> {
     network: &'a Network,
@@ -35,10 +35,10 @@ pub struct Query<'a> {
 }
 
 impl<'a> Query<'a> {
-    /// Finds the order.
+    /// Finds the elimination order.
     ///
     /// # Errors
-    /// If a variable is unknown or asked twice.
+    /// If an index is out of range or repeated.
     pub fn plan(network: &'a Network, of: &[usize], evidence: &Evidence) -> Result<Query<'a>> {
         check_indices(network, of, evidence)?;
         let asked: Vec<usize> =
@@ -47,15 +47,15 @@ impl<'a> Query<'a> {
         Ok(Query { network, of: of.to_vec(), evidence: evidence.clone(), plan })
     }
 
-    /// Cells of all tables that will be made: the work there is.
+    /// The total number of cells of all intermediate tables.
     pub fn n_cells(&self) -> f64 {
         self.plan.order.cells(&self.plan.sizes).1 + self.plan.answer()
     }
 
-    /// Answers.
+    /// The posterior.
     ///
     /// # Errors
-    /// If the evidence cannot happen, or the tables on the way would be too large.
+    /// If the evidence has probability zero, or intermediate tables exceed the memory budget.
     pub fn run(&self, monitor: &Monitor<'_>) -> Result<Posterior> {
         let Query { network, of, evidence, plan } = self;
         plan.reserve("summing out variables", monitor)?;
@@ -75,10 +75,10 @@ impl<'a> Query<'a> {
     }
 }
 
-/// `log P(evidence)`; minus infinity where it cannot happen.
+/// `log P(evidence)`; `−∞` if its probability is zero.
 ///
 /// # Errors
-/// If a variable or state is unknown, or the tables on the way would be too large.
+/// If an index is out of range, or intermediate tables exceed the memory budget.
 pub fn log_evidence(network: &Network, evidence: &Evidence, monitor: &Monitor<'_>) -> Result<f64> {
     match query(network, &[], evidence, monitor) {
         Ok(posterior) => Ok(posterior.log_evidence),
@@ -87,7 +87,7 @@ pub fn log_evidence(network: &Network, evidence: &Evidence, monitor: &Monitor<'_
     }
 }
 
-/// What to multiply and in which order to sum out.
+/// The tables to multiply and the elimination order.
 #[derive(Debug)]
 struct EliminationOrder<'a> {
     network: &'a Network,
@@ -120,17 +120,17 @@ impl<'a> EliminationOrder<'a> {
     }
 
     fn reserve(&self, what: &str, monitor: &Monitor<'_>) -> Result<()> {
-        // A table and what it is made of stand side by side.
+        // A table and its factors are in memory at the same time.
         reserve(what, 2.0 * self.order.cells(&self.sizes).0 + 2.0 * self.answer(), monitor)
     }
 
-    /// Cells of the answer.
+    /// The number of cells of the posterior.
     fn answer(&self) -> f64 {
         self.kept.iter().map(|v| self.sizes[*v] as f64).product()
     }
 
-    /// The joint of what is asked and the log of what it was scaled to one by; `None` where `S` is
-    /// not safe.
+    /// The joint distribution of the queried variables and the logarithm of its normalization; `None` if `S` could
+    /// underflow.
     fn run<S: Semiring>(&self, evidence: &Evidence) -> Option<(Table, f64)> {
         let mut log_scale = 0.0;
         let mut tables = Vec::with_capacity(self.relevant.len());
@@ -175,7 +175,7 @@ pub(super) fn multiply_all<S: Semiring>(
     Some(product)
 }
 
-/// The variables and all that lead to them, in order.
+/// The variables and all their ancestors, in order.
 pub(super) fn ancestors(network: &Network, of: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut found = vec![false; network.len()];
     let mut open: Vec<usize> = of.collect();
@@ -187,7 +187,7 @@ pub(super) fn ancestors(network: &Network, of: impl Iterator<Item = usize>) -> V
     (0..network.len()).filter(|v| found[*v]).collect()
 }
 
-/// Puts back the variables that were asked though they are seen: all weight on the state seen.
+/// Adds queried variables that are observed, with probability one for the observed state.
 fn spread(network: &Network, of: &[usize], evidence: &Evidence, joint: &[f64]) -> Vec<f64> {
     let mut out = vec![0.0; of.iter().map(|v| network.size(*v)).product()];
     for (at, p) in joint.iter().enumerate() {

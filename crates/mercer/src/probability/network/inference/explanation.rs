@@ -1,8 +1,7 @@
-//! The most probable explanation: the one configuration of everything that the evidence makes most
-//! likely.
+//! The most probable explanation (MPE): the most probable configuration of all variables given the evidence.
 //!
-//! Elimination with the largest instead of the sum, on logarithms; the state that was best in each
-//! cell is kept, and read back in reverse order (Dechter, 1999).
+//! Variable elimination with the maximum instead of the sum, on logarithms; the maximizing states are stored and read
+//! back in reverse order (Dechter, 1999).
 
 use super::order::Elimination;
 use super::semiring::{Log, Semiring};
@@ -17,15 +16,14 @@ use crate::probability::network::{Evidence, Network};
 pub struct Explanation {
     /// The state of each variable, in order.
     pub states: Vec<usize>,
-    /// `log P(states)`, which has the evidence in it.
+    /// `log P(states)`, evidence included.
     pub log_probability: f64,
 }
 
-/// The most probable configuration of all variables given the evidence; of several, the one whose
-/// variables were decided for their first state.
+/// The most probable configuration of all variables given the evidence; ties go to lower states.
 ///
 /// # Errors
-/// If a variable or state is unknown, the evidence cannot happen, or the tables would be too large.
+/// If an index is out of range, the evidence has probability zero, or tables exceed the memory budget.
 pub fn most_probable_explanation(
     network: &Network,
     evidence: &Evidence,
@@ -42,7 +40,7 @@ pub fn most_probable_explanation(
     let gone: Vec<bool> = (0..network.len()).map(|v| evidence.state(v).is_none()).collect();
     let order = Elimination::min_fill(&families, &sizes, &gone);
     let (most, all) = order.cells(&sizes);
-    // Two tables at work, and a half-size list of best states for each step.
+    // Two tables, and a list of maximizing states for each step, half as large.
     reserve("finding the most probable explanation", 2.0 * most + 0.5 * all, monitor)?;
 
     let mut tables: Vec<Table> = (0..network.len())

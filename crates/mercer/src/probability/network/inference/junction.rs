@@ -1,9 +1,8 @@
 //! The junction tree: all marginals at once.
 //!
-//! The cliques of an elimination order form a tree in which every variable's cliques hang together.
-//! Two passes of messages, to the roots and back, make each clique the joint of its variables with the
-//! evidence (Lauritzen & Spiegelhalter, 1988; Jensen, Lauritzen & Olesen, 1990). The tree is made once
-//! and asked many times.
+//! The cliques of an elimination order form a tree with the running intersection property. Two passes of messages, to
+//! the roots and back, make each clique the joint distribution of its variables with the evidence (Lauritzen &
+//! Spiegelhalter, 1988; Jensen, Lauritzen & Olesen, 1990). The tree is built once for many queries.
 
 use super::order::Elimination;
 use super::semiring::{Log, Plain, Semiring};
@@ -13,32 +12,32 @@ use crate::error::Result;
 use crate::model::Monitor;
 use crate::probability::network::{Evidence, Network};
 
-/// A network made ready to answer many questions.
+/// A junction tree of a network.
 #[derive(Clone, Debug)]
 pub struct JunctionTree<'a> {
     network: &'a Network,
     cliques: Vec<Clique>,
-    /// The smallest clique each variable is in.
+    /// The smallest clique that contains each variable.
     home: Vec<usize>,
-    /// The log of what the potentials were scaled by; `None` where plain numbers do not suffice.
+    /// The logarithm of the scale of the potentials; `None` if they could underflow.
     log_scale: Option<f64>,
 }
 
 #[derive(Clone, Debug)]
 struct Clique {
-    /// The product of the conditional tables given to it, scaled.
+    /// The product of its conditional probability tables, scaled.
     potential: Table,
-    /// The clique towards the root, and the variables shared with it.
+    /// The parent clique and the separator.
     parent: Option<(usize, Vec<usize>)>,
-    /// Variables whose tables it holds.
+    /// The variables whose tables are assigned to it.
     given: Vec<usize>,
 }
 
 impl<'a> JunctionTree<'a> {
-    /// Makes the tree.
+    /// Builds the tree.
     ///
     /// # Errors
-    /// If its cliques would take more memory than there is.
+    /// If its cliques exceed the memory budget.
     pub fn new(network: &'a Network, monitor: &Monitor<'_>) -> Result<JunctionTree<'a>> {
         let n = network.len();
         let families: Vec<Vec<usize>> =
@@ -65,7 +64,7 @@ impl<'a> JunctionTree<'a> {
             .collect();
         let mut log_scale = Some(0.0);
         for (v, family) in families.iter().enumerate() {
-            // Whoever of the family goes first still has all the others beside it.
+            // The first variable of a family to be eliminated has all others as neighbors.
             let at = family.iter().min_by_key(|u| first[**u]).map_or(0, |u| home[*u]);
             cliques[at].given.push(v);
             let mut table = Table::conditional::<Plain>(network, v, |_| None);
@@ -88,16 +87,16 @@ impl<'a> JunctionTree<'a> {
         Ok(JunctionTree { network, cliques, home: smallest, log_scale })
     }
 
-    /// How many cliques there are, and the cells of the largest.
+    /// The number of cliques, and the number of cells of the largest.
     pub fn size(&self) -> (usize, usize) {
         let cells = self.cliques.iter().map(|c| c.potential.cells.len());
         (self.cliques.len(), cells.max().unwrap_or(0))
     }
 
-    /// Lets the evidence reach every clique.
+    /// Propagates the evidence to every clique.
     ///
     /// # Errors
-    /// If a variable or state is unknown, or the evidence cannot happen.
+    /// If an index is out of range, or the evidence has probability zero.
     pub fn calibrate(&self, evidence: &Evidence) -> Result<Calibrated<'_>> {
         check_indices(self.network, &[], evidence)?;
         let plain = self.log_scale.and_then(|scale| self.run::<Plain>(evidence, scale));
@@ -119,7 +118,7 @@ impl<'a> JunctionTree<'a> {
             tables[self.home[v]].observe::<S>(v, state);
         }
         let mut messages: Vec<Option<Table>> = vec![None; tables.len()];
-        // A clique stands after the one it hangs on, so from the back is from the leaves.
+        // A clique comes after its parent, so the reverse order starts at the leaves.
         for c in (0..tables.len()).rev() {
             log_evidence += S::settle(&mut tables[c].cells)?;
             if log_evidence == f64::NEG_INFINITY {
@@ -150,12 +149,12 @@ impl<'a> JunctionTree<'a> {
         Some(Calibrated { tree: self, joints, log_evidence })
     }
 
-    /// The product of the tables given to a clique.
+    /// The product of the tables of a clique.
     fn potential<S: Semiring>(&self, clique: &Clique) -> Table {
         if S::ONE == Plain::ONE {
             return clique.potential.clone();
         }
-        // From the tables again: their product may already have underflowed.
+        // From the tables again: the stored product may have underflowed.
         let Table { vars, sizes, .. } = &clique.potential;
         let mut table = Table::ones::<S>(vars.clone(), sizes.clone());
         for v in &clique.given {
@@ -165,14 +164,14 @@ impl<'a> JunctionTree<'a> {
     }
 }
 
-/// Multiplies and scales; the log of the scale.
+/// Multiplies and scales; returns the logarithm of the scale.
 fn multiply<S: Semiring>(table: &mut Table, by: &Table) -> Option<f64> {
     table.multiply::<S>(by);
     S::settle(&mut table.cells)
 }
 
-/// The maximal cliques of an elimination with what each hangs on, roots first, and a clique for each
-/// variable that holds it and all the neighbors it had when it went.
+/// The maximal cliques of an elimination order with their parents, roots first, and for each variable a clique that
+/// contains it and its neighbors at elimination.
 type Scopes = Vec<(Vec<usize>, Option<(usize, Vec<usize>)>)>;
 
 fn cliques(order: &Elimination, n: usize) -> (Scopes, Vec<usize>) {
@@ -183,7 +182,7 @@ fn cliques(order: &Elimination, n: usize) -> (Scopes, Vec<usize>) {
     for (v, around) in order.steps.iter().rev() {
         let next = around.iter().min_by_key(|u| first[**u]).map(|u| home[*u]);
         home[*v] = match next {
-            // The neighbors were a clique of their own: it grows by one.
+            // The neighbors were a maximal clique: it grows by one variable.
             Some(up) if scopes[up].0.len() == around.len() => {
                 scopes[up].0.push(*v);
                 up
@@ -198,7 +197,7 @@ fn cliques(order: &Elimination, n: usize) -> (Scopes, Vec<usize>) {
     (scopes, home)
 }
 
-/// A junction tree that has heard the evidence.
+/// A junction tree calibrated with the evidence.
 #[derive(Debug)]
 pub struct Calibrated<'a> {
     tree: &'a JunctionTree<'a>,
@@ -215,7 +214,7 @@ impl Calibrated<'_> {
     /// `P(v | evidence)`.
     ///
     /// # Errors
-    /// If there is no such variable.
+    /// If the index is out of range.
     pub fn marginal(&self, v: usize) -> Result<Vec<f64>> {
         check_indices(self.tree.network, &[v], &Evidence::none())?;
         let table = self.joints[self.tree.home[v]].marginal::<Plain>(&[v]);
@@ -230,11 +229,10 @@ impl Calibrated<'_> {
             .collect()
     }
 
-    /// `P(v, its parents | evidence)` as the network's table of `v` is laid out; these are the
-    /// expected counts that learning from rows with gaps needs.
+    /// `P(v, its parents | evidence)` in the order of the table of `v`: the expected counts of the EM algorithm.
     ///
     /// # Errors
-    /// If there is no such variable.
+    /// If the index is out of range.
     pub fn family(&self, v: usize) -> Result<Vec<f64>> {
         let network = self.tree.network;
         check_indices(network, &[v], &Evidence::none())?;

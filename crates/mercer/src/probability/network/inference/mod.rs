@@ -1,11 +1,10 @@
-//! Exact answers from a network.
+//! Exact inference in a network.
 //!
 //! - [`query`]: one posterior, by variable elimination
-//! - [`JunctionTree`]: all marginals at once, and many evidences after another
-//! - [`most_probable_explanation`]: the likeliest configuration of everything
+//! - [`JunctionTree`]: all marginals, for many sets of evidence
+//! - [`most_probable_explanation`]: the most probable configuration of all variables
 //!
-//! Memory is estimated before it is taken: the tables on the way can be exponentially larger than
-//! the network.
+//! Memory is estimated in advance: intermediate tables can be exponentially larger than the network.
 
 mod eliminate;
 mod explanation;
@@ -22,23 +21,23 @@ use super::{Evidence, Network, check_index};
 use crate::error::{Error, Result};
 use crate::model::Monitor;
 
-/// Memory allowed where nobody set a budget.
+/// The memory budget if the user sets none.
 const USUAL_MEMORY: u64 = 2 << 30;
 
-/// A joint distribution over the variables asked.
+/// A joint distribution over the queried variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Posterior {
-    /// The variables in the order asked.
+    /// The queried variables in order.
     pub variables: Vec<usize>,
-    /// How many states each has.
+    /// The number of states of each.
     pub sizes: Vec<usize>,
-    /// `P(variables | evidence)`, the last variable turning fastest.
+    /// `P(variables | evidence)` in row-major order.
     pub probabilities: Vec<f64>,
     /// `log P(evidence)`.
     pub log_evidence: f64,
 }
 
-/// Refuses variables that are not there or asked twice, and evidence about others.
+/// Refuses indices that are out of range or repeated, and invalid evidence.
 fn check_indices(network: &Network, of: &[usize], evidence: &Evidence) -> Result<()> {
     evidence.check(network)?;
     for (at, v) in of.iter().enumerate() {
@@ -52,7 +51,7 @@ fn check_indices(network: &Network, of: &[usize], evidence: &Evidence) -> Result
 }
 
 fn reserve(what: &str, cells: f64, monitor: &Monitor<'_>) -> Result<()> {
-    // More cells than a number can count saturate, and are refused.
+    // Numbers of cells that overflow saturate, and are refused.
     monitor.reserve_within(what, (8.0 * cells) as u64, USUAL_MEMORY)
 }
 

@@ -1,19 +1,18 @@
-//! In which order variables are summed out.
+//! Elimination orders by the min-fill heuristic.
 //!
-//! Summing a variable out joins all its neighbors. Finding the order whose largest table is smallest
-//! is NP-hard; taking next the variable that needs the fewest new joins (min-fill) is what works well
-//! (Kjærulff, 1990). Ties go to the smaller table, then to the first variable.
+//! Eliminating a variable connects all its neighbors. Finding the order whose largest table is smallest is NP-hard;
+//! min-fill eliminates the variable that needs the fewest new edges next (Kjærulff, 1990). Ties go to the smaller
+//! table, then to the first variable.
 
-/// The steps of an elimination: each variable with the neighbors it still had, rising.
+/// An elimination order: each variable with its neighbors at elimination, ascending.
 #[derive(Debug)]
 pub(super) struct Elimination {
-    /// One entry a variable, in order.
+    /// One entry per variable, in order.
     pub steps: Vec<(usize, Vec<usize>)>,
 }
 
 impl Elimination {
-    /// Sums out `gone` from the graph in which each family is joined. Variables in no family are
-    /// left alone.
+    /// Eliminates `gone` from the moral graph of the families. Variables in no family are ignored.
     pub fn min_fill(families: &[Vec<usize>], sizes: &[usize], gone: &[bool]) -> Elimination {
         let n = sizes.len();
         let mut graph = Graph::new(n);
@@ -50,7 +49,7 @@ impl Elimination {
         Elimination { steps }
     }
 
-    /// Cells of the largest table and of all tables together.
+    /// The number of cells of the largest table and of all tables.
     pub fn cells(&self, sizes: &[usize]) -> (f64, f64) {
         let tables = self.steps.iter().map(|(v, around)| {
             sizes[*v] as f64 * around.iter().map(|u| sizes[*u] as f64).product::<f64>()
@@ -59,8 +58,8 @@ impl Elimination {
     }
 }
 
-/// Who is whose neighbor, one bit a pair, and how many joins summing each out would need: kept up to
-/// date, so that a hub with thousands of neighbors is counted once and not at every step.
+/// The adjacency matrix as bits, and the number of fill-in edges of every variable: updated incrementally, so that a
+/// variable with thousands of neighbors is counted once and not at every step.
 struct Graph {
     words: usize,
     bits: Vec<u64>,
@@ -82,7 +81,7 @@ impl Graph {
         self.bits[a * self.words + b / 64] >> (b % 64) & 1 == 1
     }
 
-    /// Makes `b` a neighbor of `a`.
+    /// Adds `b` to the neighbors of `a`.
     fn set(&mut self, a: usize, b: usize) {
         self.degrees[a] += usize::from(!self.has(a, b));
         self.bits[a * self.words + b / 64] |= 1 << (b % 64);
@@ -96,7 +95,7 @@ impl Graph {
         self.row(a).iter().zip(self.row(b)).map(|(x, y)| x & y)
     }
 
-    /// Counts the joins that are missing around each variable.
+    /// Counts the fill-in edges of each variable.
     fn count(&mut self) {
         self.fills = (0..self.degrees.len()).map(|v| self.fill(v)).collect();
     }
@@ -104,7 +103,7 @@ impl Graph {
     fn fill(&self, v: usize) -> usize {
         let known =
             |a: usize| -> usize { self.common(a, v).map(|w| w.count_ones() as usize).sum() };
-        // Every missing join is found from both its ends.
+        // Every fill-in edge is found from both ends.
         self.around(v).map(|a| self.degrees[v] - 1 - known(a)).sum::<usize>() / 2
     }
 
@@ -120,10 +119,10 @@ impl Graph {
         self.set(b, a);
     }
 
-    /// Takes out a variable whose neighbors all know each other.
+    /// Removes a variable whose neighbors are pairwise connected.
     fn remove(&mut self, v: usize, around: &[usize]) {
         for a in around {
-            // Its neighbors that did not know the one who goes need no join with it any more.
+            // Pairs of a neighbor's neighbors that include the removed variable need no fill-in edge any more.
             self.fills[*a] -= self.degrees[*a] - around.len();
             self.degrees[*a] -= 1;
             self.bits[*a * self.words + v / 64] &= !(1 << (v % 64));
@@ -133,7 +132,7 @@ impl Graph {
     }
 }
 
-/// The places of the bits that are set.
+/// The indices of the bits that are set.
 fn ones(words: impl Iterator<Item = u64>) -> impl Iterator<Item = usize> {
     words.enumerate().flat_map(|(at, mut word)| {
         std::iter::from_fn(move || {

@@ -1,18 +1,18 @@
-//! What it means to multiply and to add up, so that one set of loops serves three purposes.
+//! Semirings for operations on tables: plain probabilities and log-probabilities.
 //!
-//! Products of many small numbers underflow. Most queries never come near that, so they run on plain
-//! numbers, scaled after every step, and notice when a number gets too small to be multiplied safely;
-//! only then the same loops run again on logarithms, which cannot underflow but cost an `exp` each.
+//! Products of many small numbers underflow. Queries first run on plain numbers, scaled after every step, and detect
+//! numbers that are too small to be multiplied safely; only then they run again on logarithms, which cannot underflow
+//! but cost an `exp` each.
 
-/// Numbers below this, next to a largest of one, make a query start over in logarithms: two of them
-/// multiplied are still far from the smallest double.
+/// Numbers below this, relative to a maximum of one, restart a query in logarithms: the product of two is still far
+/// from underflow.
 const SMALLEST: f64 = 1e-100;
 
-/// A way to multiply and to add up.
+/// A semiring.
 pub(super) trait Semiring {
-    /// What changes nothing when added.
+    /// The neutral element of addition.
     const ZERO: f64;
-    /// What changes nothing when multiplied.
+    /// The neutral element of multiplication.
     const ONE: f64;
 
     /// The cell of a probability.
@@ -21,22 +21,22 @@ pub(super) trait Semiring {
     /// The product.
     fn times(a: f64, b: f64) -> f64;
 
-    /// What `times` undoes; `0 / 0` is 0: where nothing was, nothing is passed on.
+    /// The inverse of `times`, with `0 / 0 = 0`.
     fn over(a: f64, b: f64) -> f64;
 
     /// The sum.
     fn plus(a: f64, b: f64) -> f64;
 
-    /// The sum of a run of cells, at its fastest.
+    /// The sum of contiguous cells.
     fn sum(cells: &[f64]) -> f64 {
         cells.iter().fold(Self::ZERO, |sum, c| Self::plus(sum, *c))
     }
 
-    /// Scales cells so that the next product is safe and returns the log of what was taken out, or
-    /// `None` where plain numbers do not suffice.
+    /// Scales cells so that the next product does not underflow and returns the logarithm of the scale, or `None` if plain
+    /// numbers do not suffice.
     fn settle(cells: &mut [f64]) -> Option<f64>;
 
-    /// Probabilities that are in proportion to cells, and the log of what the cells added up to.
+    /// The normalized probabilities of cells, and the logarithm of their sum.
     fn normalize(cells: &[f64]) -> (Vec<f64>, f64);
 }
 

@@ -1,8 +1,8 @@
 //! Tables over a few variables, and the loops over their strides: product, quotient, marginal, slice.
 //!
-//! Variables stand in rising order and the last turns fastest. A table that lacks a variable of
-//! another has stride zero there, so every operation is one walk over the larger table in which
-//! neighboring variables that both tables store alike are one long run.
+//! Variables are in ascending order and tables in row-major order. A table that lacks a variable of another has stride
+//! zero there, so every operation is one pass over the larger table in which adjacent variables that both tables store
+//! contiguously are merged into one.
 
 use super::semiring::Semiring;
 use crate::probability::network::Network;
@@ -10,11 +10,11 @@ use crate::probability::network::Network;
 /// A number for every configuration of some variables.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
-    /// The variables, rising.
+    /// The variables, ascending.
     pub vars: Vec<usize>,
-    /// How many states each has.
+    /// The number of states of each.
     pub sizes: Vec<usize>,
-    /// The numbers; the last variable turns fastest.
+    /// The numbers in row-major order.
     pub cells: Vec<f64>,
 }
 
@@ -24,13 +24,13 @@ impl Table {
         Table { vars: Vec::new(), sizes: Vec::new(), cells: vec![S::ONE] }
     }
 
-    /// Ones over some variables, which rise.
+    /// A table of ones over variables in ascending order.
     pub fn ones<S: Semiring>(vars: Vec<usize>, sizes: Vec<usize>) -> Table {
         let n = sizes.iter().product();
         Table { vars, sizes, cells: vec![S::ONE; n] }
     }
 
-    /// `P(v | parents)` with the variables in rising order, where those seen are already fixed.
+    /// `P(v | parents)` with the variables in ascending order and the evidence fixed.
     pub fn conditional<S: Semiring>(
         network: &Network,
         v: usize,
@@ -86,12 +86,12 @@ impl Table {
         Table { vars, sizes, cells }
     }
 
-    /// Multiplies by a table over some of my variables.
+    /// Multiplies by a table over a subset of the variables.
     pub fn multiply<S: Semiring>(&mut self, other: &Table) {
         self.combine(other, S::times);
     }
 
-    /// Divides by a table over some of my variables.
+    /// Divides by a table over a subset of the variables.
     pub fn divide<S: Semiring>(&mut self, other: &Table) {
         self.combine(other, S::over);
     }
@@ -112,7 +112,7 @@ impl Table {
         });
     }
 
-    /// Adds up over all variables but those kept, which rise and are mine.
+    /// The marginal over a subset of the variables in ascending order.
     pub fn marginal<S: Semiring>(&self, kept: &[usize]) -> Table {
         let sizes: Vec<usize> = kept.iter().map(|v| self.size_of(*v)).collect();
         let mut out =
@@ -138,13 +138,13 @@ impl Table {
         out
     }
 
-    /// Adds up over one variable.
+    /// Sums out one variable.
     pub fn without<S: Semiring>(&self, v: usize) -> Table {
         let kept: Vec<usize> = self.vars.iter().copied().filter(|u| *u != v).collect();
         self.marginal::<S>(&kept)
     }
 
-    /// The largest cell over the states of one variable, and the first state that has it.
+    /// Maximizes over one variable, with the first maximizing state.
     pub fn best(&self, v: usize) -> (Table, Vec<u32>) {
         let at = self.place(v).unwrap_or(0);
         let (n, inner) = (self.sizes[at], self.sizes[at + 1..].iter().product::<usize>());
@@ -169,7 +169,7 @@ impl Table {
         (Table { vars, sizes, cells }, states)
     }
 
-    /// Makes all cells zero in which a variable of mine is not in the state.
+    /// Sets all cells to zero in which a variable is not in the given state.
     pub fn observe<S: Semiring>(&mut self, v: usize, state: usize) {
         let Some(at) = self.place(v) else { return };
         let (n, inner) = (self.sizes[at], self.sizes[at + 1..].iter().product::<usize>());
@@ -180,7 +180,7 @@ impl Table {
         }
     }
 
-    /// The cells with the variables in another order, the last turning fastest.
+    /// The cells with the variables in another order, row-major.
     pub fn ordered(&self, order: &[usize]) -> Vec<f64> {
         let sizes: Vec<usize> = order.iter().map(|v| self.size_of(*v)).collect();
         let mut out = vec![0.0; self.cells.len()];
@@ -201,7 +201,7 @@ impl Table {
         self.place(v).map_or(1, |at| self.sizes[at])
     }
 
-    /// My stride for each of some variables, zero where I lack one.
+    /// The stride for each of some variables, zero if the table lacks it.
     fn strides_in(&self, vars: &[usize]) -> Vec<usize> {
         let mine = row_major(&self.sizes);
         vars.iter().map(|v| self.place(*v).map_or(0, |at| mine[at])).collect()
@@ -217,7 +217,7 @@ fn union(a: &Table, b: &Table) -> (Vec<usize>, Vec<usize>) {
     both.into_iter().unzip()
 }
 
-/// The stride of each dimension when the last turns fastest.
+/// The strides of row-major order.
 fn row_major(sizes: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; sizes.len()];
     for at in (1..sizes.len()).rev() {
@@ -226,14 +226,14 @@ fn row_major(sizes: &[usize]) -> Vec<usize> {
     strides
 }
 
-/// A walk over all configurations in runs, with the places of `N` other tables beside.
+/// An iteration over all configurations in contiguous runs, with the positions in `N` other tables.
 struct Walk<const N: usize> {
     sizes: Vec<usize>,
     strides: [Vec<usize>; N],
 }
 
 impl<const N: usize> Walk<N> {
-    /// Joins neighboring dimensions that all tables step through alike.
+    /// Merges adjacent dimensions that are contiguous in all tables.
     fn new(sizes: &[usize], strides: [Vec<usize>; N]) -> Walk<N> {
         let mut walk = Walk { sizes: Vec::new(), strides: std::array::from_fn(|_| Vec::new()) };
         for at in 0..sizes.len() {
@@ -258,8 +258,7 @@ impl<const N: usize> Walk<N> {
         walk
     }
 
-    /// Calls `visit` with where each run starts here and in the other tables, its length, and the
-    /// step of each other table along it.
+    /// Calls `visit` with the start of each run in all tables, its length, and the stride of the other tables along it.
     fn run(&self, mut visit: impl FnMut(usize, [usize; N], usize, [usize; N])) {
         let last = self.sizes.len() - 1;
         let n = self.sizes[last];

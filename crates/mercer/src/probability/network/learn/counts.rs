@@ -1,5 +1,5 @@
-//! How often each variable was in each state under each configuration of its parents: all that the
-//! tables are made from. Counts of two parts of the rows add up to the counts of both.
+//! Counts of the states of each variable for every configuration of its parents: the sufficient statistics of the
+//! tables. They merge by addition.
 
 use super::Observations;
 use crate::error::{Error, Result};
@@ -7,23 +7,23 @@ use crate::model::Monitor;
 use crate::probability::network::{Network, Variable};
 use rayon::prelude::*;
 
-/// Memory allowed where nobody set a budget.
+/// The memory budget if the user sets none.
 const USUAL_MEMORY: u64 = 2 << 30;
 
-/// Counts laid out as the tables of a network.
+/// Counts in the order of the tables of a network.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FamilyCounts {
     variables: Vec<Variable>,
     parents: Vec<Vec<usize>>,
-    /// One list a variable: a row a configuration of the parents, an entry a state.
+    /// One list per variable: one row per configuration of the parents, one column per state.
     pub(super) counts: Vec<Vec<f64>>,
 }
 
 impl FamilyCounts {
-    /// Nothing counted yet.
+    /// Counts of zero.
     ///
     /// # Errors
-    /// If the tables would take more memory than there is.
+    /// If the tables exceed the memory budget.
     pub fn new(
         variables: &[Variable],
         parents: &[Vec<usize>],
@@ -49,7 +49,7 @@ impl FamilyCounts {
         })
     }
 
-    /// Adds rows; a row counts for a variable if it shows the variable and all its parents.
+    /// Adds rows; a row counts for a variable if the variable and all its parents are observed.
     ///
     /// # Errors
     /// If the variables differ.
@@ -65,13 +65,13 @@ impl FamilyCounts {
         Ok(())
     }
 
-    /// Adds the rows of others.
+    /// Adds other counts.
     ///
     /// # Errors
-    /// If they are not about the same arrows.
+    /// If they have another structure.
     pub fn merge(&mut self, other: &FamilyCounts) -> Result<()> {
         if self.variables != other.variables || self.parents != other.parents {
-            return Err(Error::Merge { why: "the variables, states or arrows differ".into() });
+            return Err(Error::Merge { why: "the variables, states or edges differ".into() });
         }
         for (mine, theirs) in self.counts.iter_mut().zip(&other.counts) {
             mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
@@ -79,11 +79,10 @@ impl FamilyCounts {
         Ok(())
     }
 
-    /// The network with `(N + α) / (ΣN + α k)` in its tables; rows that were never seen and get
-    /// nothing added are even.
+    /// The network with the tables `(N + α) / (ΣN + α k)`; rows without counts and smoothing are uniform.
     ///
     /// # Errors
-    /// If the arrows run in a circle.
+    /// If the graph has a cycle.
     pub fn finish(&self, alpha: f64) -> Result<Network> {
         let tables = self
             .counts
@@ -104,7 +103,7 @@ impl FamilyCounts {
         Network::new("learned", self.variables.clone(), self.parents.clone(), tables)
     }
 
-    /// `Σ N log p` of a network with these arrows, and `α Σ log p`: what smoothing adds to it.
+    /// `Σ N log p` of a network with this structure, and the penalty `α Σ log p` of smoothing.
     pub(super) fn log_likelihood(&self, network: &Network, alpha: f64) -> (f64, f64) {
         let mut sums = (0.0, 0.0);
         for (v, counts) in self.counts.iter().enumerate() {
@@ -124,7 +123,7 @@ pub(super) fn count_family(data: &Observations, v: usize, parents: &[usize], cou
     'rows: for (i, weight) in data.weights().iter().enumerate() {
         let mut at = 0;
         for (column, size) in &columns {
-            if column[i] == Observations::GAP {
+            if column[i] == Observations::MISSING {
                 continue 'rows;
             }
             at = at * size + column[i] as usize;

@@ -1,9 +1,9 @@
-//! The tables of given arrows.
+//! The tables of a given structure, by maximum likelihood or expectation-maximization.
 //!
-//! Maximize `Σᵢ wᵢ log P(row i) + α Σ log p` over the tables `p`. Without gaps the counts give it at
-//! once. With gaps every round fills the counts in with what the current network expects of the missing
-//! cells, exactly, by its junction tree, and then takes the counts for it: no round can lower the
-//! objective (Dempster, Laird & Rubin, 1977; Lauritzen, 1995).
+//! Maximize `Σᵢ wᵢ log P(row i) + α Σ log p` over the tables `p`. Without missing values the
+//! counts give it in closed form. With missing values every EM iteration computes the expected counts under the current
+//! network, exactly, by its junction tree, and then maximizes: no iteration can lower the objective
+//! (Dempster, Laird & Rubin, 1977; Lauritzen, 1995).
 
 use super::{FamilyCounts, Learned, Observations};
 use crate::error::{Error, Result};
@@ -14,19 +14,19 @@ use mercer_num::parallel;
 use mercer_num::random::Random;
 use std::time::Instant;
 
-/// Distinct rows filled in by one leaf of the sum.
+/// Distinct rows whose expected counts one task computes.
 const CHUNK: usize = 64;
 
-/// How tables are learned.
+/// How the tables are learned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tables {
-    /// Added to every count: 1 is Laplace's rule, 0 none.
+    /// Pseudocount of every cell: 1 is Laplace smoothing, 0 none.
     pub alpha: f64,
-    /// With gaps: rounds end when the objective rises by less than this share of its size.
+    /// EM stops when the relative increase of the objective is below this.
     pub tolerance: f64,
-    /// With gaps: no more rounds than this.
+    /// The maximum number of EM iterations.
     pub max_rounds: usize,
-    /// Variables that were never seen begin at tables drawn by this.
+    /// The seed of the initial tables of variables that are never observed.
     pub seed: u64,
 }
 
@@ -39,8 +39,8 @@ impl Default for Tables {
 /// Learns the tables of a network with these parents.
 ///
 /// # Errors
-/// If there are no rows, the arrows run in a circle, the tables would be too large, or it was stopped
-/// before the first round ended.
+/// If there are no rows, the graph has a cycle, the tables exceed the memory budget, or it was stopped before the first
+/// iteration ended.
 pub fn fit_tables(
     parents: &[Vec<usize>],
     data: &Observations,
@@ -62,7 +62,7 @@ pub fn fit_tables(
     let mut counts = FamilyCounts::new(data.variables(), parents, monitor)?;
     counts.observe(data)?;
     let mut learned = if data.has_gaps() {
-        // Begun with zeros, rows whose gaps they rule out could not happen at all.
+        // Initial probabilities of zero could give rows with missing values probability zero.
         let network = begin(counts.finish(how.alpha.max(1.0))?, data, how)?;
         rounds(network, counts, data, how, monitor)?
     } else {
@@ -78,11 +78,11 @@ pub fn fit_tables(
     Ok(learned)
 }
 
-/// Where the rounds begin: the tables of the rows that show a whole family. A variable nobody ever
-/// saw would stay at even odds for ever, so its family begins at random.
+/// The initial tables: those of the rows in which a variable and its parents are observed. A variable that is never
+/// observed would stay uniform, so its table is initialized at random.
 fn begin(network: Network, data: &Observations, how: &Tables) -> Result<Network> {
     let mut random = Random::new(how.seed);
-    let unseen = |v: usize| data.column(v).iter().all(|c| *c == Observations::GAP);
+    let unseen = |v: usize| data.column(v).iter().all(|c| *c == Observations::MISSING);
     let tables = (0..network.len())
         .map(|v| {
             if !unseen(v) && !network.parents(v).iter().any(|p| unseen(*p)) {
@@ -147,8 +147,8 @@ fn rounds(
     Ok(Learned { fitted: Fitted { model: network, certificate }, trace, search: None })
 }
 
-/// The largest change of a probability, times the share of rows that it is about: where parents take states
-/// that no row is expected to show, the table says nothing and may say anything.
+/// The largest change of a probability, times the expected fraction of rows with its parent states: probabilities of
+/// parent states that do not occur are arbitrary.
 fn largest_move(a: &Network, b: &Network, counts: &[Vec<f64>]) -> f64 {
     let mut largest: f64 = 0.0;
     for (v, counts) in counts.iter().enumerate() {
@@ -163,7 +163,7 @@ fn largest_move(a: &Network, b: &Network, counts: &[Vec<f64>]) -> f64 {
     largest
 }
 
-/// The counts the network expects of the rows, and their log-likelihood; `None` if it was stopped.
+/// The expected counts of the rows under the network, and their log-likelihood; `None` if it was stopped.
 fn expect(
     network: &Network,
     shape: &FamilyCounts,
@@ -183,7 +183,7 @@ fn expect(
             let mut evidence = Evidence::none();
             for v in 0..network.len() {
                 let code = rows.column(v)[i];
-                if code != Observations::GAP {
+                if code != Observations::MISSING {
                     evidence.see(v, code as usize);
                 }
             }

@@ -1,11 +1,11 @@
-//! Networks from rows: which arrows, and which numbers.
+//! Learning of networks from rows: structure and tables.
 //!
-//! - [`Observations`]: what was seen, column by column, with gaps
-//! - [`FamilyCounts`]: what the tables are made from; it merges
-//! - [`fit_tables`]: the tables of given arrows; by expectation-maximization where there are gaps
-//! - [`chow_liu`], [`tree_augmented`], [`naive`]: arrows that form a tree
-//! - [`HillClimb`]: arrows by the largest score, BIC or BDeu
-//! - [`Learner`]: arrows and tables in one go
+//! - [`Observations`]: rows of discrete variables with missing values
+//! - [`FamilyCounts`]: the mergeable sufficient statistics of the tables
+//! - [`fit_tables`]: the tables of a given structure; by expectation-maximization if values are missing
+//! - [`chow_liu`], [`tree_augmented`], [`naive`]: tree structures
+//! - [`HillClimb`]: structure search by BIC or BDeu score
+//! - [`Learner`]: structure and tables
 
 mod counts;
 mod em;
@@ -27,55 +27,56 @@ use super::Network;
 use crate::error::Result;
 use crate::model::{Certificate, Fitted, Monitor};
 
-/// A network, how well it was learned, and what was gained on the way.
+/// A learned network with the certificates of structure and tables.
 #[derive(Clone, Debug)]
 pub struct Learned {
-    /// The network and its proof.
+    /// The network and its certificate.
     pub fitted: Fitted<Network>,
-    /// The objective after each round of learning the tables; one entry where a formula did it.
+    /// The objective after each EM iteration; one entry for a closed form.
     pub trace: Vec<f64>,
-    /// The proof of the search for arrows, where there was one.
+    /// The certificate of the structure search, if there was one.
     pub search: Option<Certificate>,
 }
 
-/// Where the arrows come from.
+/// The method of structure learning.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Arrows {
-    /// They are known: the parents of each variable.
+    /// A given structure: the parents of each variable.
     Given(Vec<Vec<usize>>),
-    /// The tree of largest likelihood, hung from a variable.
+    /// The tree of maximum likelihood (Chow & Liu).
     ChowLiu {
-        /// The variable at the top.
+        /// The root.
         root: usize,
     },
-    /// From one variable to all others, and nothing else.
+    /// Naive Bayes: the class is the only parent of all others.
     Naive {
-        /// The variable.
+        /// The class.
         class: usize,
     },
-    /// The same with the best tree over the others.
+    /// Tree-augmented naive Bayes.
     TreeAugmented {
-        /// The variable.
+        /// The class.
         class: usize,
     },
-    /// By the largest score.
+    /// Hill climbing on a score.
     Search(HillClimb),
 }
 
-/// Learns arrows and tables.
+/// Learns structure and tables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Learner {
-    /// Where the arrows come from.
+    /// The method of structure learning.
     pub arrows: Arrows,
     /// How the tables are learned.
     pub tables: Tables,
 }
 
 impl Learner {
-    /// Learns a network. A search for arrows that is cut short gives the best found so far, marked.
+    /// Learns a network. A structure search that is stopped early returns the best structure so far, marked in the
+    /// certificate.
     ///
     /// # Errors
-    /// If there are no rows, or the parts do not fit together.
+    /// If there are no rows, or a parameter is invalid.
     pub fn learn(&self, data: &Observations, monitor: &Monitor<'_>) -> Result<Learned> {
         let mut search = None;
         let parents = match &self.arrows {
@@ -100,7 +101,7 @@ impl Learner {
         Ok(learned)
     }
 
-    /// The tables of arrows whose search was cut short: counts, and where rows have gaps, one round.
+    /// The tables of a structure whose search was stopped: closed form, or one EM iteration if values are missing.
     fn first_tables(
         &self,
         parents: &[Vec<usize>],

@@ -1,30 +1,30 @@
-//! What was seen: a state or a gap for every row and variable, stored column by column.
+//! Observations: a state or a missing value for every row and variable, stored by column.
 
 use crate::data::{Kind, Table, Values};
 use crate::error::{Error, Result};
 use crate::probability::network::{Network, Variable};
 use std::collections::BTreeMap;
 
-/// A column of numbers with more distinct values than this is a measurement, not a category.
+/// A numeric column with more distinct values is not treated as categorical.
 const MOST_NUMBERS: usize = 50;
 
 /// Rows of discrete variables.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Observations {
     variables: Vec<Variable>,
-    /// One list a variable, one entry a row.
+    /// One list per variable, one entry per row.
     codes: Vec<Vec<u32>>,
     weights: Vec<f64>,
 }
 
 impl Observations {
-    /// The code of a gap.
-    pub const GAP: u32 = u32::MAX;
+    /// The code of a missing value.
+    pub const MISSING: u32 = u32::MAX;
 
-    /// Columns of codes, [`Observations::GAP`] where nothing was seen; every row counts once.
+    /// Columns of codes, [`Observations::MISSING`] for missing values; every row has weight one.
     ///
     /// # Errors
-    /// If lengths differ or a code stands for no state.
+    /// If lengths differ or a code is out of range.
     pub fn new(variables: Vec<Variable>, codes: Vec<Vec<u32>>) -> Result<Observations> {
         if codes.len() != variables.len() {
             return Err(Error::Columns { found: codes.len(), expected: variables.len() });
@@ -35,11 +35,11 @@ impl Observations {
                 let what = format!("variable `{}`", variable.name);
                 return Err(Error::Length { what, found: column.len(), expected: n });
             }
-            let stranger = |c: &&u32| **c != Self::GAP && **c as usize >= variable.states.len();
+            let stranger = |c: &&u32| **c != Self::MISSING && **c as usize >= variable.states.len();
             if let Some(code) = column.iter().find(stranger) {
                 return Err(Error::UnknownValue {
                     variable: variable.name.clone(),
-                    value: format!("number {code}"),
+                    value: format!("code {code}"),
                     known: variable.states.join(", "),
                 });
             }
@@ -47,13 +47,13 @@ impl Observations {
         Ok(Observations { variables, codes, weights: vec![1.0; n] })
     }
 
-    /// The same rows, counted `weights[i]` times each.
+    /// The same rows with sample weights.
     ///
     /// # Errors
     /// If the length differs or a weight is negative or not finite.
     pub fn weighted(self, weights: Vec<f64>) -> Result<Observations> {
         if weights.len() != self.n_rows() {
-            let what = "the weights".to_owned();
+            let what = "the sample weights".to_owned();
             return Err(Error::Length { what, found: weights.len(), expected: self.n_rows() });
         }
         if let Some(row) = weights.iter().position(|w| !(w.is_finite() && *w >= 0.0)) {
@@ -62,10 +62,10 @@ impl Observations {
         Ok(Observations { weights, ..self })
     }
 
-    /// The columns of a table: categories, truth values, and numbers that are few.
+    /// The columns of a table: categorical, boolean, and numeric with few distinct values.
     ///
     /// # Errors
-    /// Names the first column that cannot be a variable.
+    /// If a column cannot be a discrete variable.
     pub fn of_table(table: &Table) -> Result<Observations> {
         let columns = table.columns().iter().map(|column| {
             let (states, codes) = states_of(&column.name, &column.values, table.n_rows())?;
@@ -75,22 +75,22 @@ impl Observations {
         Observations::new(variables, codes)
     }
 
-    /// The rows of a table as a network knows them: columns by name, in its order; a column that is
-    /// not there is all gaps, and so is a state the network does not have.
+    /// The rows of a table for a network: columns by name, in the order of the network. A column that is not in the table
+    /// and a state that is not in the network are missing values.
     ///
     /// # Errors
-    /// If a column cannot be a variable.
+    /// If a column cannot be a discrete variable.
     pub fn for_network(network: &Network, table: &Table) -> Result<Observations> {
         let mut codes = Vec::with_capacity(network.len());
         for (v, variable) in network.variables().iter().enumerate() {
             let Some(column) = table.column(&variable.name) else {
-                codes.push(vec![Self::GAP; table.n_rows()]);
+                codes.push(vec![Self::MISSING; table.n_rows()]);
                 continue;
             };
             let (states, found) = states_of(&column.name, &column.values, table.n_rows())?;
-            let place = |s: &String| network.state(v, s).map_or(Self::GAP, |s| s as u32);
+            let place = |s: &String| network.state(v, s).map_or(Self::MISSING, |s| s as u32);
             let places: Vec<u32> = states.iter().map(place).collect();
-            let known = |c: u32| places.get(c as usize).copied().unwrap_or(Self::GAP);
+            let known = |c: u32| places.get(c as usize).copied().unwrap_or(Self::MISSING);
             codes.push(found.into_iter().map(known).collect());
         }
         Observations::new(network.variables().to_vec(), codes)
@@ -101,22 +101,22 @@ impl Observations {
         &self.variables
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.weights.len()
     }
 
-    /// How many states a variable has.
+    /// The number of states of a variable.
     pub fn size(&self, v: usize) -> usize {
         self.variables[v].states.len()
     }
 
-    /// The codes of a variable, one a row.
+    /// The codes of a variable, one per row.
     pub fn column(&self, v: usize) -> &[u32] {
         &self.codes[v]
     }
 
-    /// The weight of every row.
+    /// The sample weights.
     pub fn weights(&self) -> &[f64] {
         &self.weights
     }
@@ -124,25 +124,25 @@ impl Observations {
     /// The sum of the weights.
     ///
     /// # Errors
-    /// [`Error::NoRows`] if it is nothing.
+    /// [`Error::NoRows`] if it is zero.
     pub fn total(&self) -> Result<f64> {
         let total: f64 = self.weights.iter().sum();
         if total > 0.0 { Ok(total) } else { Err(Error::NoRows) }
     }
 
-    /// Counts one variable with its parents, in the rows that show them all.
+    /// Counts one variable with its parents, in the rows in which all are observed.
     pub(crate) fn count(&self, v: usize, parents: &[usize], counts: &mut [f64]) {
         super::counts::count_family(self, v, parents, counts);
     }
 
-    /// Whether anything is missing.
+    /// Whether any value is missing.
     pub fn has_gaps(&self) -> bool {
-        self.codes.iter().any(|column| column.contains(&Self::GAP))
+        self.codes.iter().any(|column| column.contains(&Self::MISSING))
     }
 
-    /// The rows without a gap.
+    /// The complete rows.
     pub fn complete(&self) -> Observations {
-        let whole = |i: &usize| self.codes.iter().all(|column| column[*i] != Self::GAP);
+        let whole = |i: &usize| self.codes.iter().all(|column| column[*i] != Self::MISSING);
         let rows: Vec<usize> = (0..self.n_rows()).filter(whole).collect();
         Observations {
             variables: self.variables.clone(),
@@ -151,7 +151,7 @@ impl Observations {
         }
     }
 
-    /// Equal rows joined into one that counts for all, in the order of their codes.
+    /// Duplicate rows merged into one with the sum of their weights, in the order of their codes.
     pub fn distinct(&self) -> Observations {
         let mut sums: BTreeMap<Vec<u32>, f64> = BTreeMap::new();
         for (i, weight) in self.weights.iter().enumerate() {
@@ -176,16 +176,17 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
         Err(Error::Kind {
             column: name.to_owned(),
             found,
-            expected: "a column of categories".into(),
+            expected: "a categorical, boolean or numeric column with few distinct values".into(),
         })
     };
     match values {
-        Values::Categorical { codes, levels } => {
-            let known = |c: &u32| if (*c as usize) < levels.len() { *c } else { Observations::GAP };
-            Ok((levels.names().to_vec(), codes.iter().map(known).collect()))
+        Values::Categories { codes, levels } => {
+            let known =
+                |c: &u32| if (*c as usize) < levels.len() { *c } else { Observations::MISSING };
+            Ok((levels.words().to_vec(), codes.iter().map(known).collect()))
         }
-        Values::Boolean(values) => {
-            let code = |b: &Option<bool>| b.map_or(Observations::GAP, u32::from);
+        Values::Booleans(values) => {
+            let code = |b: &Option<bool>| b.map_or(Observations::MISSING, u32::from);
             Ok((vec!["false".into(), "true".into()], values.iter().map(code).collect()))
         }
         Values::Numeric(values) => {
@@ -193,10 +194,10 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
             distinct.sort_by(f64::total_cmp);
             distinct.dedup();
             if distinct.len() > MOST_NUMBERS {
-                return refuse(format!("numeric with {} different numbers", distinct.len()));
+                return refuse(format!("numeric with {} distinct values", distinct.len()));
             }
             let code = |x: &f64| distinct.iter().position(|y| x == y);
-            let codes = values.iter().map(|x| code(x).map_or(Observations::GAP, |c| c as u32));
+            let codes = values.iter().map(|x| code(x).map_or(Observations::MISSING, |c| c as u32));
             Ok((distinct.iter().map(f64::to_string).collect(), codes.collect()))
         }
         Values::Text(_) | Values::TermCounts(_) => {

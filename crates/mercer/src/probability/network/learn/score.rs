@@ -1,6 +1,6 @@
-//! How good arrows are: the likelihood of the rows, less a price for numbers to choose.
+//! Scores of a structure: penalized likelihood (BIC) and marginal likelihood (BDeu).
 //!
-//! Both scores are a sum over variables of a term that depends on the variable and its parents only.
+//! Both are decomposable: a sum over variables of a term that depends on the variable and its parents only.
 //!
 //! BIC: `Σ N_ab log (N_ab / N_a) − ½ log n · q (k − 1)` (Schwarz, 1978).
 //! BDeu: `Σ_a log Γ(s/q) − log Γ(s/q + N_a) + Σ_b log Γ(s/(qk) + N_ab) − log Γ(s/(qk))` with the equivalent
@@ -11,23 +11,23 @@ use super::counts::count_family;
 use mercer_num::special::ln_gamma;
 use std::collections::HashMap;
 
-/// No family has more cells than this; such arrows are not tried.
+/// The maximum number of cells of a table; larger ones are not considered.
 const MOST_CELLS: usize = 1 << 22;
 
-/// What is made large.
+/// The score that is maximized.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Score {
     /// The Bayesian information criterion.
     Bic,
-    /// The log-probability of the rows under even Dirichlet priors.
+    /// The log marginal likelihood under uniform Dirichlet priors.
     Bdeu {
-        /// How many rows the prior is worth.
+        /// The equivalent sample size of the prior.
         sample_size: f64,
     },
 }
 
 impl Score {
-    /// What people call it.
+    /// Its name.
     pub fn name(self) -> &'static str {
         match self {
             Score::Bic => "BIC",
@@ -35,7 +35,7 @@ impl Score {
         }
     }
 
-    /// The term of a variable with these parents; minus infinity where the table would be too large.
+    /// The term of a variable with these parents; `−∞` if the table is too large.
     pub(super) fn family(
         self,
         data: &Observations,
@@ -79,7 +79,7 @@ fn log_likelihood(counts: &[f64]) -> f64 {
     counts.iter().filter(|n| **n > 0.0).map(|n| n * (n / total).ln()).sum()
 }
 
-/// Terms that were worked out before.
+/// Cached terms.
 pub(super) struct Cache(HashMap<(usize, Vec<usize>), f64>);
 
 impl Cache {
@@ -87,7 +87,7 @@ impl Cache {
         Cache(HashMap::new())
     }
 
-    /// The term of a variable with parents in rising order.
+    /// The term of a variable with parents in ascending order.
     pub fn get(&self, v: usize, parents: &[usize]) -> Option<f64> {
         // A key must own its list; the lists are short.
         self.0.get(&(v, parents.to_vec())).copied()

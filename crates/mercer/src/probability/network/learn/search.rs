@@ -1,9 +1,9 @@
-//! Arrows by the largest score: climbing from no arrows by adding, removing or turning one at a time.
+//! Structure search by hill climbing: starting without edges, the best addition, removal or reversal of one edge is
+//! applied until none increases the score.
 //!
-//! Terms of the score are kept, so a step costs only the families it changed. With a tabu list the climb
-//! goes on over worse networks, undoing nothing it did lately, and keeps the best it saw (Heckerman et
-//! al., 1995; Glover, 1989). Only rows without gaps are looked at: terms over different rows cannot be
-//! compared.
+//! Terms of the score are cached, so a step costs only the families it changes. With a tabu list the search continues
+//! through structures of lower score without undoing recent steps, and returns the best structure (Heckerman et al.,
+//! 1995; Glover, 1989). Only complete rows are used, because terms over different rows are not comparable.
 
 use super::score::Cache;
 use super::{Observations, Score};
@@ -13,21 +13,21 @@ use rayon::prelude::*;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-/// Gains below this share of the score are rounding.
+/// The relative gain below which an improvement is rounding error.
 const ROUNDING: f64 = 1e-10;
 
-/// How to climb.
+/// Hill climbing.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HillClimb {
-    /// What is made large.
+    /// The score that is maximized.
     pub score: Score,
-    /// No variable gets more parents.
+    /// The maximum number of parents.
     pub max_parents: usize,
-    /// How many of the last steps may not be undone; zero climbs to the first top and stays.
+    /// The length of the tabu list; zero stops at the first local optimum.
     pub tabu: usize,
-    /// With a tabu list: steps without a new best before giving up.
+    /// With a tabu list: the number of steps without improvement before the search stops.
     pub patience: usize,
-    /// A class that is a parent of all others from the start and keeps these arrows.
+    /// A class that is a parent of all others; these edges are fixed.
     pub class: Option<usize>,
 }
 
@@ -37,7 +37,7 @@ impl Default for HillClimb {
     }
 }
 
-/// One step.
+/// A change of one edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     Add(usize, usize),
@@ -46,7 +46,7 @@ enum Step {
 }
 
 impl Step {
-    /// The step that undoes it.
+    /// The inverse step.
     fn undone(self) -> Step {
         match self {
             Step::Add(a, b) => Step::Remove(a, b),
@@ -57,10 +57,10 @@ impl Step {
 }
 
 impl HillClimb {
-    /// The parents of every variable, with the score they reach. When stopped, the best so far.
+    /// The parents of every variable, with the score in the certificate. If stopped, the best structure so far.
     ///
     /// # Errors
-    /// If there are no rows without gaps, a parameter makes no sense, or it was stopped at once.
+    /// If there are no complete rows, a parameter is invalid, or it was stopped before the first step.
     pub fn run(
         &self,
         data: &Observations,
@@ -73,7 +73,7 @@ impl HillClimb {
         self.climb(data, monitor)
     }
 
-    /// The same with checked parameters; when stopped at once, the arrows to begin with.
+    /// The same with checked parameters; if stopped before the first step, the initial structure.
     pub(crate) fn climb(
         &self,
         data: &Observations,
@@ -131,7 +131,7 @@ impl HillClimb {
         Ok(Fitted { model: best.1, certificate })
     }
 
-    /// About how many steps it takes: two arrows a variable, and with a tabu list the patience at the end.
+    /// The expected number of steps: two edges per variable, and with a tabu list the steps without improvement.
     fn guess(&self, n_variables: usize) -> u64 {
         let after = if self.tabu == 0 { 0 } else { self.patience };
         (n_variables * self.max_parents.min(2) + after) as u64
@@ -148,10 +148,10 @@ impl HillClimb {
         }
         match self.class {
             Some(c) if c >= data.variables().len() => {
-                refuse("class", c.to_string(), "the place of a variable")
+                refuse("class", c.to_string(), "the index of a variable")
             }
             Some(_) if self.max_parents == 0 => {
-                refuse("max_parents", "0".into(), "at least 1 where a class is a parent of all")
+                refuse("max_parents", "0".into(), "at least 1 if the class is a parent of all")
             }
             _ => Ok(()),
         }
@@ -162,7 +162,7 @@ struct Climb<'a> {
     how: &'a HillClimb,
     data: &'a Observations,
     total: f64,
-    /// Rising.
+    /// Ascending.
     parents: Vec<Vec<usize>>,
     terms: Vec<f64>,
     cache: Cache,
@@ -177,7 +177,7 @@ impl<'a> Climb<'a> {
         let mut climb =
             Climb { how, data, total, parents, terms: vec![0.0; n], cache: Cache::new() };
         let first = (0..n).map(|v| (v, climb.parents[v].clone())).collect();
-        // A look at every variable, which even those get who have no time.
+        // One pass over all variables, even if the time limit is zero.
         climb.fill(first, &Monitor::quiet()).ok();
         for v in 0..n {
             climb.terms[v] = climb.term(v, &climb.parents[v]);
@@ -189,7 +189,7 @@ impl<'a> Climb<'a> {
         self.terms.iter().sum()
     }
 
-    /// Works out the terms that are not known yet, on all threads; fewer where the monitor says to end.
+    /// Computes missing terms on all threads; fewer if the monitor stops.
     fn fill(
         &mut self,
         mut families: Vec<(usize, Vec<usize>)>,
@@ -216,7 +216,7 @@ impl<'a> Climb<'a> {
         self.cache.get(v, parents).unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// The families a step changes, as they will be.
+    /// The families that a step changes, after the step.
     fn changed(&self, step: Step) -> Vec<(usize, Vec<usize>)> {
         let with = |p: usize, v: usize| {
             let mut parents = self.parents[v].clone();
@@ -233,7 +233,7 @@ impl<'a> Climb<'a> {
         }
     }
 
-    /// All steps that keep the rules, in a fixed order.
+    /// All valid steps, in a fixed order.
     fn steps(&self) -> Vec<Step> {
         let n = self.parents.len();
         let above = self.ancestors();
@@ -243,14 +243,14 @@ impl<'a> Climb<'a> {
         for (a, above_a) in above.iter().enumerate() {
             for b in (0..n).filter(|b| *b != a && !fixed(a, *b)) {
                 if !self.parents[b].contains(&a) {
-                    // An arrow to an ancestor would close a circle.
+                    // An edge to an ancestor would close a cycle.
                     if room(b) && !above_a[b] {
                         steps.push(Step::Add(a, b));
                     }
                     continue;
                 }
                 steps.push(Step::Remove(a, b));
-                // Turned, it closes a circle if another way leads from a to b.
+                // The reversed edge closes a cycle if there is another path from a to b.
                 let another = self.parents[b].iter().any(|p| *p != a && above[*p][a]);
                 if room(a) && !another {
                     steps.push(Step::Turn(a, b));
@@ -264,7 +264,7 @@ impl<'a> Climb<'a> {
     fn ancestors(&self) -> Vec<Vec<bool>> {
         let n = self.parents.len();
         let order = crate::probability::network::topological_order(&self.parents)
-            .expect("no step closes a circle");
+            .expect("no step closes a cycle");
         let mut above = vec![vec![false; n]; n];
         for v in order {
             let mut mine = vec![false; n];
@@ -277,7 +277,7 @@ impl<'a> Climb<'a> {
         above
     }
 
-    /// The step that gains the most; of equal ones the first.
+    /// The step of largest gain; ties go to the first.
     fn best_step(
         &mut self,
         tabu: &VecDeque<Step>,

@@ -1,18 +1,18 @@
-//! The tree over the columns that tells the most: a maximum spanning tree by mutual information.
+//! The maximum spanning tree by mutual information.
 //!
-//! Of all trees, the one whose edges have the largest sum of `I(Xᵢ; Xⱼ)` has the largest likelihood
+//! The tree with the largest sum of `I(Xᵢ; Xⱼ)` over its edges has the largest likelihood
 //! (Chow & Liu, 1968); given the class it is `I(Xᵢ; Xⱼ | C)` (Friedman, Geiger & Goldszmidt, 1997).
 
-/// Gains closer than this are equal, and the first pair wins: the order in which rows were added up
-/// must not choose the tree.
+/// The resolution of gains: closer ones are ties, which go to the first pair, so that rounding does not determine the
+/// tree.
 const RESOLUTION: f64 = 1e-9;
 
-/// How much likelihood an edge gains, in steps of the resolution.
+/// The gain in log-likelihood of an edge, in units of the resolution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gain(i64);
 
 impl Gain {
-    /// From nats a row.
+    /// From nats per row.
     pub fn nats(x: f64) -> Gain {
         Gain((x / RESOLUTION).round() as i64)
     }
@@ -40,15 +40,15 @@ pub(crate) fn mutual_information(counts: &[f64], width: usize) -> f64 {
     sum
 }
 
-/// The parent of every column in the forest of largest gain, hung from `root`; pieces that do not
-/// hang together hang from their first column. Edges that gain no more than `least` are left out.
+/// The parent of every column in the maximum spanning forest with root `root`; the root of another component is its
+/// first column. Edges with a gain of at most `least` are omitted.
 pub(crate) fn spanning_forest(
     n: usize,
     root: usize,
     least: Gain,
     gain: impl Fn(usize, usize) -> Gain,
 ) -> Vec<Option<usize>> {
-    // Prim's way: the best edge from the tree to each column outside it.
+    // Prim's algorithm: the best edge from the tree to each column outside it.
     let mut parents = vec![None; n];
     let mut best: Vec<Option<(Gain, usize)>> = vec![None; n];
     let mut outside: Vec<bool> = vec![true; n];
@@ -78,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn independent_columns_share_nothing_and_copies_share_all() {
+    fn independent_columns_have_no_mutual_information() {
         assert!(mutual_information(&[1.0, 2.0, 2.0, 4.0], 2).abs() < 1e-15);
         let copies = mutual_information(&[3.0, 0.0, 0.0, 3.0], 2);
         assert!((copies - 6.0 * 2f64.ln()).abs() < 1e-14);
     }
 
     #[test]
-    fn the_heaviest_edges_that_make_no_circle_are_taken() {
+    fn the_spanning_forest_has_the_largest_gain() {
         let gains = [[0, 5, 1, 0, 0], [5, 0, 4, 0, 0], [1, 4, 0, 0, 0], [0, 0, 0, 0, 7], [0; 5]];
 
         let parents = spanning_forest(5, 2, Gain(0), |i, j| Gain(gains[i][j]));

@@ -1,15 +1,15 @@
-//! Arrows that form a tree: Chow-Liu, naive Bayes, and naive Bayes with a tree.
+//! Tree structures: Chow-Liu, naive Bayes, and tree-augmented naive Bayes.
 //!
-//! Where cells are missing, a pair of variables gains only in the rows that show both.
+//! The mutual information of two variables is that of the rows in which both are observed.
 
 use super::{Gain, Observations, mutual_information, spanning_forest};
 use crate::error::{Error, Result};
 use rayon::prelude::*;
 
-/// The parents of the tree of largest likelihood, hung from `root` (Chow & Liu, 1968).
+/// The parents in the tree of maximum likelihood with root `root` (Chow & Liu, 1968).
 ///
 /// # Errors
-/// If there are no rows or no such variable.
+/// If there are no rows, or the index is out of range.
 pub fn chow_liu(data: &Observations, root: usize) -> Result<Vec<Vec<usize>>> {
     check_index(data, root)?;
     let n = data.variables().len();
@@ -21,18 +21,18 @@ pub fn chow_liu(data: &Observations, root: usize) -> Result<Vec<Vec<usize>>> {
 /// The class is the only parent of all others.
 ///
 /// # Errors
-/// If there is no such variable.
+/// If the index is out of range.
 pub fn naive(data: &Observations, class: usize) -> Result<Vec<Vec<usize>>> {
     check_index(data, class)?;
     let parents = |v: usize| if v == class { vec![] } else { vec![class] };
     Ok((0..data.variables().len()).map(parents).collect())
 }
 
-/// The class is a parent of all others, which form the best tree beside (Friedman, Geiger &
-/// Goldszmidt, 1997).
+/// Tree-augmented naive Bayes: the class is a parent of all others, which form a maximum spanning tree (Friedman,
+/// Geiger & Goldszmidt, 1997).
 ///
 /// # Errors
-/// If there are no rows or no such variable.
+/// If there are no rows, or the index is out of range.
 pub fn tree_augmented(data: &Observations, class: usize) -> Result<Vec<Vec<usize>>> {
     let mut parents = naive(data, class)?;
     let others: Vec<usize> = (0..parents.len()).filter(|v| *v != class).collect();
@@ -52,10 +52,10 @@ fn check_index(data: &Observations, v: usize) -> Result<()> {
         return Ok(());
     }
     let names: Vec<&str> = data.variables().iter().map(|v| v.name.as_str()).collect();
-    Err(Error::UnknownVariable { name: format!("number {v}"), known: names.join(", ") })
+    Err(Error::UnknownVariable { name: format!("index {v}"), known: names.join(", ") })
 }
 
-/// What joining each variable with each later one gains, in likelihood a row, within the classes.
+/// The gain in log-likelihood per row of an edge between each pair of variables, given the class.
 fn gains(data: &Observations, of: &[usize], class: Option<usize>) -> Result<Vec<Vec<Gain>>> {
     let total = data.total()?;
     let (n_classes, classes) = match class {
@@ -68,7 +68,7 @@ fn gains(data: &Observations, of: &[usize], class: Option<usize>) -> Result<Vec<
         let pairs = data.column(j).iter().zip(data.column(k)).zip(data.weights());
         for (i, ((a, b), weight)) in pairs.enumerate() {
             let c = classes.map_or(0, |classes| classes[i]);
-            if [*a, *b, c].contains(&Observations::GAP) {
+            if [*a, *b, c].contains(&Observations::MISSING) {
                 continue;
             }
             counts[c as usize * size + *a as usize * data.size(k) + *b as usize] += weight;
