@@ -126,7 +126,7 @@ impl JointTable {
         given: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Option<(u64, u64)>> {
         let share = self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
-        Ok(share.fraction())
+        Ok(share.counts())
     }
 
     /// The table of some variables, the others summed out.

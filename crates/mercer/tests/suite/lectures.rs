@@ -36,7 +36,7 @@ fn rounded(x: f64, digits: usize) -> String {
 }
 
 #[test]
-fn incomes_of_the_tax_table_have_the_lectures_curves() {
+fn the_tax_table_has_the_lecture_densities() {
     let model = tax_by_income();
 
     assert_eq!(model.means.column(0).to_vec(), [110.0, 90.0]);
@@ -47,7 +47,7 @@ fn incomes_of_the_tax_table_have_the_lectures_curves() {
 }
 
 #[test]
-fn an_income_of_120_has_the_lectures_densities() {
+fn an_income_of_120_has_the_lecture_densities() {
     let model = tax_by_income();
 
     let factors = model.log_factors(&[120.0]).unwrap().mapv(f64::exp);
@@ -57,7 +57,7 @@ fn an_income_of_120_has_the_lectures_densities() {
 }
 
 #[test]
-fn the_explanation_multiplies_out_as_on_the_board() {
+fn factors_multiply_to_the_joint() {
     let explanation = explained(120.0);
 
     let [factor] = &explanation.factors[..] else { panic!("one column, one factor") };
@@ -102,7 +102,7 @@ fn a_missing_income_leaves_the_prior() {
 }
 
 #[test]
-fn the_lectures_tables_give_the_lectures_counts() {
+fn the_lecture_tables_give_the_lecture_counts() {
     let weather = cells("examples/data/weather.csv");
     let mammals = cells("examples/data/mammals.csv");
     let lifestyle = cells("examples/data/lifestyle.csv");

@@ -26,7 +26,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// No round lowers the objective, and the last is where it stays.
-fn rises_to_where_it_stays(seed: u64, alpha: f64) {
+fn increases_to_a_fixed_point(seed: u64, alpha: f64) {
     let shape = RandomNetwork { n_variables: 5, max_states: 3, seed, ..Default::default() };
     let network = shape.draw();
     let data = drawn(&network, 60, 0.25, seed);
@@ -54,8 +54,8 @@ fn rises_to_where_it_stays(seed: u64, alpha: f64) {
 }
 
 #[test]
-fn parents_in_states_nobody_shows_do_not_count_as_unrest() {
-    rises_to_where_it_stays(802_507_334_239_349_727, 0.0);
+fn parent_states_that_do_not_occur_do_not_delay_convergence() {
+    increases_to_a_fixed_point(802_507_334_239_349_727, 0.0);
 }
 
 fn few() -> Config {
@@ -101,7 +101,7 @@ fn chain(n: usize) -> Network {
 }
 
 #[test]
-fn the_tables_of_many_draws_are_near_those_drawn_from() {
+fn tables_of_many_samples_are_near_the_true_tables() {
     let network = from_bif(&repository_file("testdata/networks/cancer.bif")).unwrap();
     let data = drawn(&network, 200_000, 0.0, 1);
 
@@ -117,7 +117,7 @@ fn the_tables_of_many_draws_are_near_those_drawn_from() {
 }
 
 #[test]
-fn tables_are_smoothed_shares() {
+fn tables_are_smoothed_frequencies() {
     let variables =
         ["p", "x"].map(|name| Variable { name: name.into(), states: vec!["0".into(), "1".into()] });
     let data = Observations::new(variables.to_vec(), vec![vec![0, 0, 0], vec![0, 0, 1]]).unwrap();
@@ -134,7 +134,7 @@ proptest! {
     #![proptest_config(few())]
 
     #[test]
-    fn counts_of_parts_merge_to_the_counts_of_all(seed in any::<u64>(), cut in 0usize..50) {
+    fn counts_of_parts_merge_to_the_whole(seed in any::<u64>(), cut in 0usize..50) {
         let network = RandomNetwork { n_variables: 6, seed, ..RandomNetwork::default() }.draw();
         let data = drawn(&network, 50, 0.1, seed);
         let rows = |range: std::ops::Range<usize>| {
@@ -156,16 +156,16 @@ proptest! {
     }
 
     #[test]
-    fn no_round_lowers_the_objective_and_the_last_is_where_it_stays(
+    fn em_increases_the_objective_to_a_fixed_point(
         seed in any::<u64>(),
         alpha in prop_oneof![Just(0.0), Just(0.5), Just(1.0)],
     ) {
-        rises_to_where_it_stays(seed, alpha);
+        increases_to_a_fixed_point(seed, alpha);
     }
 }
 
 #[test]
-fn gaps_at_random_hardly_move_the_tables() {
+fn values_missing_at_random_hardly_change_the_tables() {
     let network = from_bif(&repository_file("testdata/networks/asia.bif")).unwrap();
     let data = drawn(&network, 20_000, 0.2, 3);
 
@@ -180,7 +180,7 @@ fn gaps_at_random_hardly_move_the_tables() {
 }
 
 #[test]
-fn learning_past_gaps_is_the_same_on_any_number_of_threads() {
+fn em_does_not_depend_on_the_number_of_threads() {
     let network = RandomNetwork { n_variables: 6, ..RandomNetwork::default() }.draw();
     let data = drawn(&network, 500, 0.2, 5);
     let run = || {
@@ -195,7 +195,7 @@ fn learning_past_gaps_is_the_same_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_stopped_fit_keeps_its_rounds_and_is_marked() {
+fn a_stopped_fit_returns_its_last_iteration_and_is_marked() {
     let network = chain(6);
     let data = drawn(&network, 300, 0.3, 6);
     let flag = Arc::new(std::sync::atomic::AtomicBool::new(false));
@@ -214,7 +214,7 @@ fn a_stopped_fit_keeps_its_rounds_and_is_marked() {
 }
 
 #[test]
-fn chow_liu_finds_the_chain_and_hangs_it_from_any_end() {
+fn chow_liu_finds_the_chain_for_any_root() {
     let data = drawn(&chain(6), 4000, 0.05, 2);
 
     let from_first = chow_liu(&data, 0).unwrap();
@@ -225,7 +225,7 @@ fn chow_liu_finds_the_chain_and_hangs_it_from_any_end() {
 }
 
 #[test]
-fn the_search_finds_the_arrows_up_to_those_the_score_cannot_tell() {
+fn the_search_finds_the_graph_up_to_equivalence() {
     let network = from_bif(&repository_file("testdata/networks/earthquake.bif")).unwrap();
     // More burglaries and earthquakes than in the book, so that rows show something.
     let tables =
@@ -252,7 +252,7 @@ proptest! {
     #![proptest_config(few())]
 
     #[test]
-    fn a_climb_ends_where_no_single_step_is_better(seed in any::<u64>()) {
+    fn hill_climbing_ends_in_a_local_optimum(seed in any::<u64>()) {
         let network = RandomNetwork { n_variables: 5, max_states: 2, seed, ..Default::default() };
         let data = drawn(&network.draw(), 200, 0.0, seed);
         let climb = HillClimb { max_parents: 2, ..HillClimb::default() };
@@ -288,7 +288,7 @@ proptest! {
 }
 
 #[test]
-fn more_parents_than_allowed_are_never_given() {
+fn the_maximum_number_of_parents_is_respected() {
     let network = RandomNetwork { n_variables: 8, max_parents: 3, ..Default::default() }.draw();
     let data = drawn(&network, 3000, 0.0, 9);
     for max_parents in 0..3 {
@@ -350,7 +350,7 @@ fn the_estimator_and_the_network_find_the_same_tree() {
 }
 
 #[test]
-fn a_search_around_a_class_keeps_its_arrows() {
+fn a_search_with_a_class_keeps_its_edges() {
     let (_, _, _, data) = classes_and_rows();
     let climb = HillClimb { class: Some(0), ..HillClimb::default() };
 
@@ -386,12 +386,12 @@ impl AfterSteps {
     }
 }
 
-fn n_arrows(parents: &[Vec<usize>]) -> usize {
+fn n_edges(parents: &[Vec<usize>]) -> usize {
     parents.iter().map(Vec::len).sum()
 }
 
 #[test]
-fn a_classifier_whose_search_is_cut_short_has_the_best_arrows_so_far() {
+fn a_classifier_with_a_stopped_search_has_the_best_structure_so_far() {
     let (x, codes, classes, _) = classes_and_rows();
     let rows = Dataset::classes(&x, &codes, &classes).unwrap();
     let never = AfterSteps::new(u64::MAX);
@@ -414,7 +414,7 @@ fn a_classifier_whose_search_is_cut_short_has_the_best_arrows_so_far() {
 
         // Every step of a climb without a tabu list rises, and the first two add an arrow each.
         assert!(before < cut.score && cut.score < whole.score, "{steps}: {}", cut.score);
-        assert!(steps > 2 || n_arrows(&cut.parents) == steps as usize, "{:?}", cut.parents);
+        assert!(steps > 2 || n_edges(&cut.parents) == steps as usize, "{:?}", cut.parents);
         assert_eq!(cut.certificate.stopped(), Some(Stop::Cancelled));
         assert_eq!(cut.certificate.rows, 400);
         assert!(cut.certificate.to_string().ends_with("CUT SHORT on request"));
@@ -424,7 +424,7 @@ fn a_classifier_whose_search_is_cut_short_has_the_best_arrows_so_far() {
 }
 
 #[test]
-fn a_search_whose_time_is_up_ends_within_a_step() {
+fn a_search_past_its_time_limit_ends_within_a_step() {
     let (x, codes, classes, _) = classes_and_rows();
     let rows = Dataset::classes(&x, &codes, &classes).unwrap();
     let limit = Duration::from_millis(300);
@@ -438,13 +438,13 @@ fn a_search_whose_time_is_up_ends_within_a_step() {
 
     let fitted = BayesNetwork::new().fit(&rows, &monitor).unwrap();
 
-    assert_eq!(n_arrows(&fitted.parents), 1);
+    assert_eq!(n_edges(&fitted.parents), 1);
     assert_eq!(fitted.certificate.stopped(), Some(Stop::Deadline));
     assert!(fitted.certificate.to_string().contains("CUT SHORT by the time limit"));
 }
 
 #[test]
-fn a_summary_whose_search_is_cut_short_is_a_model_that_can_be_saved() {
+fn a_model_with_a_stopped_search_can_be_saved() {
     let (x, codes, classes, _) = classes_and_rows();
     let rows = Dataset::classes(&x, &codes, &classes).unwrap();
     let estimator = Estimator::from(BayesNetwork::new());
@@ -463,7 +463,7 @@ fn a_summary_whose_search_is_cut_short_is_a_model_that_can_be_saved() {
 }
 
 #[test]
-fn a_network_whose_search_is_cut_short_has_tables_for_the_arrows_so_far() {
+fn a_network_with_a_stopped_search_has_tables() {
     let (_, _, _, data) = classes_and_rows();
     let arrows = Arrows::Search(HillClimb::default());
     let learner = Learner { arrows, tables: Tables::default() };
@@ -473,7 +473,7 @@ fn a_network_whose_search_is_cut_short_has_tables_for_the_arrows_so_far() {
 
     assert_eq!(learned.search.unwrap().stopped(), Some(Stop::Cancelled));
     assert_eq!(learned.fitted.certificate.stopped(), Some(Stop::Cancelled));
-    assert_eq!(n_arrows(&parents_of(&learned.fitted)), 2);
+    assert_eq!(n_edges(&parents_of(&learned.fitted)), 2);
 }
 
 #[test]

@@ -81,7 +81,7 @@ proptest! {
     #![proptest_config(some())]
 
     #[test]
-    fn elimination_equals_the_joint_written_out(network in small_networks(), seed in any::<u64>()) {
+    fn variable_elimination_equals_enumeration(network in small_networks(), seed in any::<u64>()) {
         let evidence = some_evidence(&network, seed);
         let mut random = Random::new(seed ^ 1);
         let mut of: Vec<usize> = (0..network.len()).filter(|_| random.uniform() < 0.4).collect();
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn the_junction_tree_equals_the_joint_written_out(
+    fn the_junction_tree_equals_enumeration(
         network in small_networks(),
         seed in any::<u64>(),
     ) {
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn the_explanation_is_the_largest_cell(network in small_networks(), seed in any::<u64>()) {
+    fn the_most_probable_explanation_is_the_largest_cell(network in small_networks(), seed in any::<u64>()) {
         let evidence = some_evidence(&network, seed);
         let cells = agreeing(&network, &evidence);
         let largest = cells.iter().map(|(_, p)| *p).fold(0.0, f64::max);
@@ -156,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn both_ways_agree_on_networks_too_large_to_write_out(seed in any::<u64>()) {
+    fn elimination_and_junction_tree_agree_on_large_networks(seed in any::<u64>()) {
         let network = RandomNetwork { n_variables: 40, seed, ..RandomNetwork::default() }.draw();
         let draw = network.sample(1, &mut Random::new(seed)).remove(0);
         let mut evidence = Evidence::none();
@@ -212,7 +212,7 @@ fn nothing_underflows() {
 }
 
 #[test]
-fn evidence_that_cannot_happen_is_named() {
+fn evidence_of_probability_zero_is_reported() {
     let network = Network::builder("n")
         .variable("rain", ["yes", "no"])
         .variable("wet", ["yes", "no"])
@@ -234,7 +234,7 @@ fn evidence_that_cannot_happen_is_named() {
 }
 
 #[test]
-fn tables_too_large_are_refused_before_they_are_made() {
+fn tables_beyond_the_memory_budget_are_refused_in_advance() {
     // A grid of 40 x 40 has cliques of about 40 variables.
     let n = 40;
     let name = |i: usize, j: usize| format!("{i}.{j}");
@@ -270,7 +270,7 @@ fn tables_too_large_are_refused_before_they_are_made() {
 }
 
 #[test]
-fn questions_about_strangers_are_refused() {
+fn queries_of_unknown_variables_are_refused() {
     let network = witnesses(1);
     let mut stranger = Evidence::none();
     stranger.see(0, 2);
@@ -293,7 +293,7 @@ fn ask(network: &Network, of: &str, seen: &[(&str, &str)]) -> Vec<f64> {
 }
 
 #[test]
-fn the_burglar_alarm_gives_the_numbers_of_the_book() {
+fn the_burglar_alarm_matches_the_textbook() {
     let network = published("earthquake");
 
     let burglary = ask(&network, "Burglary", &[("JohnCalls", "true"), ("MaryCalls", "true")]);
@@ -307,7 +307,7 @@ fn the_burglar_alarm_gives_the_numbers_of_the_book() {
 }
 
 #[test]
-fn the_chest_clinic_gives_the_numbers_of_the_paper() {
+fn the_chest_clinic_matches_the_paper() {
     let network = published("asia");
 
     // Lauritzen & Spiegelhalter, the marginals before anything is seen.
@@ -327,7 +327,7 @@ fn the_chest_clinic_gives_the_numbers_of_the_paper() {
 }
 
 #[test]
-fn published_networks_equal_their_joint_written_out() {
+fn published_networks_equal_enumeration() {
     for name in ["earthquake", "asia", "cancer"] {
         let network = published(name);
         let cells = joint(&network);
@@ -378,7 +378,7 @@ proptest! {
     }
 
     #[test]
-    fn damaged_text_is_refused_or_read_but_never_breaks(
+    fn corrupt_text_never_panics(
         which in 0usize..3,
         damage in prop::collection::vec((any::<prop::sample::Index>(), 0u8..5, any::<char>()), 1..6),
     ) {
@@ -436,7 +436,7 @@ fn errors_name_the_line_and_what_was_expected() {
 }
 
 #[test]
-fn other_ways_to_write_the_same_are_read() {
+fn equivalent_syntax_is_read() {
     let network = from_bif(
         r#"network "family out" { property version 1 ; property "author {x}" ; }
         /* tables may come first,
@@ -459,7 +459,7 @@ proptest! {
     #![proptest_config(some())]
 
     #[test]
-    fn separated_variables_are_independent_in_the_joint(
+    fn d_separated_variables_are_independent(
         network in small_networks(),
         seed in any::<u64>(),
     ) {

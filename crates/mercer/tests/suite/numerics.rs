@@ -23,7 +23,7 @@ fn column(values: &[f64]) -> Matrix {
 }
 
 #[test]
-fn a_large_offset_costs_no_digit_of_the_variance() {
+fn a_large_offset_does_not_cancel_in_the_variance() {
     let x = column(&[1e8, 1e8 + 1.0, 1e8 + 2.0, -1e8, -1e8 - 1.0, -1e8 - 2.0]);
 
     let model = fit(&unsmoothed().variance(Variance::Sample), &x, &[0, 0, 0, 1, 1, 1]).unwrap();
@@ -55,7 +55,7 @@ fn the_standard_deviation_of_numacc_has_eight_digits() {
 }
 
 #[test]
-fn numbers_far_from_zero_lose_nothing_row_by_row_or_forgotten() {
+fn values_far_from_zero_keep_their_digits_row_by_row_and_when_forgotten() {
     let params = unsmoothed();
     let values: Vec<f64> = (0..200).map(|i| 1e9 + f64::from(i % 7)).collect();
     let codes: Vec<u32> = (0..200).map(|i| i % 2).collect();
@@ -99,7 +99,7 @@ fn a_hundred_thousand_features_never_underflow() {
 }
 
 #[test]
-fn smoothing_keeps_a_constant_column_finite_and_silent() {
+fn smoothing_keeps_a_constant_column_finite_and_uninformative() {
     let x = array![[1.0, 5.0], [2.0, 5.0], [4.0, 5.0], [5.0, 5.0]];
 
     let model = fit(&GaussianNb::new(), &x, &[0, 0, 1, 1]).unwrap();
@@ -131,7 +131,7 @@ fn a_constant_column_without_smoothing_is_refused_by_class_and_column() {
 }
 
 #[test]
-fn rows_that_are_all_alike_are_refused() {
+fn identical_rows_are_refused() {
     let x = Matrix::from_elem((4, 2), 3.0);
 
     let error = fit(&GaussianNb::new(), &x, &[0, 1, 0, 1]).unwrap_err();
@@ -152,7 +152,7 @@ fn one_row_of_a_class_has_no_sample_variance_but_its_smoothing() {
 }
 
 #[test]
-fn a_class_that_never_shows_a_column_takes_the_curve_of_all() {
+fn a_class_without_values_takes_the_density_of_all_classes() {
     let gap = f64::NAN;
     let x = array![[1.0, 1.0], [2.0, 3.0], [4.0, gap], [5.0, gap]];
 
@@ -169,7 +169,7 @@ fn a_class_that_never_shows_a_column_takes_the_curve_of_all() {
 }
 
 #[test]
-fn weights_that_are_no_whole_numbers_leave_no_crumb_where_all_is_missing() {
+fn fractional_weights_leave_no_rounding_residue_when_all_values_are_missing() {
     // 0.1 + 0.2 + 0.3 − 0.1 − 0.2 − 0.3 is not zero in doubles.
     let gap = f64::NAN;
     let x = array![[1.0, 1.0], [2.0, 3.0], [4.0, gap], [5.0, gap], [6.0, gap]];
@@ -199,7 +199,7 @@ fn a_value_that_is_always_missing_favors_no_class() {
 }
 
 #[test]
-fn tiny_and_huge_scales_give_the_same_answers() {
+fn tiny_and_huge_scales_give_the_same_predictions() {
     let x = array![[1.0, 3.0], [2.0, 1.0], [4.0, 7.0], [5.0, 5.0], [9.0, 2.0]];
     let codes = [0, 0, 1, 1, 1];
     let plain = fit(&GaussianNb::new(), &x, &codes).unwrap();
@@ -214,7 +214,7 @@ fn tiny_and_huge_scales_give_the_same_answers() {
 }
 
 #[test]
-fn columns_of_very_different_scales_do_not_drown_each_other_without_smoothing() {
+fn columns_of_different_scales_do_not_interfere_without_smoothing() {
     let x = array![[1e-150, 1e150], [2e-150, 3e150], [8e-150, 2e150], [9e-150, 4e150]];
     let plain = array![[1.0, 1.0], [2.0, 3.0], [8.0, 2.0], [9.0, 4.0]];
     let codes = [0, 0, 1, 1];
@@ -230,7 +230,7 @@ fn columns_of_very_different_scales_do_not_drown_each_other_without_smoothing() 
 }
 
 #[test]
-fn numbers_too_large_to_square_are_refused_by_their_column() {
+fn values_whose_squares_overflow_are_refused_by_column() {
     for huge in [1e160, 1e200, 1.7e308] {
         for sign in [1.0, -1.0] {
             let x = array![[1.0, huge, 2.0], [2.0, -huge, 1.0], [3.0, 1.0, 4.0], [4.0, 2.0, 3.0]];
@@ -247,7 +247,7 @@ fn numbers_too_large_to_square_are_refused_by_their_column() {
 }
 
 #[test]
-fn classes_too_far_apart_to_square_are_refused_by_their_column() {
+fn class_means_whose_squares_overflow_are_refused_by_column() {
     let x = array![[1.0, 1e200], [2.0, 1e200], [3.0, -1e200], [4.0, -1e200]];
 
     for params in [GaussianNb::new(), unsmoothed()] {
@@ -256,7 +256,7 @@ fn classes_too_far_apart_to_square_are_refused_by_their_column() {
 }
 
 #[test]
-fn a_row_beyond_every_curve_still_has_probabilities() {
+fn a_row_far_from_all_classes_has_probabilities() {
     let x = array![[1.0], [2.0], [4.0], [5.0]];
     let model = fit(&GaussianNb::new(), &x, &[0, 0, 1, 1]).unwrap();
     let far = array![[1e300], [-1e300], [1e154], [f64::MAX]];
@@ -285,7 +285,7 @@ fn sparse_rows_keep_their_digits_beside_a_constant_column() {
 }
 
 #[test]
-fn a_narrow_curve_far_from_zero_is_scored_in_sparse_rows_too() {
+fn a_narrow_density_far_from_zero_is_scored_in_sparse_rows() {
     // 1e150² over a smoothed variance of 2.5e-9 leaves the range of a double.
     let x = array![[1e150, 1.0], [1e150, 2.0], [1e150, 4.0], [1e150, 5.0]];
     let thin = sparse(&x);
@@ -297,7 +297,7 @@ fn a_narrow_curve_far_from_zero_is_scored_in_sparse_rows_too() {
 }
 
 #[test]
-fn given_priors_rule_over_the_shares_seen() {
+fn given_priors_replace_class_frequencies() {
     let x = array![[1.0], [2.0], [4.0], [5.0]];
     let params = GaussianNb::new().priors(vec![0.0, 1.0]);
 
@@ -311,7 +311,7 @@ fn given_priors_rule_over_the_shares_seen() {
 }
 
 #[test]
-fn priors_do_not_stand_in_for_rows() {
+fn priors_do_not_replace_rows() {
     let x = array![[1.0], [2.0]];
     let classes = two();
     let data = Dataset::classes(&x, &[0, 1], &classes).unwrap().weighted(&[0.0, 0.0]).unwrap();
@@ -322,7 +322,7 @@ fn priors_do_not_stand_in_for_rows() {
 }
 
 #[test]
-fn a_row_of_weight_zero_says_nothing_however_large() {
+fn a_row_of_weight_zero_has_no_influence() {
     let x = array![[1.0], [2.0], [4.0], [5.0], [1e200]];
     let classes = two();
     let data = Dataset::classes(&x, &[0, 0, 1, 1, 0], &classes).unwrap();

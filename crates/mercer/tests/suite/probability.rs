@@ -124,7 +124,7 @@ fn normal_posteriors_equal_scipy() {
 }
 
 #[test]
-fn a_table_is_counted_past_its_gaps() {
+fn rows_with_missing_values_are_not_counted() {
     let levels = Arc::new(Levels::new(vec!["no".into(), "yes".into()]));
     let codes = vec![1, 1, 0, MISSING, 1];
     let table = Table::new(vec![
@@ -150,7 +150,7 @@ fn a_table_is_counted_past_its_gaps() {
 }
 
 #[test]
-fn bad_tables_are_refused_with_the_cell_or_name() {
+fn invalid_tables_are_refused_with_the_cell_or_name() {
     let two = || variables(&[2, 2]);
     let negative = JointTable::from_counts(two(), vec![1.0, 2.0, -3.0, 4.0]).unwrap_err();
     let sum = JointTable::from_probabilities(two(), vec![0.1, 0.2, 0.3, 0.3]).unwrap_err();
@@ -186,7 +186,7 @@ fn tables() -> impl Strategy<Value = JointTable> {
 
 proptest! {
     #[test]
-    fn marginals_keep_the_whole_and_conditionals_add_up(table in tables()) {
+    fn marginals_keep_the_total_and_conditionals_sum_to_one(table in tables()) {
         let sides = table.marginal(&["c", "a"]).unwrap();
 
         prop_assert_eq!(sides.cells().iter().sum::<f64>(), table.total());
@@ -201,7 +201,7 @@ proptest! {
     }
 
     #[test]
-    fn chains_and_totals_come_to_the_probability(table in tables()) {
+    fn chain_rule_and_total_probability_give_the_probability(table in tables()) {
         let event = Event::is("c", "0").and(&Event::is("a", "0")).and(&Event::is("b", "0"));
 
         let chain = table.chain_rule(&event).unwrap();
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn products_of_margins_are_independent(
+    fn products_of_marginals_are_independent(
         a in proptest::collection::vec(1u32..9, 2..4),
         b in proptest::collection::vec(1u32..9, 2..4),
     ) {

@@ -51,7 +51,7 @@ fn trained(steps: &[&str]) -> Trained {
 }
 
 #[test]
-fn a_streamed_column_has_the_weights_of_its_texts_in_memory() {
+fn streamed_weights_equal_those_in_memory() {
     let texts: Vec<&str> = MAILS.iter().map(|m| m.0).collect();
     let counts = count_terms(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
     let idf = Idf::Smooth.weights(counts.document_frequencies(), 6);
@@ -70,7 +70,7 @@ fn a_streamed_column_has_the_weights_of_its_texts_in_memory() {
 }
 
 #[test]
-fn a_model_goes_from_raw_text_to_a_label_after_a_file() {
+fn a_loaded_model_classifies_raw_text() {
     for steps in
         [&[][..], &["text=tf-idf", "ngrams=1-2"], &["hash=256"], &["hash=256", "idf=plain"]]
     {
@@ -87,7 +87,7 @@ fn a_model_goes_from_raw_text_to_a_label_after_a_file() {
 }
 
 #[test]
-fn a_vocabulary_takes_few_bytes_in_a_file_and_damage_is_found() {
+fn a_vocabulary_is_compressed_and_corruption_is_detected() {
     let model = trained(&[]);
     let bytes = model.to_bytes().unwrap();
     let name = b"features.steps.0.text.terms.vocabulary.vocabulary";
@@ -103,7 +103,7 @@ fn a_vocabulary_takes_few_bytes_in_a_file_and_damage_is_found() {
 }
 
 #[test]
-fn steps_for_text_are_refused_by_name() {
+fn invalid_text_steps_are_refused_by_name() {
     for (step, said) in [
         ("ngrams=2-1", "written as 2 or 1-2"),
         ("min-df=0", "a number of texts"),
@@ -121,7 +121,7 @@ fn steps_for_text_are_refused_by_name() {
 }
 
 #[test]
-fn hashed_words_count_by_their_signs_where_asked() {
+fn hashed_terms_have_signs_if_requested() {
     let texts: Vec<&str> = MAILS.iter().map(|m| m.0).collect();
     let hashing = Hashing { n_features: 16, sign: Sign::Alternate };
     let mut rows = hashing.count(&texts, &Analyzer::default(), &Monitor::quiet()).unwrap();
@@ -139,7 +139,7 @@ fn hashed_words_count_by_their_signs_where_asked() {
 }
 
 #[test]
-fn wishes_about_hashes_that_cannot_be_met_are_refused() {
+fn invalid_hashing_options_are_refused() {
     let (table, schema) = table();
     for (steps, said) in [
         (&["hash-sign=alternate"][..], "beside `hash=N`"),
@@ -175,7 +175,7 @@ fn many(n: usize) -> Table {
 }
 
 #[test]
-fn rows_that_do_not_fit_are_learned_in_parts_alike_on_any_number_of_threads() {
+fn out_of_core_learning_does_not_depend_on_threads() {
     let (texts, classes) = (many(5000), Classes::from_names(["ham", "spam"]));
     for id in ["sgd", "perceptron", "passive-aggressive"] {
         let learn = |threads: usize, memory: u64| {
@@ -206,7 +206,7 @@ fn rows_that_do_not_fit_are_learned_in_parts_alike_on_any_number_of_threads() {
 }
 
 #[test]
-fn pieces_of_texts_give_the_counts_of_all_of_them() {
+fn counts_of_batches_merge_to_the_whole() {
     let (texts, classes) = (many(3000), Classes::from_names(["ham", "spam"]));
     let features = features(&["hash=256"]);
     let estimator = Estimator::from_id("multinomial-nb").unwrap();
@@ -228,7 +228,7 @@ fn pieces_of_texts_give_the_counts_of_all_of_them() {
 }
 
 #[test]
-fn what_a_look_kept_makes_the_model_that_a_second_reading_makes() {
+fn cached_counts_give_the_model_of_a_second_pass() {
     let (texts, classes) = (many(3000), Classes::from_names(["ham", "spam"]));
     let (_, schema) = table();
     let recipe = ["text=tf-idf", "ngrams=1-2", "min-df=2"];
@@ -271,7 +271,7 @@ fn what_a_look_kept_makes_the_model_that_a_second_reading_makes() {
 }
 
 #[test]
-fn a_look_keeps_each_column_of_text_and_missing_texts_as_empty_ones() {
+fn every_text_column_is_cached_with_missing_values_as_empty() {
     let (levels, n) = (Arc::new(Levels::new(vec!["a".into(), "b".into()])), 200);
     let words = |k: usize| {
         let text = |i: usize| (i % 5 != k).then(|| format!("w{} x{} w{}", i % 7, i % 3, i % 11));

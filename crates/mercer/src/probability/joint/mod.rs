@@ -65,7 +65,7 @@ pub enum Cells {
 ///     vec![150.0, 40.0, 5.0, 50.0, 60.0, 60.0],
 /// )?;
 ///
-/// assert_eq!(weather.probability(&Event::is("temp", "hot"))?.fraction(), Some((195, 365)));
+/// assert_eq!(weather.probability(&Event::is("temp", "hot"))?.counts(), Some((195, 365)));
 /// # Ok::<(), mercer::Error>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Serialize)]
