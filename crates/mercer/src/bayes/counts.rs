@@ -276,7 +276,7 @@ fn alphas(alpha: &OneOrEach, force: bool, n_features: usize) -> Result<Vec<f64>>
             });
         }
     };
-    all.iter_mut().for_each(|a| *a = super::forced(*a, force));
+    all.iter_mut().for_each(|a| *a = super::effective_alpha(*a, force));
     Ok(all)
 }
 

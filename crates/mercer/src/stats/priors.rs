@@ -10,8 +10,8 @@ pub(crate) fn log_priors(priors: &[f64], fit_prior: bool, weights: &[f64]) -> Re
     if !priors.is_empty() && priors.len() != weights.len() {
         return Err(Error::Parameter {
             name: "priors".into(),
-            found: format!("{} numbers", priors.len()),
-            expected: format!("one number for each of the {} classes", weights.len()),
+            found: format!("a list of {} values", priors.len()),
+            expected: format!("one prior per class ({})", weights.len()),
         });
     }
     let total: f64 = weights.iter().sum();

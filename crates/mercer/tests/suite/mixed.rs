@@ -135,7 +135,7 @@ fn unknown_categories_follow_the_parameter() {
 
 #[test]
 fn likelihoods_by_column_name_are_validated() {
-    let described = |name: &str, measure| Described { name: name.into(), measure };
+    let described = |name: &str, measure| ColumnDescription { name: name.into(), measure };
     let columns = [described("word", Measure::Categorical(2)), described("size", Measure::Numeric)];
     let x = ndarray::array![[0.0, 1.0], [1.0, 2.0], [0.0, 3.0], [1.0, -4.0]];
     let classes = classes();
@@ -223,10 +223,13 @@ fn a_mixed_table_trains_and_is_explained_with_its_levels() {
     let model = trained.fitted.model.as_model();
     assert_eq!(model.classifier().unwrap().predict(&rows.rows()).unwrap(), [1, 1, 1, 0, 0, 0]);
     let names = trained.features.names();
-    let explanation =
-        mercer::explain::explain(model.factored().unwrap(), &rows.rows().row(2), &names)
-            .unwrap()
-            .with_levels(|j, x| trained.features.word(j, x));
+    let explanation = mercer::explain::explain(
+        model.factorized_likelihood().unwrap(),
+        &rows.rows().row(2),
+        &names,
+    )
+    .unwrap()
+    .with_levels(|j, x| trained.features.word(j, x));
     let factor = |name: &str| explanation.factors.iter().find(|f| f.column == name).unwrap();
     assert_eq!(factor("domain").level.as_deref(), Some("com"));
     assert_eq!(factor("urgent").level.as_deref(), Some("true"));
@@ -239,8 +242,10 @@ fn a_mixed_table_trains_and_is_explained_with_its_levels() {
 #[test]
 fn held_out_smoothing_depends_on_the_column() {
     let n = 40;
-    let described =
-        |name: &str, k| Described { name: name.to_owned(), measure: Measure::Categorical(k) };
+    let described = |name: &str, k| ColumnDescription {
+        name: name.to_owned(),
+        measure: Measure::Categorical(k),
+    };
     let columns = [described("informative", 2), described("all different", n)];
     // The first column determines the class, the second has unique values.
     let x = Matrix::from_shape_fn((n, 2), |(i, j)| if j == 0 { (i % 2) as f64 } else { i as f64 });
@@ -258,7 +263,7 @@ fn held_out_smoothing_depends_on_the_column() {
 
 /// Rows of two classes with one informative column repeated four times, a less informative one, and a numeric column;
 /// some values are missing.
-fn redundant(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<Described>) {
+fn redundant(n: usize, seed: u64) -> (Matrix, Vec<u32>, Vec<ColumnDescription>) {
     let mut random = Random::new(seed);
     let mut x = Matrix::zeros((n, 6));
     let codes: Vec<u32> = (0..n).map(|_| random.below(2) as u32).collect();

@@ -44,7 +44,7 @@ fn increases_to_a_fixed_point(seed: u64, alpha: f64) {
     let mut log_likelihood = 0.0;
     for i in 0..data.n_rows() {
         let mut evidence = Evidence::none();
-        for v in (0..5).filter(|v| data.column(*v)[i] != Observations::GAP) {
+        for v in (0..5).filter(|v| data.column(*v)[i] != Observations::MISSING) {
             evidence.see(v, data.column(v)[i] as usize);
         }
         log_likelihood += log_evidence(&learned.fitted, &evidence, &Monitor::quiet()).unwrap();
@@ -72,7 +72,7 @@ fn drawn(network: &Network, n: usize, gaps: f64, seed: u64) -> Observations {
             let mut column: Vec<u32> = draws.iter().map(code).collect();
             column.iter_mut().for_each(|c| {
                 if random.uniform() < gaps {
-                    *c = Observations::GAP;
+                    *c = Observations::MISSING;
                 }
             });
             column
@@ -492,9 +492,9 @@ fn tables_of_a_file_become_observations() {
     let data = Observations::of_table(&table).unwrap();
 
     assert_eq!(data.variables()[2].states, ["-1", "2"]);
-    assert_eq!(data.column(0), [0, 1, Observations::GAP]);
-    assert_eq!(data.column(1), [1, Observations::GAP, Observations::GAP]);
-    assert_eq!(data.column(2), [1, Observations::GAP, 0]);
+    assert_eq!(data.column(0), [0, 1, Observations::MISSING]);
+    assert_eq!(data.column(1), [1, Observations::MISSING, Observations::MISSING]);
+    assert_eq!(data.column(2), [1, Observations::MISSING, 0]);
     let numbers = Values::Numeric((0..300).map(f64::from).collect());
     let wide = Table::new(vec![Column { name: "x".into(), values: numbers }]).unwrap();
     let error = Observations::of_table(&wide).unwrap_err().to_string();

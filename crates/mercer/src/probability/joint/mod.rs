@@ -118,7 +118,7 @@ impl JointTable {
                 expected: "finite and above 0".into(),
             });
         }
-        if kind == Cells::Probabilities && (table.total - 1.0).abs() > super::SLACK {
+        if kind == Cells::Probabilities && (table.total - 1.0).abs() > super::SUM_TOLERANCE {
             let what = format!("the cells of the table of {}", names.join(", "));
             return Err(Error::NotOne { what, sum: table.total });
         }
@@ -392,7 +392,7 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
             rows.iter().map(|b| b.map(usize::from)).collect(),
         )),
         // Numbers in numeric order; equal bits are equal values.
-        Values::Numbers(rows) => {
+        Values::Numeric(rows) => {
             let mut seen: BTreeMap<u64, f64> = BTreeMap::new();
             rows.iter().filter(|x| !x.is_nan()).for_each(|x| {
                 seen.insert((x + 0.0).to_bits(), x + 0.0);

@@ -7,12 +7,16 @@ use crate::error::{Error, Result};
 /// Builds a network from variables and tables given by name; [`Builder::build`] validates it.
 #[derive(Clone, Debug, Default)]
 pub struct Builder {
-    pub(super) name: String,
+    name: String,
     variables: Vec<Variable>,
     tables: Vec<(String, Vec<String>, Vec<f64>)>,
 }
 
 impl Builder {
+    pub(super) fn new(name: String) -> Builder {
+        Builder { name, ..Builder::default() }
+    }
+
     /// Adds a variable and its states.
     #[must_use]
     pub fn variable<S: Into<String>>(

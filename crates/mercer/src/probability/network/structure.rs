@@ -45,7 +45,7 @@ impl Network {
     /// # Ok::<(), mercer::Error>(())
     /// ```
     pub fn builder(name: impl Into<String>) -> Builder {
-        Builder { name: name.into(), ..Builder::default() }
+        Builder::new(name.into())
     }
 
     /// A network from parents and tables in the order of the variables.

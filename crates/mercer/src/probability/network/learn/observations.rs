@@ -180,12 +180,12 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
         })
     };
     match values {
-        Values::Categories { codes, levels } => {
+        Values::Categorical { codes, levels } => {
             let known =
                 |c: &u32| if (*c as usize) < levels.len() { *c } else { Observations::MISSING };
-            Ok((levels.words().to_vec(), codes.iter().map(known).collect()))
+            Ok((levels.names().to_vec(), codes.iter().map(known).collect()))
         }
-        Values::Booleans(values) => {
+        Values::Boolean(values) => {
             let code = |b: &Option<bool>| b.map_or(Observations::MISSING, u32::from);
             Ok((vec!["false".into(), "true".into()], values.iter().map(code).collect()))
         }

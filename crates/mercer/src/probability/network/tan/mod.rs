@@ -11,9 +11,9 @@ mod scorer;
 
 use super::learn::{Gain, mutual_information, spanning_forest};
 use super::scoring::{codes_of, log_conditional, score_rows};
-use crate::bayes::log_priors;
 use crate::model::{AlphaParam, PriorParams};
 use crate::prelude::*;
+use crate::stats::log_priors;
 use crate::stats::{ByClass, PairCounts};
 use mercer_num::random::Random;
 use ndarray::ArrayView1;
