@@ -1,71 +1,71 @@
-//! Logistic regression: log-odds that are a weighted sum of the columns.
+//! Logistic regression: the log odds of the classes are linear functions of the columns.
 //!
-//! `P(c | x) = exp(b_c + w_c·x) / Σ_k exp(b_k + w_k·x)`; of two classes only the second has weights,
-//! those of the first being zero. The weights minimize
+//! `P(c | x) = exp(b_c + w_c·x) / Σ_k exp(b_k + w_k·x)`; for two classes only the second has weights, those of the first being
+//! zero. The weights minimize
 //!
-//! `C Σᵢ sᵢ (−log P(cᵢ | xᵢ)) + ½ ‖w‖²`
+//! `C Σᵢ sᵢ (−log P(cᵢ | xᵢ)) + ½ ‖w‖²`,
 //!
-//! or carry the price `‖w‖₁`, or a mix of both, or none; the constant terms are free. With a squared
-//! price, `½‖∇‖²` at any weights whose constant terms are optimal is exactly the gap to the dual
-//! problem's value there, so the gradient is the certificate.
+//! or with the penalty `‖w‖₁`, a mix of both, or none; the intercepts are unpenalized. With the L2 penalty `½‖∇‖²` at any
+//! weights with optimal intercepts is exactly the duality gap there.
 
+use super::loss::hinge::MAX_PRIMAL_SPARSE_COLUMNS;
 use super::loss::softmax::SoftmaxLoss;
 use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
 use crate::model::{Cached, Certificate};
 use crate::prelude::*;
 use crate::solver::coordinate_descent;
-use crate::solver::dual_coordinate_descent::logistic::approach;
+use crate::solver::dual_coordinate_descent::logistic::{self, LogisticProblem};
 use crate::solver::newton_cg::newton_cg;
 use crate::solver::{StoppingRule, Termination};
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
 choice! {
-    /// What large weights cost.
+    /// Penalty on the weights.
     pub enum Penalty {
-        /// Half their squared length.
+        /// `½‖w‖²`.
         L2 = "l2",
-        /// The sum of their absolute values: many become zero.
+        /// `‖w‖₁`: many weights become zero.
         L1 = "l1",
-        /// `l1_ratio` of the sum of absolute values, and the rest of half the squared length.
+        /// `l1_ratio` times the L1 penalty plus `1 − l1_ratio` times the L2 penalty.
         ElasticNet = "elasticnet",
-        /// Nothing.
+        /// No penalty.
         None = "none",
     }
 }
 
 params! {
-    /// Logistic regression: log-odds that are a weighted sum of the columns.
+    /// Logistic regression: the log odds of the classes are linear functions of the features.
     pub struct LogisticRegression {
-        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
-        /// (`l1`), a mix of both (`elasticnet`) or nothing (`none`).
+        /// Penalty on the weights: `l2` (half the squared norm), `l1` (the sum of absolute values, which makes many weights
+        /// zero), `elasticnet` (a mix of both, see `l1_ratio`) or `none`.
         penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
-        /// How much the rows count against the price on large weights. Smaller values keep them
-        /// smaller.
+        /// Inverse regularization strength. Larger values fit the training rows more closely, smaller values shrink the
+        /// weights.
         C: f64 = 1.0, Above(0.0);
-        /// The share of the absolute values in the price `elasticnet`.
+        /// Fraction of the L1 penalty in `penalty=elasticnet`: 0 is `l2`, 1 is `l1`.
         l1_ratio: f64 = 0.5, Between(0.0, 1.0);
         ..FitIntercept;
         ..ClassWeightParam(AtLeast(0.0));
-        /// The fit is done when no entry of the gradient of the mean loss, price included, is larger.
+        /// Stop when the largest entry of the gradient of the penalized mean loss is at most `tol`.
         tol: f64 = 1e-4, Above(0.0);
-        /// Steps after which to stop in any case; the certificate then says so.
+        /// Maximum number of iterations.
         max_iter: usize = 1000, AtLeast(1.0);
     }
 }
 
-/// The weights of the columns.
+/// A linear function of the columns for the log odds of each class.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LogisticRegressionModel {
     /// The classes.
     pub classes: Classes,
-    /// The weights, one row a class; of two classes, the second's.
+    /// The weights, one row per class; for two classes one row, of the second class.
     pub coefficients: Matrix,
-    /// The constant terms.
+    /// The intercepts.
     pub intercepts: Vec<f64>,
-    /// Steps the solver took.
+    /// Iterations of the solver.
     pub n_iter: u64,
     #[serde(skip)]
     by_feature: Cached<Vec<f64>>,
@@ -89,7 +89,7 @@ impl Fit for LogisticRegression {
 }
 
 impl LogisticRegression {
-    /// Learns, beginning at the weights of another model where there is one of the same shape.
+    /// Fits from the weights of another model of the same shape, or from the class frequencies.
     fn learn(
         &self,
         start: Option<&LogisticRegressionModel>,
@@ -101,32 +101,32 @@ impl LogisticRegression {
         let mut problem = SoftmaxLoss::new(data, self, monitor)?;
         match start.filter(|model| model.fits(&problem)) {
             Some(model) => problem.start_at(&model.by_feature(problem.design.intercept)),
-            None => problem.start_at_odds(),
+            None => problem.start_at_class_frequencies(),
         }
-        // The constant terms are made optimal at the end, which moves the gradient a little.
+        // The intercepts are optimized at the end, which changes the gradient a little.
         let mut rule = StoppingRule {
             tolerance: 0.5 * self.tol,
             max_iterations: self.max_iter as u64,
             monitor,
         };
-        let passes = if start.is_none() { approach(&mut problem, &rule) } else { 0 };
-        rule.max_iterations -= passes;
-        let ended = match self.penalty {
+        let dual_epochs = if start.is_none() { warm_start(&mut problem, &rule) } else { 0 };
+        rule.max_iterations -= dual_epochs;
+        let end = match self.penalty {
             Penalty::L1 | Penalty::ElasticNet => coordinate_descent::minimize(&mut problem, &rule),
             Penalty::L2 | Penalty::None => newton_cg(&mut problem, &rule),
         };
-        if ended.stopped.is_some() && ended.iterations + passes == 0 && start.is_none() {
+        if end.stopped.is_some() && end.iterations + dual_epochs == 0 && start.is_none() {
             return Err(Error::Stopped);
         }
-        let rounds = passes + ended.iterations;
-        monitor.report(rounds, Some(rounds));
-        let certificate = self.certificate(&mut problem, ended, passes);
-        let model = LogisticRegressionModel::of(&problem, rounds);
-        let certificate = certificate.rows(data.n_rows() as u64).iterations(rounds).since(began);
+        let n_iter = dual_epochs + end.iterations;
+        monitor.report(n_iter, Some(n_iter));
+        let certificate = self.certificate(&mut problem, end, dual_epochs);
+        let model = LogisticRegressionModel::of(&problem, n_iter);
+        let certificate = certificate.rows(data.n_rows() as u64).iterations(n_iter).since(began);
         Ok(Fitted { model, certificate })
     }
 
-    /// The share of absolute values in the price.
+    /// The fraction of the L1 penalty.
     pub(super) fn ratio(&self) -> f64 {
         match self.penalty {
             Penalty::L1 => 1.0,
@@ -135,68 +135,87 @@ impl LogisticRegression {
         }
     }
 
-    /// What is true of the weights, worked out from them and the rows alone.
+    /// The duality gap and the gradient, computed anew from the weights and the rows.
     fn certificate(
         &self,
         problem: &mut SoftmaxLoss<'_>,
-        ended: Termination,
-        passes: u64,
+        end: Termination,
+        dual_epochs: u64,
     ) -> Certificate {
-        let measured = problem.measure();
-        // From the mean of the losses to their sum, as the objective is written.
+        let gap = problem.duality_gap();
+        // From the mean of the losses to their sum, as in the objective.
         let scale = match self.penalty {
             Penalty::None => problem.total,
             _ => self.C * problem.total,
         };
-        let mut how = format!("{} Hessian products", ended.products);
-        if passes > 0 {
-            how = format!("{passes} epochs of dual coordinate descent, {how}");
+        let mut work = format!("{} Hessian products", end.products);
+        if dual_epochs > 0 {
+            work = format!("{dual_epochs} epochs of dual coordinate descent, {work}");
         }
-        Certificate::iterative(measured.violation <= self.tol, ended.stopped)
-            .objective("penalized log loss", scale * measured.value)
-            .dual(measured.bound.map(|bound| scale * bound))
-            .violation("largest entry of the mean gradient", measured.violation)
-            .note(how)
+        Certificate::iterative(gap.kkt_violation <= self.tol, end.stopped)
+            .objective("penalized log loss", scale * gap.primal)
+            .dual(gap.lower_bound().map(|dual| scale * dual))
+            .violation("largest entry of the mean gradient", gap.kkt_violation)
+            .note(work)
     }
+}
+
+/// Starts two classes of wide sparse rows with an L2 penalty by dual coordinate descent; returns the number of epochs.
+fn warm_start(problem: &mut SoftmaxLoss<'_>, rule: &StoppingRule<'_>) -> u64 {
+    let l2_only = problem.l2_penalty > 0.0 && problem.l1_penalty == 0.0;
+    let wide = problem.design.is_sparse() && problem.design.width() > MAX_PRIMAL_SPARSE_COLUMNS;
+    if problem.n_outputs > 1 || !l2_only || !wide {
+        return 0;
+    }
+    let dual = LogisticProblem {
+        design: &problem.design,
+        class_indices: &problem.class_indices,
+        row_weights: &problem.row_weights,
+        l2_penalty: problem.l2_penalty,
+        initial: problem.weights(),
+    };
+    let Some((epochs, weights)) = logistic::warm_start(&dual, rule) else { return 0 };
+    problem.start_at(&weights);
+    epochs
 }
 
 impl LogisticRegressionModel {
     fn of(problem: &SoftmaxLoss<'_>, n_iter: u64) -> LogisticRegressionModel {
-        let (m, width) = (problem.m, problem.design.width());
-        let (classes, present) = (&problem.classes, &problem.present);
+        let (m, width) = (problem.n_outputs, problem.design.width());
+        let (classes, observed) = (&problem.classes, &problem.observed);
         LogisticRegressionModel::from_weights(
             classes,
-            present,
+            observed,
             (m, width),
             problem.weights(),
             n_iter,
         )
     }
 
-    /// The model of `m` weights per feature, intercepts last, of the classes that have rows.
+    /// The model of `m` weights per feature, intercepts last, of the observed classes.
     pub(super) fn from_weights(
         classes: &Classes,
-        present: &[u32],
+        observed: &[u32],
         (m, width): (usize, usize),
         weights: &[f64],
         n_iter: u64,
     ) -> LogisticRegressionModel {
-        let (weights, constants) = weights.split_at(width * m);
+        let (weights, by_output) = weights.split_at(width * m);
         // The probabilities do not depend on what the intercepts have in common: let their mean be zero.
-        let common = if m > 1 { constants.iter().sum::<f64>() / m as f64 } else { 0.0 };
+        let common = if m > 1 { by_output.iter().sum::<f64>() / m as f64 } else { 0.0 };
         let rows = outputs(classes.len());
         let mut coefficients = Matrix::zeros((rows, width));
         let mut intercepts = vec![f64::NEG_INFINITY; rows];
-        for (position, code) in present.iter().enumerate() {
+        for (position, code) in observed.iter().enumerate() {
             // The first of two classes is the reference of the second.
-            let Some(k) = (position + m).checked_sub(present.len()) else {
+            let Some(k) = (position + m).checked_sub(observed.len()) else {
                 if rows > 1 {
                     intercepts[*code as usize] = 0.0;
                 }
                 continue;
             };
             let row = if rows == 1 { 0 } else { *code as usize };
-            intercepts[row] = constants.get(k).map_or(0.0, |b| b - common);
+            intercepts[row] = by_output.get(k).map_or(0.0, |b| b - common);
             for j in 0..width {
                 coefficients[[row, j]] = weights[j * m + k];
             }
@@ -205,33 +224,37 @@ impl LogisticRegressionModel {
         LogisticRegressionModel { classes, coefficients, intercepts, n_iter, by_feature }
     }
 
-    /// The mean of models about the same classes and columns; a class is as unlikely as the most unlikely.
+    /// The mean of models of the same classes and columns. A class without rows in one of the fits keeps the intercept −∞.
     pub(super) fn mean<'a>(
         models: impl Iterator<Item = &'a LogisticRegressionModel>,
     ) -> LogisticRegressionModel {
         let mut models = models.enumerate();
         let (_, mut mean) = match models.next() {
             Some((n, first)) => (n, first.clone()),
-            None => unreachable!("a mean of folds, of which there are at least two"),
+            None => unreachable!("there are at least two folds"),
         };
         for (n, model) in models {
-            let share = 1.0 / (n as f64 + 1.0);
-            mean.coefficients.zip_mut_with(&model.coefficients, |a, b| *a += share * (b - *a));
+            let fraction = 1.0 / (n as f64 + 1.0);
+            mean.coefficients.zip_mut_with(&model.coefficients, |a, b| *a += fraction * (b - *a));
             for (a, b) in mean.intercepts.iter_mut().zip(&model.intercepts) {
-                *a = if a.is_finite() && b.is_finite() { *a + share * (b - *a) } else { a.min(*b) };
+                *a = if a.is_finite() && b.is_finite() {
+                    *a + fraction * (b - *a)
+                } else {
+                    a.min(*b)
+                };
             }
         }
         mean
     }
 
-    /// Whether it is about the same classes, all of which have rows, and the same columns.
+    /// Whether it has the same classes, all with rows, and the same columns.
     fn fits(&self, problem: &SoftmaxLoss<'_>) -> bool {
         self.classes == problem.classes
-            && self.coefficients.dim() == (problem.m, problem.design.width())
+            && self.coefficients.dim() == (problem.n_outputs, problem.design.width())
             && self.intercepts.iter().all(|b| b.is_finite())
     }
 
-    /// The weights feature by feature, the constant terms last.
+    /// The weights feature by feature, the intercepts last.
     fn by_feature(&self, intercept: bool) -> Vec<f64> {
         let mut weights: Vec<f64> = self.coefficients.t().iter().copied().collect();
         if intercept {
@@ -241,13 +264,13 @@ impl LogisticRegressionModel {
     }
 }
 
-/// Rows of weights for so many classes.
+/// Rows of weights for a number of classes.
 fn outputs(n_classes: usize) -> usize {
     if n_classes == 2 { 1 } else { n_classes }
 }
 
-/// What half of the log-odds each of two classes has.
-fn side(class: usize) -> f64 {
+/// The factor of the log odds in the score of each of two classes.
+fn half_sign(class: usize) -> f64 {
     if class == 1 { 0.5 } else { -0.5 }
 }
 
@@ -259,10 +282,14 @@ impl Check for LogisticRegressionModel {
             && m == self.intercepts.len()
             && width >= 1
             && self.coefficients.iter().all(|w| w.is_finite())
-            // Nothing is the log-odds of a class that no row had.
+            // A class without rows has the intercept −∞.
             && self.intercepts.iter().all(|b| *b < f64::INFINITY)
             && self.intercepts.iter().any(|b| b.is_finite());
-        if fits { Ok(()) } else { Err(Error::File("weights that no fit could give".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("coefficients that no fit of a logistic regression can return".into()))
+        }
     }
 }
 
@@ -275,8 +302,7 @@ impl Classifier for LogisticRegressionModel {
         self.coefficients.ncols()
     }
 
-    /// Log-probabilities up to a constant; of two classes, half the log-odds for one and against the
-    /// other.
+    /// Log probabilities up to a constant; for two classes half the log odds, with both signs.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         self.check_columns(x)?;
         let m = self.intercepts.len();
@@ -284,14 +310,14 @@ impl Classifier for LogisticRegressionModel {
         let cells = scores.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature(true));
         DesignMatrix::by_rows(x, true).scores(weights, m, cells);
-        // A class without rows is infinitely unlikely whatever the cells are.
+        // A class without rows has the score −∞ for any row; other infinite scores come from bad cells.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
         }
         if m > 1 {
             return Ok(scores);
         }
-        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| side(c) * scores[[i, 0]]))
+        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| half_sign(c) * scores[[i, 0]]))
     }
 }
 
@@ -301,12 +327,13 @@ impl AdditiveScores for LogisticRegressionModel {
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();
-        // The one row of two classes speaks for the second and against the first.
-        let part = |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, side(c)) };
-        let starts = (0..k).map(|c| part(c).1 * self.intercepts[part(c).0]).collect();
+        // The single row of two classes counts for the second and against the first.
+        let source =
+            |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, half_sign(c)) };
+        let starts = (0..k).map(|c| source(c).1 * self.intercepts[source(c).0]).collect();
         let terms = Matrix::from_shape_fn((row.len(), k), |(j, c)| {
-            let (place, sign) = part(c);
-            sign * self.coefficients[[place, j]] * row[j]
+            let (index, sign) = source(c);
+            sign * self.coefficients[[index, j]] * row[j]
         });
         Ok((starts, terms))
     }
@@ -315,6 +342,7 @@ impl AdditiveScores for LogisticRegressionModel {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_num::SparseView;
     use mercer_num::random::Random;
     use ndarray::array;
 
@@ -333,7 +361,7 @@ mod tests {
     }
 
     #[test]
-    fn the_slope_of_two_points_on_a_line_is_where_the_gradient_is_zero() {
+    fn the_weight_of_two_points_meets_the_first_order_condition() {
         // One column, symmetric rows: b = 0 and w = 2C (1 − σ(w)) by the first-order condition.
         let x = array![[-1.0], [1.0]];
         let classes = classes(2);
@@ -347,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn every_price_ends_at_a_certified_optimum() {
+    fn every_penalty_converges_with_a_small_duality_gap() {
         for n_classes in [2, 4] {
             let (x, y) = rows(300, 5, n_classes, 7);
             let classes = classes(n_classes);
@@ -372,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_high_price_on_absolute_values_leaves_the_shares_alone() {
+    fn a_large_l1_penalty_predicts_the_class_frequencies() {
         let (x, y) = rows(90, 4, 3, 3);
         let classes = classes(3);
         let data = Dataset::classes(&x, &y[..], &classes).unwrap();
@@ -390,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn dense_and_sparse_rows_give_one_model_of_many_columns() {
+    fn dense_and_sparse_rows_give_the_same_model() {
         let (mut x, y) = rows(200, 12, 3, 5);
         x.mapv_inplace(|v| if v.abs() < 2.0 { 0.0 } else { v });
         let classes = classes(3);
@@ -398,10 +426,10 @@ mod tests {
         for penalty in [Penalty::L2, Penalty::L1] {
             let params = LogisticRegression::new().penalty(penalty).tol(1e-10);
             let dense = Dataset::classes(&x, &y, &classes).unwrap();
-            let thin = Dataset::classes(&sparse, &y, &classes).unwrap();
+            let csr = Dataset::classes(&sparse, &y, &classes).unwrap();
 
             let a = params.fit(&dense, &Monitor::quiet()).unwrap();
-            let b = params.fit(&thin, &Monitor::quiet()).unwrap();
+            let b = params.fit(&csr, &Monitor::quiet()).unwrap();
 
             for (a, b) in a.coefficients.iter().zip(&b.coefficients) {
                 assert!((a - b).abs() < 1e-7, "{a} {b}");
@@ -410,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warm_start_at_the_optimum_takes_no_step() {
+    fn a_warm_start_at_the_optimum_takes_at_most_one_iteration() {
         let (x, y) = rows(120, 3, 3, 9);
         let classes = classes(3);
         let data = Dataset::classes(&x, &y, &classes).unwrap();
@@ -423,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_without_rows_is_never_the_answer() {
+    fn a_class_without_rows_has_probability_zero() {
         let (x, y) = rows(60, 2, 2, 1);
         let classes = classes(3);
         let data = Dataset::classes(&x, &y, &classes).unwrap();
@@ -434,5 +462,54 @@ mod tests {
         let proba = fitted.log_proba(&Rows::from(&x)).unwrap();
         assert!(proba.column(2).iter().all(|p| *p == f64::NEG_INFINITY));
         assert!(proba.column(0).iter().all(|p| p.is_finite()));
+    }
+
+    #[test]
+    fn a_dual_warm_start_ends_at_the_optimum_of_newtons_method() {
+        /// Sparse rows with two entries each; one in four is of the second class.
+        fn fit(n_columns: usize, tol: f64) -> Fitted<LogisticRegressionModel> {
+            let mut random = Random::new(5);
+            let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
+            let codes: Vec<u32> = (0..400).map(|i| u32::from(i % 4 == 0)).collect();
+            for code in &codes {
+                let common = (random.uniform() * 20.0) as i32 + 10 * *code as i32;
+                let rare = 100 + (random.uniform() * 900.0) as i32;
+                columns.extend([common, rare]);
+                values.extend([1.0, random.uniform()]);
+                offsets.push(columns.len());
+            }
+            let x = SparseView::try_new(n_columns, &offsets, &columns, &values).unwrap();
+            let classes = Classes::from_names(["no", "yes"]);
+            let data = Dataset::classes(Rows::Sparse(x), &codes, &classes).unwrap();
+            LogisticRegression { tol, ..LogisticRegression::new() }
+                .fit(&data, &Monitor::quiet())
+                .unwrap()
+        }
+
+        let [by_dual, by_newton] = [MAX_PRIMAL_SPARSE_COLUMNS + 1, MAX_PRIMAL_SPARSE_COLUMNS]
+            .map(|width| fit(width, 1e-9));
+        let loose = fit(MAX_PRIMAL_SPARSE_COLUMNS + 1, 1e-3);
+
+        let weights = |fitted: &Fitted<LogisticRegressionModel>| {
+            let model = &fitted.model;
+            model
+                .coefficients
+                .iter()
+                .take(MAX_PRIMAL_SPARSE_COLUMNS)
+                .chain(&model.intercepts)
+                .copied()
+                .collect::<Vec<_>>()
+        };
+        for (a, b) in weights(&by_dual).iter().zip(weights(&by_newton)) {
+            assert!((a - b).abs() <= 1e-6, "{a} {b}");
+        }
+        for (a, b) in weights(&loose).iter().zip(weights(&by_newton)) {
+            assert!((a - b).abs() <= 0.3, "{a} {b}");
+        }
+        let how = |fitted: &Fitted<_>| fitted.certificate.to_string();
+        assert!(how(&loose).ends_with("epochs of dual coordinate descent, 0 Hessian products"));
+        assert!(!how(&by_newton).contains("dual coordinate descent"));
+        let violation = loose.certificate.violation.map(|violation| violation.value);
+        assert!(violation.is_some_and(|violation| violation <= 1e-3));
     }
 }

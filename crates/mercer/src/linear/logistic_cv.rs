@@ -1,9 +1,9 @@
-//! Logistic regression whose price is chosen by cross-validation.
+//! Logistic regression with the regularization strength chosen by cross-validation.
 //!
-//! For every fold, the weights of the other rows follow the prices from the first to the last, each fit
-//! beginning where the one before ended; the rows of the fold judge them. The price that does best over all
-//! folds is taken for all rows (Stone 1974). Folds have the same share of every class and rows are not
-//! shuffled, as scikit-learn deals them, so that sorted rows give other folds than mixed ones.
+//! For every fold a regularization path is fitted on the other rows: the values of `C` in their order, each fit starting from
+//! the last one. The held-out rows of the fold score the fits, and the value with the best mean score over the folds is
+//! used for all rows (Stone 1974). Folds are stratified and rows are not shuffled, as in scikit-learn, so that sorted rows
+//! give other folds than shuffled ones.
 
 use super::logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 use super::svc::check_rows;
@@ -18,30 +18,30 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-/// Folds where nobody says how many.
-const USUAL_FOLDS: usize = 5;
-/// Paths of more numbers than this are used and not kept.
-const MOST_NUMBERS: usize = 10_000_000;
-/// Scikit-learn takes no probability for smaller.
-const SMALLEST: f64 = f64::EPSILON;
+/// The default number of folds.
+const DEFAULT_FOLDS: usize = 5;
+/// Regularization paths with more coefficients than this are not stored in the model.
+const MAX_PATH_COEFFICIENTS: usize = 10_000_000;
+/// Probabilities are clipped here, as in scikit-learn.
+const MIN_PROBABILITY: f64 = f64::EPSILON;
 
 choice! {
-    /// What a fold says about weights that never saw it.
+    /// Score of a fit on the held-out rows of a fold.
     pub enum FoldScore {
-        /// The share of rows whose class is found.
+        /// The fraction of rows whose class is predicted.
         Accuracy = "accuracy",
-        /// Minus the mean surprise at the classes.
+        /// Minus the mean log loss.
         NegLogLoss = "neg_log_loss",
     }
 }
 
-/// How many prices, or which.
+/// The values of `C` to choose from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Grid {
-    /// So many from 0.0001 to 10000, each the same multiple of the one before.
+    /// This many values from 0.0001 to 10000, equally spaced on a logarithmic scale.
     Count(usize),
-    /// These.
+    /// These values.
     Each(Vec<f64>),
 }
 
@@ -69,77 +69,76 @@ impl ParamValue for Grid {
 }
 
 params! {
-    /// Logistic regression whose price on large weights is chosen by cross-validation.
+    /// Logistic regression with the regularization strength chosen by cross-validation.
     pub struct LogisticRegressionCv {
-        /// How much the rows count against the price on large weights: the values to choose from, or how
-        /// many of them from 0.0001 to 10000.
+        /// Inverse regularization strengths to choose from: a list of values, or a number of values between 0.0001 and
+        /// 10000 on a logarithmic scale. Larger values fit the training rows more closely.
         Cs: Grid = Grid::Count(10), Above(0.0);
-        /// The shares of absolute values in the price to choose from; where there are any, they say what
-        /// large weights cost.
+        /// Fractions of the L1 penalty to choose from, between 0 (`l2`) and 1 (`l1`). A list that is not empty overrides
+        /// `penalty`.
         l1_ratios: Vec<f64> = Vec::new(), Between(0.0, 1.0);
         ..FitIntercept;
-        /// How many folds judge; nothing is 5.
+        /// Number of cross-validation folds. `None` uses 5.
         cv: Option<usize> = None, AtLeast(2.0);
-        /// What large weights cost: half their squared length (`l2`), the sum of their absolute values
-        /// (`l1`), a mix of both by `l1_ratios` (`elasticnet`).
+        /// Penalty on the weights: `l2` (half the squared norm), `l1` (the sum of absolute values) or `elasticnet` (a mix of
+        /// both, see `l1_ratios`).
         penalty: CvPenalty = CvPenalty::L2, OneOf(CvPenalty::WORDS);
-        /// What a fold is judged by: the share of classes found (`accuracy`) or the probabilities of the true
-        /// ones (`neg_log_loss`).
+        /// Score of a fold: the fraction of correct predictions (`accuracy`) or minus the mean log loss (`neg_log_loss`).
         scoring: FoldScore = FoldScore::Accuracy, OneOf(FoldScore::WORDS);
-        /// A fit is done when no entry of the gradient of the mean loss, price included, is larger.
+        /// Stop a fit when the largest entry of the gradient of the penalized mean loss is at most `tol`.
         tol: f64 = 1e-4, Above(0.0);
-        /// Steps after which to stop a fit in any case.
+        /// Maximum number of iterations of each fit.
         max_iter: usize = 1000, AtLeast(1.0);
         ..ClassWeightParam(AtLeast(0.0));
-        /// Whether all rows are learned with the chosen price; else the weights are the means over folds,
-        /// of the best in each.
+        /// Fit all rows with the chosen value. Otherwise the coefficients are the mean over the folds of the best fit in
+        /// each.
         refit: bool = true, Any;
     }
 }
 
 choice! {
-    /// What large weights cost.
+    /// Penalty on the weights.
     pub enum CvPenalty {
-        /// Half their squared length.
+        /// `½‖w‖²`.
         L2 = "l2",
-        /// The sum of their absolute values.
+        /// `‖w‖₁`.
         L1 = "l1",
-        /// Shares of both, from `l1_ratios`.
+        /// A mix of both, by `l1_ratios`.
         ElasticNet = "elasticnet",
     }
 }
 
-/// The weights of the columns at the chosen price, and how all prices did.
+/// The fit at the chosen regularization strength, and the scores of all candidates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 // Names are those of the literature: `C` is one.
 #[allow(non_snake_case)]
 pub struct LogisticRegressionCvModel {
-    /// The weights.
+    /// The fit.
     pub logistic: LogisticRegressionModel,
-    /// The chosen price; without a refit, the mean over folds.
+    /// The chosen value of `C`; without a refit, the mean over the folds.
     pub C: f64,
-    /// The chosen share of absolute values.
+    /// The chosen fraction of the L1 penalty.
     pub l1_ratio: f64,
-    /// The prices there were.
+    /// The values of `C` to choose from.
     pub Cs: Vec<f64>,
-    /// The shares there were.
+    /// The fractions of the L1 penalty to choose from.
     pub l1_ratios: Vec<f64>,
-    /// What each fold says: folds, shares, prices.
+    /// The score of each fold: folds × `l1_ratios` × `Cs`.
     pub scores: Array3<f64>,
-    /// Steps of each fit: folds, shares, prices. A look that finds nothing to do counts as one.
+    /// Iterations of each fit, at least one: folds × `l1_ratios` × `Cs`.
     pub n_iter: Array3<f64>,
-    /// The weights, constant terms last: folds, shares, prices, classes, columns. Empty where they would be
-    /// more than ten million numbers.
+    /// The coefficients, intercepts last: folds × `l1_ratios` × `Cs` × classes × columns. Empty beyond ten million
+    /// coefficients.
     pub coefs_paths: Array5<f64>,
     scoring: FoldScore,
 }
 
-/// A fit on the way.
-struct Point {
+/// One fit of a regularization path.
+struct PathPoint {
     model: LogisticRegressionModel,
     score: f64,
-    steps: u64,
+    iterations: u64,
 }
 
 impl Fit for LogisticRegressionCv {
@@ -148,95 +147,60 @@ impl Fit for LogisticRegressionCv {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>> {
         let began = Instant::now();
         self.check()?;
-        let (codes, classes) = data.class_target()?;
-        check_rows(data)?;
-        classes.check_several()?;
-        data.check_cells(Missing::Refused)?;
-        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        let weights: Vec<f64> = (0..data.n_rows()).map(weight).collect();
-        if weights.iter().sum::<f64>() <= 0.0 {
-            return Err(Error::NoRows);
-        }
-        let folds = self.folds(codes, classes)?;
-        let (ratios, prices) = (self.ratios()?, self.Cs.values());
-        let plain = self.plain(data, &weights)?;
-        let n_folds = folds.iter().max().map_or(0, |last| last + 1);
-        let m = if classes.len() == 2 { 1 } else { classes.len() };
-        let numbers = (data.n_columns() + 1) * m * ratios.len() * prices.len() * n_folds;
-        monitor.reserve("keeping the weights of all folds", 16 * numbers as u64)?;
-        let total = (n_folds * ratios.len() * prices.len() + 1) as u64;
-        let (quiet, done) = (monitor.silent(), AtomicU64::new(0));
-        let ways: Vec<(usize, f64)> =
-            (0..n_folds).flat_map(|f| ratios.iter().map(move |ratio| (f, *ratio))).collect();
-        let way = |(fold, ratio): &(usize, f64)| {
-            let learned = |i: usize| if folds[i] == *fold { 0.0 } else { weights[i] };
-            let learned: Vec<f64> = (0..data.n_rows()).map(learned).collect();
-            let rows = data.rows().view();
-            let others = Dataset::classes(rows, codes, classes)?.weighted(&learned)?;
-            let mut points: Vec<Point> = Vec::with_capacity(prices.len());
-            for price in &prices {
-                let params = with_price(&plain, *price, *ratio);
-                let fitted = match points.last() {
-                    Some(point) => params.fit_from(&point.model, &others, &quiet)?,
-                    None => params.fit(&others, &quiet)?,
-                };
-                if fitted.certificate.stopped().is_some() {
-                    return Err(Error::Stopped);
-                }
-                let judged = |i: usize| if folds[i] == *fold { weights[i] } else { 0.0 };
-                let score = self.score(&fitted.model, data, codes, judged)?;
-                points.push(Point {
-                    model: fitted.model,
-                    score,
-                    steps: fitted.certificate.iterations,
-                });
-                monitor.report(done.fetch_add(1, Ordering::Relaxed) + 1, Some(total));
-            }
-            Ok(points)
-        };
-        let paths: Vec<Vec<Point>> = ways.par_iter().map(way).collect::<Result<_>>()?;
-        let shape = (n_folds, ratios.len(), prices.len());
+        let training = self.training_data(data)?;
+        let (ratios, strengths) = (self.ratios()?, self.Cs.values());
+        let base = self.base_estimator(data, &training.weights)?;
+        let m = if training.classes.len() == 2 { 1 } else { training.classes.len() };
+        let shape = (training.n_folds, ratios.len(), strengths.len());
+        let n_fits = shape.0 * shape.1 * shape.2;
+        let n_coefficients = (data.n_columns() + 1) * m * n_fits;
+        monitor.reserve("storing the coefficients of all folds", 16 * n_coefficients as u64)?;
+        let progress = Progress { monitor, done: AtomicU64::new(0), total: n_fits as u64 + 1 };
+        let paths: Vec<Vec<PathPoint>> = (0..training.n_folds)
+            .flat_map(|fold| ratios.iter().map(move |ratio| (fold, *ratio)))
+            .collect::<Vec<_>>()
+            .par_iter()
+            .map(|(fold, ratio)| {
+                let path = (strengths.as_slice(), *ratio);
+                self.regularization_path(&base, &training, *fold, path, &progress)
+            })
+            .collect::<Result<_>>()?;
         let at = |(f, r, c): (usize, usize, usize)| &paths[f * ratios.len() + r][c];
-        let scores = Array3::from_shape_fn(shape, |place| at(place).score);
-        let n_iter = Array3::from_shape_fn(shape, |place| at(place).steps.max(1) as f64);
-        let coefs_paths = match numbers <= MOST_NUMBERS {
-            true => self.coefficients(&paths, shape, (m, data.n_columns())),
+        let scores = Array3::from_shape_fn(shape, |index| at(index).score);
+        let n_iter = Array3::from_shape_fn(shape, |index| at(index).iterations.max(1) as f64);
+        let coefs_paths = match n_coefficients <= MAX_PATH_COEFFICIENTS {
+            true => self.coefficient_paths(&paths, shape, (m, data.n_columns())),
             false => Array5::zeros((0, 0, 0, 0, 0)),
         };
-        let (logistic, certificate, price, ratio) = if self.refit {
-            let (r, c) = best(&scores.sum_axis(Axis(0)));
-            let params = with_price(&plain, prices[c], ratios[r]);
-            let fitted = params.fit_from(&at((0, r, c)).model, data, &quiet)?;
-            (fitted.model, fitted.certificate, prices[c], ratios[r])
-        } else {
-            let places: Vec<_> =
-                scores.outer_iter().map(|scores| best(&scores.to_owned())).collect();
-            let mean = |f: &dyn Fn((usize, usize)) -> f64| {
-                places.iter().map(|place| f(*place)).sum::<f64>() / places.len() as f64
-            };
-            let chosen = places.iter().enumerate().map(|(f, (r, c))| &at((f, *r, *c)).model);
-            let model = LogisticRegressionModel::mean(chosen);
-            let certificate = Certificate::iterative(true, None);
-            (model, certificate, mean(&|(_, c)| prices[c]), mean(&|(r, _)| ratios[r]))
+        let (fitted, strength, ratio) = match self.refit {
+            true => {
+                let (r, c) = best(&scores.sum_axis(Axis(0)));
+                let params = with_penalty(&base, strengths[c], ratios[r]);
+                let start = &at((0, r, c)).model;
+                (params.fit_from(start, data, &monitor.silent())?, strengths[c], ratios[r])
+            }
+            false => mean_of_best(&scores, &paths, &strengths, &ratios),
         };
-        monitor.report(total, Some(total));
+        monitor.report(progress.total, Some(progress.total));
         let chosen = format!(
-            "C {} chosen among {} by {n_folds} folds{}",
-            short(price),
-            prices.len() * ratios.len(),
+            "C {} chosen among {} by {} folds{}",
+            short(strength),
+            strengths.len() * ratios.len(),
+            training.n_folds,
             if self.refit { "" } else { ", the mean of the best of each" }
         );
-        let iterations = certificate.iterations.max(1);
-        let certificate = certificate
+        let iterations = fitted.certificate.iterations.max(1);
+        let certificate = fitted
+            .certificate
             .note_first(chosen)
             .rows(data.n_rows() as u64)
             .iterations(iterations)
             .since(began);
         let model = LogisticRegressionCvModel {
-            logistic,
-            C: price,
+            logistic: fitted.model,
+            C: strength,
             l1_ratio: ratio,
-            Cs: prices,
+            Cs: strengths,
             l1_ratios: ratios,
             scores,
             n_iter,
@@ -247,7 +211,45 @@ impl Fit for LogisticRegressionCv {
     }
 }
 
-/// The place of the best score among shares and prices: the first price that has it, then the first share.
+/// The validated training rows and their folds.
+struct TrainingData<'a, 'd> {
+    data: &'a Dataset<'d>,
+    codes: &'a [u32],
+    classes: &'a Classes,
+    /// Sample weights.
+    weights: Vec<f64>,
+    /// The fold of every row.
+    folds: Vec<usize>,
+    n_folds: usize,
+}
+
+/// Counts the fits that are done, on any thread.
+struct Progress<'a> {
+    monitor: &'a Monitor<'a>,
+    done: AtomicU64,
+    total: u64,
+}
+
+/// The mean over the folds of the best fit in each, with its `C` and fraction of the L1 penalty.
+fn mean_of_best(
+    scores: &Array3<f64>,
+    paths: &[Vec<PathPoint>],
+    strengths: &[f64],
+    ratios: &[f64],
+) -> (Fitted<LogisticRegressionModel>, f64, f64) {
+    let chosen: Vec<(usize, usize)> =
+        scores.outer_iter().map(|scores| best(&scores.to_owned())).collect();
+    let mean = |f: &dyn Fn((usize, usize)) -> f64| {
+        chosen.iter().map(|index| f(*index)).sum::<f64>() / chosen.len() as f64
+    };
+    let points = chosen.iter().enumerate().map(|(f, (r, c))| &paths[f * ratios.len() + r][*c]);
+    let model = LogisticRegressionModel::mean(points.map(|point| &point.model));
+    let certificate = Certificate::iterative(true, None);
+    let fitted = Fitted { model, certificate };
+    (fitted, mean(&|(_, c)| strengths[c]), mean(&|(r, _)| ratios[r]))
+}
+
+/// The index of the best score; ties go to the first `C`, then to the first `l1_ratio`.
 fn best(scores: &Matrix) -> (usize, usize) {
     let mut best = (0, 0);
     for c in 0..scores.ncols() {
@@ -260,18 +262,71 @@ fn best(scores: &Matrix) -> (usize, usize) {
     best
 }
 
-fn with_price(plain: &LogisticRegression, price: f64, ratio: f64) -> LogisticRegression {
+fn with_penalty(base: &LogisticRegression, strength: f64, ratio: f64) -> LogisticRegression {
     let penalty = match ratio {
         0.0 => Penalty::L2,
         1.0 => Penalty::L1,
         _ => Penalty::ElasticNet,
     };
-    plain.clone().C(price).penalty(penalty).l1_ratio(ratio)
+    base.clone().C(strength).penalty(penalty).l1_ratio(ratio)
 }
 
 impl LogisticRegressionCv {
+    /// Validates the rows and assigns the folds.
+    fn training_data<'a, 'd>(&self, data: &'a Dataset<'d>) -> Result<TrainingData<'a, 'd>> {
+        let (codes, classes) = data.class_target()?;
+        check_rows(data)?;
+        classes.check_several()?;
+        data.check_cells(Missing::Refused)?;
+        let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
+        let weights: Vec<f64> = (0..data.n_rows()).map(weight).collect();
+        if weights.iter().sum::<f64>() <= 0.0 {
+            return Err(Error::NoRows);
+        }
+        let folds = self.folds(codes, classes)?;
+        let n_folds = folds.iter().max().map_or(0, |last| last + 1);
+        Ok(TrainingData { data, codes, classes, weights, folds, n_folds })
+    }
+
+    /// Fits the values of `C` one after the other on the rows outside a fold, and scores them on the fold.
+    fn regularization_path(
+        &self,
+        base: &LogisticRegression,
+        training: &TrainingData<'_, '_>,
+        fold: usize,
+        (strengths, ratio): (&[f64], f64),
+        progress: &Progress<'_>,
+    ) -> Result<Vec<PathPoint>> {
+        let TrainingData { data, codes, classes, weights, folds, .. } = training;
+        let weights_where = |in_fold: bool| -> Vec<f64> {
+            let weight = |(f, w): (&usize, &f64)| if (*f == fold) == in_fold { *w } else { 0.0 };
+            folds.iter().zip(weights).map(weight).collect()
+        };
+        let (training_weights, held_out_weights) = (weights_where(false), weights_where(true));
+        let rows = data.rows().view();
+        let others = Dataset::classes(rows, codes, classes)?.weighted(&training_weights)?;
+        let silent = progress.monitor.silent();
+        let mut path: Vec<PathPoint> = Vec::with_capacity(strengths.len());
+        for strength in strengths {
+            let params = with_penalty(base, *strength, ratio);
+            let fitted = match path.last() {
+                Some(point) => params.fit_from(&point.model, &others, &silent)?,
+                None => params.fit(&others, &silent)?,
+            };
+            if fitted.certificate.stopped().is_some() {
+                return Err(Error::Stopped);
+            }
+            let score = self.score(&fitted.model, data, codes, &held_out_weights)?;
+            let iterations = fitted.certificate.iterations;
+            path.push(PathPoint { model: fitted.model, score, iterations });
+            let done = progress.done.fetch_add(1, Ordering::Relaxed) + 1;
+            progress.monitor.report(done, Some(progress.total));
+        }
+        Ok(path)
+    }
+
     fn folds(&self, codes: &[u32], classes: &Classes) -> Result<Vec<usize>> {
-        let n_folds = self.cv.unwrap_or(USUAL_FOLDS);
+        let n_folds = self.cv.unwrap_or(DEFAULT_FOLDS);
         stratified_folds(codes, classes.len(), n_folds).ok_or_else(|| Error::Parameter {
             name: "cv".into(),
             found: n_folds.to_string(),
@@ -287,19 +342,20 @@ impl LogisticRegressionCv {
             CvPenalty::ElasticNet => Err(Error::Parameter {
                 name: "l1_ratios".into(),
                 found: "empty".into(),
-                expected: "numbers from 0 to 1 to choose from where penalty is `elasticnet`".into(),
+                expected: "values between 0 and 1 to choose from with `penalty=elasticnet`".into(),
             }),
         }
     }
 
-    /// The fits without their prices; classes weigh the same in every fold.
-    fn plain(&self, data: &Dataset<'_>, weights: &[f64]) -> Result<LogisticRegression> {
+    /// The estimator of all fits, with class weights from all folds.
+    fn base_estimator(&self, data: &Dataset<'_>, weights: &[f64]) -> Result<LogisticRegression> {
         let (codes, classes) = data.class_target()?;
-        let mut by_class = vec![0.0; classes.len()];
-        codes.iter().zip(weights).for_each(|(c, w)| by_class[*c as usize] += w);
-        let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
+        let mut class_totals = vec![0.0; classes.len()];
+        codes.iter().zip(weights).for_each(|(c, w)| class_totals[*c as usize] += w);
+        let class_weights =
+            ClassWeight::factors(self.class_weight.as_ref(), classes, &class_totals)?;
         let names = classes.labels().iter().map(ToString::to_string);
-        let by_name = || ClassWeight::ByClass(names.zip(factors).collect());
+        let by_name = || ClassWeight::ByClass(names.zip(class_weights).collect());
         Ok(LogisticRegression::new()
             .fit_intercept(self.fit_intercept)
             .class_weight(self.class_weight.as_ref().map(|_| by_name()))
@@ -307,22 +363,22 @@ impl LogisticRegressionCv {
             .max_iter(self.max_iter))
     }
 
-    /// How well a model does on the rows that judge.
+    /// The score of a model on the held-out rows.
     fn score(
         &self,
         model: &LogisticRegressionModel,
         data: &Dataset<'_>,
         codes: &[u32],
-        judged: impl Fn(usize) -> f64,
+        held_out_weights: &[f64],
     ) -> Result<f64> {
         let log_proba = model.log_proba(data.rows())?;
         let (mut sum, mut total) = (0.0, 0.0);
         for (i, row) in log_proba.outer_iter().enumerate() {
-            let (weight, own) = (judged(i), row[codes[i] as usize]);
+            let (weight, own) = (held_out_weights[i], row[codes[i] as usize]);
             total += weight;
             sum += weight
                 * match self.scoring {
-                    FoldScore::NegLogLoss => own.max(SMALLEST.ln()),
+                    FoldScore::NegLogLoss => own.max(MIN_PROBABILITY.ln()),
                     FoldScore::Accuracy => {
                         let first = row.iter().position(|p| *p >= own).unwrap_or(0);
                         let highest = row.iter().all(|p| *p <= own);
@@ -333,18 +389,18 @@ impl LogisticRegressionCv {
         Ok(if total > 0.0 { sum / total } else { 0.0 })
     }
 
-    fn coefficients(
+    fn coefficient_paths(
         &self,
-        paths: &[Vec<Point>],
-        (n_folds, n_ratios, n_prices): (usize, usize, usize),
+        paths: &[Vec<PathPoint>],
+        (n_folds, n_ratios, n_strengths): (usize, usize, usize),
         (m, width): (usize, usize),
     ) -> Array5<f64> {
-        let wide = width + usize::from(self.fit_intercept);
-        Array5::from_shape_fn((n_folds, n_ratios, n_prices, m, wide), |(f, r, c, k, j)| {
+        let n_weights = width + usize::from(self.fit_intercept);
+        Array5::from_shape_fn((n_folds, n_ratios, n_strengths, m, n_weights), |(f, r, c, k, j)| {
             let model = &paths[f * n_ratios + r][c].model;
             match j < width {
                 true => model.coefficients[[k, j]],
-                // A class that no row of the others had is infinitely unlikely; files hold numbers.
+                // The intercept of a class without training rows is −∞, which model files cannot hold.
                 false => model.intercepts[k].max(f64::MIN),
             }
         })
@@ -356,23 +412,23 @@ impl CrossValidated for LogisticRegressionCvModel {
         let n_folds = self.scores.len_of(Axis(0)).max(1) as f64;
         let mut all = Vec::new();
         for (r, ratio) in self.l1_ratios.iter().enumerate() {
-            for (c, price) in self.Cs.iter().enumerate() {
+            for (c, strength) in self.Cs.iter().enumerate() {
                 let scores = self.scores.iter().skip(r * self.Cs.len() + c);
                 let scores: Vec<f64> =
                     scores.step_by(self.Cs.len() * self.l1_ratios.len()).copied().collect();
                 let mean = scores.iter().sum::<f64>() / n_folds;
                 let squares: f64 = scores.iter().map(|s| (s - mean).powi(2)).sum();
                 all.push(Candidate {
-                    values: vec![*price, *ratio],
+                    values: vec![*strength, *ratio],
                     score: mean,
                     error: Some((squares / (n_folds - 1.0).max(1.0) / n_folds).sqrt()),
-                    chosen: *price == self.C && *ratio == self.l1_ratio,
+                    chosen: *strength == self.C && *ratio == self.l1_ratio,
                 });
             }
         }
         let score = match self.scoring {
             FoldScore::Accuracy => "accuracy",
-            FoldScore::NegLogLoss => "minus log-loss",
+            FoldScore::NegLogLoss => "negative log loss",
         };
         Candidates { names: vec!["C", "l1_ratio"], score, all }
     }
@@ -381,10 +437,10 @@ impl CrossValidated for LogisticRegressionCvModel {
 impl Check for LogisticRegressionCvModel {
     fn check(&self) -> Result<()> {
         self.logistic.check()?;
-        let (_, n_ratios, n_prices) = self.scores.dim();
-        let fits = n_prices == self.Cs.len()
+        let (_, n_ratios, n_strengths) = self.scores.dim();
+        let fits = n_strengths == self.Cs.len()
             && n_ratios == self.l1_ratios.len()
-            && n_prices * n_ratios > 0
+            && n_strengths * n_ratios > 0
             && self.n_iter.dim() == self.scores.dim()
             && self.Cs.iter().all(|c| *c > 0.0 && c.is_finite())
             && self.l1_ratios.iter().all(|r| (0.0..=1.0).contains(r))
@@ -396,7 +452,11 @@ impl Check for LogisticRegressionCvModel {
                 .all(|s| s.is_finite())
             && self.C > 0.0
             && (0.0..=1.0).contains(&self.l1_ratio);
-        if fits { Ok(()) } else { Err(Error::File("a choice that no fit could make".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("candidates that no cross-validation can return".into()))
+        }
     }
 }
 
@@ -428,7 +488,7 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn every_fold_is_judged_by_weights_that_never_saw_it() {
+    fn every_fold_is_scored_by_a_fit_without_it() {
         let mut random = Random::new(2);
         let codes: Vec<u32> = (0..60).map(|i| (i % 2) as u32).collect();
         let x = Matrix::from_shape_fn((60, 3), |(i, j)| {
@@ -447,16 +507,16 @@ mod tests {
         let folds = stratified_folds(&codes, 2, 3).unwrap();
         for f in 0..3 {
             let (out, others): (Vec<usize>, Vec<usize>) = (0..60).partition(|i| folds[*i] == f);
-            let some = |places: &[usize]| {
-                let rows = x.select(Axis(0), places);
-                (rows, places.iter().map(|i| codes[*i]).collect::<Vec<u32>>())
+            let select = |indices: &[usize]| {
+                let rows = x.select(Axis(0), indices);
+                (rows, indices.iter().map(|i| codes[*i]).collect::<Vec<u32>>())
             };
-            let (rows, of_rows) = some(&others);
-            let (held, of_held) = some(&out);
-            for (c, price) in [0.01, 1.0].into_iter().enumerate() {
-                let alone = LogisticRegression::new().C(price).tol(1e-10);
+            let (rows, of_rows) = select(&others);
+            let (held, of_held) = select(&out);
+            for (c, strength) in [0.01, 1.0].into_iter().enumerate() {
+                let single = LogisticRegression::new().C(strength).tol(1e-10);
                 let rest = Dataset::classes(&rows, &of_rows, &classes).unwrap();
-                let model = alone.fit(&rest, &Monitor::quiet()).unwrap();
+                let model = single.fit(&rest, &Monitor::quiet()).unwrap();
                 let log_proba = model.log_proba(&Rows::from(&held)).unwrap();
                 let mean: f64 =
                     of_held.iter().enumerate().map(|(i, k)| log_proba[[i, *k as usize]]).sum();
@@ -465,10 +525,10 @@ mod tests {
                 assert!((fitted.scores[[f, 0, c]] - score).abs() < 1e-8);
             }
         }
-        let told = fitted.certificate.to_string();
+        let report = fitted.certificate.to_string();
         assert!(
-            told.contains(&format!("C {} chosen among 2 by 3 folds", short(fitted.C))),
-            "{told}"
+            report.contains(&format!("C {} chosen among 2 by 3 folds", short(fitted.C))),
+            "{report}"
         );
         let chosen: Vec<_> = fitted.candidates().all.into_iter().filter(|c| c.chosen).collect();
         assert_eq!(chosen.len(), 1);
@@ -476,7 +536,7 @@ mod tests {
     }
 
     #[test]
-    fn folds_that_no_class_fills_are_refused() {
+    fn more_folds_than_rows_of_any_class_are_rejected() {
         let x = Matrix::from_shape_fn((6, 1), |(i, _)| i as f64);
         let classes = Classes::from_names(["a", "b"]);
         let data = Dataset::classes(&x, &[0, 1, 0, 1, 0, 1], &classes).unwrap();

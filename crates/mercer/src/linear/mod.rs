@@ -13,12 +13,13 @@ mod svc;
 mod svr;
 
 pub use crate::evaluate::{Estimate, Summary};
-pub use crate::solver::{Dual, DualRule, Precision, TargetFit};
+pub use crate::solver::{Precision, TargetFit};
 pub use least_squares::{LinearRegression, LinearRegressionModel};
 pub use logistic::{LogisticRegression, LogisticRegressionModel, Penalty};
 pub use logistic_cv::{
     CvPenalty, FoldScore, Grid, LogisticRegressionCv, LogisticRegressionCvModel,
 };
+pub use loss::hinge::{Dual, DualRule};
 pub use ridge::{AlphaFrom, Ridge, RidgeModel};
 pub use ridge_cv::{RidgeCv, RidgeCvModel};
 pub use sgd::{

@@ -1,13 +1,15 @@
 //! Linear support vector classification.
 //!
-//! For every class against the others (of two classes once, for the second), minimize
-//! `½‖w‖² + C Σᵢ sᵢ max(0, 1 − yᵢ (w·xᵢ + b))ᵖ` with `p` 1 or 2, or `‖w‖₁` for half the square (Cortes &
-//! Vapnik 1995; Fan et al. 2008). The constant is the weight of a column of `intercept_scaling`, with a
-//! price like any other, or free of it. Or the planes of all classes are learned together, see
+//! For every class against the rest (for two classes once, with the second as the positive one), minimize
+//! `½‖w‖² + C Σᵢ sᵢ max(0, 1 − yᵢ (w·xᵢ + b))ᵖ` with `p` 1 or 2, or `‖w‖₁` instead of `½‖w‖²` (Cortes & Vapnik 1995; Fan et
+//! al. 2008). The intercept is the weight of a constant column of `intercept_scaling`, penalized like the others or
+//! unpenalized. The multiclass problem of Crammer & Singer, which fits all classes jointly, is in
 //! [`crate::solver::dual_coordinate_descent::crammer_singer`].
 
-use super::loss::hinge::{LossPower, MarginLoss, Penalties, Targets};
-use super::loss::leave_one_out::leave_one_out;
+use super::loss::hinge::{
+    Dual, DualRule, LossPower, MarginLoss, Penalties, SolveOptions, Targets, check_dual, solve,
+};
+use super::loss::leave_one_out::leave_one_out_scores;
 use crate::calibrate::coupling::{DecisionLayout, log_class_probabilities};
 use crate::calibrate::map::{maps_are_valid, not_calibrated};
 use crate::calibrate::{Calibration, CalibrationMap};
@@ -16,35 +18,37 @@ use crate::data::ClassWeightParam;
 use crate::data::design_matrix::DesignMatrix;
 use crate::model::Cached;
 use crate::prelude::*;
-use crate::solver::augmented_lagrangian::{Asked, Dual, DualRule, refuse_dual, solve};
-use crate::solver::coordinate_descent::PenalizedLoss;
-use crate::solver::dual_coordinate_descent::crammer_singer::{self, CrammerSinger, Until};
+use crate::solver::coordinate_descent::{ElasticNetPenalty, PenalizedLoss};
+use crate::solver::dual_coordinate_descent::crammer_singer::{
+    self, CrammerSinger, CrammerSingerLimits,
+};
+use crate::solver::duality_gap::Accuracy;
 use mercer_num::rows::Missing;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Passes over the rows that gain about as much as a step of Newton's method, where planes are learned together.
-const PASSES_A_STEP: u64 = 100;
+/// Epochs of dual coordinate descent that count as one iteration of `max_iter` for the Crammer-Singer problem.
+const EPOCHS_PER_ITERATION: u64 = 100;
 
-/// Columns whose weights are brought into place together.
-const COLUMNS: usize = 256;
+/// Columns whose weights are transposed at once.
+const COLUMNS_PER_BLOCK: usize = 256;
 
 choice! {
-    /// What large weights of a machine cost.
+    /// Penalty on the weights of a linear support vector machine.
     pub enum SvmPenalty {
-        /// Half their squared length.
+        /// `½‖w‖²`.
         L2 = "l2",
-        /// The sum of their absolute values: many become zero.
+        /// `‖w‖₁`: many weights become zero.
         L1 = "l1",
     }
 }
 
 choice! {
-    /// What a row inside the margin costs.
+    /// Loss of a row inside the margin or on the wrong side.
     pub enum HingeLoss {
-        /// Its distance from the margin.
+        /// `max(0, 1 − y z)`.
         Hinge = "hinge",
-        /// The square of that distance.
+        /// `max(0, 1 − y z)²`.
         SquaredHinge = "squared_hinge",
     }
 }
@@ -60,76 +64,70 @@ choice! {
 }
 
 choice! {
-    /// How planes of many classes are learned.
+    /// Multiclass strategy.
     pub enum LinearMulticlass {
-        /// Each for its class against the rest.
+        /// One binary problem per class, against the rest.
         OneVsRest = "ovr",
-        /// All together, so that each row's own is highest.
+        /// All classes jointly, so that each row's own class has the highest score.
         CrammerSinger = "crammer_singer",
     }
 }
 
 params! {
-    /// Linear support vector classification: the hyperplane that keeps farthest from both sides.
+    /// Linear support vector classification: the separating hyperplane with the largest margin.
     pub struct LinearSvc {
-        /// What large weights cost: half their squared length (`l2`) or the sum of their absolute values
-        /// (`l1`, with the loss `squared_hinge`), which leaves many at zero.
+        /// Penalty on the weights: `l2` (half the squared norm) or `l1` (the sum of absolute values, which makes many
+        /// weights zero; only with `loss=squared_hinge`).
         penalty: SvmPenalty = SvmPenalty::L2, OneOf(SvmPenalty::WORDS);
-        /// What a row inside the margin costs: its distance (`hinge`) or the square of it
+        /// Loss of a row inside the margin: its distance from the margin (`hinge`) or the squared distance
         /// (`squared_hinge`).
         loss: HingeLoss = HingeLoss::SquaredHinge, OneOf(HingeLoss::WORDS);
-        /// The fit is done when no condition of the optimum is violated by more, and the objective is
-        /// proved to be within this share of the best. Smaller values take longer.
+        /// Stop when the optimality conditions are violated by at most `tol` and the relative duality gap is at most
+        /// `tol`. Smaller values take longer.
         tol: f64 = 1e-4, Above(0.0);
-        /// Whether to begin with passes over the rows' pulls, which is fast where columns are many and
-        /// distances count as they are: `auto` does just there. The last digits come from Newton's method
-        /// in any case.
+        /// Solve the dual problem by coordinate descent first. Fast for many features with the hinge loss; `auto`
+        /// chooses it there. Newton's method on the primal problem gives the last digits in any case.
         dual: Dual = Dual::Rule(DualRule::Auto), Any;
-        /// The price on rows inside the margin or on the wrong side. Larger values fit the rows more
-        /// closely.
+        /// Inverse regularization strength. Larger values fit the training rows more closely and allow a smaller margin.
         C: f64 = 1.0, Above(0.0);
         ..FitIntercept;
-        /// The value of the column whose weight is the constant term. Larger values make the constant
-        /// cheaper.
+        /// Value of the constant column whose weight gives the intercept. Larger values penalize the intercept less.
         intercept_scaling: f64 = 1.0, Above(0.0);
-        /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
+        /// Whether the penalty includes the intercept: `penalized` like the weight of the constant column, as LIBLINEAR
+        /// does, or `unpenalized`.
         intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
         ..ClassWeightParam(Above(0.0));
-        /// Steps after which to stop in any case; the certificate then says so. For planes learned together, a step
-        /// is a hundred passes over the rows.
+        /// Maximum number of iterations. For `multi_class=crammer_singer` an iteration is a hundred epochs over the rows.
         max_iter: usize = 1000, AtLeast(1.0);
-        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
-        /// `tol`.
+        /// Stop at this relative duality gap instead of at `tol`. `None` stops at `tol`.
         gap: Option<f64> = None, Above(0.0);
-        /// Many classes by a plane for every class against the rest (`ovr`), or by planes that are learned together
-        /// so that each row's own is highest (`crammer_singer`, which prices distances as they are, whatever the
-        /// loss).
+        /// Multiclass strategy: one problem per class against the rest (`ovr`), or all classes jointly
+        /// (`crammer_singer`, which uses the hinge loss whatever `loss` is).
         multi_class: LinearMulticlass = LinearMulticlass::OneVsRest, OneOf(LinearMulticlass::WORDS);
-        /// Whether to learn probabilities too, from what the planes would have said of each row without
-        /// it. Predictions then go to the most probable class.
+        /// Estimate class probabilities, calibrated on approximate leave-one-out scores. Predictions are then the most
+        /// probable class.
         probability: bool = false, Any;
-        /// How decisions become probabilities, where `probability` asks for them: by a `sigmoid`, by the best
-        /// function that rises (`isotonic`), or by two of those, one for either answer (`venn-abers`). The last two
-        /// want more rows and take any shape.
+        /// Calibration of scores to probabilities if `probability` is true: `sigmoid` (Platt), `isotonic` or `venn-abers`
+        /// (two isotonic fits, one per assumed label). The last two need more rows and adapt to any monotonic shape.
         calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
     }
 }
 
-/// A hyperplane for every class, or one for two.
+/// One hyperplane per class, or a single one for two classes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearSvcModel {
     /// The classes.
     pub classes: Classes,
-    /// The weights, one row a class; of two classes, the second's.
+    /// The weights, one row per class; for two classes one row, of the second class.
     pub coefficients: Matrix,
-    /// The constant terms.
+    /// The intercepts.
     pub intercepts: Vec<f64>,
-    /// Steps the solver took.
+    /// Iterations of the solver.
     pub n_iter: u64,
-    /// Whether it came to its tolerance.
+    /// Whether the solver reached its tolerance.
     pub converged: bool,
-    /// For every decision the map to probabilities, where those were asked for.
+    /// The calibration map of every decision value, if `probability` is true.
     #[serde(default)]
     pub calibration: Option<Vec<CalibrationMap>>,
     #[serde(skip)]
@@ -142,218 +140,217 @@ impl Fit for LinearSvc {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<LinearSvcModel>> {
         let began = Instant::now();
         self.check()?;
-        self.refuse_contradictions()?;
+        self.check_combination()?;
         let (codes, classes) = data.class_target()?;
         check_rows(data)?;
         classes.check_several()?;
         data.check_cells(Missing::Refused)?;
         let weight = |i: usize| data.weights().get(i).copied().unwrap_or(1.0);
-        let mut by_class = vec![0.0; classes.len()];
-        codes.iter().enumerate().for_each(|(i, c)| by_class[*c as usize] += weight(i));
-        let factors = ClassWeight::factors(self.class_weight.as_ref(), classes, &by_class)?;
-        let present: Vec<u32> =
-            (0..classes.len() as u32).filter(|c| by_class[*c as usize] > 0.0).collect();
-        match present[..] {
+        let mut class_totals = vec![0.0; classes.len()];
+        codes.iter().enumerate().for_each(|(i, c)| class_totals[*c as usize] += weight(i));
+        let class_weights =
+            ClassWeight::factors(self.class_weight.as_ref(), classes, &class_totals)?;
+        let observed: Vec<u32> =
+            (0..classes.len() as u32).filter(|c| class_totals[*c as usize] > 0.0).collect();
+        match observed[..] {
             [] => return Err(Error::NoRows),
             [only] => return Err(Error::OneClass { class: classes.label(only).to_string() }),
             _ => {}
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = MarginLoss::bytes(data.rows(), n_weights, present.len());
-        monitor.reserve("keeping scores of all rows", bytes)?;
-        let place = |c: &u32| present.iter().position(|p| p == c).unwrap_or(0) as u32;
-        let ready = Ready {
+        let bytes = MarginLoss::memory_bytes(data.rows(), n_weights, observed.len());
+        monitor.reserve("storing the scores of all rows", bytes)?;
+        let index = |c: &u32| observed.iter().position(|p| p == c).unwrap_or(0) as u32;
+        let training = TrainingData {
             data,
             classes,
-            places: codes.iter().map(place).collect(),
-            factors: present.iter().map(|c| factors[*c as usize]).collect(),
-            rows: (0..data.n_rows()).map(|i| self.C * weight(i)).collect(),
-            present,
-            room: MarginLoss::room(monitor, bytes),
+            class_indices: codes.iter().map(index).collect(),
+            class_weights: observed.iter().map(|c| class_weights[*c as usize]).collect(),
+            costs: (0..data.n_rows()).map(|i| self.C * weight(i)).collect(),
+            observed,
+            max_hessian_entries: MarginLoss::hessian_budget(monitor, bytes),
             design: DesignMatrix::new(data.rows(), self.fit_intercept, monitor)?,
             began,
         };
         match self.multi_class {
-            LinearMulticlass::OneVsRest => self.fit_apart(ready, monitor),
-            LinearMulticlass::CrammerSinger => self.fit_together(ready, monitor),
+            LinearMulticlass::OneVsRest => self.fit_one_vs_rest(training, monitor),
+            LinearMulticlass::CrammerSinger => self.fit_crammer_singer(training, monitor),
         }
     }
 }
 
-/// Rows, classes and prices, looked through.
-struct Ready<'a, 'd> {
+/// The validated training rows, with their classes and costs.
+struct TrainingData<'a, 'd> {
     data: &'a Dataset<'d>,
     classes: &'a Classes,
-    /// The classes that have rows.
-    present: Vec<u32>,
-    /// Where each row's class stands among them.
-    places: Vec<u32>,
-    /// How much each of them counts.
-    factors: Vec<f64>,
-    /// What each row costs.
-    rows: Vec<f64>,
-    /// Numbers that second derivatives may take.
-    room: usize,
+    /// The codes of the observed classes.
+    observed: Vec<u32>,
+    /// The index of each row's class among them.
+    class_indices: Vec<u32>,
+    /// The class weight of each of them.
+    class_weights: Vec<f64>,
+    /// `C` times the sample weight of each row.
+    costs: Vec<f64>,
+    max_hessian_entries: usize,
     design: DesignMatrix<'d>,
     began: Instant,
 }
 
 impl LinearSvc {
-    /// Refuses options that contradict each other.
-    fn refuse_contradictions(&self) -> Result<()> {
-        let free = self.fit_intercept && self.intercept == InterceptPenalty::Unpenalized;
-        refuse_dual(self.dual, self.penalty == SvmPenalty::L1, free)?;
-        let refuse = |name: &str, found: &str, expected: &str| {
+    /// Rejects options that contradict each other.
+    fn check_combination(&self) -> Result<()> {
+        let unpenalized = self.fit_intercept && self.intercept == InterceptPenalty::Unpenalized;
+        check_dual(self.dual, self.penalty == SvmPenalty::L1, unpenalized)?;
+        let reject = |name: &str, found: &str, expected: &str| {
             let (found, expected) = (found.to_owned(), expected.to_owned());
             Err(Error::Parameter { name: name.into(), found, expected })
         };
         if self.penalty == SvmPenalty::L1 && self.loss == HingeLoss::Hinge {
-            let expected = "`squared_hinge` with `l1`, or the penalty `l2`";
-            return refuse("loss", "hinge with the penalty `l1`", expected);
+            let expected = "`squared_hinge` with `penalty=l1`, or `penalty=l2`";
+            return reject("loss", "hinge with `penalty=l1`", expected);
         }
         if self.multi_class == LinearMulticlass::OneVsRest {
             return Ok(());
         }
-        let ovr = "`ovr` there: planes learned together have the penalty `l2`, a constant with a price, begin \
-                   with the rows' pulls and end there, and have no probabilities";
-        let why = match () {
-            () if self.penalty == SvmPenalty::L1 => "crammer_singer with the penalty `l1`",
-            () if free => "crammer_singer with a free constant term",
-            () if self.dual == Dual::Given(false) => "crammer_singer with `dual` false",
-            () if self.probability => "crammer_singer with probabilities",
+        let found = match () {
+            () if self.penalty == SvmPenalty::L1 => "crammer_singer with `penalty=l1`",
+            () if unpenalized => "crammer_singer with `intercept=unpenalized`",
+            () if self.dual == Dual::Given(false) => "crammer_singer with `dual=false`",
+            () if self.probability => "crammer_singer with `probability=true`",
             () => return Ok(()),
         };
-        refuse("multi_class", why, ovr)
+        let expected = "`ovr`; `crammer_singer` needs `penalty=l2`, a penalized intercept, the dual problem and no \
+                        probabilities";
+        reject("multi_class", found, expected)
     }
 
-    /// A plane for every class against the rest.
-    fn fit_apart(
+    /// One binary problem per class, against the rest.
+    fn fit_one_vs_rest(
         &self,
-        ready: Ready<'_, '_>,
+        training: TrainingData<'_, '_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<LinearSvcModel>> {
-        let Ready { data, classes, present, places, factors, rows, room, design, began } = ready;
-        let m = if present.len() == 2 { 1 } else { present.len() };
+        let TrainingData { data, classes, observed, class_indices, design, began, .. } = training;
+        let m = if observed.len() == 2 { 1 } else { observed.len() };
         let power = match self.loss {
-            HingeLoss::Hinge => LossPower::Plain,
+            HingeLoss::Hinge => LossPower::Linear,
             HingeLoss::SquaredHinge => LossPower::Squared,
         };
-        let aim = Targets::Classes { places: places.clone(), factors };
-        let mut problem = MarginLoss::new(design, m, aim, rows, power, self.costs());
-        problem.room = room;
-        let (tol, gap, dual) = (self.tol, self.gap, self.dual);
-        let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
-        let solved = solve(&mut problem, &asked);
+        let targets = Targets::Classes {
+            class_indices: class_indices.clone(),
+            class_weights: training.class_weights,
+        };
+        let penalties = self.penalties();
+        let mut problem = MarginLoss::new(design, m, targets, training.costs, power, penalties);
+        problem.max_hessian_entries = training.max_hessian_entries;
+        let options = SolveOptions {
+            accuracy: Accuracy { tol: self.tol, gap: self.gap },
+            dual: self.dual,
+            max_iter: self.max_iter,
+            monitor,
+        };
+        let solved = solve(&mut problem, &options);
         if solved.stopped.is_some() && solved.n_iter() == 0 {
             return Err(Error::Stopped);
         }
         monitor.report(solved.n_iter(), Some(solved.n_iter()));
-        let certificate = solved.certificate("priced margin", data.n_rows(), began);
-        let (coefficients, intercepts) =
-            to_rows(problem.weights(), m, data.n_columns(), classes.len(), &present);
-        let calibration =
-            self.probability.then(|| self.maps(&problem, data, &places, classes.len(), &present));
+        let certificate = solved.certificate("primal objective", data.n_rows(), began);
+        let calibrate =
+            || self.calibration_maps(&problem, data, &class_indices, classes.len(), &observed);
+        let (shape, end) = ((m, data.n_columns()), (solved.n_iter(), solved.converged));
         let model = LinearSvcModel {
-            classes: classes.clone(),
-            coefficients,
-            intercepts,
-            n_iter: solved.n_iter(),
-            converged: solved.converged,
-            calibration,
-            by_feature: Cached::default(),
+            calibration: self.probability.then(calibrate),
+            ..LinearSvcModel::from_weights(classes, &observed, shape, problem.weights(), end)
         };
         Ok(Fitted { model, certificate })
     }
 
-    /// The planes of all classes at once.
-    fn fit_together(
+    /// All classes jointly.
+    fn fit_crammer_singer(
         &self,
-        ready: Ready<'_, '_>,
+        training: TrainingData<'_, '_>,
         monitor: &Monitor<'_>,
     ) -> Result<Fitted<LinearSvcModel>> {
-        let Ready { data, classes, present, places, factors, rows, design, began, .. } = ready;
-        let cost = |(place, row): (&u32, &f64)| factors[*place as usize] * row;
-        let lift = if self.fit_intercept { self.intercept_scaling.powi(2) } else { 0.0 };
-        let m = present.len();
-        let costs = places.iter().zip(&rows).map(cost).collect();
-        let problem = CrammerSinger { design: &design, places: &places, m, costs, lift };
-        let max_passes = PASSES_A_STEP.saturating_mul(self.max_iter as u64);
-        let until = Until { tol: self.tol, gap: self.gap, max_passes, monitor };
-        let solved = crammer_singer::solve(&problem, &until);
-        if solved.stopped.is_some() && solved.passes <= 1 {
+        let TrainingData { data, classes, observed, class_indices, design, began, .. } = training;
+        let weighted = |(index, cost): (&u32, &f64)| training.class_weights[*index as usize] * cost;
+        let intercept_scale = if self.fit_intercept { self.intercept_scaling.powi(2) } else { 0.0 };
+        let problem = CrammerSinger {
+            design: &design,
+            class_indices: &class_indices,
+            n_classes: observed.len(),
+            costs: class_indices.iter().zip(&training.costs).map(weighted).collect(),
+            intercept_scale,
+        };
+        let max_epochs = EPOCHS_PER_ITERATION.saturating_mul(self.max_iter as u64);
+        let limits = CrammerSingerLimits { tol: self.tol, gap: self.gap, max_epochs, monitor };
+        let solved = crammer_singer::solve(&problem, &limits);
+        if solved.stopped.is_some() && solved.epochs <= 1 {
             return Err(Error::Stopped);
         }
-        monitor.report(solved.passes, Some(solved.passes));
+        monitor.report(solved.epochs, Some(solved.epochs));
         let certificate = solved.certificate(data.n_rows(), began);
-        let mut weights = solved.weights;
-        let mut m = m;
-        if classes.len() == 2 {
-            // One plane says it all: how much higher the second class is than the first.
-            weights = weights.chunks_exact(2).map(|pair| pair[1] - pair[0]).collect();
-            m = 1;
-        }
-        let (coefficients, intercepts) =
-            to_rows(&weights, m, data.n_columns(), classes.len(), &present);
-        let model = LinearSvcModel {
-            classes: classes.clone(),
-            coefficients,
-            intercepts,
-            n_iter: solved.passes,
-            converged: solved.converged,
-            calibration: None,
-            by_feature: Cached::default(),
+        let (weights, m) = match classes.len() {
+            // The difference between the second and the first class decides.
+            2 => (solved.weights.chunks_exact(2).map(|pair| pair[1] - pair[0]).collect(), 1),
+            _ => (solved.weights, observed.len()),
         };
+        let (shape, end) = ((m, data.n_columns()), (solved.epochs, solved.converged));
+        let model = LinearSvcModel::from_weights(classes, &observed, shape, &weights, end);
         Ok(Fitted { model, certificate })
     }
 
-    /// The map of every decision, from what the planes would have said of each row without it.
-    fn maps(
+    /// The calibration map of every decision value, from approximate leave-one-out scores.
+    fn calibration_maps(
         &self,
         problem: &MarginLoss<'_>,
         data: &Dataset<'_>,
-        places: &[u32],
+        class_indices: &[u32],
         n_classes: usize,
-        present: &[u32],
+        observed: &[u32],
     ) -> Vec<CalibrationMap> {
-        let m = problem.m;
+        let m = problem.n_outputs;
         let weights: Vec<f64> = match data.weights() {
             [] => vec![1.0; data.n_rows()],
             weights => weights.to_vec(),
         };
-        let said: Vec<Vec<f64>> =
-            (0..m).into_par_iter().map(|k| leave_one_out(problem, data.rows(), k)).collect();
-        let map = |place: usize| {
-            let (k, mirrored) = if m == 1 { (0, place == 0) } else { (place, false) };
-            let own = if m == 1 { 1 } else { place as u32 };
-            let positive: Vec<bool> = places.iter().map(|p| *p == own).collect();
+        let scores: Vec<Vec<f64>> =
+            (0..m).into_par_iter().map(|k| leave_one_out_scores(problem, data.rows(), k)).collect();
+        let map = |index: usize| {
+            let (k, mirrored) = if m == 1 { (0, index == 0) } else { (index, false) };
+            let own = if m == 1 { 1 } else { index as u32 };
+            let positive: Vec<bool> = class_indices.iter().map(|c| *c == own).collect();
             match mirrored {
                 true => {
-                    CalibrationMap::fit_negated(self.calibration, &said[k], &positive, &weights)
+                    CalibrationMap::fit_negated(self.calibration, &scores[k], &positive, &weights)
                 }
-                false => CalibrationMap::fit(self.calibration, &said[k], &positive, &weights),
+                false => CalibrationMap::fit(self.calibration, &scores[k], &positive, &weights),
             }
         };
         if n_classes == 2 {
             return vec![map(1)];
         }
         let mut maps = vec![CalibrationMap::placeholder(); n_classes];
-        present.iter().enumerate().for_each(|(place, code)| maps[*code as usize] = map(place));
+        observed.iter().enumerate().for_each(|(index, code)| maps[*code as usize] = map(index));
         maps
     }
-}
 
-impl LinearSvc {
-    fn costs(&self) -> Penalties {
-        let free = self.intercept == InterceptPenalty::Unpenalized;
-        let scaled = if free { 0.0 } else { 1.0 / self.intercept_scaling };
+    fn penalties(&self) -> Penalties {
+        let unpenalized = self.intercept == InterceptPenalty::Unpenalized;
+        let inverse_scaling = if unpenalized { 0.0 } else { 1.0 / self.intercept_scaling };
         match self.penalty {
-            SvmPenalty::L2 => Penalties { weights: (1.0, 0.0), constant: (scaled * scaled, 0.0) },
-            SvmPenalty::L1 => Penalties { weights: (0.0, 1.0), constant: (0.0, scaled) },
+            SvmPenalty::L2 => Penalties {
+                weights: ElasticNetPenalty { l2: 1.0, l1: 0.0 },
+                intercept: ElasticNetPenalty { l2: inverse_scaling * inverse_scaling, l1: 0.0 },
+            },
+            SvmPenalty::L1 => Penalties {
+                weights: ElasticNetPenalty { l2: 0.0, l1: 1.0 },
+                intercept: ElasticNetPenalty { l2: 0.0, l1: inverse_scaling },
+            },
         }
     }
 }
 
-/// Refuses rows or columns that are not there.
+/// Rejects data without rows or without columns.
 pub(super) fn check_rows(data: &Dataset<'_>) -> Result<()> {
     match (data.n_rows(), data.n_columns()) {
         (0, _) => Err(Error::NoRows),
@@ -362,54 +359,54 @@ pub(super) fn check_rows(data: &Dataset<'_>) -> Result<()> {
     }
 }
 
-/// The weights with a row for every class that is told from the others.
-fn to_rows(
+/// The weights and intercepts with one row per class, from weights that are adjacent per feature.
+fn by_class(
     weights: &[f64],
     m: usize,
     width: usize,
     n_classes: usize,
-    present: &[u32],
+    observed: &[u32],
 ) -> (Matrix, Vec<f64>) {
-    let (weights, constants) = weights.split_at(width * m);
+    let (weights, by_feature_intercepts) = weights.split_at(width * m);
     let rows = if n_classes == 2 { 1 } else { n_classes };
     let mut coefficients = Matrix::zeros((rows, width));
-    // A class nobody showed is never the highest.
+    // A class without rows never has the highest score.
     let mut intercepts = vec![f64::NEG_INFINITY; rows];
-    let mut placed = Vec::with_capacity(present.len());
-    for (place, code) in present.iter().enumerate() {
-        // Of two classes with rows there is one machine: for the second, against the first.
+    let mut sources = Vec::with_capacity(observed.len());
+    for (index, code) in observed.iter().enumerate() {
+        // Two observed classes share one hyperplane: for the second, against the first.
         let (k, sign) = match (m, rows) {
             (1, 1) => (0, 1.0),
-            (1, _) => (0, if place == 1 { 1.0 } else { -1.0 }),
-            _ => (place, 1.0),
+            (1, _) => (0, if index == 1 { 1.0 } else { -1.0 }),
+            _ => (index, 1.0),
         };
         let row = if rows == 1 { 0 } else { *code as usize };
-        intercepts[row] = sign * constants.get(k).copied().unwrap_or(0.0);
-        placed.push((row, k, sign));
+        intercepts[row] = sign * by_feature_intercepts.get(k).copied().unwrap_or(0.0);
+        sources.push((row, k, sign));
     }
-    let cells = coefficients.as_slice_mut().expect("a fresh matrix is contiguous");
-    // Some columns of all classes at a time: weights side by side are read while they are near.
-    for first in (0..width).step_by(COLUMNS) {
-        let last = (first + COLUMNS).min(width);
-        for (row, k, sign) in &placed {
-            let cells = &mut cells[row * width + first..row * width + last];
+    let entries = coefficients.as_slice_mut().expect("a fresh matrix is contiguous");
+    // Blocks of columns, so that adjacent weights are read while they are in cache.
+    for first in (0..width).step_by(COLUMNS_PER_BLOCK) {
+        let last = (first + COLUMNS_PER_BLOCK).min(width);
+        for (row, k, sign) in &sources {
+            let entries = &mut entries[row * width + first..row * width + last];
             let weights = weights[first * m..last * m].chunks_exact(m);
-            cells.iter_mut().zip(weights).for_each(|(cell, w)| *cell = sign * w[*k]);
+            entries.iter_mut().zip(weights).for_each(|(entry, w)| *entry = sign * w[*k]);
         }
     }
     (coefficients, intercepts)
 }
 
 impl LinearSvcModel {
-    /// The model of `m` weights per feature, intercepts last, of the classes that have rows.
+    /// The model of `m` weights per feature, intercepts last, of the observed classes.
     pub(super) fn from_weights(
         classes: &Classes,
-        present: &[u32],
+        observed: &[u32],
         (m, width): (usize, usize),
         weights: &[f64],
         (n_iter, converged): (u64, bool),
     ) -> LinearSvcModel {
-        let (coefficients, intercepts) = to_rows(weights, m, width, classes.len(), present);
+        let (coefficients, intercepts) = by_class(weights, m, width, classes.len(), observed);
         LinearSvcModel {
             classes: classes.clone(),
             coefficients,
@@ -421,22 +418,22 @@ impl LinearSvcModel {
         }
     }
 
-    /// The weights feature by feature, the constant terms last.
+    /// The weights feature by feature, the intercepts last.
     fn by_feature(&self) -> Vec<f64> {
         let mut weights: Vec<f64> = self.coefficients.t().iter().copied().collect();
         weights.extend(&self.intercepts);
         weights
     }
 
-    /// Whether there are probabilities.
+    /// Whether the model was fitted with `probability = true`.
     pub fn has_probabilities(&self) -> bool {
         self.calibration.is_some()
     }
 
     fn log_proba_of(&self, decisions: &Matrix, maps: &[CalibrationMap]) -> Matrix {
         let two = self.classes.len() == 2;
-        // A class nobody showed is infinitely far.
-        let shown: Vec<bool> = match two {
+        // A class without rows has the intercept −∞.
+        let observed: Vec<bool> = match two {
             true => vec![true; 2],
             false => self.intercepts.iter().map(|b| b.is_finite()).collect(),
         };
@@ -444,7 +441,7 @@ impl LinearSvcModel {
             decisions,
             maps,
             if two { DecisionLayout::Binary } else { DecisionLayout::OneVsRest },
-            &shown,
+            &observed,
         )
     }
 }
@@ -461,7 +458,11 @@ impl Check for LinearSvcModel {
             && self.intercepts.iter().all(|b| *b < f64::INFINITY)
             && self.intercepts.iter().any(|b| b.is_finite())
             && maps_are_valid(self.calibration.as_deref(), m);
-        if fits { Ok(()) } else { Err(Error::File("hyperplanes that no fit could give".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("coefficients that no fit of a linear SVC can return".into()))
+        }
     }
 }
 
@@ -473,7 +474,7 @@ impl DecisionFunction for LinearSvcModel {
         let cells = decisions.as_slice_mut().expect("a fresh matrix is contiguous");
         let weights = self.by_feature.get(|| self.by_feature());
         DesignMatrix::by_rows(x, true).scores(weights, m, cells);
-        // A class without rows is infinitely far whatever the cells are.
+        // A class without rows has the score −∞ for any row; other infinite scores come from bad cells.
         if cells.iter().any(|z| !z.is_finite()) {
             crate::data::check_cells(x, Missing::Refused)?;
         }
@@ -490,8 +491,8 @@ impl Classifier for LinearSvcModel {
         self.coefficients.ncols()
     }
 
-    /// The decision about each class; of two classes, for the second and against the first. Where there are
-    /// probabilities, their logarithms.
+    /// The decision value of each class; for two classes that of the second, with both signs. With probabilities, their
+    /// logarithms.
     fn scores(&self, x: &Rows<'_>) -> Result<Matrix> {
         let decisions = self.decisions(x)?;
         if let Some(maps) = &self.calibration {
@@ -500,7 +501,7 @@ impl Classifier for LinearSvcModel {
         if self.intercepts.len() > 1 {
             return Ok(decisions);
         }
-        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| side(c) * decisions[[i, 0]]))
+        Ok(Matrix::from_shape_fn((x.n_rows(), 2), |(i, c)| class_sign(c) * decisions[[i, 0]]))
     }
 }
 
@@ -511,21 +512,23 @@ impl Probabilistic for LinearSvcModel {
     }
 }
 
-fn side(class: usize) -> f64 {
+/// The sign of the decision value for the second of two classes.
+fn class_sign(class: usize) -> f64 {
     if class == 1 { 1.0 } else { -1.0 }
 }
 
 impl AdditiveScores for LinearSvcModel {
-    /// The decisions as a sum, also where the scores are probabilities.
+    /// The terms of the decision values, also if the scores are probabilities.
     fn terms(&self, row: &[f64]) -> Result<(Vec<f64>, Matrix)> {
         self.scores(&Rows::from(ndarray::ArrayView1::from(row)))?;
         let k = self.classes.len();
-        // The one row of two classes speaks for the second and against the first.
-        let part = |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, side(c)) };
-        let starts = (0..k).map(|c| part(c).1 * self.intercepts[part(c).0]).collect();
+        // The single row of two classes counts for the second and against the first.
+        let source =
+            |c: usize| if self.intercepts.len() == k { (c, 1.0) } else { (0, class_sign(c)) };
+        let starts = (0..k).map(|c| source(c).1 * self.intercepts[source(c).0]).collect();
         let terms = Matrix::from_shape_fn((row.len(), k), |(j, c)| {
-            let (place, sign) = part(c);
-            sign * self.coefficients[[place, j]] * row[j]
+            let (index, sign) = source(c);
+            sign * self.coefficients[[index, j]] * row[j]
         });
         Ok((starts, terms))
     }

@@ -1,74 +1,73 @@
 //! Linear support vector regression.
 //!
-//! Minimize `½‖w‖² + C Σᵢ sᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ` with `p` 1 or 2 (Vapnik 1995; Ho & Lin 2012). The
-//! constant is the weight of a column of `intercept_scaling`, with a price like any other, or free of it.
+//! Minimize `½‖w‖² + C Σᵢ sᵢ max(0, |yᵢ − w·xᵢ − b| − ε)ᵖ` with `p` 1 or 2 (Vapnik 1995; Ho & Lin 2012). The intercept is the
+//! weight of a constant column of `intercept_scaling`, penalized like the others or unpenalized.
 
 use super::linear_predictions;
-use super::loss::hinge::{LossPower, MarginLoss, Penalties, Targets};
+use super::loss::hinge::{
+    Dual, DualRule, LossPower, MarginLoss, Penalties, SolveOptions, Targets, check_dual, solve,
+};
 use super::svc::{InterceptPenalty, check_rows};
 use crate::data::design_matrix::DesignMatrix;
 use crate::explain::Terms;
 use crate::prelude::*;
-use crate::solver::augmented_lagrangian::{Asked, Dual, DualRule, refuse_dual, solve};
-use crate::solver::coordinate_descent::PenalizedLoss;
+use crate::solver::coordinate_descent::{ElasticNetPenalty, PenalizedLoss};
+use crate::solver::duality_gap::Accuracy;
 use mercer_num::rows::Missing;
 use std::time::Instant;
 
 choice! {
-    /// What a row outside the tube costs.
+    /// Loss of a row outside the ε-tube.
     pub enum EpsilonInsensitiveLoss {
-        /// Its distance from the tube.
+        /// `max(0, |y − z| − ε)`.
         EpsilonInsensitive = "epsilon_insensitive",
-        /// The square of that distance.
+        /// `max(0, |y − z| − ε)²`.
         SquaredEpsilonInsensitive = "squared_epsilon_insensitive",
     }
 }
 
 params! {
-    /// Linear support vector regression: the flattest plane that most rows are within a tube of.
+    /// Linear support vector regression: the flattest linear function that keeps most rows within `epsilon`.
     pub struct LinearSvr {
-        /// Half the width of the tube: errors below this cost nothing.
+        /// Half the width of the ε-tube: smaller errors have no loss.
         epsilon: f64 = 0.0, AtLeast(0.0);
-        /// The fit is done when no condition of the optimum is violated by more, in units of the target's
-        /// spread, and the objective is proved to be within this share of the best. Smaller values take
-        /// longer.
+        /// Stop when the optimality conditions are violated by at most `tol` standard deviations of the target and the
+        /// relative duality gap is at most `tol`. Smaller values take longer.
         tol: f64 = 1e-4, Above(0.0);
-        /// The price on rows outside the tube. Larger values fit the rows more closely.
+        /// Inverse regularization strength. Larger values fit the training rows more closely.
         C: f64 = 1.0, Above(0.0);
-        /// What a row outside the tube costs: its distance (`epsilon_insensitive`) or the square of it
+        /// Loss of a row outside the ε-tube: its distance from the tube (`epsilon_insensitive`) or the squared distance
         /// (`squared_epsilon_insensitive`).
         loss: EpsilonInsensitiveLoss = EpsilonInsensitiveLoss::EpsilonInsensitive, OneOf(EpsilonInsensitiveLoss::WORDS);
         ..FitIntercept;
-        /// The value of the column whose weight is the constant term. Larger values make the constant
-        /// cheaper.
+        /// Value of the constant column whose weight gives the intercept. Larger values penalize the intercept less.
         intercept_scaling: f64 = 1.0, Above(0.0);
-        /// Whether the constant term has the price of that weight (`scaled`) or none (`free`).
+        /// Whether the penalty includes the intercept: `penalized` like the weight of the constant column, as LIBLINEAR
+        /// does, or `unpenalized`.
         intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
-        /// Whether to begin with passes over the rows' pulls, which is fast where columns are many and
-        /// distances count as they are: `auto` does just there. The last digits come from Newton's method
-        /// in any case.
+        /// Solve the dual problem by coordinate descent first. Fast for many features with the linear loss; `auto`
+        /// chooses it there. Newton's method on the primal problem gives the last digits in any case.
         dual: Dual = Dual::Rule(DualRule::Auto), Any;
-        /// Steps after which to stop in any case; the certificate then says so.
+        /// Maximum number of iterations.
         max_iter: usize = 1000, AtLeast(1.0);
-        /// Where given, the fit ends when the objective is proved to be within this share of the best, in place of
-        /// `tol`.
+        /// Stop at this relative duality gap instead of at `tol`. `None` stops at `tol`.
         gap: Option<f64> = None, Above(0.0);
     }
 }
 
-/// A plane.
+/// A linear function of the columns.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinearSvrModel {
     /// The weights.
     pub coefficients: Vec<f64>,
-    /// The constant term.
+    /// The intercept.
     pub intercept: f64,
-    /// Where the columns stand on average.
+    /// The weighted means of the columns.
     pub means: Vec<f64>,
-    /// Steps the solver took.
+    /// Iterations of the solver.
     pub n_iter: u64,
-    /// Whether it came to its tolerance.
+    /// Whether the solver reached its tolerance.
     pub converged: bool,
 }
 
@@ -78,11 +77,8 @@ impl Fit for LinearSvr {
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<LinearSvrModel>> {
         let began = Instant::now();
         self.check()?;
-        refuse_dual(
-            self.dual,
-            false,
-            self.fit_intercept && self.intercept == InterceptPenalty::Unpenalized,
-        )?;
+        let unpenalized = self.intercept == InterceptPenalty::Unpenalized;
+        check_dual(self.dual, false, self.fit_intercept && unpenalized)?;
         let y = data.regression_target()?;
         check_rows(data)?;
         data.check_cells(Missing::Refused)?;
@@ -93,36 +89,42 @@ impl Fit for LinearSvr {
             return Err(Error::NoRows);
         }
         let n_weights = data.n_columns() + usize::from(self.fit_intercept);
-        let bytes = MarginLoss::bytes(data.rows(), n_weights, 1);
-        monitor.reserve("keeping scores of all rows", bytes)?;
+        let bytes = MarginLoss::memory_bytes(data.rows(), n_weights, 1);
+        monitor.reserve("storing the scores of all rows", bytes)?;
         let design = DesignMatrix::new(data.rows(), self.fit_intercept, monitor)?;
         let mut means = vec![0.0; n_weights];
         design.transpose_product(&weights, 1, &mut means);
         means.truncate(data.n_columns());
         means.iter_mut().for_each(|mean| *mean /= total);
-        let aim = Targets::Numbers { y: y.to_vec(), tube: self.epsilon };
-        let rows = weights.iter().map(|w| self.C * w).collect();
+        let targets = Targets::Regression { y: y.to_vec(), epsilon: self.epsilon };
+        let costs = weights.iter().map(|w| self.C * w).collect();
         let power = match self.loss {
-            EpsilonInsensitiveLoss::EpsilonInsensitive => LossPower::Plain,
+            EpsilonInsensitiveLoss::EpsilonInsensitive => LossPower::Linear,
             EpsilonInsensitiveLoss::SquaredEpsilonInsensitive => LossPower::Squared,
         };
-        let free = self.intercept == InterceptPenalty::Unpenalized;
-        let scaled = if free { 0.0 } else { self.intercept_scaling.powi(-2) };
-        let costs = Penalties { weights: (1.0, 0.0), constant: (scaled, 0.0) };
-        let mut problem = MarginLoss::new(design, 1, aim, rows, power, costs);
-        problem.room = MarginLoss::room(monitor, bytes);
-        let (tol, gap, dual) = (self.tol, self.gap, self.dual);
-        let asked = Asked { tol, gap, dual, max_iter: self.max_iter, monitor };
-        let solved = solve(&mut problem, &asked);
+        let intercept_penalty = if unpenalized { 0.0 } else { self.intercept_scaling.powi(-2) };
+        let penalties = Penalties {
+            weights: ElasticNetPenalty { l2: 1.0, l1: 0.0 },
+            intercept: ElasticNetPenalty { l2: intercept_penalty, l1: 0.0 },
+        };
+        let mut problem = MarginLoss::new(design, 1, targets, costs, power, penalties);
+        problem.max_hessian_entries = MarginLoss::hessian_budget(monitor, bytes);
+        let options = SolveOptions {
+            accuracy: Accuracy { tol: self.tol, gap: self.gap },
+            dual: self.dual,
+            max_iter: self.max_iter,
+            monitor,
+        };
+        let solved = solve(&mut problem, &options);
         if solved.stopped.is_some() && solved.n_iter() == 0 {
             return Err(Error::Stopped);
         }
         monitor.report(solved.n_iter(), Some(solved.n_iter()));
-        let certificate = solved.certificate("priced tube", data.n_rows(), began);
-        let (coefficients, constant) = problem.weights().split_at(data.n_columns());
+        let certificate = solved.certificate("primal objective", data.n_rows(), began);
+        let (coefficients, intercepts) = problem.weights().split_at(data.n_columns());
         let model = LinearSvrModel {
             coefficients: coefficients.to_vec(),
-            intercept: constant.first().copied().unwrap_or(0.0),
+            intercept: intercepts.first().copied().unwrap_or(0.0),
             means,
             n_iter: solved.n_iter(),
             converged: solved.converged,
@@ -133,11 +135,15 @@ impl Fit for LinearSvr {
 
 impl Check for LinearSvrModel {
     fn check(&self) -> Result<()> {
-        let numbers = self.coefficients.iter().chain(&self.means).chain([&self.intercept]);
+        let values = self.coefficients.iter().chain(&self.means).chain([&self.intercept]);
         let fits = !self.coefficients.is_empty()
             && self.coefficients.len() == self.means.len()
-            && numbers.into_iter().all(|x| x.is_finite());
-        if fits { Ok(()) } else { Err(Error::File("a plane that no fit could give".into())) }
+            && values.into_iter().all(|x| x.is_finite());
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("coefficients that no fit of a linear SVR can return".into()))
+        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! Minimizes losses with a price on absolute weights, by coordinates of a quadratic model.
+//! newGLMNET: proximal Newton steps by coordinate descent, for losses with an elastic-net penalty (Yuan, Ho & Lin 2012;
+//! Friedman, Hastie & Tibshirani 2010).
 //!
-//! Around the weights the losses are modelled by their gradient and the curvature of every class by
-//! itself. One weight at a time is set to the best of the model, which is often exactly zero (soft
-//! thresholding); then the weights go towards the model's optimum as far as the objective falls
-//! enough (Friedman, Hastie & Tibshirani 2010; Yuan, Ho & Lin 2012). Only weights that are not zero, or
-//! whose gradient is beyond the price, are looked at.
+//! Minimize `L(w) + Σⱼ (½ l2ⱼ wⱼ² + l1ⱼ |wⱼ|)`. Every iteration models the loss by its gradient and a diagonal Hessian in the
+//! scores, minimizes the model plus the penalty one weight at a time (soft thresholding, which often gives exactly zero),
+//! and takes a step towards that minimum by Armijo backtracking. Only weights that are not zero, or whose gradient exceeds
+//! the L1 penalty, are visited.
 
 use super::interleaved::dots;
 use super::line_search::armijo_backtracking;
@@ -13,314 +13,315 @@ use super::{SmoothObjective, StoppingRule, Termination};
 use crate::data::design_matrix::Column;
 use rayon::prelude::*;
 
-/// Passes over the weights of a model at most, and cells to visit in them: passes are many where they are
-/// short.
-const PASSES: (u64, u64) = (100, 10_000);
-const VISITED: u64 = 1 << 24;
+/// Passes over the weights of one model, at most: as many as visit `MODEL_VISITS` entries, within these limits.
+const MODEL_PASSES: (u64, u64) = (100, 10_000);
+const MODEL_VISITS: u64 = 1 << 24;
 
-/// Losses of scores with prices on the weights.
+/// The penalty `½ l2 w² + l1 |w|` of one weight.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct ElasticNetPenalty {
+    pub l2: f64,
+    pub l1: f64,
+}
+
+/// A loss of linear scores, with an elastic-net penalty on the weights.
 pub(crate) trait PenalizedLoss: SmoothObjective + Sync {
-    /// How many rows there are.
     fn n_rows(&self) -> usize;
 
-    /// Columns without the constant one.
+    /// Columns without the intercept.
     fn n_columns(&self) -> usize;
 
-    /// Some columns; the one behind the last is the constant.
-    fn columns(&self, which: &[usize]) -> Vec<Column<'_>>;
+    /// Some columns; the index after the last column is the intercept.
+    fn columns(&self, indices: &[usize]) -> Vec<Column<'_>>;
 
-    /// The weights feature by feature, the constant terms last.
+    /// The weights feature by feature, the intercepts last.
     fn weights(&self) -> &[f64];
 
-    /// Numbers a feature has.
-    fn width(&self) -> usize;
+    /// Weights per feature, and scores per row.
+    fn n_outputs(&self) -> usize;
 
-    /// What half the square and the absolute value of a weight of a column cost; the one behind the
-    /// last is the constant.
-    fn price(&self, column: usize) -> (f64, f64);
+    /// The penalty on the weights of a column; the index after the last column is the intercept.
+    fn penalty(&self, column: usize) -> ElasticNetPenalty;
 
-    /// The losses and their gradient, without any price.
-    fn losses_gradient(&mut self, out: &mut [f64]) -> Vec<f64>;
+    /// Writes the gradient of the losses, without the penalty; returns the loss of every subproblem.
+    fn losses_and_gradient(&mut self, gradient: &mut [f64]) -> Vec<f64>;
 
-    /// How much the losses curve in every score.
-    fn curvatures(&self) -> Vec<f64>;
+    /// The second derivative of the loss by every score.
+    fn hessian_weights(&self) -> Vec<f64>;
 
-    /// Where the scores of a row are one distribution's: probabilities, and what rows weigh.
-    fn coupled(&self) -> Option<(&[f64], &[f64])> {
+    /// The probabilities and the row weights, if the scores of a row are coupled by a softmax.
+    fn softmax(&self) -> Option<(&[f64], &[f64])> {
         None
     }
 
-    /// Takes a direction with what it adds to the scores.
+    /// Sets the search direction and its scores.
     fn set_direction(&mut self, direction: Vec<f64>, scores: Vec<f64>);
 
-    /// What weights cost, for every function.
-    fn costs(&self, weights: &[f64]) -> Vec<f64> {
-        let lanes = self.n_subproblems();
-        let mut costs = vec![0.0; lanes];
-        for (j, row) in weights.chunks_exact(self.width()).enumerate() {
-            let (price, pull) = self.price(j);
+    /// The penalty of every subproblem.
+    fn penalty_values(&self, weights: &[f64]) -> Vec<f64> {
+        let n = self.n_subproblems();
+        let mut values = vec![0.0; n];
+        for (j, row) in weights.chunks_exact(self.n_outputs()).enumerate() {
+            let ElasticNetPenalty { l2, l1 } = self.penalty(j);
             for (k, w) in row.iter().enumerate() {
-                costs[k % lanes] += 0.5 * price * w * w + pull * w.abs();
+                values[k % n] += 0.5 * l2 * w * w + l1 * w.abs();
             }
         }
-        costs
+        values
     }
 
-    /// How far the weights are from optimal, given the gradient of the losses.
-    fn violations_at(&self, gradient: &[f64]) -> Vec<f64> {
-        let (m, lanes) = (self.width(), self.n_subproblems());
-        let mut worst = vec![0.0f64; lanes];
+    /// The largest entry of the minimum-norm subgradient, given the gradient of the losses.
+    fn subgradient_violations(&self, gradient: &[f64]) -> Vec<f64> {
+        let (m, n) = (self.n_outputs(), self.n_subproblems());
+        let mut violations = vec![0.0f64; n];
         let rows = gradient.chunks_exact(m).zip(self.weights().chunks_exact(m));
         for (j, (g, w)) in rows.enumerate() {
-            let (price, pull) = self.price(j);
+            let ElasticNetPenalty { l2, l1 } = self.penalty(j);
             for (k, (g, w)) in g.iter().zip(w).enumerate() {
-                let g = g + price * w;
-                let off = match *w {
-                    0.0 => (g.abs() - pull).max(0.0),
-                    w => (g + pull * w.signum()).abs(),
+                let g = g + l2 * w;
+                let violation = match *w {
+                    0.0 => (g.abs() - l1).max(0.0),
+                    w => (g + l1 * w.signum()).abs(),
                 };
-                if off > worst[k % lanes] || off.is_nan() {
-                    worst[k % lanes] = off;
+                if violation > violations[k % n] || violation.is_nan() {
+                    violations[k % n] = violation;
                 }
             }
         }
-        worst
+        violations
     }
 }
 
-/// Minimizes, from the weights the problem is at.
+/// Minimizes from the current weights.
 pub(crate) fn minimize(problem: &mut impl PenalizedLoss, rule: &StoppingRule<'_>) -> Termination {
     let m = problem.n_subproblems();
-    let mut ended = Termination::start();
+    let mut end = Termination::start();
     let mut gradient = vec![0.0; problem.dimension()];
-    let mut lanes = vec![SubproblemState::default(); m];
-    let (values, violations) = arrived(problem, &mut gradient);
-    for (k, lane) in lanes.iter_mut().enumerate() {
-        (lane.value, lane.violation) = (values[k], violations[k]);
+    let mut states = vec![SubproblemState::default(); m];
+    let (values, violations) = evaluate(problem, &mut gradient);
+    for (k, state) in states.iter_mut().enumerate() {
+        (state.value, state.violation) = (values[k], violations[k]);
     }
     loop {
-        let open: Vec<bool> = lanes.iter().map(|lane| lane.is_active(rule.tolerance)).collect();
-        ended.converged = lanes.iter().all(|lane| lane.violation <= rule.tolerance);
-        ended.stopped = rule.monitor.stop();
-        let enough = ended.iterations >= rule.max_iterations;
-        if ended.stopped.is_some() || enough || !open.contains(&true) {
-            return ended;
+        let active: Vec<bool> = states.iter().map(|s| s.is_active(rule.tolerance)).collect();
+        end.converged = states.iter().all(|state| state.violation <= rule.tolerance);
+        end.stopped = rule.monitor.stop();
+        let limit = end.iterations >= rule.max_iterations;
+        if end.stopped.is_some() || limit || !active.contains(&true) {
+            return end;
         }
-        let active = active(problem, &gradient, &open);
-        let columns = problem.columns(&active);
-        let worst = lanes.iter().zip(&open).filter(|(_, open)| **open);
-        let worst = worst.fold(0.0, |a: f64, (lane, _)| a.max(lane.violation));
-        let mut model = Model::new(problem, &gradient, &open, &active, &columns);
-        ended.products += model.minimize(worst, rule);
-        let Model { direction, scores, .. } = model;
+        let features = active_features(problem, &gradient, &active);
+        let columns = problem.columns(&features);
+        let largest = states.iter().zip(&active).filter(|(_, active)| **active);
+        let largest = largest.fold(0.0, |a: f64, (state, _)| a.max(state.violation));
+        let mut model = QuadraticModel::new(problem, &gradient, &active, &features, &columns);
+        end.products += model.minimize(largest, rule);
+        let QuadraticModel { direction, scores, .. } = model;
         let moved: Vec<f64> =
             problem.weights().iter().zip(&direction).map(|(w, d)| w + d).collect();
         let linear = dots(&gradient, &direction, m);
-        let costs = problem.costs(&moved).into_iter().zip(problem.costs(problem.weights()));
-        for ((lane, linear), (then, now)) in lanes.iter_mut().zip(linear).zip(costs) {
-            lane.slope = linear + then - now;
+        let penalties = problem.penalty_values(&moved).into_iter();
+        let penalties = penalties.zip(problem.penalty_values(problem.weights()));
+        for ((state, linear), (new, old)) in states.iter_mut().zip(linear).zip(penalties) {
+            state.slope = linear + new - old;
         }
         problem.set_direction(direction, scores);
-        let shares = armijo_backtracking(problem, &lanes, unit_steps(&lanes));
-        problem.take_step(&shares);
-        ended.iterations += 1;
-        let (values, violations) = arrived(problem, &mut gradient);
-        for k in (0..m).filter(|k| open[*k]) {
-            lanes[k].update(shares[k], values[k], violations[k], rule.tolerance);
+        let steps = armijo_backtracking(problem, &states, unit_steps(&states));
+        problem.take_step(&steps);
+        end.iterations += 1;
+        let (values, violations) = evaluate(problem, &mut gradient);
+        for k in (0..m).filter(|k| active[*k]) {
+            states[k].update(steps[k], values[k], violations[k], rule.tolerance);
         }
-        rule.monitor.report(ended.iterations, None);
+        rule.monitor.report(end.iterations, None);
     }
 }
 
-/// The values and violations at the weights.
-fn arrived(problem: &mut impl PenalizedLoss, gradient: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
-    let losses = problem.losses_gradient(gradient);
-    let costs = problem.costs(problem.weights());
-    let values = losses.iter().zip(costs).map(|(loss, cost)| loss + cost).collect();
-    (values, problem.violations_at(gradient))
+/// The values and violations at the current weights.
+fn evaluate(problem: &mut impl PenalizedLoss, gradient: &mut [f64]) -> (Vec<f64>, Vec<f64>) {
+    let losses = problem.losses_and_gradient(gradient);
+    let penalties = problem.penalty_values(problem.weights());
+    let values = losses.iter().zip(penalties).map(|(loss, penalty)| loss + penalty).collect();
+    (values, problem.subgradient_violations(gradient))
 }
 
-/// The features worth looking at: those with a weight, or with a gradient beyond the price.
-fn active(problem: &impl PenalizedLoss, gradient: &[f64], open: &[bool]) -> Vec<usize> {
-    let (m, width) = (problem.width(), problem.n_columns());
-    let worth = |j: &usize| {
-        let (cells, pull) = (j * m..(j + 1) * m, problem.price(*j).1);
-        let cells = problem.weights()[cells.clone()].iter().zip(&gradient[cells]).enumerate();
-        let mut cells = cells.filter(|(k, _)| open[k % open.len()]);
-        cells.any(|(_, (w, g))| *w != 0.0 || g.abs() > pull)
+/// The features with a nonzero weight, or with a gradient beyond the L1 penalty; the intercept is always among them.
+fn active_features(problem: &impl PenalizedLoss, gradient: &[f64], active: &[bool]) -> Vec<usize> {
+    let (m, width) = (problem.n_outputs(), problem.n_columns());
+    let is_active = |j: &usize| {
+        let (entries, l1) = (j * m..(j + 1) * m, problem.penalty(*j).l1);
+        let entries = problem.weights()[entries.clone()].iter().zip(&gradient[entries]).enumerate();
+        let mut entries = entries.filter(|(k, _)| active[k % active.len()]);
+        entries.any(|(_, (w, g))| *w != 0.0 || g.abs() > l1)
     };
-    // The constant column is always there.
-    (0..problem.weights().len() / m).filter(|j| *j >= width || worth(j)).collect()
+    (0..problem.weights().len() / m).filter(|j| *j >= width || is_active(j)).collect()
 }
 
-/// The quadratic model of the losses around the weights, and where its minimum was found so far.
-struct Model<'a, P> {
+/// The quadratic model of the losses around the current weights, and the best direction found so far.
+struct QuadraticModel<'a, P> {
     problem: &'a P,
     gradient: &'a [f64],
-    /// Which of the functions are looked at.
-    open: &'a [bool],
-    active: &'a [usize],
+    /// The subproblems that have not converged.
+    active: &'a [bool],
+    features: &'a [usize],
     columns: &'a [Column<'a>],
-    /// Second derivatives by every weight of the active features.
-    curves: Vec<f64>,
-    /// Second derivatives by every score, as far as they do not come from the mean.
-    bends: Vec<f64>,
-    /// What to add to the weights.
+    /// The diagonal of the Hessian by the weights of the active features.
+    diagonal: Vec<f64>,
+    /// Second derivatives by the scores. For a softmax `p`, to which [`Self::means`] add the rest of `diag(p) − ppᵀ`.
+    hessian_weights: Vec<f64>,
+    /// The change of the weights.
     direction: Vec<f64>,
-    /// What that adds to the scores.
+    /// The change of the scores.
     scores: Vec<f64>,
-    /// The mean of a row's `scores`, by its probabilities; zero where scores are not coupled.
+    /// The mean of a row's `scores` under its probabilities; zero without a softmax.
     means: Vec<f64>,
 }
 
-impl<'a, P: PenalizedLoss> Model<'a, P> {
+impl<'a, P: PenalizedLoss> QuadraticModel<'a, P> {
     fn new(
         problem: &'a P,
         gradient: &'a [f64],
-        open: &'a [bool],
-        active: &'a [usize],
+        active: &'a [bool],
+        features: &'a [usize],
         columns: &'a [Column<'a>],
-    ) -> Model<'a, P> {
-        let (m, n) = (problem.width(), problem.n_rows());
-        let curvatures = problem.curvatures();
-        let curves = columns.par_iter().flat_map_iter(|column| {
+    ) -> QuadraticModel<'a, P> {
+        let (m, n) = (problem.n_outputs(), problem.n_rows());
+        let weights = problem.hessian_weights();
+        let diagonal = columns.par_iter().flat_map_iter(|column| {
             let mut sums = vec![0.0; m];
-            column.each(n, |i, x| {
-                let row = &curvatures[i * m..(i + 1) * m];
+            column.for_each(n, |i, x| {
+                let row = &weights[i * m..(i + 1) * m];
                 sums.iter_mut().zip(row).for_each(|(sum, c)| *sum += c * x * x);
             });
             sums
         });
-        let curves = curves.collect();
-        let bends = match problem.coupled() {
-            Some((proba, shares)) => {
-                let rows = proba.chunks_exact(m).zip(shares);
-                rows.flat_map(|(row, share)| row.iter().map(move |p| p * share)).collect()
+        let diagonal = diagonal.collect();
+        let hessian_weights = match problem.softmax() {
+            Some((proba, row_weights)) => {
+                let rows = proba.chunks_exact(m).zip(row_weights);
+                rows.flat_map(|(row, weight)| row.iter().map(move |p| p * weight)).collect()
             }
-            None => curvatures,
+            None => weights,
         };
-        Model {
+        QuadraticModel {
             problem,
             gradient,
-            open,
             active,
+            features,
             columns,
-            curves,
-            bends,
+            diagonal,
+            hessian_weights,
             direction: vec![0.0; gradient.len()],
             scores: vec![0.0; n * m],
             means: vec![0.0; n],
         }
     }
 
-    /// Goes over the weights rule they hardly move; says how often.
+    /// Passes over the weights until they hardly change; returns their number.
     fn minimize(&mut self, violation: f64, rule: &StoppingRule<'_>) -> u64 {
-        let enough = 0.1 * violation.max(rule.tolerance);
-        let cells = (self.active.len() * self.scores.len()).max(1) as u64;
-        let most = (VISITED / cells).clamp(PASSES.0, PASSES.1);
+        let tolerance = 0.1 * violation.max(rule.tolerance);
+        let entries = (self.features.len() * self.scores.len()).max(1) as u64;
+        let max_passes = (MODEL_VISITS / entries).clamp(MODEL_PASSES.0, MODEL_PASSES.1);
         let mut passes = 0;
         loop {
-            let worst = (0..self.active.len()).fold(0.0, |worst: f64, a| worst.max(self.visit(a)));
+            let largest = (0..self.features.len()).fold(0.0, |a: f64, f| a.max(self.update(f)));
             passes += 1;
-            if worst <= enough || passes >= most || rule.monitor.stop().is_some() {
+            if largest <= tolerance || passes >= max_passes || rule.monitor.stop().is_some() {
                 return passes;
             }
         }
     }
 
-    /// Sets the weights of one feature, each to the best of the model; says how much the gradient
-    /// moved.
-    fn visit(&mut self, a: usize) -> f64 {
-        let (problem, m, j) = (self.problem, self.problem.width(), self.active[a]);
-        let (price, pull) = problem.price(j);
-        let mut worst: f64 = 0.0;
-        for k in (0..m).filter(|k| self.open[k % self.open.len()]) {
-            let (place, curve) = (j * m + k, self.curves[a * m + k] + price);
-            let w = problem.weights()[place] + self.direction[place];
-            let slope = self.gradient[place] + self.slope(a, k) + price * w;
-            // Where no loss curves, the price alone decides.
-            let next = match curve > 0.0 {
-                true => {
-                    let target = w - slope / curve;
-                    target.signum() * (target.abs() - pull / curve).max(0.0)
-                }
-                false => {
-                    if slope.abs() < pull {
-                        0.0
-                    } else {
-                        w
-                    }
-                }
+    /// Minimizes the model over the weights of one feature, one after the other; returns the change of the gradient.
+    fn update(&mut self, f: usize) -> f64 {
+        let (problem, m, j) = (self.problem, self.problem.n_outputs(), self.features[f]);
+        let penalty = problem.penalty(j);
+        let ElasticNetPenalty { l2, l1 } = penalty;
+        let mut largest: f64 = 0.0;
+        for k in (0..m).filter(|k| self.active[k % self.active.len()]) {
+            let (index, curvature) = (j * m + k, self.diagonal[f * m + k] + l2);
+            let w = problem.weights()[index] + self.direction[index];
+            let slope = self.gradient[index] + self.slope_change(f, k) + l2 * w;
+            let next = match curvature > 0.0 {
+                true => soft_threshold(w - slope / curvature, l1 / curvature),
+                // No row is active: the penalty alone decides.
+                false if slope.abs() < l1 => 0.0,
+                false => w,
             };
             if next != w {
-                worst = worst.max((next - w).abs() * curve);
-                self.change(a, k, next - w);
+                largest = largest.max((next - w).abs() * curvature);
+                self.change(f, k, next - w);
             }
         }
-        if problem.coupled().is_some() && j < problem.n_columns() {
-            worst = worst.max(self.shift(a, price, pull));
+        if problem.softmax().is_some() && j < problem.n_columns() {
+            largest = largest.max(self.shift(f, penalty));
         }
-        worst
+        largest
     }
 
-    /// What all classes have in common does not change the losses, only the price: the best of it.
-    fn shift(&mut self, a: usize, price: f64, pull: f64) -> f64 {
-        let (m, j) = (self.problem.width(), self.active[a]);
+    /// Adds the same amount to the weights of all classes, which changes the penalty but not the softmax.
+    fn shift(&mut self, f: usize, penalty: ElasticNetPenalty) -> f64 {
+        let (m, j) = (self.problem.n_outputs(), self.features[f]);
         let weights = self.problem.weights()[j * m..(j + 1) * m].iter();
-        let now: Vec<f64> = weights.zip(&self.direction[j * m..]).map(|(w, d)| w + d).collect();
-        let shift = cheapest_shift(&now, price, pull);
+        let weights: Vec<f64> = weights.zip(&self.direction[j * m..]).map(|(w, d)| w + d).collect();
+        let shift = minimizing_shift(&weights, penalty);
         if shift != 0.0 {
             self.direction[j * m..(j + 1) * m].iter_mut().for_each(|d| *d += shift);
             let (scores, means) = (&mut self.scores, &mut self.means);
-            self.columns[a].each(means.len(), |i, x| {
+            self.columns[f].for_each(means.len(), |i, x| {
                 scores[i * m..(i + 1) * m].iter_mut().for_each(|u| *u += shift * x);
                 means[i] += shift * x;
             });
         }
-        shift.abs() * price
+        shift.abs() * penalty.l2
     }
 
-    /// How far the model's slope by a weight is from that at the start.
-    fn slope(&self, a: usize, k: usize) -> f64 {
-        let m = self.problem.width();
+    /// How much the slope of the model by a weight has changed along the direction.
+    fn slope_change(&self, f: usize, k: usize) -> f64 {
+        let m = self.problem.n_outputs();
         let mut sum = 0.0;
-        self.columns[a].each(self.means.len(), |i, x| {
-            sum += x * self.bends[i * m + k] * (self.scores[i * m + k] - self.means[i]);
+        self.columns[f].for_each(self.means.len(), |i, x| {
+            sum += x * self.hessian_weights[i * m + k] * (self.scores[i * m + k] - self.means[i]);
         });
         sum
     }
 
-    fn change(&mut self, a: usize, k: usize, by: f64) {
-        let m = self.problem.width();
-        self.direction[self.active[a] * m + k] += by;
+    fn change(&mut self, f: usize, k: usize, by: f64) {
+        let m = self.problem.n_outputs();
+        self.direction[self.features[f] * m + k] += by;
         let (scores, means) = (&mut self.scores, &mut self.means);
         let n = means.len();
-        self.columns[a].each(n, |i, x| scores[i * m + k] += by * x);
-        if let Some((proba, _)) = self.problem.coupled() {
-            self.columns[a].each(n, |i, x| means[i] += proba[i * m + k] * by * x);
+        self.columns[f].for_each(n, |i, x| scores[i * m + k] += by * x);
+        if let Some((proba, _)) = self.problem.softmax() {
+            self.columns[f].for_each(n, |i, x| means[i] += proba[i * m + k] * by * x);
         }
     }
 }
 
-/// The `t` that makes `Σₖ ½ price (wₖ + t)² + pull |wₖ + t|` smallest.
-fn cheapest_shift(w: &[f64], price: f64, pull: f64) -> f64 {
+/// `sign(x) max(|x| − t, 0)`.
+fn soft_threshold(x: f64, t: f64) -> f64 {
+    x.signum() * (x.abs() - t).max(0.0)
+}
+
+/// The `t` that minimizes `Σₖ ½ l2 (wₖ + t)² + l1 |wₖ + t|`.
+fn minimizing_shift(w: &[f64], ElasticNetPenalty { l2, l1 }: ElasticNetPenalty) -> f64 {
     let mut kinks: Vec<f64> = w.iter().map(|w| -w).collect();
     kinks.sort_by(f64::total_cmp);
     let (n, sum) = (w.len() as f64, w.iter().sum::<f64>());
-    // Between two kinks the slope is a line; the first place where it is not negative is the best.
+    // The derivative is linear between two kinks; its first root is the minimum.
     for (below, kink) in kinks.iter().enumerate() {
-        let signs = pull * (2.0 * below as f64 - n);
-        if price > 0.0 {
-            let zero = -(sum * price + signs) / (n * price);
-            if zero <= *kink {
-                return zero;
+        let signs = l1 * (2.0 * below as f64 - n);
+        if l2 > 0.0 {
+            let root = -(sum * l2 + signs) / (n * l2);
+            if root <= *kink {
+                return root;
             }
         }
-        if price * (sum + n * kink) + signs + 2.0 * pull >= 0.0 {
+        if l2 * (sum + n * kink) + signs + 2.0 * l1 >= 0.0 {
             return *kink;
         }
     }
-    if price > 0.0 { -(sum * price + pull * n) / (n * price) } else { 0.0 }
+    if l2 > 0.0 { -(sum * l2 + l1 * n) / (n * l2) } else { 0.0 }
 }
 
 #[cfg(test)]
@@ -328,17 +329,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_other_shift_is_cheaper() {
-        let cost = |w: &[f64], t: f64, price: f64, pull: f64| -> f64 {
-            w.iter().map(|w| 0.5 * price * (w + t).powi(2) + pull * (w + t).abs()).sum()
+    fn no_other_shift_has_a_smaller_penalty() {
+        let value = |w: &[f64], t: f64, l2: f64, l1: f64| -> f64 {
+            w.iter().map(|w| 0.5 * l2 * (w + t).powi(2) + l1 * (w + t).abs()).sum()
         };
         for w in [vec![1.0, -2.0, 0.5], vec![0.0; 4], vec![3.0, 3.5, 4.0, 9.0], vec![-1.0, 7.0]] {
-            for (price, pull) in [(1.0, 0.0), (0.0, 1.0), (0.3, 0.7), (2.0, 0.1)] {
-                let best = cheapest_shift(&w, price, pull);
-                let least = cost(&w, best, price, pull);
+            for (l2, l1) in [(1.0, 0.0), (0.0, 1.0), (0.3, 0.7), (2.0, 0.1)] {
+                let best = minimizing_shift(&w, ElasticNetPenalty { l2, l1 });
+                let smallest = value(&w, best, l2, l1);
                 for k in -200..=200 {
-                    let other = cost(&w, f64::from(k) * 0.05, price, pull);
-                    assert!(least <= other + 1e-12, "{w:?} {price} {pull}: {best}");
+                    let other = value(&w, f64::from(k) * 0.05, l2, l1);
+                    assert!(smallest <= other + 1e-12, "{w:?} {l2} {l1}: {best}");
                 }
             }
         }

@@ -69,6 +69,21 @@ pub(crate) struct LineSearchAccuracy {
     pub safeguard: Safeguard,
 }
 
+impl LineSearchAccuracy {
+    /// For a single function, of which a rough minimum is enough.
+    pub const ROUGH: LineSearchAccuracy = LineSearchAccuracy {
+        slope_tolerance: 0.1,
+        max_evaluations: 8,
+        safeguard: Safeguard::Doubling,
+    };
+    /// For several functions at once, each of which has its own active rows.
+    pub const FINE: LineSearchAccuracy = LineSearchAccuracy {
+        slope_tolerance: 0.01,
+        max_evaluations: 12,
+        safeguard: Safeguard::Bracket,
+    };
+}
+
 /// An interval that contains the root of `φ'`.
 #[derive(Clone, Copy)]
 struct Bracket {

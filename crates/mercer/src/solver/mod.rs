@@ -14,6 +14,7 @@ pub(crate) mod conjugate_gradient;
 pub(crate) mod coordinate_descent;
 mod crammer_singer_subproblem;
 pub(crate) mod dual_coordinate_descent;
+pub(crate) mod duality_gap;
 pub(crate) mod interleaved;
 pub(crate) mod lbfgs;
 pub(crate) mod line_search;
@@ -24,7 +25,6 @@ pub(crate) mod objective;
 pub(crate) mod preconditioner;
 mod smo;
 
-pub use augmented_lagrangian::{Dual, DualRule};
 pub(crate) use conjugate_gradient::{CgSolution, conjugate_gradient};
 pub(crate) use crammer_singer_subproblem::CrammerSingerSubproblem;
 pub use normal_equations::{Precision, TargetFit};

@@ -26,9 +26,11 @@ const LAYERS: [&[&str]; 6] = [
     &["train", "file"],
 ];
 /// Chapters that build on another one.
-const CHAPTERS: [(&str, &str); 5] = [
+const CHAPTERS: [(&str, &str); 6] = [
     ("decision", "probability"),
     ("kernelized", "kernel"),
+    // The leave-one-out scores of a wide linear SVM need the Gram matrix of its rows.
+    ("linear", "kernel"),
     ("svm", "kernel"),
     // The Nystrom approximation of an SVM is a linear SVM over its feature map.
     ("svm", "linear"),

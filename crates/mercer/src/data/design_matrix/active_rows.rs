@@ -1,62 +1,57 @@
-//! Products with some of the dense rows: those that push or curve, which are few near the optimum.
+//! Products with some of the dense rows: the active ones, which are few close to the optimum.
 
-use super::{DesignMatrix, forward};
+use super::{DesignMatrix, MAX_BLOCKS, ROWS_PER_PANEL, panel_times_weights};
 use mercer_num::linalg::add_transposed_product;
 use mercer_num::{Matrix, Rows};
 use ndarray::Array2;
 use rayon::prelude::*;
 
-/// Rows written out together.
-const PANEL: usize = 64;
-/// Parts they are dealt into at most; each has sums of its own.
-const PARTS: usize = 64;
-
-/// Some dense rows, in the precision they came in.
-pub(crate) enum Copied {
+/// A copy of dense rows, in their own precision.
+pub(crate) enum DenseRows {
     Double(Matrix),
     Single(Array2<f32>),
 }
 
-impl Copied {
+impl DenseRows {
     pub fn view(&self) -> Rows<'_> {
         match self {
-            Copied::Double(x) => Rows::Dense(x.view()),
-            Copied::Single(x) => Rows::Single(x.view()),
+            DenseRows::Double(x) => Rows::Dense(x.view()),
+            DenseRows::Single(x) => Rows::Single(x.view()),
         }
     }
 }
 
 impl DesignMatrix<'_> {
     /// A copy of some dense rows.
-    pub fn copied(&self, picks: &[usize]) -> Copied {
-        let shape = (picks.len(), self.width());
-        let of_one_width = "rows of one width";
+    pub fn copy_rows(&self, indices: &[usize]) -> DenseRows {
+        let shape = (indices.len(), self.width());
+        let rectangular = "rows of equal length";
         match self.rows() {
             Rows::Single(x) => {
-                let cells = picks.iter().flat_map(|i| x.row(*i).into_iter().copied()).collect();
-                Copied::Single(Array2::from_shape_vec(shape, cells).expect(of_one_width))
+                let entries = indices.iter().flat_map(|i| x.row(*i).into_iter().copied()).collect();
+                DenseRows::Single(Array2::from_shape_vec(shape, entries).expect(rectangular))
             }
             _ => {
                 let row = |i: &usize| self.dense_row(*i).into_owned();
-                let cells = picks.iter().flat_map(row).collect();
-                Copied::Double(Matrix::from_shape_vec(shape, cells).expect(of_one_width))
+                let entries = indices.iter().flat_map(row).collect();
+                DenseRows::Double(Matrix::from_shape_vec(shape, entries).expect(rectangular))
             }
         }
     }
 
-    /// The scores of some dense rows, `m` each.
+    /// The scores of some dense rows, `m` per row.
     pub fn scores_of_rows(&self, rows: &[u32], v: &[f64], m: usize, scores: &mut [f64]) {
-        let (weights, constants) = v.split_at(self.width() * m);
-        let panels = scores.par_chunks_mut(PANEL * m).zip(rows.par_chunks(PANEL));
+        let (weights, intercepts) = v.split_at(self.width() * m);
+        let panels = scores.par_chunks_mut(ROWS_PER_PANEL * m).zip(rows.par_chunks(ROWS_PER_PANEL));
         panels.for_each(|(scores, rows)| {
-            forward(&self.written(rows), self.width(), weights, m, scores);
+            panel_times_weights(&self.gather(rows), self.width(), weights, m, scores);
             for scores in scores.chunks_exact_mut(m) {
-                scores.iter_mut().zip(constants).for_each(|(z, b)| *z += b);
+                scores.iter_mut().zip(intercepts).for_each(|(z, b)| *z += b);
             }
         });
     }
 
-    /// `Xᵀr` of some dense rows, `m` numbers `r` each.
+    /// `Xᵀr` of some dense rows, `m` entries of `r` per row.
     pub fn transpose_product_of_rows(
         &self,
         rows: &[u32],
@@ -64,30 +59,36 @@ impl DesignMatrix<'_> {
         m: usize,
         out: &mut [f64],
     ) {
-        let part = rows.len().div_ceil(PARTS).next_multiple_of(PANEL).max(4 * PANEL);
-        let parts = rows.par_chunks(part).zip(residuals.par_chunks(part * m));
-        let parts = parts.map(|(rows, residuals)| {
+        let block_rows = rows
+            .len()
+            .div_ceil(MAX_BLOCKS)
+            .next_multiple_of(ROWS_PER_PANEL)
+            .max(4 * ROWS_PER_PANEL);
+        let blocks = rows.par_chunks(block_rows).zip(residuals.par_chunks(block_rows * m));
+        let blocks = blocks.map(|(rows, residuals)| {
             let mut sums = vec![0.0; out.len()];
-            let (weights, constants) = sums.split_at_mut(self.width() * m);
-            for (rows, residuals) in rows.chunks(PANEL).zip(residuals.chunks(PANEL * m)) {
-                add_transposed_product(&self.written(rows), self.width(), residuals, m, weights);
+            let (weights, intercepts) = sums.split_at_mut(self.width() * m);
+            for (rows, residuals) in
+                rows.chunks(ROWS_PER_PANEL).zip(residuals.chunks(ROWS_PER_PANEL * m))
+            {
+                add_transposed_product(&self.gather(rows), self.width(), residuals, m, weights);
                 for residuals in residuals.chunks_exact(m) {
-                    constants.iter_mut().zip(residuals).for_each(|(sum, r)| *sum += r);
+                    intercepts.iter_mut().zip(residuals).for_each(|(sum, r)| *sum += r);
                 }
             }
             sums
         });
-        let parts: Vec<Vec<f64>> = parts.collect();
+        let blocks: Vec<Vec<f64>> = blocks.collect();
         out.fill(0.0);
-        for part in &parts {
-            out.iter_mut().zip(part).for_each(|(sum, x)| *sum += x);
+        for block in &blocks {
+            out.iter_mut().zip(block).for_each(|(sum, x)| *sum += x);
         }
     }
 
-    fn written(&self, rows: &[u32]) -> Vec<f64> {
-        let mut cells = Vec::with_capacity(rows.len() * self.width());
-        rows.iter().for_each(|i| cells.extend_from_slice(&self.dense_row(*i as usize)));
-        cells
+    fn gather(&self, rows: &[u32]) -> Vec<f64> {
+        let mut entries = Vec::with_capacity(rows.len() * self.width());
+        rows.iter().for_each(|i| entries.extend_from_slice(&self.dense_row(*i as usize)));
+        entries
     }
 }
 
@@ -97,7 +98,7 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn some_rows_are_all_rows_with_zeros_for_the_others() {
+    fn products_with_some_rows_equal_those_with_zeros_for_the_others() {
         let mut random = Random::new(1);
         let (n, width, m) = (700, 5, 3);
         let x = Matrix::from_shape_simple_fn((n, width), || random.normal());
@@ -112,14 +113,14 @@ mod tests {
         for (i, scores) in some.iter().zip(few.chunks_exact(m)) {
             residuals[*i as usize * m..][..m].copy_from_slice(scores);
         }
-        let (mut whole, mut part) = (vec![0.0; v.len()], vec![0.0; v.len()]);
-        design.transpose_product(&residuals, m, &mut whole);
-        design.transpose_product_of_rows(&some, &few, m, &mut part);
+        let (mut of_all, mut of_some) = (vec![0.0; v.len()], vec![0.0; v.len()]);
+        design.transpose_product(&residuals, m, &mut of_all);
+        design.transpose_product_of_rows(&some, &few, m, &mut of_some);
 
         for (i, scores) in some.iter().zip(few.chunks_exact(m)) {
             let same = all[*i as usize * m..].iter().zip(scores);
             assert!(same.into_iter().all(|(a, b)| (a - b).abs() < 1e-12));
         }
-        assert!(whole.iter().zip(&part).all(|(a, b)| (a - b).abs() < 1e-10));
+        assert!(of_all.iter().zip(&of_some).all(|(a, b)| (a - b).abs() < 1e-10));
     }
 }

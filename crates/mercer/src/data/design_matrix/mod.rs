@@ -1,16 +1,16 @@
-//! Rows laid out for many products with the same cells: `Xv` and `Xᵀr`, for several `v` at once.
+//! The design matrix `X` of a linear model, for repeated products `Xv` and `Xᵀr` with several vectors at once.
 //!
-//! Weights stand feature by feature, so that a cell meets all of its weights side by side. Dense rows
-//! are read once for a product and its transpose, panel by panel, while a panel is in cache, and so are sparse
-//! ones of many more cells than weights; others are kept by columns as well. The order of every sum is fixed by the
-//! shape of the data.
+//! The `m` weights of a feature are adjacent, so that an entry of `X` is multiplied with all of them at once. Dense rows
+//! are read once for a product and its transpose, panel by panel, while a panel is in cache, and so are sparse rows with
+//! many more entries than weights; other sparse rows are stored by columns as well. The order of every sum depends on the
+//! shape of the data only, not on the number of threads.
 
 pub(crate) mod active_rows;
 mod gram;
 mod rows_and_columns;
 mod single_output;
 
-pub(crate) use rows_and_columns::{Column, Lines, RowEntries};
+pub(crate) use rows_and_columns::{Column, RowAccess, RowEntries};
 
 use crate::error::Result;
 use crate::model::{Cached, Monitor};
@@ -24,44 +24,44 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
-/// Rows of a panel: enough for products at full speed, few enough to stay in cache.
-const PANEL: usize = 64;
-/// Parts the rows are dealt into at most; each has sums of its own.
-const PARTS: usize = 64;
+/// Rows per panel: enough for fast matrix products, few enough to stay in cache.
+const ROWS_PER_PANEL: usize = 64;
+/// Blocks of rows at most; each has its own sums.
+const MAX_BLOCKS: usize = 64;
 
-/// Sparse rows are dealt into as many parts as have so many times more cells than weights, and kept by columns where
-/// those would be few: the sums of every part have to be made, added and within reach. (At 46 cells a weight, film
-/// reviews, by columns took 0.6 of the time.)
-const CELLS: usize = 64;
-const FEW: usize = 4;
-/// The same where there is a single number a row, which is added as fast as it is read: a few parts do from few
-/// cells a weight on. (Film reviews: a copy by columns takes as long as ten products.)
-const CELLS_OF_ONE: usize = 4;
-const PARTS_OF_ONE: usize = 8;
+/// Sparse rows are summed in as many blocks as have so many times more entries than weights, and by columns if that gives
+/// too few blocks: the sums of every block have to be cleared, added and held in cache. (With 46 entries per weight, the
+/// film reviews took 0.6 of the time by columns.)
+const MIN_ENTRIES_PER_WEIGHT: usize = 64;
+const MIN_BLOCKS: usize = 4;
+/// The same for a single vector, whose entries are added as fast as they are read: a few blocks pay off with few entries
+/// per weight. (Film reviews: the transposition takes as long as ten products.)
+const MIN_ENTRIES_PER_WEIGHT_SINGLE: usize = 4;
+const MAX_BLOCKS_SINGLE: usize = 8;
 
-/// The rows, and whether a constant column stands behind the others.
+/// The rows, and whether a column of ones for the intercept follows the others.
 pub(crate) struct DesignMatrix<'a> {
     rows: Rows<'a>,
-    /// Parts whose sums are made row by row; none where they are made by columns.
-    parts: Option<usize>,
-    /// The same for sums of a single number a row.
-    parts_of_one: Option<usize>,
-    /// Sparse cells, and the sum of their squared numbers a row.
-    cells: (f64, f64),
-    /// Whether the columns of sparse rows rise.
-    rising: bool,
-    /// Sparse cells by columns, made when first asked for.
-    by_column: Option<Cached<CsrMatrix>>,
-    /// Sums of parts that are no longer needed: to get their pages again and again takes longer than to fill them.
-    spare: Mutex<Vec<Vec<f64>>>,
+    /// Blocks of rows that are summed row by row; `None` where sums are computed by columns.
+    row_blocks: Option<usize>,
+    /// The same for a single vector.
+    single_blocks: Option<usize>,
+    /// The number of sparse entries, and the sum of its squares over the rows.
+    entries: (f64, f64),
+    /// Whether the columns of every sparse row are strictly ascending.
+    has_sorted_columns: bool,
+    /// The sparse entries by columns, computed on first use.
+    transposed: Option<Cached<CsrMatrix>>,
+    /// Sums of blocks for reuse: allocating their pages again and again takes longer than filling them.
+    buffers: Mutex<Vec<Vec<f64>>>,
     pub intercept: bool,
 }
 
 impl<'a> DesignMatrix<'a> {
-    /// Lays rows out; sparse ones will be copied by columns.
+    /// Prepares rows for products; sparse ones are transposed on first use.
     ///
     /// # Errors
-    /// If the copy would take more memory than allowed.
+    /// If the transposed copy would exceed the memory limit.
     pub fn new(
         rows: &Rows<'a>,
         intercept: bool,
@@ -69,38 +69,40 @@ impl<'a> DesignMatrix<'a> {
     ) -> Result<DesignMatrix<'a>> {
         let Rows::Sparse(x) = rows else { return Ok(DesignMatrix::by_rows(rows, intercept)) };
         let lengths = x.iter().map(|(columns, _)| columns.len() as f64);
-        let cells = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
-        let bytes = 12 * cells.0 as u64 + 8 * x.n_columns() as u64;
-        monitor.reserve("keeping sparse rows by columns", bytes)?;
-        let a_weight = cells.0 as usize / (x.n_columns() + 1);
-        let parts = Some((a_weight / CELLS).min(PARTS)).filter(|parts| *parts >= FEW);
-        let of_one = Some((a_weight / CELLS_OF_ONE).min(PARTS_OF_ONE)).filter(|parts| *parts > 1);
-        let (parts_of_one, by_column) = (parts.or(of_one), Some(Cached::default()));
-        let rising = x.has_sorted_columns();
+        let entries = lengths.fold((0.0, 0.0), |(sum, squares), n| (sum + n, squares + n * n));
+        let bytes = 12 * entries.0 as u64 + 8 * x.n_columns() as u64;
+        monitor.reserve("transposing sparse rows", bytes)?;
+        let per_weight = entries.0 as usize / (x.n_columns() + 1);
+        let row_blocks = Some((per_weight / MIN_ENTRIES_PER_WEIGHT).min(MAX_BLOCKS))
+            .filter(|blocks| *blocks >= MIN_BLOCKS);
+        let single = Some((per_weight / MIN_ENTRIES_PER_WEIGHT_SINGLE).min(MAX_BLOCKS_SINGLE))
+            .filter(|blocks| *blocks > 1);
+        let (single_blocks, transposed) = (row_blocks.or(single), Some(Cached::default()));
+        let has_sorted_columns = x.has_sorted_columns();
         Ok(DesignMatrix {
             rows: *rows,
-            parts,
-            parts_of_one,
-            cells,
-            rising,
-            by_column,
-            spare: Mutex::default(),
+            row_blocks,
+            single_blocks,
+            entries,
+            has_sorted_columns,
+            transposed,
+            buffers: Mutex::default(),
             intercept,
         })
     }
 
-    /// Rows that are only scored.
+    /// Rows without a transposed copy, for scores and single passes.
     pub fn by_rows(rows: &Rows<'a>, intercept: bool) -> DesignMatrix<'a> {
-        let parts = (!matches!(rows, Rows::Sparse(_))).then_some(PARTS);
-        let (parts_of_one, cells, by_column) = (parts, (0.0, 0.0), None);
+        let row_blocks = (!matches!(rows, Rows::Sparse(_))).then_some(MAX_BLOCKS);
+        let (single_blocks, entries, transposed) = (row_blocks, (0.0, 0.0), None);
         DesignMatrix {
             rows: *rows,
-            parts,
-            parts_of_one,
-            cells,
-            rising: false,
-            by_column,
-            spare: Mutex::default(),
+            row_blocks,
+            single_blocks,
+            entries,
+            has_sorted_columns: false,
+            transposed,
+            buffers: Mutex::default(),
             intercept,
         }
     }
@@ -113,12 +115,12 @@ impl<'a> DesignMatrix<'a> {
         self.rows.n_rows()
     }
 
-    /// Columns without the constant one.
+    /// Columns without the intercept.
     pub fn width(&self) -> usize {
         self.rows.n_columns()
     }
 
-    /// Columns with the constant one.
+    /// Columns with the intercept.
     pub fn n_weights(&self) -> usize {
         self.width() + usize::from(self.intercept)
     }
@@ -127,73 +129,79 @@ impl<'a> DesignMatrix<'a> {
         matches!(self.rows, Rows::Sparse(_))
     }
 
-    /// Sparse cells by columns.
-    fn by_column(&self) -> Option<SparseView<'_>> {
-        match (&self.rows, &self.by_column) {
-            (Rows::Sparse(x), Some(made)) => Some(made.get(|| x.transpose()).view()),
+    /// The sparse entries by columns.
+    fn transposed(&self) -> Option<SparseView<'_>> {
+        match (&self.rows, &self.transposed) {
+            (Rows::Sparse(x), Some(columns)) => Some(columns.get(|| x.transpose()).view()),
             _ => None,
         }
     }
 
-    /// So many zeros, where others stood before if possible.
-    fn zeros(&self, n: usize) -> Vec<f64> {
-        let mut spare = self.spare.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(k) = spare.iter().position(|spare| spare.len() == n) else { return vec![0.0; n] };
-        let mut zeros = spare.swap_remove(k);
-        drop(spare);
+    /// A vector of zeros, in a recycled buffer if there is one.
+    fn zeroed_buffer(&self, n: usize) -> Vec<f64> {
+        let mut buffers = self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(k) = buffers.iter().position(|buffer| buffer.len() == n) else {
+            return vec![0.0; n];
+        };
+        let mut zeros = buffers.swap_remove(k);
+        drop(buffers);
         zeros.fill(0.0);
         zeros
     }
 
-    /// Adds sums of parts up, in their order, and keeps their room.
-    fn add_up(&self, parts: Vec<Vec<f64>>, out: &mut [f64]) {
-        add_up(&parts, out);
-        self.keep(parts);
+    /// Adds the sums of all blocks, in their order, and recycles their buffers.
+    fn sum_blocks(&self, blocks: Vec<Vec<f64>>, out: &mut [f64]) {
+        sum_blocks(&blocks, out);
+        self.recycle(blocks);
     }
 
-    /// Keeps the room of sums that are no longer needed.
-    fn keep(&self, parts: Vec<Vec<f64>>) {
-        self.spare.lock().unwrap_or_else(PoisonError::into_inner).extend(parts);
+    /// Keeps buffers for reuse.
+    fn recycle(&self, blocks: Vec<Vec<f64>>) {
+        self.buffers.lock().unwrap_or_else(PoisonError::into_inner).extend(blocks);
     }
 
-    /// Parts whose sums of `m` numbers a row are made row by row.
-    fn parts(&self, m: usize) -> Option<usize> {
-        if m == 1 { self.parts_of_one } else { self.parts }
+    /// Blocks of rows that are summed row by row, for `m` vectors.
+    fn n_blocks(&self, m: usize) -> Option<usize> {
+        if m == 1 { self.single_blocks } else { self.row_blocks }
     }
 
-    /// Rows that one thread takes at a time.
-    fn part(&self, m: usize) -> usize {
-        let parts = self.parts(m).unwrap_or(PARTS);
-        self.n_rows().div_ceil(parts).next_multiple_of(PANEL).max(4 * PANEL)
+    /// Rows per block, for `m` vectors.
+    fn rows_per_block(&self, m: usize) -> usize {
+        let n_blocks = self.n_blocks(m).unwrap_or(MAX_BLOCKS);
+        self.n_rows().div_ceil(n_blocks).next_multiple_of(ROWS_PER_PANEL).max(4 * ROWS_PER_PANEL)
     }
 
-    /// The scores of all rows: `m` weights a feature in `v`, `m` scores a row in `scores`.
+    /// `Xv`, the scores of all rows: `m` weights per feature in `v`, `m` scores per row in `scores`.
     pub fn scores(&self, v: &[f64], m: usize, scores: &mut [f64]) {
-        // No sums to keep apart: as many parts as may be.
-        let part = self.n_rows().div_ceil(PARTS).next_multiple_of(PANEL).max(4 * PANEL);
-        scores.par_chunks_mut(part * m).enumerate().for_each(|(k, scores)| {
-            for (p, scores) in scores.chunks_mut(PANEL * m).enumerate() {
-                let first = k * part + p * PANEL;
+        // Scores need no sums over rows: as many blocks as possible.
+        let block_rows = self
+            .n_rows()
+            .div_ceil(MAX_BLOCKS)
+            .next_multiple_of(ROWS_PER_PANEL)
+            .max(4 * ROWS_PER_PANEL);
+        scores.par_chunks_mut(block_rows * m).enumerate().for_each(|(k, scores)| {
+            for (p, scores) in scores.chunks_mut(ROWS_PER_PANEL * m).enumerate() {
+                let first = k * block_rows + p * ROWS_PER_PANEL;
                 let rows = first..first + scores.len() / m;
                 self.panel_scores(&self.panel(&rows), rows, v, m, scores);
             }
         });
     }
 
-    /// The cells of dense rows.
+    /// The entries of dense rows.
     fn panel(&self, rows: &Range<usize>) -> Cow<'_, [f64]> {
         self.rows.block(rows.clone()).unwrap_or_default()
     }
 
     fn panel_scores(
         &self,
-        block: &[f64],
+        panel: &[f64],
         rows: Range<usize>,
         v: &[f64],
         m: usize,
         scores: &mut [f64],
     ) {
-        let (weights, constant) = v.split_at(self.width() * m);
+        let (weights, intercept) = v.split_at(self.width() * m);
         match &self.rows {
             Rows::Sparse(x) if m == 1 => {
                 rows.zip(scores.iter_mut()).for_each(|(i, z)| *z = x.dot(i, weights));
@@ -205,49 +213,49 @@ impl<'a> DesignMatrix<'a> {
                     add_table_rows(columns, values, weights, scores);
                 }
             }
-            _ => forward(block, self.width(), weights, m, scores),
+            _ => panel_times_weights(panel, self.width(), weights, m, scores),
         }
         if self.intercept {
             for scores in scores.chunks_exact_mut(m) {
-                scores.iter_mut().zip(constant).for_each(|(z, b)| *z += b);
+                scores.iter_mut().zip(intercept).for_each(|(z, b)| *z += b);
             }
         }
     }
 
-    /// `Xᵀr` for `m` numbers a row in `residuals`, `m` sums a feature in `out`.
+    /// `Xᵀr`: `m` entries per row in `residuals`, `m` sums per feature in `out`.
     pub fn transpose_product(&self, residuals: &[f64], m: usize, out: &mut [f64]) {
-        if self.parts(m).is_none()
-            && let Some(columns) = self.by_column()
+        if self.n_blocks(m).is_none()
+            && let Some(columns) = self.transposed()
         {
             sum_columns(&columns, Cow::Borrowed, residuals, m, &mut out[..self.width() * m]);
             self.intercept_transpose_product(residuals, m, out);
             return;
         }
-        if let (None, Rows::Sparse(x)) = (self.parts(m), &self.rows) {
-            // Rows that were not copied by columns are added one after the other.
+        if let (None, Rows::Sparse(x)) = (self.n_blocks(m), &self.rows) {
+            // Rows without a transposed copy are added one after the other.
             out.fill(0.0);
             for ((columns, values), residuals) in x.iter().zip(residuals.chunks_exact(m)) {
-                let n_cells = columns.len().min(values.len());
-                add_sparse_outer(&columns[..n_cells], values, residuals, out);
+                let n_entries = columns.len().min(values.len());
+                add_sparse_outer(&columns[..n_entries], values, residuals, out);
             }
             return self.intercept_transpose_product(residuals, m, out);
         }
-        let part = self.part(m);
-        let parts = residuals.par_chunks(part * m).enumerate().map(|(k, residuals)| {
-            let mut sums = self.zeros(self.n_weights() * m);
-            for (p, residuals) in residuals.chunks(PANEL * m).enumerate() {
-                let first = k * part + p * PANEL;
+        let block_rows = self.rows_per_block(m);
+        let blocks = residuals.par_chunks(block_rows * m).enumerate().map(|(k, residuals)| {
+            let mut sums = self.zeroed_buffer(self.n_weights() * m);
+            for (p, residuals) in residuals.chunks(ROWS_PER_PANEL * m).enumerate() {
+                let first = k * block_rows + p * ROWS_PER_PANEL;
                 let rows = first..first + residuals.len() / m;
                 self.panel_transpose_product(&self.panel(&rows), rows, residuals, m, &mut sums);
             }
             sums
         });
-        self.add_up(parts.collect(), out);
+        self.sum_blocks(blocks.collect(), out);
     }
 
     fn panel_transpose_product(
         &self,
-        block: &[f64],
+        panel: &[f64],
         rows: Range<usize>,
         residuals: &[f64],
         m: usize,
@@ -258,7 +266,7 @@ impl<'a> DesignMatrix<'a> {
                 for (i, residuals) in rows.zip(residuals.chunks_exact(m)) {
                     let (columns, values) = x.row(i);
                     match residuals {
-                        // Rows that neither push nor curve are many, near the optimum.
+                        // Close to the optimum most rows have no gradient and no curvature.
                         [0.0] => {}
                         [r] => x.add_to(i, *r, &mut sums[..self.width()]),
                         _ => add_sparse_outer(columns, values, residuals, sums),
@@ -267,7 +275,7 @@ impl<'a> DesignMatrix<'a> {
             }
             _ if self.width() > 0 => {
                 let sums = &mut sums[..self.width() * m];
-                add_transposed_product(block, self.width(), residuals, m, sums);
+                add_transposed_product(panel, self.width(), residuals, m, sums);
             }
             _ => {}
         }
@@ -283,109 +291,108 @@ impl<'a> DesignMatrix<'a> {
         if !self.intercept {
             return;
         }
-        let part = self.part(m);
-        let parts = residuals.par_chunks(part * m).map(|residuals| {
+        let block_rows = self.rows_per_block(m);
+        let blocks = residuals.par_chunks(block_rows * m).map(|residuals| {
             let mut sums = vec![0.0; m];
             for residuals in residuals.chunks_exact(m) {
                 sums.iter_mut().zip(residuals).for_each(|(s, r)| *s += r);
             }
             sums
         });
-        add_up(&parts.collect::<Vec<_>>(), &mut out[self.width() * m..]);
+        sum_blocks(&blocks.collect::<Vec<_>>(), &mut out[self.width() * m..]);
     }
 
-    /// There and back in one reading of the rows: fills `scores` with the scores of `v`, asks `answer`
-    /// for what stands in their place, and leaves `Xᵀ` of that in `out`.
-    pub fn round_trip(
+    /// `out = Xᵀ g(Xv)` in one reading of the rows: writes `Xv` to `scores`; `map` computes `g` for a range of rows.
+    pub fn product_and_transpose(
         &self,
         v: &[f64],
         m: usize,
         scores: &mut [f64],
-        answer: impl Fn(Range<usize>, &[f64], &mut [f64]) + Sync,
+        map: impl Fn(Range<usize>, &[f64], &mut [f64]) + Sync,
         out: &mut [f64],
     ) {
-        let part = self.part(m);
-        if self.parts(m).is_none() {
+        let block_rows = self.rows_per_block(m);
+        if self.n_blocks(m).is_none() {
             self.scores(v, m, scores);
             let mut residuals = vec![0.0; scores.len()];
             residuals
-                .par_chunks_mut(part * m)
-                .zip(scores.par_chunks(part * m))
+                .par_chunks_mut(block_rows * m)
+                .zip(scores.par_chunks(block_rows * m))
                 .enumerate()
                 .for_each(|(k, (residuals, scores))| {
-                    let first = k * part;
-                    answer(first..first + scores.len() / m, scores, residuals);
+                    let first = k * block_rows;
+                    map(first..first + scores.len() / m, scores, residuals);
                 });
             return self.transpose_product(&residuals, m, out);
         }
-        // Sparse rows are longest in reach where they are few.
-        let panel = if self.is_sparse() { PANEL / 4 } else { PANEL };
-        let parts = scores.par_chunks_mut(part * m).enumerate().map(|(k, scores)| {
-            let mut sums = self.zeros(self.n_weights() * m);
-            let mut residuals = vec![0.0; panel * m];
-            for (p, scores) in scores.chunks_mut(panel * m).enumerate() {
-                let first = k * part + p * panel;
+        // Sparse rows stay in cache in smaller panels.
+        let rows_per_panel = if self.is_sparse() { ROWS_PER_PANEL / 4 } else { ROWS_PER_PANEL };
+        let blocks = scores.par_chunks_mut(block_rows * m).enumerate().map(|(k, scores)| {
+            let mut sums = self.zeroed_buffer(self.n_weights() * m);
+            let mut residuals = vec![0.0; rows_per_panel * m];
+            for (p, scores) in scores.chunks_mut(rows_per_panel * m).enumerate() {
+                let first = k * block_rows + p * rows_per_panel;
                 let rows = first..first + scores.len() / m;
-                let block = self.panel(&rows);
-                self.panel_scores(&block, rows.clone(), v, m, scores);
+                let panel = self.panel(&rows);
+                self.panel_scores(&panel, rows.clone(), v, m, scores);
                 let residuals = &mut residuals[..scores.len()];
-                answer(rows.clone(), scores, residuals);
-                self.panel_transpose_product(&block, rows, residuals, m, &mut sums);
+                map(rows.clone(), scores, residuals);
+                self.panel_transpose_product(&panel, rows, residuals, m, &mut sums);
             }
             sums
         });
-        self.add_up(parts.collect(), out);
+        self.sum_blocks(blocks.collect(), out);
     }
 
-    /// `Σᵢ rᵢ xᵢⱼ²` for `m` numbers `r` a row: the diagonals of `XᵀRX`.
+    /// `Σᵢ rᵢ xᵢⱼ²` for `m` entries of `r` per row: the diagonals of `XᵀRX`.
     pub fn squared_transpose_product(&self, weights: &[f64], m: usize, out: &mut [f64]) {
-        if self.parts(m).is_none()
-            && let Some(columns) = self.by_column()
+        if self.n_blocks(m).is_none()
+            && let Some(columns) = self.transposed()
         {
-            let squares = |cells: &[f64]| cells.iter().map(|x| x * x).collect();
+            let squares = |entries: &[f64]| entries.iter().map(|x| x * x).collect();
             sum_columns(&columns, squares, weights, m, &mut out[..self.width() * m]);
             return self.intercept_transpose_product(weights, m, out);
         }
         if let (Rows::Sparse(x), 1) = (&self.rows, m) {
-            let part = self.part(1);
-            let parts = weights.par_chunks(part).enumerate().map(|(k, weights)| {
-                let mut sums = self.zeros(self.n_weights());
-                for (i, w) in (k * part..).zip(weights) {
+            let block_rows = self.rows_per_block(1);
+            let blocks = weights.par_chunks(block_rows).enumerate().map(|(k, weights)| {
+                let mut sums = self.zeroed_buffer(self.n_weights());
+                for (i, w) in (k * block_rows..).zip(weights) {
                     let (columns, values) = x.row(i);
-                    let cells = columns.iter().zip(values);
-                    cells.for_each(|(j, v)| sums[*j as usize] += w * (v * v));
+                    let entries = columns.iter().zip(values);
+                    entries.for_each(|(j, v)| sums[*j as usize] += w * (v * v));
                     sums[self.width()..].iter_mut().for_each(|sum| *sum += w);
                 }
                 sums
             });
-            return self.add_up(parts.collect(), out);
+            return self.sum_blocks(blocks.collect(), out);
         }
-        let part = self.part(m);
-        let parts = weights.par_chunks(part * m).enumerate().map(|(k, weights)| {
-            let mut sums = self.zeros(self.n_weights() * m);
-            for (p, weights) in weights.chunks(PANEL * m).enumerate() {
-                let first = k * part + p * PANEL;
+        let block_rows = self.rows_per_block(m);
+        let blocks = weights.par_chunks(block_rows * m).enumerate().map(|(k, weights)| {
+            let mut sums = self.zeroed_buffer(self.n_weights() * m);
+            for (p, weights) in weights.chunks(ROWS_PER_PANEL * m).enumerate() {
+                let first = k * block_rows + p * ROWS_PER_PANEL;
                 let rows = first..first + weights.len() / m;
                 if let Rows::Sparse(x) = &self.rows {
                     for (i, weights) in rows.zip(weights.chunks_exact(m)) {
                         let (columns, values) = x.row(i);
                         let squares: Vec<f64> = values.iter().map(|x| x * x).collect();
                         add_sparse_outer(columns, &squares, weights, &mut sums);
-                        let constants = sums[self.width() * m..].iter_mut().zip(weights);
-                        constants.for_each(|(sum, w)| *sum += w);
+                        let intercepts = sums[self.width() * m..].iter_mut().zip(weights);
+                        intercepts.for_each(|(sum, w)| *sum += w);
                     }
                     continue;
                 }
-                let mut block = self.panel(&rows);
-                block.to_mut().iter_mut().for_each(|x| *x *= *x);
-                self.panel_transpose_product(&block, rows, weights, m, &mut sums);
+                let mut panel = self.panel(&rows);
+                panel.to_mut().iter_mut().for_each(|x| *x *= *x);
+                self.panel_transpose_product(&panel, rows, weights, m, &mut sums);
             }
             sums
         });
-        self.add_up(parts.collect(), out);
+        self.sum_blocks(blocks.collect(), out);
     }
 
-    /// The plain means of the columns.
+    /// The unweighted means of the columns.
     pub fn means(&self) -> Vec<f64> {
         let n = self.n_rows();
         let mut means = vec![0.0; self.n_weights()];
@@ -394,51 +401,57 @@ impl<'a> DesignMatrix<'a> {
         means
     }
 
-    /// The cells of a dense row.
+    /// The entries of a dense row.
     pub fn dense_row(&self, i: usize) -> Cow<'_, [f64]> {
         self.rows.block(i..i + 1).unwrap_or_default()
     }
 }
 
-/// `scores = block · weights`.
-pub(crate) fn forward(block: &[f64], width: usize, weights: &[f64], m: usize, scores: &mut [f64]) {
+/// `scores = panel · weights`.
+pub(crate) fn panel_times_weights(
+    panel: &[f64],
+    width: usize,
+    weights: &[f64],
+    m: usize,
+    scores: &mut [f64],
+) {
     scores.fill(0.0);
     match m {
         _ if width == 0 => {}
-        1 => dot_rows(block, weights, scores),
-        _ => add_matrix_product(block, width, weights, m, scores),
+        1 => dot_rows(panel, weights, scores),
+        _ => add_matrix_product(panel, width, weights, m, scores),
     }
 }
 
-/// The sums of all parts, in their order.
-fn add_up(parts: &[Vec<f64>], out: &mut [f64]) {
-    /// Sums that one thread takes at a time.
-    const SUMS: usize = 1 << 13;
-    out.par_chunks_mut(SUMS).enumerate().for_each(|(k, out)| {
+/// The sums of all blocks, in their order.
+fn sum_blocks(blocks: &[Vec<f64>], out: &mut [f64]) {
+    /// Sums per task.
+    const SUMS_PER_TASK: usize = 1 << 13;
+    out.par_chunks_mut(SUMS_PER_TASK).enumerate().for_each(|(k, out)| {
         out.fill(0.0);
-        for part in parts {
-            out.iter_mut().zip(&part[k * SUMS..]).for_each(|(sum, x)| *sum += x);
+        for block in blocks {
+            out.iter_mut().zip(&block[k * SUMS_PER_TASK..]).for_each(|(sum, x)| *sum += x);
         }
     });
 }
 
-/// `m` sums a column: of its cells, or of what is made of them, times the numbers of their rows.
+/// `m` sums per column: of its entries, transformed by `transform`, times the entries of `residuals`.
 fn sum_columns<'c>(
     columns: &SparseView<'c>,
-    made: impl Fn(&'c [f64]) -> Cow<'c, [f64]> + Sync,
+    transform: impl Fn(&'c [f64]) -> Cow<'c, [f64]> + Sync,
     residuals: &[f64],
     m: usize,
     out: &mut [f64],
 ) {
-    // Columns that one thread takes at a time.
-    let some = (columns.n_rows() / PARTS).clamp(1, 1024);
-    out.par_chunks_mut(some * m).enumerate().for_each(|(k, out)| {
-        for (j, out) in (k * some..).zip(out.chunks_exact_mut(m)) {
-            let (rows, cells) = columns.row(j);
+    // Columns per task.
+    let columns_per_task = (columns.n_rows() / MAX_BLOCKS).clamp(1, 1024);
+    out.par_chunks_mut(columns_per_task * m).enumerate().for_each(|(k, out)| {
+        for (j, out) in (k * columns_per_task..).zip(out.chunks_exact_mut(m)) {
+            let (rows, entries) = columns.row(j);
             out.fill(0.0);
-            match (made(cells), m) {
+            match (transform(entries), m) {
                 (Cow::Borrowed(_), 1) => out[0] = columns.dot(j, residuals),
-                (cells, _) => add_table_rows(rows, &cells, residuals, out),
+                (entries, _) => add_table_rows(rows, &entries, residuals, out),
             }
         }
     });

@@ -1,243 +1,236 @@
-//! Planes of many classes, learned together.
+//! Dual coordinate descent for the multiclass SVM of Crammer & Singer (2001; Keerthi et al. 2008; solver 4 of LIBLINEAR).
 //!
-//! Minimize `½ Σₘ ‖wₘ‖² + Σᵢ Cᵢ max over m of (eᵢₘ + wₘ·xᵢ − w_y·xᵢ)` with `eᵢₘ` one for every class but the row's own
-//! `y` (Crammer & Singer 2001). In the dual every row has a pull on every class, `w = Σᵢ αᵢ xᵢ`:
+//! Minimize `½ Σₘ ‖wₘ‖² + Σᵢ Cᵢ maxₘ (eᵢₘ + wₘ·xᵢ − w_y·xᵢ)` with `eᵢₘ = 1` for every class `m` but the row's own `y`. In the
+//! dual every row has one variable per class, `wₘ = Σᵢ αᵢₘ xᵢ`:
 //!
-//! `min ½ Σₘ ‖wₘ‖² + Σᵢₘ eᵢₘ αᵢₘ`  with  `Σₘ αᵢₘ = 0`, `αᵢᵧ ≤ Cᵢ` and `αᵢₘ ≤ 0` for the others.
+//! `min ½ Σₘ ‖wₘ‖² + Σᵢₘ eᵢₘ αᵢₘ`  subject to  `Σₘ αᵢₘ = 0`, `αᵢᵧ ≤ Cᵢ` and `αᵢₘ ≤ 0` for the other classes.
 //!
-//! With the other rows held, the best pulls of one row have a formula ([`CrammerSingerSubproblem`]; Keerthi et al. 2008, solver 4 of
-//! LIBLINEAR). Any pulls within their bounds prove how far from the best the weights are: row by row,
-//! `Cᵢ ξᵢ + Σₘ αᵢₘ (eᵢₘ + wₘ·xᵢ)`, never below zero, adds up to the gap.
+//! The minimum over the variables of one row is [`CrammerSingerSubproblem`]. Any feasible `α` bounds the distance from the
+//! optimum: the terms `Cᵢ ξᵢ + Σₘ αᵢₘ (eᵢₘ + wₘ·xᵢ)`, none of which is negative, add up to the duality gap.
 
-use crate::data::design_matrix::{DesignMatrix, Lines};
+use super::active_set::{ActiveSet, Visit};
+use crate::data::design_matrix::{DesignMatrix, RowAccess};
 use crate::model::{Certificate, Monitor, Stop};
 use crate::solver::CrammerSingerSubproblem;
-use mercer_num::random::Random;
+use crate::solver::duality_gap::DualityGap;
 use std::time::Instant;
 
-/// Visits between two looks at the clock.
-const VISITS: usize = 1024;
-/// Passes over rows that were not set aside, at most, before all are looked at.
-const ASIDE: u64 = 20;
+/// Epochs over the active rows, at most, before all rows are visited again.
+const MAX_SHRUNK_EPOCHS: u64 = 20;
+/// The violation up to which the first epochs go before the duality gap is computed.
+const FIRST_TOLERANCE: f64 = 0.1;
 
-/// Rows, their classes and what they count.
+/// The training rows of the multiclass problem.
 pub(crate) struct CrammerSinger<'a, 'd> {
     pub design: &'a DesignMatrix<'d>,
-    /// Where each row's class stands among the `m` present ones.
-    pub places: &'a [u32],
-    pub m: usize,
+    /// The index of each row's class among the `n_classes` observed ones.
+    pub class_indices: &'a [u32],
+    pub n_classes: usize,
     /// `Cᵢ`.
     pub costs: Vec<f64>,
-    /// How much a constant term moves with a pull; zero where there are none.
-    pub lift: f64,
+    /// `1/λ₀`: how much an intercept changes with a dual variable; zero without intercepts.
+    pub intercept_scale: f64,
 }
 
-/// When to stop.
-pub(crate) struct Until<'a> {
+/// When the epochs end.
+pub(crate) struct CrammerSingerLimits<'a> {
     pub tol: f64,
+    /// A relative duality gap to stop at instead of `tol`.
     pub gap: Option<f64>,
-    pub max_passes: u64,
+    pub max_epochs: u64,
     pub monitor: &'a Monitor<'a>,
 }
 
-/// Where it ended.
-pub(crate) struct Solved {
-    /// The weights, feature by feature and the constant terms last.
+/// The weights and how far they are from the optimum.
+pub(crate) struct CrammerSingerWeights {
+    /// Feature by feature, one weight per class; the intercepts last.
     pub weights: Vec<f64>,
-    pub passes: u64,
+    pub epochs: u64,
     pub converged: bool,
     pub stopped: Option<Stop>,
-    value: f64,
-    gap: f64,
-    violation: f64,
+    gap: DualityGap,
 }
 
-/// The pulls and the weights they make.
-struct Descent<'p, 'd> {
+/// The dual variables and the weights during the iterations.
+struct DualState<'p, 'd> {
     problem: &'p CrammerSinger<'p, 'd>,
-    lines: Lines<'d>,
-    /// Weights class by class, the constant term behind the features.
-    weights: Vec<Vec<f64>>,
-    pulls: Vec<f64>,
-    norms: Vec<f64>,
-    /// Of the row looked at.
-    row: CrammerSingerSubproblem,
+    rows: RowAccess<'d>,
+    /// One weight vector per class, the intercept last.
+    w: Vec<Vec<f64>>,
+    /// Row by row, one variable per class.
+    alpha: Vec<f64>,
+    /// `‖x‖² + 1/λ₀`.
+    xsq: Vec<f64>,
+    subproblem: CrammerSingerSubproblem,
 }
 
-/// Minimizes, and measures what came out.
-pub(crate) fn solve(problem: &CrammerSinger<'_, '_>, until: &Until<'_>) -> Solved {
-    let mut descent = Descent::new(problem);
-    let all: Vec<u32> =
-        (0..problem.places.len() as u32).filter(|i| problem.costs[*i as usize] > 0.0).collect();
-    let mut random = Random::new(0);
-    let mut active = all.clone();
-    let (mut passes, mut aside) = (0, 0);
-    let mut stopped = None;
-    // Rows that no pass of the last round moved by more are set aside until the next look at all of them.
-    let mut tolerance = 0.1f64;
-    let share = until.gap.unwrap_or(until.tol);
+/// Minimizes, and computes the duality gap.
+pub(crate) fn solve(
+    problem: &CrammerSinger<'_, '_>,
+    limits: &CrammerSingerLimits<'_>,
+) -> CrammerSingerWeights {
+    let mut state = DualState::new(problem);
+    let n = problem.class_indices.len() as u32;
+    let weighted = (0..n).filter(|i| problem.costs[*i as usize] > 0.0);
+    let mut active = ActiveSet::new(weighted.collect());
+    let mut shrunk_epochs = 0;
+    let mut tolerance = FIRST_TOLERANCE;
     loop {
-        random.shuffle(&mut active);
-        let (mut worst, mut kept) = (0.0f64, 0);
-        for visit in 0..active.len() {
-            if visit.is_multiple_of(VISITS) {
-                stopped = until.monitor.stop();
-                if stopped.is_some() {
-                    break;
-                }
+        let mut pg_max = 0.0f64;
+        let stopped = active.run_epoch(limits.monitor, |i, _| {
+            let (pg, visit) = state.update(i);
+            pg_max = pg_max.max(pg);
+            visit
+        });
+        // An interrupted epoch counts.
+        let epochs = active.epochs + u64::from(stopped.is_some());
+        shrunk_epochs += 1;
+        let is_last = stopped.is_some() || epochs >= limits.max_epochs;
+        if is_last || (active.is_complete() && pg_max <= tolerance) {
+            let gap = state.duality_gap(active.all());
+            let satisfied = limits.gap.is_some() || gap.kkt_violation <= limits.tol;
+            let converged = gap.is_within(limits.gap.unwrap_or(limits.tol)) && satisfied;
+            if is_last || converged {
+                let weights = state.interleaved_weights();
+                return CrammerSingerWeights { weights, epochs, converged, stopped, gap };
             }
-            let i = active[visit];
-            let (off, quiet) = descent.visit(i as usize);
-            worst = worst.max(off);
-            active[kept] = i;
-            kept += usize::from(!quiet);
+            tolerance = (0.3 * tolerance).min(0.5 * gap.kkt_violation);
         }
-        passes += 1;
-        aside += 1;
-        let whole = active.len() == all.len();
-        let over = stopped.is_some() || passes >= until.max_passes;
-        if over || (whole && worst <= tolerance) {
-            let (value, gap, violation) = descent.measure(&all);
-            let right = until.gap.is_some() || violation <= until.tol;
-            let converged = gap <= share * value && right;
-            if over || converged {
-                let weights = descent.by_feature();
-                return Solved { weights, passes, converged, stopped, value, gap, violation };
-            }
-            tolerance = (0.3 * tolerance).min(0.5 * violation);
-        }
-        if worst <= tolerance || kept == 0 || aside >= ASIDE {
-            active.clone_from(&all);
-            aside = 0;
-        } else {
-            active.truncate(kept);
+        if active.shrink(pg_max <= tolerance || shrunk_epochs >= MAX_SHRUNK_EPOCHS) {
+            shrunk_epochs = 0;
         }
     }
 }
 
-impl<'p, 'd> Descent<'p, 'd> {
-    fn new(problem: &'p CrammerSinger<'p, 'd>) -> Descent<'p, 'd> {
-        let (n, m) = (problem.places.len(), problem.m);
-        let lines = problem.design.lines();
-        let norms: Vec<f64> =
-            problem.design.squared_norms().iter().map(|square| square + problem.lift).collect();
-        let mut pulls = vec![0.0; n * m];
-        for i in (0..n).filter(|i| norms[*i] == 0.0) {
-            // No weights move the scores of a row of zeros: it pulls with all its might and to no effect.
-            let own = problem.places[i] as usize;
-            pulls[i * m + own] = problem.costs[i];
-            pulls[i * m + usize::from(own == 0)] = -problem.costs[i];
+impl<'p, 'd> DualState<'p, 'd> {
+    fn new(problem: &'p CrammerSinger<'p, 'd>) -> DualState<'p, 'd> {
+        let (n, m) = (problem.class_indices.len(), problem.n_classes);
+        let squared_norms = problem.design.squared_norms();
+        let xsq: Vec<f64> = squared_norms.iter().map(|s| s + problem.intercept_scale).collect();
+        let mut alpha = vec![0.0; n * m];
+        for i in (0..n).filter(|i| xsq[*i] == 0.0) {
+            // No weights change the scores of a row of zeros: its variables are at their bounds.
+            let own = problem.class_indices[i] as usize;
+            alpha[i * m + own] = problem.costs[i];
+            alpha[i * m + usize::from(own == 0)] = -problem.costs[i];
         }
-        Descent {
+        DualState {
             problem,
-            lines,
-            weights: vec![vec![0.0; problem.design.n_weights()]; m],
-            pulls,
-            norms,
-            row: CrammerSingerSubproblem::new(m),
+            rows: problem.design.row_access(),
+            w: vec![vec![0.0; problem.design.n_weights()]; m],
+            alpha,
+            xsq,
+            subproblem: CrammerSingerSubproblem::new(m),
         }
     }
 
-    /// What a class's score of a row is, and one more for the classes that are not its own.
+    /// `eᵢₘ + wₘ·xᵢ`.
     fn score(&self, i: usize, class: usize) -> f64 {
-        let weights = &self.weights[class];
-        let constant = match weights.last() {
-            Some(b) if self.problem.lift > 0.0 => *b,
+        let w = &self.w[class];
+        let intercept = match w.last() {
+            Some(b) if self.problem.intercept_scale > 0.0 => *b,
             _ => 0.0,
         };
-        let own = self.problem.places[i] as usize == class;
-        self.lines.dot(i, weights) + constant + f64::from(u8::from(!own))
+        let own = self.problem.class_indices[i] as usize == class;
+        self.rows.dot(i, w) + intercept + f64::from(u8::from(!own))
     }
 
-    /// Sets the pulls of a row to their best; says by how much a score was off, and whether the row is far from
-    /// pulling.
-    fn visit(&mut self, i: usize) -> (f64, bool) {
-        let (m, norm) = (self.problem.m, self.norms[i]);
-        let (own, cost) = (self.problem.places[i] as usize, self.problem.costs[i]);
-        if norm == 0.0 {
-            return (0.0, true);
+    /// Minimizes over the variables of one row; returns the largest change of a score, and shrinks rows that did not
+    /// change.
+    fn update(&mut self, i: usize) -> (f64, Visit) {
+        let (m, xsq) = (self.problem.n_classes, self.xsq[i]);
+        let (own, cost) = (self.problem.class_indices[i] as usize, self.problem.costs[i]);
+        if xsq == 0.0 {
+            return (0.0, Visit::Shrink);
         }
         for class in 0..m {
-            self.row.held[class] = self.score(i, class) - norm * self.pulls[i * m + class];
+            self.subproblem.b[class] = self.score(i, class) - xsq * self.alpha[i * m + class];
         }
-        self.row.solve(own, cost, norm);
-        let mut off = 0.0f64;
+        self.subproblem.solve(own, cost, xsq);
+        let mut change = 0.0f64;
         for class in 0..m {
-            let step = self.row.best[class] - self.pulls[i * m + class];
+            let step = self.subproblem.alpha[class] - self.alpha[i * m + class];
             if step != 0.0 {
-                off = off.max(norm * step.abs());
-                self.pulls[i * m + class] = self.row.best[class];
-                self.lines.add_to(i, step, &mut self.weights[class]);
-                if let (Some(b), true) = (self.weights[class].last_mut(), self.problem.lift > 0.0) {
-                    *b += step * self.problem.lift;
+                change = change.max(xsq * step.abs());
+                self.alpha[i * m + class] = self.subproblem.alpha[class];
+                self.rows.add_to(i, step, &mut self.w[class]);
+                let scale = self.problem.intercept_scale;
+                if let (Some(b), true) = (self.w[class].last_mut(), scale > 0.0) {
+                    *b += step * scale;
                 }
             }
         }
-        (off, off == 0.0)
+        (change, if change == 0.0 { Visit::Shrink } else { Visit::Keep })
     }
 
-    /// The objective, how far it is above what the pulls prove, and the largest violation of the optimum's
-    /// conditions; weights are summed afresh.
-    fn measure(&mut self, all: &[u32]) -> (f64, f64, f64) {
-        let m = self.problem.m;
-        for (class, weights) in self.weights.iter_mut().enumerate() {
-            weights.fill(0.0);
-            let mut constant = 0.0;
-            for i in all.iter().map(|i| *i as usize) {
-                let pull = self.pulls[i * m + class];
-                if pull != 0.0 {
-                    self.lines.add_to(i, pull, weights);
-                    constant += pull * self.problem.lift;
-                }
-            }
-            if let (Some(b), true) = (weights.last_mut(), self.problem.lift > 0.0) {
-                *b = constant;
-            }
-        }
+    /// The objective, the duality gap and the largest KKT violation, from weights that are summed anew.
+    fn duality_gap(&mut self, rows: &[u32]) -> DualityGap {
+        self.sum_weights(rows);
+        let m = self.problem.n_classes;
         let (mut losses, mut gap, mut violation) = (0.0, 0.0, 0.0f64);
-        for i in all.iter().map(|i| *i as usize) {
-            let (own, cost) = (self.problem.places[i] as usize, self.problem.costs[i]);
+        for i in rows.iter().map(|i| *i as usize) {
+            let (own, cost) = (self.problem.class_indices[i] as usize, self.problem.costs[i]);
             let scores: Vec<f64> = (0..m).map(|class| self.score(i, class)).collect();
             let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
             let slack = highest - scores[own];
             losses += cost * slack;
-            let pulls = &self.pulls[i * m..(i + 1) * m];
-            gap += cost * slack + pulls.iter().zip(&scores).map(|(a, z)| a * z).sum::<f64>();
-            let may_rise = |class: usize| pulls[class] < if class == own { cost } else { 0.0 };
-            let lowest = (0..m).filter(|class| may_rise(*class)).map(|class| scores[class]);
+            let alpha = &self.alpha[i * m..(i + 1) * m];
+            gap += cost * slack + alpha.iter().zip(&scores).map(|(a, z)| a * z).sum::<f64>();
+            let may_increase = |class: usize| alpha[class] < if class == own { cost } else { 0.0 };
+            let lowest = (0..m).filter(|class| may_increase(*class)).map(|class| scores[class]);
             violation = violation.max(highest - lowest.fold(highest, f64::min));
         }
-        (losses + self.half_squares(), gap.max(0.0), violation)
+        let gap = DualityGap::from_gap(losses + self.penalty(), gap.max(0.0));
+        DualityGap { kkt_violation: violation, ..gap }
     }
 
-    /// `½ Σₘ ‖wₘ‖²`, with the constant terms at their price.
-    fn half_squares(&self) -> f64 {
-        let width = self.problem.design.width();
-        let of = |weights: &Vec<f64>| {
-            let (weights, constants) = weights.split_at(width);
-            let constants: f64 = constants.iter().map(|b| b * b).sum();
-            let priced = if self.problem.lift > 0.0 { constants / self.problem.lift } else { 0.0 };
-            weights.iter().map(|w| w * w).sum::<f64>() + priced
+    /// `wₘ = Σᵢ αᵢₘ xᵢ`.
+    fn sum_weights(&mut self, rows: &[u32]) {
+        let m = self.problem.n_classes;
+        for (class, w) in self.w.iter_mut().enumerate() {
+            w.fill(0.0);
+            let mut intercept = 0.0;
+            for i in rows.iter().map(|i| *i as usize) {
+                let alpha = self.alpha[i * m + class];
+                if alpha != 0.0 {
+                    self.rows.add_to(i, alpha, w);
+                    intercept += alpha * self.problem.intercept_scale;
+                }
+            }
+            if let (Some(b), true) = (w.last_mut(), self.problem.intercept_scale > 0.0) {
+                *b = intercept;
+            }
+        }
+    }
+
+    /// `½ Σₘ ‖wₘ‖²`, including the penalty on the intercepts.
+    fn penalty(&self) -> f64 {
+        let (width, scale) = (self.problem.design.width(), self.problem.intercept_scale);
+        let squared_norm = |w: &Vec<f64>| {
+            let (w, intercepts) = w.split_at(width);
+            let intercepts: f64 = intercepts.iter().map(|b| b * b).sum();
+            let penalized = if scale > 0.0 { intercepts / scale } else { 0.0 };
+            w.iter().map(|w| w * w).sum::<f64>() + penalized
         };
-        0.5 * self.weights.iter().map(of).sum::<f64>()
+        0.5 * self.w.iter().map(squared_norm).sum::<f64>()
     }
 
-    fn by_feature(&self) -> Vec<f64> {
+    fn interleaved_weights(&self) -> Vec<f64> {
         let n_weights = self.problem.design.n_weights();
-        (0..n_weights).flat_map(|j| self.weights.iter().map(move |w| w[j])).collect()
+        (0..n_weights).flat_map(|j| self.w.iter().map(move |w| w[j])).collect()
     }
 }
 
-impl Solved {
+impl CrammerSingerWeights {
     /// The certificate of a fit of so many rows.
     pub fn certificate(&self, rows: usize, began: Instant) -> Certificate {
         Certificate::iterative(self.converged, self.stopped)
-            .objective("primal objective", self.value)
-            .dual(self.value - self.gap)
-            .violation("largest KKT violation", self.violation)
+            .objective("primal objective", self.gap.primal)
+            .dual(self.gap.dual)
+            .violation("largest KKT violation", self.gap.kkt_violation)
             .note("dual coordinate descent over all classes jointly")
             .rows(rows as u64)
-            .iterations(self.passes)
+            .iterations(self.epochs)
             .since(began)
     }
 }

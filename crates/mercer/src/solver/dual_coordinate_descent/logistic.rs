@@ -1,162 +1,173 @@
-//! Goes near to the least log-loss of two classes by the pulls of the rows, one row at a time.
+//! Dual coordinate descent for logistic regression of two classes (Yu, Huang & Lin 2011), as a warm start.
 //!
-//! In the dual problem every row has a pull `βᵢ` and the weights are `w = Σᵢ βᵢ xᵢ`. At the optimum
-//! `βᵢ = cᵢ (yᵢ − P(zᵢ))`: a row pulls by as much as its class is not yet believed. With the other pulls held, a row's
-//! score is `z = r + ‖x‖² β`, and its best one the root of `z − r − ‖x‖² c (y − P(z))`, which rises everywhere, so that
-//! Newton's method between two ends finds it. (Yu, Huang & Lin 2011 seek the pull itself, which has a logarithm at each
-//! of its bounds.)
+//! Minimize `Σᵢ sᵢ log(1 + exp(−yᵢzᵢ)) + ½ λ ‖w‖²`. At the optimum of the dual `w = Σᵢ βᵢ xᵢ` with
+//! `βᵢ = cᵢ (1[yᵢ = 1] − σ(zᵢ))`, where `cᵢ = sᵢ/λ` and `σ` is the logistic function. With the other variables fixed, the score
+//! of a row is `z = others + ‖xᵢ‖² βᵢ`, and the best score is the root of
 //!
-//! The constant term has a price here, as the weight of one more column as long as the rows are, around where it
-//! begins. What comes out is a place to begin at: of wide rows a pass leaves a third of what the one before it left.
+//! `z − others − ‖xᵢ‖² cᵢ (1[yᵢ = 1] − σ(z))`,
+//!
+//! which increases in `z`, so that Newton's method inside a bracket finds it. (Yu, Huang & Lin solve for `βᵢ` itself, whose
+//! derivative is infinite at both bounds.)
+//!
+//! The intercept is penalized here, as the weight of a constant column of the rows' typical norm, around its initial value.
+//! The result is therefore an initial point for Newton's method. On sparse rows with many columns an epoch reduces the
+//! error about threefold.
 
-use crate::data::design_matrix::Lines;
-use crate::linear::loss::softmax::SoftmaxLoss;
+use super::active_set::{ActiveSet, Visit};
+use crate::data::design_matrix::{DesignMatrix, RowAccess};
 use crate::model::Monitor;
 use crate::solver::StoppingRule;
-use crate::solver::augmented_lagrangian::WIDE;
 use mercer_num::memory::prefetch;
-use mercer_num::random::Random;
 use mercer_num::simd::exp::exp_double;
 use rayon::prelude::*;
 
-/// Visits between two looks at the clock.
-const VISITS: usize = 1024;
-/// Passes at most, and what the second and those behind it may leave of what the last one left: others are faster then.
-const PASSES: u64 = 20;
-const SLOW: f64 = 0.7;
-/// Squared lengths of rows that are left to Newton's method, which scales: sums of larger ones may have no end.
-const LONG: f64 = 1e12;
+/// Rows per task of parallel loops over rows.
+const ROWS_PER_TASK: usize = 1024;
+/// Epochs at most.
+const MAX_EPOCHS: u64 = 20;
+/// The part of the change of an epoch that the next one may repeat: above it Newton's method is faster.
+const MAX_RATE: f64 = 0.7;
+/// Rows of larger squared norm are left to Newton's method, which scales them: their sums may overflow.
+const MAX_SQUARED_NORM: f64 = 1e12;
 
-/// Passes over the rows until no entry of the gradient should be above the tolerance, where the columns are many and
-/// sparse; says how many there were.
-pub(crate) fn approach(problem: &mut SoftmaxLoss<'_>, rule: &StoppingRule<'_>) -> u64 {
-    let squared = problem.price > 0.0 && problem.absolute_price == 0.0;
-    let wide = problem.design.is_sparse() && problem.design.width() > WIDE;
-    if problem.m > 1 || !squared || !wide {
-        return 0;
+/// The primal problem and the point to start from.
+pub(crate) struct LogisticProblem<'a, 'd> {
+    pub design: &'a DesignMatrix<'d>,
+    /// 1 for rows of the second class, 0 for the first.
+    pub class_indices: &'a [u32],
+    /// `sᵢ`: sample weights that add up to one.
+    pub row_weights: &'a [f64],
+    /// `λ`, above zero.
+    pub l2_penalty: f64,
+    /// The weights to start from, the intercept last.
+    pub initial: &'a [f64],
+}
+
+/// Epochs over the rows until the gradient should be within the tolerance; returns their number and the weights, or
+/// `None` where the rows are too large.
+pub(crate) fn warm_start(
+    problem: &LogisticProblem<'_, '_>,
+    rule: &StoppingRule<'_>,
+) -> Option<(u64, Vec<f64>)> {
+    let mut state = DualState::new(problem);
+    let too_large = |v: &DualVariable| !(v.bound * v.xsq).is_finite() || v.xsq > MAX_SQUARED_NORM;
+    if state.variables.iter().any(too_large) {
+        return None;
     }
-    let mut odds = Odds::new(problem);
-    if odds.rows.iter().any(|row| !(row.most * row.norm).is_finite() || row.norm > LONG) {
-        return 0;
-    }
-    let (mut passes, mut last) = (0, None);
-    while passes < PASSES.min(rule.max_iterations) {
-        let Some(moved) = odds.pass(rule.monitor) else { break };
-        passes += 1;
-        let rate = last.map_or(1.0, |last| moved / last);
-        last = Some(moved);
-        // A gradient is what rows have still to move, times their cells.
-        let left = problem.price * moved * rate * odds.length;
-        if left <= rule.tolerance || (passes > 1 && rate > SLOW) {
+    let nonzero = |i: &u32| {
+        let DualVariable { bound, xsq, .. } = state.variables[*i as usize];
+        bound * xsq != 0.0
+    };
+    let n = state.variables.len() as u32;
+    let mut active = ActiveSet::new((0..n).filter(nonzero).collect());
+    let mut last = None;
+    while active.epochs < MAX_EPOCHS.min(rule.max_iterations) {
+        let Some(change) = state.run_epoch(&mut active, rule.monitor) else { break };
+        let rate = last.map_or(1.0, |last| change / last);
+        last = Some(change);
+        // The gradient is about what the dual variables have still to change, times the norm of the rows.
+        let gradient = problem.l2_penalty * change * rate * state.typical_norm;
+        if gradient <= rule.tolerance || (active.epochs > 1 && rate > MAX_RATE) {
             break;
         }
     }
-    let weights = odds.weights;
-    problem.start_at(&weights[..problem.design.n_weights()]);
-    passes
+    state.w.truncate(problem.design.n_weights());
+    Some((active.epochs, state.w))
 }
 
-/// The pulls of all rows, to be made better pass by pass.
-struct Odds<'a> {
-    lines: Lines<'a>,
-    rows: Vec<Row>,
-    /// The rows that count, in the order of their visits.
-    order: Vec<u32>,
-    /// The constant term last, which is zero where there is none.
-    weights: Vec<f64>,
-    /// How much the constant term moves with a pull.
-    lift: f64,
-    /// How long rows are.
-    length: f64,
-    random: Random,
+/// The dual variables and the weights during the iterations.
+struct DualState<'a> {
+    rows: RowAccess<'a>,
+    variables: Vec<DualVariable>,
+    /// The intercept is the last weight; it stays zero where there is none.
+    w: Vec<f64>,
+    /// How much the intercept changes with a dual variable.
+    intercept_scale: f64,
+    /// The root mean square norm of the rows.
+    typical_norm: f64,
 }
 
-/// What is known of a row.
+/// The dual variable of one row.
 #[derive(Clone, Copy)]
-struct Row {
-    /// The largest pull: up for the second class, down for the first.
-    most: f64,
-    /// How much its score moves with its pull.
-    norm: f64,
+struct DualVariable {
+    /// `β` is between zero and this bound: `c` for the second class, `−c` for the first.
+    bound: f64,
+    /// How much the score changes with `beta`.
+    xsq: f64,
     beta: f64,
 }
 
-impl<'a> Odds<'a> {
-    /// No pulls, at the weights where the problem is.
-    fn new(problem: &SoftmaxLoss<'a>) -> Odds<'a> {
-        let lines = problem.design.lines();
-        let n = problem.design.n_rows();
-        let squares: Vec<f64> =
-            (0..n).into_par_iter().with_min_len(VISITS).map(|i| lines.square(i)).collect();
-        let square = squares.iter().sum::<f64>() / n as f64;
-        let lift = if problem.design.intercept { square } else { 0.0 };
-        let row = |(i, square): (usize, &f64)| {
-            let most = problem.shares[i] / problem.price;
-            let up = problem.places[i] == 1;
-            Row { most: if up { most } else { -most }, norm: square + lift, beta: 0.0 }
+impl<'a> DualState<'a> {
+    /// All dual variables are zero, at the weights of the problem.
+    fn new(problem: &LogisticProblem<'_, 'a>) -> DualState<'a> {
+        let design = problem.design;
+        let (rows, n) = (design.row_access(), design.n_rows());
+        let squared_norms: Vec<f64> = (0..n)
+            .into_par_iter()
+            .with_min_len(ROWS_PER_TASK)
+            .map(|i| rows.squared_norm(i))
+            .collect();
+        let mean_square = squared_norms.iter().sum::<f64>() / n as f64;
+        let intercept_scale = if design.intercept { mean_square } else { 0.0 };
+        let variable = |(i, squared_norm): (usize, &f64)| {
+            let c = problem.row_weights[i] / problem.l2_penalty;
+            let bound = if problem.class_indices[i] == 1 { c } else { -c };
+            DualVariable { bound, xsq: squared_norm + intercept_scale, beta: 0.0 }
         };
-        let rows: Vec<Row> = squares.iter().enumerate().map(row).collect();
-        let counts = |i: &u32| rows[*i as usize].most * rows[*i as usize].norm != 0.0;
-        let order = (0..n as u32).filter(counts).collect();
-        let mut weights = vec![0.0; problem.design.width() + 1];
-        weights[..problem.design.n_weights()].copy_from_slice(problem.weights());
-        let (length, random) = (square.sqrt(), Random::new(0));
-        Odds { lines, rows, order, weights, lift, length, random }
+        let variables = squared_norms.iter().enumerate().map(variable).collect();
+        let mut w = vec![0.0; design.width() + 1];
+        w[..design.n_weights()].copy_from_slice(problem.initial);
+        DualState { rows, variables, w, intercept_scale, typical_norm: mean_square.sqrt() }
     }
 
-    /// Visits every row; gives how much their pulls moved, or nothing if it was told to stop.
-    fn pass(&mut self, monitor: &Monitor<'_>) -> Option<f64> {
-        self.random.shuffle(&mut self.order);
-        let mut moved = 0.0;
-        for visit in 0..self.order.len() {
-            if visit.is_multiple_of(VISITS) && monitor.stop().is_some() {
-                return None;
+    /// Updates every row; returns the sum of the changes, or `None` where the epoch was interrupted.
+    fn run_epoch(&mut self, active: &mut ActiveSet, monitor: &Monitor<'_>) -> Option<f64> {
+        let mut change = 0.0;
+        let stopped = active.run_epoch(monitor, |i, upcoming| {
+            if let Some(later) = upcoming.after_next {
+                prefetch(&self.variables[later..=later]);
             }
-            // The order is known, to us.
-            if let Some(later) = self.order.get(visit + 2) {
-                prefetch(&self.rows[*later as usize..=*later as usize]);
+            if let Some(next) = upcoming.next {
+                self.rows.prefetch(next);
             }
-            if let Some(later) = self.order.get(visit + 1) {
-                self.lines.fetch(*later as usize);
-            }
-            moved += self.visit(self.order[visit] as usize);
-        }
-        Some(moved)
+            change += self.update(i);
+            Visit::Keep
+        });
+        stopped.is_none().then_some(change)
     }
 
-    /// Sets the pull of a row to about its best; gives how much it moved.
+    /// Minimizes over one dual variable, approximately; returns how much it changed.
     #[inline]
-    fn visit(&mut self, i: usize) -> f64 {
-        let Row { most, norm, beta } = self.rows[i];
-        let constant = self.weights.len() - 1;
-        let z = self.lines.dot(i, &self.weights) + self.weights[constant];
-        let rest = z - norm * beta;
-        let best = (root(rest, norm * most, z) - rest) / norm;
-        let step = best - beta;
-        self.rows[i].beta = best;
-        self.lines.add_to(i, step, &mut self.weights);
-        self.weights[constant] += step * self.lift;
+    fn update(&mut self, i: usize) -> f64 {
+        let DualVariable { bound, xsq, beta } = self.variables[i];
+        let intercept = self.w.len() - 1;
+        let z = self.rows.dot(i, &self.w) + self.w[intercept];
+        let others = z - xsq * beta;
+        let new_beta = (best_score(others, xsq * bound, z) - others) / xsq;
+        let step = new_beta - beta;
+        self.variables[i].beta = new_beta;
+        self.rows.add_to(i, step, &mut self.w);
+        self.w[intercept] += step * self.intercept_scale;
         step.abs()
     }
 }
 
-/// About the root of `z − rest − reach · P`, sought from `z` on, with `P` what is missing of the probability of the
-/// class that pulls: `1 / (1 + eᶻ)` for the second, which pulls up, `1 / (1 + e⁻ᶻ)` for the first.
+/// The root of `z − others − reach · q(z)`, from an initial `z`, where `q` is the probability of the other class:
+/// `1 / (1 + eᶻ)` for the second class, whose `reach` is positive, and `1 / (1 + e⁻ᶻ)` for the first.
 #[inline]
-fn root(rest: f64, reach: f64, mut z: f64) -> f64 {
-    /// A step after which it is near enough, for what comes next is about a tenth of its square; looks at most.
-    const NEAR: f64 = 0.1;
-    const LOOKS: usize = 20;
-    let ends = (rest.min(rest + reach), rest.max(rest + reach));
-    // Where it was looked, below and above the root.
+fn best_score(others: f64, reach: f64, mut z: f64) -> f64 {
+    /// A Newton step after which the next one is about a tenth of its square.
+    const LAST_STEP: f64 = 0.1;
+    const MAX_STEPS: usize = 20;
+    let ends = (others.min(others + reach), others.max(others + reach));
     let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-    for _ in 0..LOOKS {
-        let missing = 1.0 / (1.0 + exp_double(z.copysign(z * reach)));
-        let off = z - rest - reach * missing;
-        *(if off > 0.0 { &mut high } else { &mut low }) = z;
-        let rise = 1.0 + reach.abs() * missing * (1.0 - missing);
-        let next = (z - off / rise).max(ends.0).min(ends.1);
-        if (next - z).abs() <= NEAR {
+    for _ in 0..MAX_STEPS {
+        let q = 1.0 / (1.0 + exp_double(z.copysign(z * reach)));
+        let value = z - others - reach * q;
+        *(if value > 0.0 { &mut high } else { &mut low }) = z;
+        let derivative = 1.0 + reach.abs() * q * (1.0 - q);
+        let next = (z - value / derivative).max(ends.0).min(ends.1);
+        if (next - z).abs() <= LAST_STEP {
             return next;
         }
         z = match next > low && next < high {
@@ -170,74 +181,24 @@ fn root(rest: f64, reach: f64, mut z: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::linear::LogisticRegression;
-    use crate::prelude::*;
-    use mercer_num::SparseView;
 
     #[test]
-    fn the_root_is_found_however_far_a_row_reaches() {
+    fn the_root_is_found_for_any_bound_of_the_dual_variable() {
         for reach in [0.01, 0.5, 4.0, 1e3, 1e6] {
-            for rest in [-20.0, -1.0, 0.0, 0.3, 15.0] {
+            for others in [-20.0, -1.0, 0.0, 0.3, 15.0] {
                 for sign in [1.0, -1.0] {
-                    let (reach, mut z) = (sign * reach, rest);
+                    let (reach, mut z) = (sign * reach, others);
 
                     for _ in 0..10 {
-                        z = root(rest, reach, z);
+                        z = best_score(others, reach, z);
                     }
 
-                    let found = rest + reach / (1.0 + (sign * z).exp());
-                    let rise = 1.0 + reach.abs() / 4.0;
-                    assert!((z - found).abs() <= 1e-9 * rise, "{rest} {reach}: {z}, {found}");
+                    let expected = others + reach / (1.0 + (sign * z).exp());
+                    let derivative = 1.0 + reach.abs() / 4.0;
+                    let error = (z - expected).abs();
+                    assert!(error <= 1e-9 * derivative, "{others} {reach}: {z}, {expected}");
                 }
             }
         }
-    }
-
-    #[test]
-    fn passes_end_where_newtons_method_ends() {
-        /// Rows of a few cells in more columns than Newton's method has to itself; one in four is of the second class.
-        fn fit(n_columns: usize, tol: f64) -> Fitted<crate::linear::LogisticRegressionModel> {
-            let mut random = Random::new(5);
-            let (mut offsets, mut columns, mut values) = (vec![0], vec![], vec![]);
-            let codes: Vec<u32> = (0..400).map(|i| u32::from(i % 4 == 0)).collect();
-            for code in &codes {
-                let common = (random.uniform() * 20.0) as i32 + 10 * *code as i32;
-                let rare = 100 + (random.uniform() * 900.0) as i32;
-                columns.extend([common, rare]);
-                values.extend([1.0, random.uniform()]);
-                offsets.push(columns.len());
-            }
-            let x = SparseView::try_new(n_columns, &offsets, &columns, &values).unwrap();
-            let classes = Classes::from_names(["no", "yes"]);
-            let data = Dataset::classes(Rows::Sparse(x), &codes, &classes).unwrap();
-            LogisticRegression { tol, ..LogisticRegression::new() }
-                .fit(&data, &Monitor::quiet())
-                .unwrap()
-        }
-
-        let [by_pulls, by_steps] = [WIDE + 1, WIDE].map(|width| fit(width, 1e-9));
-        let loose = fit(WIDE + 1, 1e-3);
-
-        let weights = |fitted: &Fitted<crate::linear::LogisticRegressionModel>| {
-            let model = &fitted.model;
-            model
-                .coefficients
-                .iter()
-                .take(WIDE)
-                .chain(&model.intercepts)
-                .copied()
-                .collect::<Vec<_>>()
-        };
-        for (a, b) in weights(&by_pulls).iter().zip(weights(&by_steps)) {
-            assert!((a - b).abs() <= 1e-6, "{a} {b}");
-        }
-        for (a, b) in weights(&loose).iter().zip(weights(&by_steps)) {
-            assert!((a - b).abs() <= 0.3, "{a} {b}");
-        }
-        let how = |fitted: &Fitted<_>| fitted.certificate.to_string();
-        assert!(how(&loose).ends_with("epochs of dual coordinate descent, 0 Hessian products"));
-        assert!(!how(&by_steps).contains("dual coordinate descent"));
-        let violation = loose.certificate.violation.map(|violation| violation.value);
-        assert!(violation.is_some_and(|violation| violation <= 1e-3));
     }
 }

@@ -1,140 +1,130 @@
-//! The first passes over the rows' pulls, for several classes at a time.
+//! Dual coordinate descent over several one-vs-rest classes at once, one SIMD lane per class.
 //!
-//! What takes time in [`super`] is to bring a row and the weights it meets into reach. Eight classes, or
-//! sixteen, whose weights stand side by side, in single precision, share that: a pass over all of them takes little
-//! longer than one over a single class. Rows that one class is done with are read for the others, so the last digits are left
-//! to passes over one class at a time.
+//! An epoch of [`super`] spends its time on loading a row and the weights of its columns. Eight or sixteen classes whose
+//! weights are interleaved, in single precision, share these loads: an epoch over all of them takes little longer than a
+//! pass over one class. A row is read as long as any class needs it, so the last digits are left to epochs over one class
+//! at a time.
 
-use super::FURTHER;
-use crate::linear::loss::hinge::LossPower;
+use super::active_set::{ActiveSet, Visit};
+use super::{LossPower, OVER_RELAXATION};
 use crate::model::{Monitor, Stop};
 use mercer_num::memory::prefetch;
-use mercer_num::random::Random;
 use mercer_num::simd::packed_rows::{AlignedTable, PackedRows};
 
-/// Visits between two looks at the clock.
-const VISITS: usize = 1024;
-
-/// What a row is for every class of a group.
+/// The dual variables of one row, one per class.
 #[derive(Clone, Copy)]
-pub(crate) struct Sides<const N: usize> {
-    /// 1 where the score should be 1 or more, −1 where it should be −1 or less; 0 of a class that is not there.
-    pub side: [f32; N],
-    /// The largest pull.
+pub(crate) struct GroupRow<const N: usize> {
+    /// `±1`: the label of the row in the one-vs-rest problem; 0 for a lane without a class.
+    pub y: [f32; N],
+    /// The bound on `|β|`.
     pub bound: [f32; N],
-    /// How much the gradient of a pull moves with it.
-    pub curve: [f32; N],
+    /// The diagonal entry `QD`.
+    pub diagonal: [f32; N],
     pub beta: [f32; N],
-    /// How much a score moves with its pull.
-    pub norm: f32,
+    /// `‖x‖² + 1/λ₀`: how much the score changes with `beta`.
+    pub xsq: f32,
 }
 
-impl<const N: usize> Sides<N> {
-    /// A row that no class counts: nothing ever moves a class that is not there.
-    pub fn unseen(norm: f32) -> Sides<N> {
-        Sides { side: [0.0; N], bound: [0.0; N], curve: [1.0; N], beta: [0.0; N], norm }
+impl<const N: usize> GroupRow<N> {
+    /// A row of weight zero in all classes; its dual variables never change.
+    pub fn without_classes(xsq: f32) -> GroupRow<N> {
+        GroupRow { y: [0.0; N], bound: [0.0; N], diagonal: [1.0; N], beta: [0.0; N], xsq }
     }
 }
 
-/// The pulls of some classes, and the weights they make.
-pub(crate) struct Group<const N: usize> {
-    pub rows: Vec<Sides<N>>,
-    weights: AlignedTable<N>,
-    /// How much the constant terms move with a pull.
-    lift: f32,
+/// The dual variables of several classes and their weights.
+pub(crate) struct ClassGroup<const N: usize> {
+    pub rows: Vec<GroupRow<N>>,
+    w: AlignedTable<N>,
+    /// `1/λ₀`.
+    intercept_scale: f32,
     power: LossPower,
-    pub passes: u64,
-    /// Whether the last pass found nothing to do.
-    pub settled: bool,
+    pub epochs: u64,
+    /// Whether the last epoch over all rows found no violation above the tolerance.
+    pub converged: bool,
     pub stopped: Option<Stop>,
 }
 
-impl<const N: usize> Group<N> {
-    /// No pulls.
-    pub fn new(rows: Vec<Sides<N>>, n_columns: usize, lift: f64, power: LossPower) -> Group<N> {
-        let weights = AlignedTable::zeros(n_columns + 1);
-        let lift = lift as f32;
-        Group { rows, weights, lift, power, passes: 0, settled: false, stopped: None }
+impl<const N: usize> ClassGroup<N> {
+    /// All dual variables are zero.
+    pub fn new(
+        rows: Vec<GroupRow<N>>,
+        n_columns: usize,
+        intercept_scale: f64,
+        power: LossPower,
+    ) -> ClassGroup<N> {
+        let (w, intercept_scale) = (AlignedTable::zeros(n_columns + 1), intercept_scale as f32);
+        ClassGroup { rows, w, intercept_scale, power, epochs: 0, converged: false, stopped: None }
     }
 
-    /// Passes over the rows until no score is further than `tolerance` from what its pull is right for, or until
-    /// there were enough of them.
-    pub fn run(&mut self, x: &PackedRows, tolerance: f32, most: u64, monitor: &Monitor<'_>) {
-        let all: Vec<u32> = (0..self.rows.len() as u32).collect();
-        let mut active = all.clone();
-        let mut sure = [f32::INFINITY; N];
-        let mut random = Random::new(0);
-        let mut visits = 0;
-        while !self.settled && visits < most * all.len() as u64 {
-            random.shuffle(&mut active);
-            let whole = active.len() == all.len();
-            let (mut worst, mut kept) = ([0.0f32; N], 0);
-            for visit in 0..active.len() {
-                if visit.is_multiple_of(VISITS) {
-                    self.stopped = monitor.stop();
-                    if self.stopped.is_some() {
-                        return;
-                    }
+    /// Epochs over the rows until no projected gradient exceeds `tolerance`, or until the limit of epochs.
+    pub fn run(&mut self, x: &PackedRows, tolerance: f32, max_epochs: u64, monitor: &Monitor<'_>) {
+        let mut active = ActiveSet::new((0..self.rows.len() as u32).collect());
+        let max_visits = max_epochs * active.all().len() as u64;
+        let mut pg_max_old = [f32::INFINITY; N];
+        while !self.converged && active.visits < max_visits {
+            let is_complete = active.is_complete();
+            let mut pg_max = [0.0f32; N];
+            self.stopped = active.run_epoch(monitor, |i, upcoming| {
+                // First the row, then the weights of its columns.
+                if let Some(later) = upcoming.after_next {
+                    prefetch(&self.rows[later..=later]);
+                    x.prefetch_row(later);
                 }
-                // What is visited next is known, to us: first the row, then the weights that it meets.
-                if let Some(later) = active.get(visit + 2) {
-                    prefetch(&self.rows[*later as usize..=*later as usize]);
-                    x.prefetch_row(*later as usize);
+                if let Some(next) = upcoming.next {
+                    x.prefetch_table(next, self.w.rows());
                 }
-                if let Some(next) = active.get(visit + 1) {
-                    x.prefetch_table(*next as usize, self.weights.rows());
-                }
-                let i = active[visit];
-                let quiet = self.visit(x, i as usize, &sure, &mut worst);
-                active[kept] = i;
-                kept += usize::from(!quiet);
+                self.update(x, i, &pg_max_old, &mut pg_max)
+            });
+            self.epochs = active.epochs;
+            if self.stopped.is_some() {
+                return;
             }
-            self.passes += 1;
-            visits += active.len() as u64;
-            let right = worst.iter().all(|off| *off <= tolerance);
-            self.settled = right && whole;
-            if right || kept == 0 {
-                active.clone_from(&all);
-                sure = [f32::INFINITY; N];
-            } else {
-                active.truncate(kept);
-                sure = worst;
-            }
+            let within_tolerance = pg_max.iter().all(|pg| *pg <= tolerance);
+            self.converged = within_tolerance && is_complete;
+            let reactivated = active.shrink(within_tolerance);
+            pg_max_old = if reactivated { [f32::INFINITY; N] } else { pg_max };
         }
     }
 
-    /// Sets the pulls of a row to their best, keeps by how much scores were off; says whether none will soon
-    /// change.
+    /// Minimizes over the dual variables of one row; the row is shrunk when all classes allow it.
     #[inline]
-    fn visit(&mut self, x: &PackedRows, i: usize, sure: &[f32; N], worst: &mut [f32; N]) -> bool {
-        let constants = self.weights.rows()[x.n_columns()];
-        let dots = x.dot_table(i, &self.weights);
+    fn update(
+        &mut self,
+        x: &PackedRows,
+        i: usize,
+        pg_max_old: &[f32; N],
+        pg_max: &mut [f32; N],
+    ) -> Visit {
+        let intercepts = self.w.rows()[x.n_columns()];
+        let dots = x.dot_table(i, &self.w);
         let row = &mut self.rows[i];
-        let plain = self.power == LossPower::Plain;
-        let (mut steps, mut quiet, mut moved) = ([0.0f32; N], true, false);
-        // Conditions without a branch, so that lanes stay together.
+        let linear = self.power == LossPower::Linear;
+        let (mut steps, mut stuck, mut moved) = ([0.0f32; N], true, false);
+        // Conditions without branches, so that the loop is vectorized.
         for k in 0..N {
-            // As if every class were to be at 1 or more.
-            let side = row.side[k];
-            let z = side * (dots[k] + constants[k]);
-            let own = side * row.beta[k];
-            let rest = z - row.norm * own;
-            let best = ((1.0 - rest).max(0.0) / row.curve[k]).min(row.bound[k]);
-            let further = (own + FURTHER as f32 * (best - own)).max(0.0).min(row.bound[k]);
-            let step = further - own;
-            row.beta[k] = side * further;
-            steps[k] = side * step;
-            worst[k] = worst[k].max((best - own).abs() * row.curve[k]);
+            // In terms of α = yβ ≥ 0 and the margin y z.
+            let y = row.y[k];
+            let margin = y * (dots[k] + intercepts[k]);
+            let alpha = y * row.beta[k];
+            let others = margin - row.xsq * alpha;
+            let minimizer = ((1.0 - others).max(0.0) / row.diagonal[k]).min(row.bound[k]);
+            let relaxed = alpha + OVER_RELAXATION as f32 * (minimizer - alpha);
+            let new_alpha = relaxed.max(0.0).min(row.bound[k]);
+            let step = new_alpha - alpha;
+            row.beta[k] = y * new_alpha;
+            steps[k] = y * step;
+            pg_max[k] = pg_max[k].max((minimizer - alpha).abs() * row.diagonal[k]);
             moved |= step != 0.0;
-            let above = (best == 0.0) & (z > 1.0 + sure[k]);
-            let below = plain & (best == row.bound[k]) & (z < 1.0 - sure[k]);
-            quiet &= (step == 0.0) & (above | below | (side == 0.0));
+            let at_zero = (minimizer == 0.0) & (margin > 1.0 + pg_max_old[k]);
+            let at_bound = linear & (minimizer == row.bound[k]) & (margin < 1.0 - pg_max_old[k]);
+            stuck &= (step == 0.0) & (at_zero | at_bound | (y == 0.0));
         }
         if moved {
-            x.add_to_table(i, &steps, &mut self.weights);
-            let constants = &mut self.weights.rows_mut()[x.n_columns()];
-            constants.iter_mut().zip(&steps).for_each(|(b, step)| *b += step * self.lift);
+            x.add_to_table(i, &steps, &mut self.w);
+            let intercepts = &mut self.w.rows_mut()[x.n_columns()];
+            intercepts.iter_mut().zip(&steps).for_each(|(b, s)| *b += s * self.intercept_scale);
         }
-        quiet
+        if stuck { Visit::Shrink } else { Visit::Keep }
     }
 }

@@ -1,92 +1,106 @@
-//! Guesses at second derivatives `XᵀDX + λI` that are cheap to solve with.
+//! Preconditioners for the Hessian `XᵀDX + λI` of linear models, with Hessian weights `D` per row.
 //!
-//! Weights and constant terms are separated by taking the columns around their means: with `S = Σᵢ dᵢ`,
-//! `a = S / (S + λ₀)` and `λ₀` the price on the constant term, `(XᵀDX + λI)⁻¹` is
-//! `w = M⁻¹(r − aμr₀)`, `b = r₀ / (S + λ₀) − aμ·w` where `M` is the scatter around `μ`, plus `λI`, plus
-//! `aλ₀ μμᵀ`.
+//! From the crudest to the exact one: the diagonal; one covariance matrix of the columns, shared by all subproblems; the
+//! Hessian of every subproblem, computed anew at every iteration for few columns, or updated from iteration to iteration
+//! ([`hessian`]); and its inverse through the Gram matrix of the active rows where those are fewer than the columns
+//! ([`woodbury`]).
+//!
+//! Weights and intercept are separated by centering the columns: with `S = Σᵢ dᵢ`, `a = S / (S + λ₀)`, the means `μ` and the
+//! penalty `λ₀` on the intercept, the solution of `(XᵀDX + λI)(w, b) = (r, r₀)` is `w = M⁻¹(r − aμr₀)`,
+//! `b = r₀ / (S + λ₀) − aμ·w`, where `M` is the scatter matrix around `μ`, plus `λI`, plus `aλ₀ μμᵀ`.
 
 mod hessian;
 mod woodbury;
 
-use super::preconditioner::hessian::TrackedHessian;
-use super::preconditioner::woodbury::Woodbury;
 use crate::data::design_matrix::DesignMatrix;
+use hessian::TrackedHessian;
 use mercer_num::Matrix;
 use mercer_num::linalg::{
     Cholesky, CholeskyProgress, cholesky_in_place, solve_lower, solve_lower_transposed,
 };
 use ndarray::ArrayView2;
+use woodbury::Woodbury;
 
-/// Up to this many columns, dense ones have their covariance as a guess at the second derivatives.
-const WIDE: usize = 1024;
-/// Up to this many, the second derivatives themselves are written out where few rows curve.
-pub(crate) const TRACKED: usize = 8192;
-/// Numbers that they may have together, and their factors again.
-pub(crate) const MOST_CELLS: usize = 1 << 29;
-/// Up to this many, it is taken anew at every step where that makes it exact.
-pub(crate) const NARROW: usize = 128;
-/// Up to this many for sparse columns, where it costs no more than so many products.
-const NARROW_SPARSE: usize = 512;
-const PRODUCTS: f64 = 16.0;
-/// Second derivatives are written out and kept where that costs no more than so many products with few
-/// vectors: what another guess would soon need, or has needed at the last step. At a first step all rows curve,
-/// mostly alike.
-const WORTH: u64 = 45;
-const FIRST: u64 = 60;
+/// Dense columns up to which the Hessian is computed anew at every iteration.
+pub(crate) const MAX_DENSE_HESSIAN_COLUMNS: usize = 128;
+/// The same for sparse columns, provided that it costs no more than so many Hessian products.
+const MAX_SPARSE_HESSIAN_COLUMNS: usize = 512;
+const MAX_SPARSE_HESSIAN_COST: f64 = 16.0;
+/// Dense columns up to which their covariance matrix is a preconditioner.
+const MAX_COVARIANCE_COLUMNS: usize = 1024;
+/// Dense columns up to which the Hessian is updated from iteration to iteration.
+pub(crate) const MAX_TRACKED_HESSIAN_COLUMNS: usize = 8192;
+/// Entries of all Hessians together; their factors take as many again.
+pub(crate) const MAX_HESSIAN_ENTRIES: usize = 1 << 29;
+/// The Hessian products that computing a Hessian may cost: what another preconditioner would soon need, or has needed at
+/// the last iteration. At the first iteration all rows are active, and their Hessian weights are mostly the same in all
+/// subproblems.
+const MIN_HESSIAN_BUDGET: u64 = 45;
+const FIRST_HESSIAN_BUDGET: u64 = 60;
+/// How many times faster matrix products compute an entry than Hessian products, which are bound by memory.
+const MATRIX_PRODUCT_SPEEDUP: f64 = 14.0;
 
-/// A guess at the second derivatives of `m` numbers a feature.
+/// An approximate inverse of the Hessian of `m` interleaved subproblems.
 pub(crate) enum Preconditioner {
     None,
-    /// Their diagonal.
+    /// The diagonal of the Hessian.
     Diagonal(Vec<f64>),
-    /// One covariance of the columns for all, times what the rows of each weigh.
+    /// One covariance matrix of the columns for all subproblems, times the sum of the Hessian weights of each.
     Shared {
         means: Vec<f64>,
         covariance: Matrix,
-        solved: Centered,
-        /// `Σᵢ dᵢ` of each.
+        factor: CenteredFactor,
+        /// `Σᵢ dᵢ` of each subproblem.
         sums: Vec<f64>,
     },
-    /// The second derivatives themselves, for each.
-    Exact(Vec<Centered>),
-    /// The same, kept from step to step.
+    /// The Hessian of each subproblem.
+    Exact(Vec<CenteredFactor>),
+    /// The Hessian of each subproblem, updated from iteration to iteration.
     TrackedHessian(TrackedHessian),
-    /// The same by the side of the rows, where fewer of them curve than there are columns.
+    /// The inverse through the Gram matrix of the active rows.
     Woodbury(Woodbury),
 }
 
-/// What is asked of a guess.
+/// What decides about the preconditioner.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked {
-    /// Whether the second derivatives themselves may be written out: where the functions do not know of each other.
-    pub exact: bool,
-    /// Products that the last guess has left to do.
-    pub spent: u64,
-    /// Numbers that may be written out, and their factors again.
-    pub room: usize,
+pub(crate) struct PreconditionerOptions {
+    /// Whether the subproblems are independent, so that each has a Hessian of its own.
+    pub independent: bool,
+    /// Hessian products that the last preconditioner has needed.
+    pub products_spent: u64,
+    /// Entries that the Hessians may have; their factors take as many again.
+    pub max_entries: usize,
 }
 
-/// Scatter around means, ready to solve with.
-pub(crate) struct Centered {
+/// The L2 penalties `λ` on the weights and `λ₀` on the intercept.
+#[derive(Clone, Copy)]
+pub(crate) struct L2Penalties {
+    pub weights: f64,
+    pub intercept: f64,
+}
+
+/// The factored matrix `M` of centered columns.
+pub(crate) struct CenteredFactor {
     means: Vec<f64>,
     factor: Factor,
+    /// `S`: the sum of the Hessian weights.
     sum: f64,
 }
 
-/// `L` with `L Lᵀ` the scatter, in one precision or the other.
+/// The Cholesky factor `L` in double or single precision.
 enum Factor {
     Double(Cholesky),
-    Single { n: usize, cells: Vec<f32> },
+    Single { n: usize, entries: Vec<f32> },
 }
 
 impl Factor {
     fn solve_matrix(&self, b: &Matrix) -> Matrix {
         match self {
             Factor::Double(factor) => factor.solve_matrix(b),
-            Factor::Single { n, cells } => {
+            Factor::Single { n, entries } => {
                 let width = b.ncols();
                 let mut x: Vec<f32> = b.iter().map(|v| *v as f32).collect();
-                let l = ArrayView2::from_shape((*n, *n), cells).expect("a square of the columns");
+                let l = ArrayView2::from_shape((*n, *n), entries).expect("a square matrix");
                 solve_lower(l, &mut x, width);
                 solve_lower_transposed(l, &mut x, width);
                 Matrix::from_shape_fn(b.dim(), |(i, j)| f64::from(x[i * width + j]))
@@ -95,164 +109,175 @@ impl Factor {
     }
 }
 
-/// What half the squares of weights and of constant terms cost.
-#[derive(Clone, Copy)]
-pub(crate) struct PenaltyWeights {
-    pub weights: f64,
-    pub constants: f64,
-}
-
 impl Preconditioner {
-    /// The best that the columns allow, for the curvatures `d`, `m` of them a row; `shares` are what
-    /// rows weigh whatever the point.
-    pub fn at(
+    /// The best preconditioner that the shape of the data allows, for `m` Hessian weights per row; `row_weights` are the
+    /// weights of the rows at any point.
+    pub fn update(
         mut last: Preconditioner,
         design: &DesignMatrix<'_>,
-        curvatures: &[f64],
-        shares: impl Fn(usize) -> f64 + Sync,
-        prices: PenaltyWeights,
-        asked: Asked,
+        hessian_weights: &[f64],
+        row_weights: impl Fn(usize) -> f64 + Sync,
+        penalties: L2Penalties,
+        options: PreconditionerOptions,
     ) -> Preconditioner {
-        let m = curvatures.len() / design.n_rows().max(1);
+        let m = hessian_weights.len() / design.n_rows().max(1);
         let width = design.width();
-        if asked.exact
+        if options.independent
             && !design.is_sparse()
-            && width > NARROW
-            && let Some(guess) =
-                Preconditioner::written(&mut last, design, curvatures, (m, prices), asked)
+            && width > MAX_DENSE_HESSIAN_COLUMNS
+            && let Some(explicit) = Preconditioner::explicit(
+                &mut last,
+                design,
+                hessian_weights,
+                (m, penalties),
+                options,
+            )
         {
-            return guess;
+            return explicit;
         }
-        let exact = asked.exact && Preconditioner::is_narrow(design);
-        if !exact && (design.is_sparse() || width > WIDE) {
-            return Preconditioner::diagonal(design, curvatures, m, prices);
+        let exact = options.independent && Preconditioner::has_cheap_hessian(design);
+        if !exact && (design.is_sparse() || width > MAX_COVARIANCE_COLUMNS) {
+            return Preconditioner::diagonal(design, hessian_weights, m, penalties);
         }
         let mut sums = vec![0.0; m];
-        for row in curvatures.chunks_exact(m) {
+        for row in hessian_weights.chunks_exact(m) {
             sums.iter_mut().zip(row).for_each(|(sum, d)| *sum += d);
         }
         if exact {
-            let each = (0..m).map(|k| {
-                let own = || curvatures.iter().skip(k).step_by(m).copied();
-                let (means, scatter) = match sums[k] > 0.0 {
-                    true if design.is_sparse() => {
-                        let curved = (0..).zip(own()).filter(|(_, d)| *d != 0.0);
-                        design.centered_sparse_gram(&curved.collect::<Vec<_>>())
-                    }
-                    true => design.centered_gram(|i| curvatures[i * m + k]),
-                    false => (vec![0.0; width], Matrix::zeros([width; 2])),
-                };
-                Centered::of(means, &scatter, sums[k], prices)
-            });
-            return Preconditioner::Exact(each.collect());
+            return Preconditioner::exact(design, hessian_weights, &sums, penalties);
         }
         let (means, covariance) = match last {
             Preconditioner::Shared { means, covariance, .. } => (means, covariance),
-            _ => design.centered_gram(shares),
+            _ => design.centered_gram(row_weights),
         };
-        let floor = 1e-12 * sums.iter().fold(0.0, |a: f64, b| a.max(*b)).max(1e-300);
-        sums.iter_mut().for_each(|sum| *sum = sum.max(floor));
-        let typical = sums.iter().sum::<f64>() / m as f64;
-        let solved = Centered::of(means.clone(), &(&covariance * typical), typical, prices);
-        Preconditioner::Shared { means, covariance, solved, sums }
+        let smallest = 1e-12 * sums.iter().fold(0.0, |a: f64, b| a.max(*b)).max(1e-300);
+        sums.iter_mut().for_each(|sum| *sum = sum.max(smallest));
+        let mean = sums.iter().sum::<f64>() / m as f64;
+        let factor = CenteredFactor::of(means.clone(), &(&covariance * mean), mean, penalties);
+        Preconditioner::Shared { means, covariance, factor, sums }
     }
 
-    /// The second derivatives themselves of dense rows, by the side that has fewer of them, columns or rows that
-    /// curve; `None` where that is too much or not worth it.
-    fn written(
+    /// The Hessian of every subproblem, computed anew.
+    fn exact(
+        design: &DesignMatrix<'_>,
+        hessian_weights: &[f64],
+        sums: &[f64],
+        penalties: L2Penalties,
+    ) -> Preconditioner {
+        let (m, width) = (sums.len(), design.width());
+        let each = (0..m).map(|k| {
+            let own = || hessian_weights.iter().skip(k).step_by(m).copied();
+            let (means, scatter) = match sums[k] > 0.0 {
+                true if design.is_sparse() => {
+                    let active = (0..).zip(own()).filter(|(_, d)| *d != 0.0);
+                    design.centered_sparse_gram(&active.collect::<Vec<_>>())
+                }
+                true => design.centered_gram(|i| hessian_weights[i * m + k]),
+                false => (vec![0.0; width], Matrix::zeros([width; 2])),
+            };
+            CenteredFactor::of(means, &scatter, sums[k], penalties)
+        });
+        Preconditioner::Exact(each.collect())
+    }
+
+    /// The Hessian of dense rows, or its inverse through the active rows, whichever is smaller; `None` where both are too
+    /// large or cost more than they save.
+    fn explicit(
         last: &mut Preconditioner,
         design: &DesignMatrix<'_>,
-        curvatures: &[f64],
-        (m, prices): (usize, PenaltyWeights),
-        Asked { spent, room, .. }: Asked,
+        hessian_weights: &[f64],
+        (m, penalties): (usize, L2Penalties),
+        PreconditionerOptions { products_spent, max_entries, .. }: PreconditionerOptions,
     ) -> Option<Preconditioner> {
         let width = design.width();
-        let (columns, rows) = (TrackedHessian::cells(m, width), Woodbury::cells(curvatures, m));
-        // What is known has not to be begun anew.
+        let by_columns = TrackedHessian::n_entries(m, width);
+        let by_rows = Woodbury::n_entries(hessian_weights, m);
+        // An update of the last one costs less than starting anew.
         let fewer_rows = match last {
-            Preconditioner::Woodbury(_) => rows < 2 * columns,
-            Preconditioner::TrackedHessian(_) => 2 * rows < columns,
-            _ => rows < columns,
+            Preconditioner::Woodbury(_) => by_rows < 2 * by_columns,
+            Preconditioner::TrackedHessian(_) => 2 * by_rows < by_columns,
+            _ => by_rows < by_columns,
         };
-        let by_columns = columns <= room && width <= TRACKED;
-        let by_rows = rows <= room && prices.weights > 0.0 && (fewer_rows || !by_columns);
-        let soon = (if spent > 0 { WORTH.max(3 * spent) } else { FIRST }) as f64;
-        if by_rows {
-            if !matches!(last, Preconditioner::Woodbury(_)) && Woodbury::cost(curvatures, m) > soon
-            {
+        let columns_fit = by_columns <= max_entries && width <= MAX_TRACKED_HESSIAN_COLUMNS;
+        let rows_fit = by_rows <= max_entries && penalties.weights > 0.0;
+        let budget = match products_spent > 0 {
+            true => MIN_HESSIAN_BUDGET.max(3 * products_spent),
+            false => FIRST_HESSIAN_BUDGET,
+        } as f64;
+        if rows_fit && (fewer_rows || !columns_fit) {
+            let is_update = matches!(last, Preconditioner::Woodbury(_));
+            if !is_update && Woodbury::initial_cost(hessian_weights, m) > budget {
                 return None;
             }
-            let known = match std::mem::replace(last, Preconditioner::None) {
-                Preconditioner::Woodbury(known) => Some(known),
+            let last = match std::mem::replace(last, Preconditioner::None) {
+                Preconditioner::Woodbury(last) => Some(last),
                 _ => None,
             };
-            return Some(Preconditioner::Woodbury(Woodbury::at(
-                known,
-                design,
-                curvatures,
-                m,
-                prices.weights,
-            )));
+            let updated = Woodbury::update(last, design, hessian_weights, m, penalties.weights);
+            return Some(Preconditioner::Woodbury(updated));
         }
-        let known = matches!(last, Preconditioner::TrackedHessian(_));
-        if !by_columns || (!known && TrackedHessian::cost(curvatures, m, width) > soon) {
+        let is_update = matches!(last, Preconditioner::TrackedHessian(_));
+        let cost = || TrackedHessian::initial_cost(hessian_weights, m, width);
+        if !columns_fit || (!is_update && cost() > budget) {
             return None;
         }
-        let known = match std::mem::replace(last, Preconditioner::None) {
-            Preconditioner::TrackedHessian(known) => Some(known),
+        let last = match std::mem::replace(last, Preconditioner::None) {
+            Preconditioner::TrackedHessian(last) => Some(last),
             _ => None,
         };
-        Some(Preconditioner::TrackedHessian(TrackedHessian::at(
-            known, design, curvatures, m, prices,
-        )))
+        let updated = TrackedHessian::update(last, design, hessian_weights, m, penalties);
+        Some(Preconditioner::TrackedHessian(updated))
     }
 
-    /// The second derivatives themselves of one function of sparse rows, from those that curve, where they are soon
-    /// written out.
-    pub fn of_curved(
+    /// The Hessian of a single subproblem on sparse rows, from its active rows, where it is cheap.
+    pub fn of_active_rows(
         design: &DesignMatrix<'_>,
-        curved: &[(u32, f64)],
-        prices: PenaltyWeights,
+        active: &[(u32, f64)],
+        penalties: L2Penalties,
     ) -> Option<Preconditioner> {
-        if !Preconditioner::is_narrow(design) || curved.is_empty() {
+        if !Preconditioner::has_cheap_hessian(design) || active.is_empty() {
             return None;
         }
-        let (means, scatter) = design.centered_sparse_gram(curved);
-        let sum = curved.iter().map(|(_, d)| d).sum();
-        Some(Preconditioner::Exact(vec![Centered::of(means, &scatter, sum, prices)]))
+        let (means, scatter) = design.centered_sparse_gram(active);
+        let sum = active.iter().map(|(_, d)| d).sum();
+        let factor = CenteredFactor::of(means, &scatter, sum, penalties);
+        Some(Preconditioner::Exact(vec![factor]))
     }
 
-    /// Whether second derivatives are soon written out at every step.
-    fn is_narrow(design: &DesignMatrix<'_>) -> bool {
+    /// Whether the Hessian can be computed anew at every iteration.
+    fn has_cheap_hessian(design: &DesignMatrix<'_>) -> bool {
         match design.is_sparse() {
-            true => design.width() <= NARROW_SPARSE && design.gram_cost() <= PRODUCTS,
-            false => design.width() <= NARROW,
+            true => {
+                design.width() <= MAX_SPARSE_HESSIAN_COLUMNS
+                    && design.gram_cost() <= MAX_SPARSE_HESSIAN_COST
+            }
+            false => design.width() <= MAX_DENSE_HESSIAN_COLUMNS,
         }
     }
 
     fn diagonal(
         design: &DesignMatrix<'_>,
-        curvatures: &[f64],
+        hessian_weights: &[f64],
         m: usize,
-        prices: PenaltyWeights,
+        penalties: L2Penalties,
     ) -> Preconditioner {
         let mut diagonal = vec![0.0; design.n_weights() * m];
-        design.squared_transpose_product(curvatures, m, &mut diagonal);
-        let (weights, constants) = diagonal.split_at_mut(design.width() * m);
-        weights.iter_mut().for_each(|h| *h += prices.weights);
-        constants.iter_mut().for_each(|h| *h += prices.constants);
+        design.squared_transpose_product(hessian_weights, m, &mut diagonal);
+        let (weights, intercepts) = diagonal.split_at_mut(design.width() * m);
+        weights.iter_mut().for_each(|h| *h += penalties.weights);
+        intercepts.iter_mut().for_each(|h| *h += penalties.intercept);
         let largest = diagonal.iter().fold(0.0, |a: f64, b| a.max(*b)).max(f64::MIN_POSITIVE);
         diagonal.iter_mut().for_each(|h| *h = h.max(1e-12 * largest));
         Preconditioner::Diagonal(diagonal)
     }
 
-    /// Solves with the guess; `constant_price` is that on the constant terms.
+    /// `out = P r`; `intercept_penalty` is `λ₀`.
     pub fn solve(
         &self,
         design: &DesignMatrix<'_>,
         r: &[f64],
         m: usize,
-        constant_price: f64,
+        intercept_penalty: f64,
         out: &mut [f64],
     ) {
         match self {
@@ -260,129 +285,171 @@ impl Preconditioner {
             Preconditioner::Diagonal(diagonal) => {
                 out.iter_mut().zip(r).zip(diagonal).for_each(|((out, r), h)| *out = r / h);
             }
-            Preconditioner::Shared { solved, sums, .. } => {
-                let typical = solved.sum;
-                let each: Vec<(f64, f64)> = sums.iter().map(|sum| (*sum, typical / sum)).collect();
-                solved.solve(r, m, 0, &each, constant_price, out);
+            Preconditioner::Shared { factor, sums, .. } => {
+                let scaled: Vec<(f64, f64)> =
+                    sums.iter().map(|sum| (*sum, factor.sum / sum)).collect();
+                factor.solve(r, m, 0, &scaled, intercept_penalty, out);
             }
-            Preconditioner::Woodbury(among) => among.solve(design, r, m, constant_price, out),
-            Preconditioner::Exact(each)
-            | Preconditioner::TrackedHessian(TrackedHessian { solved: each, .. }) => {
-                for (k, solved) in each.iter().enumerate() {
-                    solved.solve_one(r, m, k, constant_price, out);
+            Preconditioner::Woodbury(woodbury) => {
+                woodbury.solve(design, r, m, intercept_penalty, out);
+            }
+            Preconditioner::Exact(factors)
+            | Preconditioner::TrackedHessian(TrackedHessian { factors, .. }) => {
+                for (k, factor) in factors.iter().enumerate() {
+                    factor.solve_one(r, m, k, intercept_penalty, out);
                 }
             }
         }
     }
 }
 
-impl Centered {
-    pub fn of(means: Vec<f64>, scatter: &Matrix, sum: f64, prices: PenaltyWeights) -> Centered {
+/// Whether the Hessian weights of every row are the same in all subproblems, as they are where all scores are zero: then
+/// the subproblems share one Hessian.
+fn have_equal_weights(hessian_weights: &[f64], m: usize) -> bool {
+    hessian_weights.chunks_exact(m).all(|row| row.iter().all(|d| *d == row[0]))
+}
+
+/// The number of different Hessians.
+fn n_distinct(hessian_weights: &[f64], m: usize) -> usize {
+    if have_equal_weights(hessian_weights, m) { 1 } else { m }
+}
+
+/// The cost of multiplying out so many entries per row, in Hessian products.
+fn relative_cost(entries: f64, hessian_weights: &[f64]) -> f64 {
+    entries / (MATRIX_PRODUCT_SPEEDUP * hessian_weights.len().max(1) as f64)
+}
+
+/// The Cholesky factor of the `n × n` matrix that `build` returns for a ridge on its diagonal, with the smallest ridge for
+/// which there is one. Only the lower triangle is read.
+fn regularized_cholesky(
+    n: usize,
+    largest: f32,
+    mut ridge: f32,
+    build: impl Fn(f32) -> Vec<f32>,
+) -> Vec<f32> {
+    loop {
+        let mut entries = build(ridge);
+        if !ridge.is_finite() || !largest.is_finite() {
+            // Beyond the range of single precision: no preconditioning at all.
+            entries.fill(0.0);
+            entries.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
+        }
+        if cholesky_in_place(&mut entries, n, |_| true) == CholeskyProgress::Complete {
+            return entries;
+        }
+        ridge = (10.0 * ridge).max(1e-7 * largest).max(f32::MIN_POSITIVE);
+    }
+}
+
+impl CenteredFactor {
+    pub fn of(
+        means: Vec<f64>,
+        scatter: &Matrix,
+        sum: f64,
+        penalties: L2Penalties,
+    ) -> CenteredFactor {
         let largest = scatter.diag().iter().fold(0.0, |a: f64, b| a.max(*b));
-        let mut ridge = prices.weights.max(1e-12 * largest).max(f64::MIN_POSITIVE);
-        let lift = pull(sum, prices.constants) * prices.constants;
+        let mut ridge = penalties.weights.max(1e-12 * largest).max(f64::MIN_POSITIVE);
+        let rank_one = intercept_fraction(sum, penalties.intercept) * penalties.intercept;
         let factor = loop {
-            let mut guess = scatter.clone();
-            guess.diag_mut().iter_mut().for_each(|g| *g += ridge);
-            if lift > 0.0 {
+            let mut matrix = scatter.clone();
+            matrix.diag_mut().iter_mut().for_each(|v| *v += ridge);
+            if rank_one > 0.0 {
                 // Only the lower triangle is read.
-                for (i, (mut row, mean)) in guess.outer_iter_mut().zip(&means).enumerate() {
-                    let cells = row.iter_mut().zip(&means).take(i + 1);
-                    cells.for_each(|(cell, other)| *cell += lift * mean * other);
+                for (i, (mut row, mean)) in matrix.outer_iter_mut().zip(&means).enumerate() {
+                    let entries = row.iter_mut().zip(&means).take(i + 1);
+                    entries.for_each(|(entry, other)| *entry += rank_one * mean * other);
                 }
             }
-            if let Some(factor) = Cholesky::of(guess.view()) {
+            if let Some(factor) = Cholesky::of(matrix.view()) {
                 break Factor::Double(factor);
             }
             ridge *= 10.0;
         };
-        Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
+        CenteredFactor { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
     }
 
-    /// The same from and by single precision, with a ridge as small as has a factor. Only the lower triangle of
-    /// the scatter is read.
-    pub fn of_many(
+    /// The same in single precision, for many columns. Only the lower triangle of the scatter matrix is read.
+    pub fn single_precision(
         means: Vec<f64>,
-        scatter: Vec<f32>,
+        scatter: &[f32],
         sum: f64,
-        prices: PenaltyWeights,
-    ) -> Centered {
+        penalties: L2Penalties,
+    ) -> CenteredFactor {
         let n = means.len();
-        let lift = pull(sum, prices.constants) * prices.constants;
+        let rank_one = intercept_fraction(sum, penalties.intercept) * penalties.intercept;
         let largest = (0..n).fold(0.0, |a: f32, i| a.max(scatter[i * (n + 1)]));
-        let mut ridge = prices.weights as f32;
-        loop {
-            let mut cells = scatter.clone();
-            for (i, row) in cells.chunks_exact_mut(n.max(1)).enumerate() {
-                if lift > 0.0 {
-                    let lifted = row.iter_mut().zip(&means).take(i + 1);
-                    lifted.for_each(|(v, mean)| *v += (lift * means[i] * mean) as f32);
+        let entries = regularized_cholesky(n, largest, penalties.weights as f32, |ridge| {
+            let mut entries = scatter.to_vec();
+            for (i, row) in entries.chunks_exact_mut(n.max(1)).enumerate() {
+                if rank_one > 0.0 {
+                    let updated = row.iter_mut().zip(&means).take(i + 1);
+                    updated.for_each(|(v, mean)| *v += (rank_one * means[i] * mean) as f32);
                 }
                 row[i] += ridge;
             }
-            if !ridge.is_finite() || !largest.is_finite() {
-                // Beyond the range of these numbers: no guess at all.
-                cells.fill(0.0);
-                cells.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
-            }
-            if cholesky_in_place(&mut cells, n, |_| true) == CholeskyProgress::Complete {
-                let factor = Factor::Single { n, cells };
-                return Centered { means, factor, sum: sum.max(f64::MIN_POSITIVE) };
-            }
-            ridge = (10.0 * ridge).max(1e-7 * largest).max(f32::MIN_POSITIVE);
-        }
+            entries
+        });
+        let factor = Factor::Single { n, entries };
+        CenteredFactor { means, factor, sum: sum.max(f64::MIN_POSITIVE) }
     }
 
-    /// Solves for the numbers of one function.
-    pub fn solve_one(&self, r: &[f64], m: usize, k: usize, constant_price: f64, out: &mut [f64]) {
-        self.solve(r, m, k, &[(self.sum, 1.0)], constant_price, out);
+    /// Solves for subproblem `k`.
+    pub fn solve_one(
+        &self,
+        r: &[f64],
+        m: usize,
+        k: usize,
+        intercept_penalty: f64,
+        out: &mut [f64],
+    ) {
+        self.solve(r, m, k, &[(self.sum, 1.0)], intercept_penalty, out);
     }
 
-    /// Solves for the numbers from `first` on, one for each of `each`: the sum of its curvatures, and
-    /// what its solution is to be multiplied with.
+    /// Solves for the subproblems from `first` on; `scaled` holds `S` of each and the factor of its solution.
     fn solve(
         &self,
         r: &[f64],
         m: usize,
         first: usize,
-        each: &[(f64, f64)],
-        constant_price: f64,
+        scaled: &[(f64, f64)],
+        intercept_penalty: f64,
         out: &mut [f64],
     ) {
         let width = self.means.len();
-        let (weights, constants) = r.split_at(width * m);
-        let constants = constants.get(first..).unwrap_or_default();
-        let own = weights.chunks_exact(m).flat_map(|row| &row[first..first + each.len()]);
-        let shape = (width, each.len());
+        let (weights, intercepts) = r.split_at(width * m);
+        let intercepts = intercepts.get(first..).unwrap_or_default();
+        let own = weights.chunks_exact(m).flat_map(|row| &row[first..first + scaled.len()]);
+        let shape = (width, scaled.len());
         let mut centered =
-            Matrix::from_shape_vec(shape, own.copied().collect()).expect("as many a column");
+            Matrix::from_shape_vec(shape, own.copied().collect()).expect("one entry per weight");
         for (row, mean) in centered.outer_iter_mut().zip(&self.means) {
-            for ((x, b), (sum, _)) in row.into_iter().zip(constants).zip(each) {
-                *x -= pull(*sum, constant_price) * mean * b;
+            for ((x, b), (sum, _)) in row.into_iter().zip(intercepts).zip(scaled) {
+                *x -= intercept_fraction(*sum, intercept_penalty) * mean * b;
             }
         }
         let solved = self.factor.solve_matrix(&centered);
         let (weights, shifts) = out.split_at_mut(width * m);
         let shifts = shifts.get_mut(first..).unwrap_or_default();
-        for ((shift, b), (sum, _)) in shifts.iter_mut().zip(constants).zip(each) {
-            *shift = b / (sum + constant_price);
+        for ((shift, b), (sum, _)) in shifts.iter_mut().zip(intercepts).zip(scaled) {
+            *shift = b / (sum + intercept_penalty);
         }
         for ((row, mean), out) in
             solved.outer_iter().zip(&self.means).zip(weights.chunks_exact_mut(m))
         {
-            for (k, ((x, out), (sum, times))) in
-                row.iter().zip(&mut out[first..]).zip(each).enumerate()
+            for (k, ((x, out), (sum, factor))) in
+                row.iter().zip(&mut out[first..]).zip(scaled).enumerate()
             {
-                *out = x * times;
+                *out = x * factor;
                 if let Some(shift) = shifts.get_mut(k) {
-                    *shift -= pull(*sum, constant_price) * mean * *out;
+                    *shift -= intercept_fraction(*sum, intercept_penalty) * mean * *out;
                 }
             }
         }
     }
 }
 
-/// How much of a constant term the means of the columns take with them.
-fn pull(sum: f64, constant_price: f64) -> f64 {
-    if constant_price > 0.0 { sum / (sum + constant_price) } else { 1.0 }
+/// `a = S / (S + λ₀)`.
+fn intercept_fraction(sum: f64, intercept_penalty: f64) -> f64 {
+    if intercept_penalty > 0.0 { sum / (sum + intercept_penalty) } else { 1.0 }
 }

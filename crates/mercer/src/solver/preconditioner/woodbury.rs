@@ -1,150 +1,146 @@
-//! Second derivatives of dense rows by the inner products among those that curve.
+//! The inverse Hessian of dense rows through the Gram matrix of the active ones (Woodbury 1950).
 //!
-//! Where fewer rows `X` curve than there are columns, `A = λI + XᵀDX` is solved with on their side (Woodbury 1950):
-//! `A⁻¹ = (I − XᵀTX) / λ` with `T = (XXᵀ + λD⁻¹)⁻¹`. A constant term of price `λ₀` goes along by `u = T1`:
-//! `A⁻¹XᵀD1 = Xᵀu`, and what the weights leave of its own second derivative is `λ₀ + λ 1·u`. Rows are taken around
-//! the means of all of them, which the constant makes up for: exactly where it is free, and with a price but for two
-//! directions, which conjugate gradients find.
+//! Where fewer rows `X` are active than there are columns, the inverse of `A = λI + XᵀDX` is
+//! `A⁻¹ = (I − XᵀTX) / λ` with `T = (XXᵀ + λD⁻¹)⁻¹`. An intercept with penalty `λ₀` is eliminated with `u = T1`:
+//! `A⁻¹XᵀD1 = Xᵀu`, and the Schur complement of its diagonal entry is `λ₀ + λ 1·u`. The rows are centered at the means of
+//! all rows, which the intercept compensates: exactly if it is unpenalized, and otherwise up to two directions, which
+//! conjugate gradients find.
 //!
-//! As in [`super::hessian`], every function has its own, in single precision, in front of conjugate gradients; rows
-//! that stay from step to step keep their inner products.
+//! As in [`super::hessian`], every subproblem has its own matrix, in single precision, as a preconditioner; rows that stay
+//! active keep their inner products.
 
+use super::{have_equal_weights, n_distinct, regularized_cholesky, relative_cost};
 use crate::data::design_matrix::DesignMatrix;
-use mercer_num::linalg::{
-    CholeskyProgress, cholesky_in_place, dot_products, solve_lower, solve_lower_transposed,
-};
+use mercer_num::linalg::{dot_products, solve_lower, solve_lower_transposed};
 use ndarray::ArrayView2;
 use rayon::prelude::*;
 
-/// Rows whose inner products with all new ones are one thread's work.
-const TILE: usize = 256;
-/// How much more cells are made in a time than those of products with vectors.
-const FASTER: f64 = 14.0;
+/// Rows whose inner products with all new rows are computed by one task.
+const ROWS_PER_TILE: usize = 256;
 
-/// Inner products among the rows that curve, for every function.
+/// The Gram matrices of the active rows of every subproblem.
 pub(crate) struct Woodbury {
-    /// What is taken off the columns.
+    /// Subtracted from the columns.
     center: Vec<f64>,
-    each: Vec<Inner>,
-    /// The rows that curve for any of them, rising.
+    each: Vec<ActiveGram>,
+    /// The rows that are active in any subproblem, in ascending order.
     rows: Vec<u32>,
     /// `λ`.
-    price: f64,
+    l2_penalty: f64,
 }
 
-/// Those of one function.
+/// The Gram matrix of one subproblem.
 #[derive(Clone, Default)]
-struct Inner {
+struct ActiveGram {
     rows: Vec<u32>,
-    curvatures: Vec<f64>,
-    /// `XXᵀ`, the lower triangle.
-    cells: Vec<f32>,
+    hessian_weights: Vec<f64>,
+    /// The lower triangle of `XXᵀ`.
+    gram: Vec<f32>,
     /// `L` with `LLᵀ = T⁻¹`.
     factor: Vec<f32>,
-    /// `u`.
-    ones: Vec<f64>,
+    /// `u = T1`.
+    u: Vec<f64>,
 }
 
 impl Woodbury {
-    /// Numbers that are kept for such curvatures, `m` of them a row, and as many again of factors.
-    pub fn cells(curvatures: &[f64], m: usize) -> usize {
+    /// Entries of the Gram matrices, for `m` Hessian weights per row; the factors take as many again.
+    pub fn n_entries(hessian_weights: &[f64], m: usize) -> usize {
         let mut counts = vec![0usize; m];
-        for row in curvatures.chunks_exact(m) {
+        for row in hessian_weights.chunks_exact(m) {
             counts.iter_mut().zip(row).for_each(|(count, d)| *count += usize::from(*d != 0.0));
         }
         counts.iter().map(|count| count * count).sum()
     }
 
-    /// What beginning with such curvatures costs, in products with all rows.
-    pub fn cost(curvatures: &[f64], m: usize) -> f64 {
-        let shared = if alike(curvatures, m) { m } else { 1 };
-        let cells = Woodbury::cells(curvatures, m) / shared;
-        0.5 * cells as f64 / (FASTER * curvatures.len().max(1) as f64)
+    /// The cost of the first Gram matrices, in Hessian products.
+    pub fn initial_cost(hessian_weights: &[f64], m: usize) -> f64 {
+        let n_equal = if have_equal_weights(hessian_weights, m) { m } else { 1 };
+        let entries = Woodbury::n_entries(hessian_weights, m) / n_equal;
+        relative_cost(0.5 * entries as f64, hessian_weights)
     }
 
-    /// Brings inner products to other curvatures, `m` of them a row.
-    pub fn at(
+    /// Updates the Gram matrices to other Hessian weights, `m` per row.
+    pub fn update(
         last: Option<Woodbury>,
         design: &DesignMatrix<'_>,
-        curvatures: &[f64],
+        hessian_weights: &[f64],
         m: usize,
-        price: f64,
+        l2_penalty: f64,
     ) -> Woodbury {
         let (center, mut each) = match last {
             Some(Woodbury { center, each, .. }) => (center, each),
             None => {
-                let none = || vec![0.0; design.width()];
-                let center = if design.intercept { design.means() } else { none() };
-                // Functions that curve alike, as all do where every score is zero, share the work.
-                let different = if alike(curvatures, m) { 1 } else { m };
-                (center, vec![Inner::default(); different])
+                let zeros = || vec![0.0; design.width()];
+                let center = if design.intercept { design.means() } else { zeros() };
+                (center, vec![ActiveGram::default(); n_distinct(hessian_weights, m)])
             }
         };
-        each.par_iter_mut().enumerate().for_each(|(k, inner)| {
-            inner.go_to(design, &center, curvatures, (m, k), price);
+        each.par_iter_mut().enumerate().for_each(|(k, gram)| {
+            gram.update(design, &center, hessian_weights, (m, k), l2_penalty);
         });
         each.resize(m, each[0].clone());
-        let some = |row: &[f64]| row.iter().any(|d| *d != 0.0);
-        let rows = (0..).zip(curvatures.chunks_exact(m)).filter(|(_, row)| some(row));
+        let is_active = |row: &[f64]| row.iter().any(|d| *d != 0.0);
+        let rows = (0..).zip(hessian_weights.chunks_exact(m)).filter(|(_, row)| is_active(row));
         let rows = rows.map(|(i, _)| i).collect();
-        Woodbury { center, each, rows, price }
+        Woodbury { center, each, rows, l2_penalty }
     }
 
-    /// Solves for `m` numbers a weight; `constant_price` is that on the constant terms.
+    /// `out = A⁻¹ r`; `intercept_penalty` is `λ₀`.
     pub fn solve(
         &self,
         design: &DesignMatrix<'_>,
         r: &[f64],
         m: usize,
-        constant_price: f64,
+        intercept_penalty: f64,
         out: &mut [f64],
     ) {
         let width = self.center.len();
-        // As if the columns were around their means: then a constant has another meaning.
+        // In terms of centered columns, for which the intercept has another meaning.
         let mut centered = r.to_vec();
-        let (weights, constants) = centered.split_at_mut(width * m);
+        let (weights, intercepts) = centered.split_at_mut(width * m);
         for (row, mean) in weights.chunks_exact_mut(m).zip(&self.center) {
-            row.iter_mut().zip(&*constants).for_each(|(x, b)| *x -= mean * b);
+            row.iter_mut().zip(&*intercepts).for_each(|(x, b)| *x -= mean * b);
         }
-        constants.fill(0.0);
-        let shifts = times(&self.center, weights, m);
-        constants.iter_mut().zip(&shifts).for_each(|(to, shift)| *to = -shift);
+        let shifts = transposed_product(&self.center, weights, m);
+        intercepts.iter_mut().zip(&shifts).for_each(|(to, shift)| *to = -shift);
         let mut scores = vec![0.0; self.rows.len() * m];
         design.scores_of_rows(&self.rows, &centered, m, &mut scores);
-        let place = |i: &u32| self.rows.binary_search(i).expect("a row that curves") * m;
-        let free = r.get(width * m..).unwrap_or_default();
-        let solve = |(k, inner): (usize, &Inner)| -> (Vec<f64>, f64) {
-            let own: Vec<f64> = inner.rows.iter().map(|i| scores[place(i) + k]).collect();
-            let left = constant_price + self.price * inner.ones.iter().sum::<f64>();
-            let told: f64 = own.iter().zip(&inner.ones).map(|(z, u)| z * u).sum();
-            let constant = free.get(k).filter(|_| left > 0.0).map_or(0.0, |b| (b - told) / left);
-            let mut pulls = inner.solved(&own);
-            let pulled = pulls.iter_mut().zip(&inner.ones);
-            pulled.for_each(|(pull, u)| *pull = *pull / self.price + u * constant);
-            (pulls, constant)
+        let index = |i: &u32| self.rows.binary_search(i).expect("an active row") * m;
+        let right_intercepts = r.get(width * m..).unwrap_or_default();
+        let solve = |(k, gram): (usize, &ActiveGram)| -> (Vec<f64>, f64) {
+            let own: Vec<f64> = gram.rows.iter().map(|i| scores[index(i) + k]).collect();
+            let complement = intercept_penalty + self.l2_penalty * gram.u.iter().sum::<f64>();
+            let explained: f64 = own.iter().zip(&gram.u).map(|(z, u)| z * u).sum();
+            let right = right_intercepts.get(k).filter(|_| complement > 0.0);
+            let intercept = right.map_or(0.0, |b| (b - explained) / complement);
+            let mut coefficients = gram.solve(&own);
+            let updated = coefficients.iter_mut().zip(&gram.u);
+            updated.for_each(|(c, u)| *c = *c / self.l2_penalty + u * intercept);
+            (coefficients, intercept)
         };
         let solved: Vec<(Vec<f64>, f64)> = self.each.par_iter().enumerate().map(solve).collect();
         scores.fill(0.0);
-        for (k, (inner, (pulls, _))) in self.each.iter().zip(&solved).enumerate() {
-            inner.rows.iter().zip(pulls).for_each(|(i, pull)| scores[place(i) + k] = *pull);
+        for (k, (gram, (coefficients, _))) in self.each.iter().zip(&solved).enumerate() {
+            gram.rows.iter().zip(coefficients).for_each(|(i, c)| scores[index(i) + k] = *c);
         }
         design.transpose_product_of_rows(&self.rows, &scores, m, out);
-        let total: Vec<f64> = solved.iter().map(|(pulls, _)| pulls.iter().sum()).collect();
-        let (weights, constants) = out.split_at_mut(width * m);
-        let lines = weights.chunks_exact_mut(m).zip(centered.chunks_exact(m)).zip(&self.center);
-        for ((out, r), mean) in lines {
-            for ((out, r), total) in out.iter_mut().zip(r).zip(&total) {
-                *out = r / self.price - (*out - mean * total);
+        let totals: Vec<f64> =
+            solved.iter().map(|(coefficients, _)| coefficients.iter().sum()).collect();
+        let (weights, intercepts) = out.split_at_mut(width * m);
+        let rows = weights.chunks_exact_mut(m).zip(centered.chunks_exact(m)).zip(&self.center);
+        for ((out, r), mean) in rows {
+            for ((out, r), total) in out.iter_mut().zip(r).zip(&totals) {
+                *out = r / self.l2_penalty - (*out - mean * total);
             }
         }
-        let shifts = times(&self.center, weights, m);
-        let each = constants.iter_mut().zip(&solved).zip(shifts);
-        each.for_each(|((out, (_, constant)), shift)| *out = constant - shift);
+        let shifts = transposed_product(&self.center, weights, m);
+        let each = intercepts.iter_mut().zip(&solved).zip(shifts);
+        each.for_each(|((out, (_, intercept)), shift)| *out = intercept - shift);
     }
 }
 
-/// `cᵀW` for `m` numbers a row of `W`.
-fn times(c: &[f64], w: &[f64], m: usize) -> Vec<f64> {
+/// `cᵀW` for a matrix `W` of `m` columns.
+fn transposed_product(c: &[f64], w: &[f64], m: usize) -> Vec<f64> {
     let mut sums = vec![0.0; m];
     for (row, c) in w.chunks_exact(m).zip(c) {
         sums.iter_mut().zip(row).for_each(|(sum, x)| *sum += c * x);
@@ -152,116 +148,102 @@ fn times(c: &[f64], w: &[f64], m: usize) -> Vec<f64> {
     sums
 }
 
-/// Whether all functions curve by the same number in every row.
-pub(crate) fn alike(curvatures: &[f64], m: usize) -> bool {
-    curvatures.chunks_exact(m).all(|row| row.iter().all(|d| *d == row[0]))
-}
-
-impl Inner {
-    /// Takes other curvatures.
-    fn go_to(
+impl ActiveGram {
+    /// Updates to other Hessian weights.
+    fn update(
         &mut self,
         design: &DesignMatrix<'_>,
         center: &[f64],
-        curvatures: &[f64],
+        hessian_weights: &[f64],
         (m, k): (usize, usize),
-        price: f64,
+        l2_penalty: f64,
     ) {
-        let curvature = |i: &u32| curvatures[*i as usize * m + k];
-        let mut places = vec![u32::MAX; design.n_rows()];
-        (0..).zip(&self.rows).for_each(|(place, i)| places[*i as usize] = place);
-        let kept: Vec<u32> = self.rows.iter().copied().filter(|i| curvature(i) != 0.0).collect();
-        let is_new = |i: &u32| places[*i as usize] == u32::MAX && curvature(i) != 0.0;
+        let weight = |i: &u32| hessian_weights[*i as usize * m + k];
+        let mut positions = vec![u32::MAX; design.n_rows()];
+        (0..).zip(&self.rows).for_each(|(position, i)| positions[*i as usize] = position);
+        let retained: Vec<u32> = self.rows.iter().copied().filter(|i| weight(i) != 0.0).collect();
+        let is_new = |i: &u32| positions[*i as usize] == u32::MAX && weight(i) != 0.0;
         let new: Vec<u32> = (0..design.n_rows() as u32).filter(is_new).collect();
-        let all = [&kept[..], &new].concat();
-        let values: Vec<f64> = all.iter().map(curvature).collect();
-        if all == self.rows && values == self.curvatures {
+        let rows = [&retained[..], &new].concat();
+        let weights: Vec<f64> = rows.iter().map(weight).collect();
+        if rows == self.rows && weights == self.hessian_weights {
             return;
         }
-        let n = all.len();
-        let strips = strips(design, center, &all, kept.len());
-        let mut cells = vec![0.0f32; n * n];
-        cells.par_chunks_mut(n.max(1)).enumerate().for_each(|(a, line)| {
-            if a < kept.len() {
-                let from = places[kept[a] as usize] as usize * self.rows.len();
-                let others = line[..=a].iter_mut().zip(&kept);
-                others.for_each(|(to, b)| *to = self.cells[from + places[*b as usize] as usize]);
+        let n = rows.len();
+        let strips = new_products(design, center, &rows, retained.len());
+        let mut gram = vec![0.0f32; n * n];
+        gram.par_chunks_mut(n.max(1)).enumerate().for_each(|(a, to)| {
+            if a < retained.len() {
+                let from = positions[retained[a] as usize] as usize * self.rows.len();
+                let others = to[..=a].iter_mut().zip(&retained);
+                others.for_each(|(to, b)| *to = self.gram[from + positions[*b as usize] as usize]);
                 return;
             }
-            for (line, (first, strip)) in line[..=a].chunks_mut(TILE).zip(&strips) {
-                let width = strip.len() / (n - kept.len() - first);
-                let own = &strip[(a - kept.len() - first) * width..];
-                line.iter_mut().zip(own).for_each(|(to, cell)| *to = *cell);
+            for (to, (first, strip)) in to[..=a].chunks_mut(ROWS_PER_TILE).zip(&strips) {
+                let width = strip.len() / (n - retained.len() - first);
+                let own = &strip[(a - retained.len() - first) * width..];
+                to.iter_mut().zip(own).for_each(|(to, product)| *to = *product);
             }
         });
-        let ridges: Vec<f64> = values.iter().map(|d| price / d).collect();
-        let factor = factor(&cells, &ridges);
-        (self.rows, self.curvatures, self.cells, self.factor) = (all, values, cells, factor);
-        self.ones = self.solved(&vec![1.0; n]);
+        let diagonal: Vec<f64> = weights.iter().map(|d| l2_penalty / d).collect();
+        let factor = factor(&gram, &diagonal);
+        (self.rows, self.hessian_weights, self.gram, self.factor) = (rows, weights, gram, factor);
+        self.u = self.solve(&vec![1.0; n]);
     }
 
-    /// `Tb`.
-    fn solved(&self, b: &[f64]) -> Vec<f64> {
+    /// `T b`.
+    fn solve(&self, b: &[f64]) -> Vec<f64> {
         let n = b.len();
         let mut x: Vec<f32> = b.iter().map(|v| *v as f32).collect();
-        let l = ArrayView2::from_shape((n, n), &self.factor).expect("a square of the rows");
+        let l = ArrayView2::from_shape((n, n), &self.factor).expect("a square matrix");
         solve_lower(l, &mut x, 1);
         solve_lower_transposed(l, &mut x, 1);
         x.into_iter().map(f64::from).collect()
     }
 }
 
-/// Inner products of the rows from place `n_kept` on with all of them, a strip for every tile of the latter: the
-/// first of the new rows that has a place there or behind it, and from that on a row each.
-fn strips(
+/// The inner products of the rows from position `n_retained` on with all rows, one strip per tile of the latter: the first
+/// of the new rows at or after the tile, and from it on one row of products each.
+fn new_products(
     design: &DesignMatrix<'_>,
     center: &[f64],
-    all: &[u32],
-    n_kept: usize,
+    rows: &[u32],
+    n_retained: usize,
 ) -> Vec<(usize, Vec<f32>)> {
     let width = center.len();
-    let written = |rows: &[u32]| -> Vec<f32> {
-        let mut cells = vec![0.0f32; rows.len() * width];
-        cells.par_chunks_mut(width.max(1)).zip(rows).for_each(|(to, i)| {
+    let gather = |rows: &[u32]| -> Vec<f32> {
+        let mut entries = vec![0.0f32; rows.len() * width];
+        entries.par_chunks_mut(width.max(1)).zip(rows).for_each(|(to, i)| {
             let row = design.dense_row(*i as usize);
-            let cells = to.iter_mut().zip(row.iter().zip(center));
-            cells.for_each(|(to, (x, c))| *to = (x - c) as f32);
+            let entries = to.iter_mut().zip(row.iter().zip(center));
+            entries.for_each(|(to, (x, c))| *to = (x - c) as f32);
         });
-        cells
+        entries
     };
-    if n_kept == all.len() {
+    if n_retained == rows.len() {
         return Vec::new();
     }
-    let new = written(&all[n_kept..]);
-    let tiles = all.par_chunks(TILE).enumerate().map(|(t, tile)| {
-        let first = (t * TILE).saturating_sub(n_kept);
+    let new = gather(&rows[n_retained..]);
+    let tiles = rows.par_chunks(ROWS_PER_TILE).enumerate().map(|(t, tile)| {
+        let first = (t * ROWS_PER_TILE).saturating_sub(n_retained);
         let from = &new[first * width..];
-        let mut strip = vec![0.0f32; (all.len() - n_kept - first) * tile.len()];
-        dot_products(from, &written(tile), width, &mut strip, 1.0);
+        let mut strip = vec![0.0f32; (rows.len() - n_retained - first) * tile.len()];
+        dot_products(from, &gather(tile), width, &mut strip, 1.0);
         (first, strip)
     });
     tiles.collect()
 }
 
-/// The factor of a matrix with such a diagonal added, and more of it where rounding asks for it.
-fn factor(cells: &[f32], ridges: &[f64]) -> Vec<f32> {
-    let n = ridges.len();
-    let largest = (0..n).fold(0.0, |a: f32, i| a.max(cells[i * (n + 1)]));
-    let mut more = 0.0f32;
-    loop {
-        let mut cells = cells.to_vec();
-        let diagonal = cells.iter_mut().step_by(n + 1).zip(ridges);
-        diagonal.for_each(|(v, ridge)| *v += *ridge as f32 + more);
-        if !more.is_finite() || !largest.is_finite() {
-            // Beyond the range of these numbers: no guess at all.
-            cells.fill(0.0);
-            cells.iter_mut().step_by(n + 1).for_each(|v| *v = 1.0);
-        }
-        if cholesky_in_place(&mut cells, n, |_| true) == CholeskyProgress::Complete {
-            return cells;
-        }
-        more = (10.0 * more).max(1e-7 * largest).max(f32::MIN_POSITIVE);
-    }
+/// The factor of `XXᵀ + λD⁻¹`, with a ridge where rounding requires it.
+fn factor(gram: &[f32], diagonal: &[f64]) -> Vec<f32> {
+    let n = diagonal.len();
+    let largest = (0..n).fold(0.0, |a: f32, i| a.max(gram[i * (n + 1)]));
+    regularized_cholesky(n, largest, 0.0, |ridge| {
+        let mut entries = gram.to_vec();
+        let updated = entries.iter_mut().step_by(n + 1).zip(diagonal);
+        updated.for_each(|(v, d)| *v += *d as f32 + ridge);
+        entries
+    })
 }
 
 #[cfg(test)]
@@ -271,38 +253,38 @@ mod tests {
     use mercer_num::{Matrix, Rows};
 
     #[test]
-    fn what_came_and_left_solves_with_the_second_derivatives() {
+    fn an_updated_inverse_solves_with_the_hessian() {
         let mut random = Random::new(3);
         let (n, width, m) = (140, 40, 2);
         let x = Matrix::from_shape_fn((n, width), |(_, j)| 0.03 * j as f64 + random.normal());
-        let price = 2.0;
+        let l2_penalty = 2.0;
         for intercept in [true, false] {
             let design = DesignMatrix::by_rows(&Rows::from(&x), intercept);
-            let mut curvatures: Vec<f64> = vec![0.0; n * m];
-            curvatures.iter_mut().step_by(7).for_each(|d| *d = 0.5 + random.uniform());
-            let mut later = curvatures.clone();
-            for d in later.iter_mut().step_by(11) {
+            let mut first: Vec<f64> = vec![0.0; n * m];
+            first.iter_mut().step_by(7).for_each(|d| *d = 0.5 + random.uniform());
+            let mut second = first.clone();
+            for d in second.iter_mut().step_by(11) {
                 *d = if *d == 0.0 { 1.5 } else { 0.0 };
             }
 
-            let before = Woodbury::at(None, &design, &curvatures, m, price);
-            let after = Woodbury::at(Some(before), &design, &later, m, price);
+            let before = Woodbury::update(None, &design, &first, m, l2_penalty);
+            let after = Woodbury::update(Some(before), &design, &second, m, l2_penalty);
 
-            let weights = design.n_weights();
-            let r: Vec<f64> = (0..weights * m).map(|_| random.normal()).collect();
-            let mut z = vec![0.0; weights * m];
+            let n_weights = design.n_weights();
+            let r: Vec<f64> = (0..n_weights * m).map(|_| random.normal()).collect();
+            let mut z = vec![0.0; n_weights * m];
             after.solve(&design, &r, m, 0.0, &mut z);
-            // H z = r, with H written out.
+            // H z = r, with H by its definition.
             let column = |i: usize, j: usize| if j < width { x[[i, j]] } else { 1.0 };
             for k in 0..m {
-                for p in 0..weights {
-                    let own = if p < width { price } else { 0.0 };
-                    let mut made = own * z[p * m + k];
+                for p in 0..n_weights {
+                    let l2 = if p < width { l2_penalty } else { 0.0 };
+                    let mut product = l2 * z[p * m + k];
                     for i in 0..n {
-                        let score: f64 = (0..weights).map(|q| column(i, q) * z[q * m + k]).sum();
-                        made += later[i * m + k] * column(i, p) * score;
+                        let score: f64 = (0..n_weights).map(|q| column(i, q) * z[q * m + k]).sum();
+                        product += second[i * m + k] * column(i, p) * score;
                     }
-                    assert!((made - r[p * m + k]).abs() < 1e-3, "{made} {}", r[p * m + k]);
+                    assert!((product - r[p * m + k]).abs() < 1e-3, "{product} {}", r[p * m + k]);
                 }
             }
         }

@@ -152,15 +152,15 @@ impl<'a> Solver<'a> {
                 return (violation, Some(stop));
             }
             for c in 0..m {
-                row.held[c] = self.gradient[i * m + c] - self.diagonal[i] * self.alpha[i * m + c];
+                row.b[c] = self.gradient[i * m + c] - self.diagonal[i] * self.alpha[i * m + c];
             }
             row.solve(self.problem.classes[i] as usize, self.problem.costs[i], self.diagonal[i]);
             let steps: Vec<f64> =
-                row.best.iter().zip(&self.alpha[i * m..]).map(|(new, old)| new - old).collect();
+                row.alpha.iter().zip(&self.alpha[i * m..]).map(|(new, old)| new - old).collect();
             if steps.iter().all(|step| *step == 0.0) {
                 return (violation, None);
             }
-            self.alpha[i * m..(i + 1) * m].copy_from_slice(&row.best);
+            self.alpha[i * m..(i + 1) * m].copy_from_slice(&row.alpha);
             self.cache.fetch(&[i as u32], self.problem.columns);
             self.cache.touch(i as u32);
             let column = self.cache.column(i as u32);

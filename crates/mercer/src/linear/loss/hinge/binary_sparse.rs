@@ -1,128 +1,134 @@
-//! One function of sparse rows: a number a row, which is added to sums as fast as it is read.
+//! A single subproblem on sparse rows, where memory traffic dominates.
 //!
-//! What is known of a row stands together, losses and gradient are one reading, and only rows that curve are read for
-//! products with second derivatives.
+//! The interval and the cost of a row are stored together, loss and gradient are computed in one reading of the rows, and
+//! Hessian products read the active rows only.
 
-use super::{MarginLoss, ROWS, loss};
+use super::{MarginLoss, ROWS_PER_BLOCK, smoothed_loss};
 use crate::solver::interleaved::dot;
-use crate::solver::line_search::{LineSearchAccuracy, Safeguard, exact_line_search};
-use crate::solver::preconditioner::{PenaltyWeights, Preconditioner};
+use crate::solver::line_search::{LineSearchAccuracy, exact_line_search};
+use crate::solver::preconditioner::{L2Penalties, Preconditioner};
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// What stands for the multipliers where there are none.
-const NO_ANCHORS: [f64; ROWS] = [0.0; ROWS];
+/// The multipliers of a block of rows where there are none.
+const NO_MULTIPLIERS: [f64; ROWS_PER_BLOCK] = [0.0; ROWS_PER_BLOCK];
 
-/// The interval of a row's score, and what its distance costs.
+/// The interval of a row's score, and its cost `Cᵢ`.
 #[derive(Clone, Copy)]
 pub(crate) struct RowTarget {
-    pub ends: (f64, f64),
+    pub interval: (f64, f64),
     pub cost: f64,
 }
 
-/// One pass over the rows per evaluation: a rough minimum is enough.
-const ACCURACY: LineSearchAccuracy =
-    LineSearchAccuracy { slope_tolerance: 0.1, max_evaluations: 8, safeguard: Safeguard::Doubling };
-
 impl MarginLoss<'_> {
-    /// Fills the pulls of all rows and the gradient of their losses; gives the sum of those.
-    pub(crate) fn single_loss_gradient(&mut self, out: &mut [f64]) -> f64 {
-        let mut pulls = std::mem::take(&mut self.pulls);
-        let facts = self.facts.as_deref().unwrap_or_default();
-        let (stiffness, cap) = (self.stiffness[0], self.cap());
-        let answer = |rows: Range<usize>, pulls: &mut [f64], forces: &mut [f64]| {
-            let anchors = self.anchors.get(rows.clone()).unwrap_or(&NO_ANCHORS);
-            let each = facts[rows.clone()].iter().zip(&self.scores[rows]).zip(anchors);
+    /// Updates `θ` of all rows and writes the gradient of the losses; returns their sum.
+    pub(super) fn binary_sparse_loss_and_gradient(&mut self, gradient: &mut [f64]) -> f64 {
+        let mut thetas = std::mem::take(&mut self.thetas);
+        let targets = self.row_targets.as_deref().unwrap_or_default();
+        let (rho, max_theta) = (self.rho[0], self.max_theta());
+        let derivatives = |rows: Range<usize>, thetas: &mut [f64], derivatives: &mut [f64]| {
+            let multipliers = self.multipliers.get(rows.clone()).unwrap_or(&NO_MULTIPLIERS);
+            let each = targets[rows.clone()].iter().zip(&self.scores[rows]).zip(multipliers);
             let mut sum = 0.0;
-            for (((fact, z), anchor), (pull, force)) in each.zip(pulls.iter_mut().zip(forces)) {
-                let (loss, theta) = loss(fact.ends, stiffness, cap, *anchor, *z);
-                (*pull, *force) = (theta, -fact.cost * theta);
-                sum += fact.cost * loss;
+            for (((target, z), multiplier), (theta, derivative)) in
+                each.zip(thetas.iter_mut().zip(derivatives))
+            {
+                let (loss, new_theta) =
+                    smoothed_loss(target.interval, rho, max_theta, *multiplier, *z);
+                (*theta, *derivative) = (new_theta, -target.cost * new_theta);
+                sum += target.cost * loss;
             }
             sum
         };
-        let loss = self.design.sum_rows(&mut pulls, answer, out);
-        self.pulls = pulls;
+        let loss = self.design.map_transpose_product(&mut thetas, derivatives, gradient);
+        self.thetas = thetas;
         loss
     }
 
-    /// The loss of the rows from `first` on whose scores have gone a share of their steps.
-    pub(crate) fn single_loss_along(
+    /// The loss of the rows from `first` on, at `step` times the change of their scores.
+    pub(super) fn binary_sparse_loss(
         &self,
-        facts: &[RowTarget],
+        targets: &[RowTarget],
         first: usize,
         scores: &[f64],
-        steps: &[f64],
-        share: f64,
+        changes: &[f64],
+        step: f64,
     ) -> f64 {
-        let (stiffness, cap) = (self.stiffness[0], self.cap());
+        let (rho, max_theta) = (self.rho[0], self.max_theta());
         let rows = first..first + scores.len();
-        let anchors = self.anchors.get(rows.clone()).unwrap_or(&NO_ANCHORS);
-        let each = facts[rows].iter().zip(anchors).zip(scores.iter().zip(steps));
-        let losses = each.map(|((fact, anchor), (z, d))| {
-            fact.cost * loss(fact.ends, stiffness, cap, *anchor, z + share * d).0
+        let multipliers = self.multipliers.get(rows.clone()).unwrap_or(&NO_MULTIPLIERS);
+        let each = targets[rows].iter().zip(multipliers).zip(scores.iter().zip(changes));
+        let losses = each.map(|((target, multiplier), (z, d))| {
+            let z = z + step * d;
+            target.cost * smoothed_loss(target.interval, rho, max_theta, *multiplier, z).0
         });
         losses.sum()
     }
 
-    /// About the share of the direction at whose end the function is least.
-    pub(crate) fn single_least_along(&self, slope: f64) -> f64 {
+    /// The step size that minimizes the objective along the direction.
+    pub(super) fn binary_sparse_steps(&self, slope: f64) -> Vec<f64> {
         let n = self.design.width();
-        let priced = |a: &[f64], b: &[f64]| {
-            self.costs.weights.0 * dot(&a[..n], &b[..n])
-                + self.costs.constant.0 * dot(&a[n..], &b[n..])
+        let penalized = |a: &[f64], b: &[f64]| {
+            self.penalties.weights.l2 * dot(&a[..n], &b[..n])
+                + self.penalties.intercept.l2 * dot(&a[n..], &b[n..])
         };
-        let rise = priced(&self.weights, &self.direction);
-        let square = priced(&self.direction, &self.direction);
-        let steps = exact_line_search(&[slope], vec![1.0], ACCURACY, |steps| {
-            let (slope, curve) = self.single_slope_along(steps[0]);
-            vec![(slope + rise + steps[0] * square, curve + square)]
-        });
-        steps[0]
+        let linear = penalized(&self.weights, &self.direction);
+        let quadratic = penalized(&self.direction, &self.direction);
+        exact_line_search(&[slope], vec![1.0], LineSearchAccuracy::ROUGH, |steps| {
+            let (slope, curvature) = self.binary_sparse_slope(steps[0]);
+            vec![(slope + linear + steps[0] * quadratic, curvature + quadratic)]
+        })
     }
 
-    /// How the losses rise a share of the direction away, and how that rises.
-    fn single_slope_along(&self, share: f64) -> (f64, f64) {
-        let facts = self.facts.as_deref().unwrap_or_default();
-        let (stiffness, cap) = (self.stiffness[0], self.cap());
-        let scores = self.scores.par_chunks(ROWS).zip(self.direction_scores.par_chunks(ROWS));
-        let parts: Vec<(f64, f64)> = scores
-            .zip(facts.par_chunks(ROWS))
+    /// The first and second derivative of the losses along the direction.
+    fn binary_sparse_slope(&self, step: f64) -> (f64, f64) {
+        let targets = self.row_targets.as_deref().unwrap_or_default();
+        let (rho, max_theta) = (self.rho[0], self.max_theta());
+        let scores = self.scores.par_chunks(ROWS_PER_BLOCK);
+        let blocks: Vec<(f64, f64)> = scores
+            .zip(self.direction_scores.par_chunks(ROWS_PER_BLOCK))
+            .zip(targets.par_chunks(ROWS_PER_BLOCK))
             .enumerate()
-            .map(|(part, ((scores, steps), facts))| {
-                let rows = part * ROWS..part * ROWS + facts.len();
-                let anchors = self.anchors.get(rows).unwrap_or(&NO_ANCHORS);
-                let each = facts.iter().zip(anchors).zip(scores.iter().zip(steps));
-                each.fold((0.0, 0.0), |(slope, curve), ((fact, anchor), (z, d))| {
-                    let (_, theta) = loss(fact.ends, stiffness, cap, *anchor, z + share * d);
-                    let bends = theta != 0.0 && theta.abs() < cap;
-                    let rise = if bends { stiffness * (d * d) } else { 0.0 };
-                    (slope - fact.cost * theta * d, curve + fact.cost * rise)
+            .map(|(block, ((scores, changes), targets))| {
+                let first = block * ROWS_PER_BLOCK;
+                let rows = first..first + targets.len();
+                let multipliers = self.multipliers.get(rows).unwrap_or(&NO_MULTIPLIERS);
+                let each = targets.iter().zip(multipliers).zip(scores.iter().zip(changes));
+                each.fold((0.0, 0.0), |(slope, curvature), ((target, multiplier), (z, d))| {
+                    let z = z + step * d;
+                    let (_, theta) = smoothed_loss(target.interval, rho, max_theta, *multiplier, z);
+                    let is_active = theta != 0.0 && theta.abs() < max_theta;
+                    let second = if is_active { rho * (d * d) } else { 0.0 };
+                    (slope - target.cost * theta * d, curvature + target.cost * second)
                 })
             })
             .collect();
-        parts.iter().fold((0.0, 0.0), |(slope, curve), part| (slope + part.0, curve + part.1))
+        blocks
+            .iter()
+            .fold((0.0, 0.0), |(slope, curvature), block| (slope + block.0, curvature + block.1))
     }
 
-    /// Makes ready for products with the rows that curve, where second derivatives are soon written out; says whether
-    /// that was so.
-    pub(crate) fn prepare_single(&mut self) -> bool {
-        let Some(facts) = self.facts.as_ref().filter(|_| !self.free_constant()) else {
-            return false;
-        };
-        let (stiffness, cap) = (self.stiffness[0], self.cap());
-        let bends = |theta: &f64| *theta != 0.0 && theta.abs() < cap;
-        let rows = (0..).zip(self.pulls.iter().zip(facts)).filter(|(_, (theta, _))| bends(theta));
-        let curved: Vec<(u32, f64)> = rows
-            .map(|(i, (_, fact))| (i, fact.cost * stiffness))
+    /// Prepares Hessian products with the active rows and an exact preconditioner; returns whether the Hessian is cheap
+    /// enough for that.
+    pub(super) fn prepare_binary_sparse(&mut self) -> bool {
+        let targets = self.row_targets.as_ref().filter(|_| !self.has_unpenalized_intercept());
+        let Some(targets) = targets else { return false };
+        let (rho, max_theta) = (self.rho[0], self.max_theta());
+        let is_active = |theta: &f64| *theta != 0.0 && theta.abs() < max_theta;
+        let rows = (0..).zip(self.thetas.iter().zip(targets));
+        let active: Vec<(u32, f64)> = rows
+            .filter(|(_, (theta, _))| is_active(theta))
+            .map(|(i, (_, target))| (i, target.cost * rho))
             .filter(|(_, d)| *d > 0.0)
             .collect();
-        let prices =
-            PenaltyWeights { weights: self.costs.weights.0, constants: self.costs.constant.0 };
-        let Some(guess) = Preconditioner::of_curved(&self.design, &curved, prices) else {
-            return false;
+        let penalties = L2Penalties {
+            weights: self.penalties.weights.l2,
+            intercept: self.penalties.intercept.l2,
         };
-        (self.guess, self.curved, self.spent) = (guess, Some(curved), 0);
+        let preconditioner = Preconditioner::of_active_rows(&self.design, &active, penalties);
+        let Some(preconditioner) = preconditioner else { return false };
+        (self.preconditioner, self.products_since_update) = (preconditioner, 0);
+        self.sparse_active_rows = Some(active);
         true
     }
 }

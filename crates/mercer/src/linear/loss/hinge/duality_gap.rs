@@ -1,48 +1,38 @@
-//! What weights and pulls prove together.
+//! The duality gap of weights and dual variables.
 //!
-//! Any pulls `βᵢ` within their bounds (`|βᵢ| ≤ cᵢ` for plain distances) prove a bound from below,
-//! `Σᵢ end(βᵢ) βᵢ − ½‖Xᵀβ‖² − (Σᵢβᵢ)² / 2λ₀` (less `Σᵢ βᵢ² / 4cᵢ` for squared ones), where `end` is the
-//! end of the interval that a pull of its sign leads to.
+//! Any `βᵢ` within their bounds (`|βᵢ| ≤ Cᵢ` for the linear loss) give the dual value
+//! `Σᵢ end(βᵢ) βᵢ − ½‖Xᵀβ‖² − (Σᵢβᵢ)² / 2λ₀` (less `Σᵢ βᵢ² / 4Cᵢ` for the squared loss), where `end` is the end of the interval
+//! on the side of the sign of `βᵢ`. The difference to the primal value is summed row by row from terms that are never
+//! negative, which avoids cancellation.
 
-use super::{LossPower, MarginLoss, ROWS, add_up, towards};
+use super::{LossPower, MarginLoss, ROWS_PER_BLOCK, signed_distance, sum_blocks};
 use crate::solver::coordinate_descent::PenalizedLoss;
+use crate::solver::duality_gap::DualityGap;
 use rayon::prelude::*;
 
-/// What is true of the weights of one function.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Measured {
-    pub value: f64,
-    /// How far above what no weights can go below.
-    pub gap: f64,
+/// Where the sum `Xᵀβ` comes from.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum DualWeights {
+    /// The weights are `Xᵀβ`, as dual coordinate descent leaves them.
+    Weights,
+    /// It is computed from the rows.
+    Rows,
 }
 
 impl MarginLoss<'_> {
-    /// Takes the pulls as multipliers; says for every function by how much a score would have to differ
-    /// for a pull to be right.
-    pub fn row_violations(&self) -> Vec<f64> {
-        let m = self.m;
-        let mut worst = vec![0.0f64; m];
-        let rows = self.pulls.chunks_exact(m).zip(self.anchors.chunks_exact(m));
-        for (_, (pulls, anchors)) in self.rows.iter().zip(rows).filter(|(cost, _)| **cost > 0.0) {
-            for (k, (new, old)) in pulls.iter().zip(anchors).enumerate() {
-                worst[k] = worst[k].max((new - old).abs() / self.stiffness[k]);
-            }
-        }
-        worst
-    }
-
-    /// By how much scores differ from those their pulls are right for, in units of what is far.
-    pub fn scores_off(&self) -> f64 {
-        let m = self.m;
-        let rows = self.pulls.chunks_exact(m).zip(self.scores.chunks_exact(m)).enumerate();
-        rows.fold(0.0f64, |worst, (i, (pulls, scores))| {
-            let cells = pulls.iter().zip(scores).enumerate();
-            cells.fold(worst, |worst, (k, (theta, z))| {
-                let (low, high) = self.ends(i, k);
-                // Where the score may be: at an end for a pull inside its bounds, beyond it at them; half
-                // the pull away from it where distances are squared.
-                let off = match *theta {
-                    0.0 => towards((low, high), *z).abs(),
+    /// The largest difference between a score and one that its dual variable is optimal for, relative to the scale of the
+    /// scores: the largest violation of the KKT conditions.
+    pub fn kkt_violation(&self) -> f64 {
+        let m = self.n_outputs;
+        let rows = self.thetas.chunks_exact(m).zip(self.scores.chunks_exact(m)).enumerate();
+        rows.fold(0.0f64, |largest, (i, (thetas, scores))| {
+            let entries = thetas.iter().zip(scores).enumerate();
+            entries.fold(largest, |largest, (k, (theta, z))| {
+                let (low, high) = self.interval(i, k);
+                // At the end of the interval for a dual variable inside its bounds, beyond it at a bound; with the squared
+                // loss `θ/2` away from it.
+                let violation = match *theta {
+                    0.0 => signed_distance((low, high), *z).abs(),
                     t if self.power == LossPower::Squared => {
                         let end = if t > 0.0 { low } else { high };
                         (end - z - 0.5 * t).abs()
@@ -52,149 +42,155 @@ impl MarginLoss<'_> {
                     t if t > 0.0 => (z - low).abs(),
                     _ => (high - z).abs(),
                 };
-                if self.cost(i, k) > 0.0 { worst.max(off) } else { worst }
+                if self.cost(i, k) > 0.0 { largest.max(violation) } else { largest }
             })
-        }) / self.unit
+        }) / self.score_scale
     }
 
-    /// Works everything out afresh from the weights, and from the pulls where distances are plain.
-    pub fn measure(&mut self) -> Vec<Measured> {
-        self.design.scores(&self.weights, self.m, &mut self.scores);
+    /// The duality gaps with scores computed anew from the weights, and with their dual variables for the squared loss.
+    pub fn duality_gaps(&mut self) -> Vec<DualityGap> {
+        self.design.scores(&self.weights, self.n_outputs, &mut self.scores);
         if self.power == LossPower::Squared {
-            self.losses();
+            self.update_thetas();
         }
-        self.measure_pulls(false)
+        self.gaps_of_dual(DualWeights::Rows)
     }
 
-    /// What scores and pulls prove together; `summed` says that the weights are the sum of the pulls.
-    pub fn measure_pulls(&self, summed: bool) -> Vec<Measured> {
-        let m = self.m;
-        let mut forces = self.forces(1.0);
-        if self.free_constant() {
-            balance(&mut forces, m);
+    /// The duality gaps of the current scores and dual variables.
+    pub fn gaps_of_dual(&self, dual_weights: DualWeights) -> Vec<DualityGap> {
+        let m = self.n_outputs;
+        let mut betas = self.signed_betas(1.0);
+        if self.has_unpenalized_intercept() {
+            balance_signs(&mut betas, m);
         }
         let mut combined = self.weights.clone();
-        match summed {
-            true => combined[self.design.width() * m..]
+        match dual_weights {
+            DualWeights::Weights => combined[self.design.width() * m..]
                 .iter_mut()
-                .for_each(|b| *b *= self.costs.constant.0),
-            false => self.design.transpose_product(&forces, m, &mut combined),
+                .for_each(|b| *b *= self.penalties.intercept.l2),
+            DualWeights::Rows => self.design.transpose_product(&betas, m, &mut combined),
         }
-        let (absolute, squared) = match self.costs.weights.1 > 0.0 {
-            true => (self.shorten(&mut forces, &mut combined), false),
-            false => (vec![0.0; m], true),
+        let (l1_gaps, l2_gaps) = match self.penalties.weights.l1 > 0.0 {
+            true => (self.scale_to_l1_bound(&mut betas, &mut combined), vec![0.0; m]),
+            false => (vec![0.0; m], self.l2_gaps(&combined)),
         };
-        let n = self.design.width();
-        let costs = PenalizedLoss::costs(self, &self.weights);
-        let parts: Vec<Vec<f64>> = forces
-            .par_chunks(ROWS * m)
-            .zip(self.scores.par_chunks(ROWS * m))
+        let penalties = self.penalty_values(&self.weights);
+        let blocks: Vec<Vec<f64>> = betas
+            .par_chunks(ROWS_PER_BLOCK * m)
+            .zip(self.scores.par_chunks(ROWS_PER_BLOCK * m))
             .enumerate()
-            .map(|(part, (forces, scores))| {
+            .map(|(block, (betas, scores))| {
                 let mut sums = vec![0.0; 2 * m];
-                let rows = forces.chunks_exact(m).zip(scores.chunks_exact(m));
-                for (i, (forces, scores)) in (part * ROWS..).zip(rows) {
-                    for (k, (force, z)) in forces.iter().zip(scores).enumerate() {
-                        let (loss, apart) = self.apart(i, k, *z, *force);
+                let rows = betas.chunks_exact(m).zip(scores.chunks_exact(m));
+                for (i, (betas, scores)) in (block * ROWS_PER_BLOCK..).zip(rows) {
+                    for (k, (beta, z)) in betas.iter().zip(scores).enumerate() {
+                        let (loss, gap) = self.loss_and_gap(i, k, *z, *beta);
                         sums[k] += loss;
-                        sums[m + k] += apart;
+                        sums[m + k] += gap;
                     }
                 }
                 sums
             })
             .collect();
-        let sums = add_up(parts, 2 * m);
-        let mut off = vec![0.0; m];
-        for (j, (w, v)) in self.weights.chunks_exact(m).zip(combined.chunks_exact(m)).enumerate() {
-            let price = if j < n { self.costs.weights.0 } else { self.costs.constant.0 };
-            if !squared || price == 0.0 {
-                continue;
-            }
-            for ((off, w), v) in off.iter_mut().zip(w).zip(v) {
-                *off += 0.5 * price * (w - v / price) * (w - v / price);
-            }
-        }
-        (0..m)
-            .map(|k| Measured {
-                value: sums[k] + costs[k],
-                gap: sums[m + k] + off[k] + absolute[k],
-            })
-            .collect()
+        let sums = sum_blocks(blocks, 2 * m);
+        let gap = |k: usize| {
+            let primal = sums[k] + penalties[k];
+            DualityGap::from_gap(primal, sums[m + k] + l2_gaps[k] + l1_gaps[k])
+        };
+        (0..m).map(gap).collect()
     }
 
-    /// A score's loss, and how far loss and pull are from proving each other: never negative.
+    /// The gap of the L2 penalty, `½ λ (w − (Xᵀβ)/λ)²` summed over the weights.
+    fn l2_gaps(&self, combined: &[f64]) -> Vec<f64> {
+        let m = self.n_outputs;
+        let mut gaps = vec![0.0; m];
+        let rows = self.weights.chunks_exact(m).zip(combined.chunks_exact(m));
+        for (j, (w, v)) in rows.enumerate() {
+            let l2 = self.penalty(j).l2;
+            if l2 == 0.0 {
+                continue;
+            }
+            for ((gap, w), v) in gaps.iter_mut().zip(w).zip(v) {
+                *gap += 0.5 * l2 * (w - v / l2) * (w - v / l2);
+            }
+        }
+        gaps
+    }
+
+    /// The loss of a score, and the gap between the loss and its conjugate at `beta`, which is never negative.
     #[inline]
-    fn apart(&self, i: usize, k: usize, z: f64, force: f64) -> (f64, f64) {
-        let (cost, (low, high)) = (self.cost(i, k), self.ends(i, k));
-        let r = towards((low, high), z);
+    fn loss_and_gap(&self, i: usize, k: usize, z: f64, beta: f64) -> (f64, f64) {
+        let (cost, (low, high)) = (self.cost(i, k), self.interval(i, k));
+        let r = signed_distance((low, high), z);
         if cost == 0.0 {
             return (0.0, 0.0);
         }
         match self.power {
             LossPower::Squared => {
-                // A force against the distance, or without one, is for an end on its own side.
-                let end = if force > 0.0 { low } else { high };
-                let apart = match force * r > 0.0 || force == 0.0 {
-                    true => (force - 2.0 * cost * r).powi(2) / (4.0 * cost),
-                    false => cost * r * r + force * force / (4.0 * cost) + force * (z - end),
+                // A dual variable against the distance, or without one, belongs to the end on its own side.
+                let end = if beta > 0.0 { low } else { high };
+                let gap = match beta * r > 0.0 || beta == 0.0 {
+                    true => (beta - 2.0 * cost * r).powi(2) / (4.0 * cost),
+                    false => cost * r * r + beta * beta / (4.0 * cost) + beta * (z - end),
                 };
-                (cost * r * r, apart)
+                (cost * r * r, gap)
             }
-            LossPower::Plain => {
-                let force = force.clamp(-cost, cost);
-                let end = if force > 0.0 { low } else { high };
-                let apart = match force {
+            LossPower::Linear => {
+                let beta = beta.clamp(-cost, cost);
+                let end = if beta > 0.0 { low } else { high };
+                let gap = match beta {
                     0.0 => cost * r.abs(),
-                    _ if force * r > 0.0 => (cost - force.abs()) * r.abs(),
-                    _ => cost * r.abs() + force * (z - end),
+                    _ if beta * r > 0.0 => (cost - beta.abs()) * r.abs(),
+                    _ => cost * r.abs() + beta * (z - end),
                 };
-                (cost * r.abs(), apart)
+                (cost * r.abs(), gap)
             }
         }
     }
 
-    /// Makes forces so short that no column exceeds its price; gives the rest of the gap, which
-    /// is that of absolute values: `Σⱼ pullⱼ|wⱼ| − wⱼ(Xᵀβ)ⱼ`.
-    fn shorten(&self, forces: &mut [f64], combined: &mut [f64]) -> Vec<f64> {
-        let m = self.m;
-        let mut most = vec![1.0f64; m];
+    /// Scales the dual variables until `‖Xᵀβ‖∞` is within the L1 penalty; returns the gap of that penalty,
+    /// `Σⱼ l1ⱼ|wⱼ| − wⱼ(Xᵀβ)ⱼ`.
+    fn scale_to_l1_bound(&self, betas: &mut [f64], combined: &mut [f64]) -> Vec<f64> {
+        let m = self.n_outputs;
+        let mut factors = vec![1.0f64; m];
         for (j, row) in combined.chunks_exact(m).enumerate() {
-            let (_, pull) = self.price(j);
-            for (most, v) in most.iter_mut().zip(row) {
-                if pull > 0.0 && v.abs() > pull {
-                    *most = most.min(pull / v.abs());
+            let l1 = self.penalty(j).l1;
+            for (factor, v) in factors.iter_mut().zip(row) {
+                if l1 > 0.0 && v.abs() > l1 {
+                    *factor = factor.min(l1 / v.abs());
                 }
             }
         }
-        for row in forces.chunks_exact_mut(m).chain(combined.chunks_exact_mut(m)) {
-            row.iter_mut().zip(&most).for_each(|(x, times)| *x *= times);
+        for row in betas.chunks_exact_mut(m).chain(combined.chunks_exact_mut(m)) {
+            row.iter_mut().zip(&factors).for_each(|(x, factor)| *x *= factor);
         }
-        let mut rest = vec![0.0; m];
+        let mut gaps = vec![0.0; m];
         let rows = self.weights.chunks_exact(m).zip(combined.chunks_exact(m));
         for (j, (w, v)) in rows.enumerate() {
-            let (_, pull) = self.price(j);
-            for ((rest, w), v) in rest.iter_mut().zip(w).zip(v) {
-                *rest += (pull * w.abs() - w * v).max(0.0);
+            let l1 = self.penalty(j).l1;
+            for ((gap, w), v) in gaps.iter_mut().zip(w).zip(v) {
+                *gap += (l1 * w.abs() - w * v).max(0.0);
             }
         }
-        rest
+        gaps
     }
 }
 
-/// Makes the forces of every function add up to zero, by taking from the side that has more.
-fn balance(forces: &mut [f64], m: usize) {
-    let (mut up, mut down) = (vec![0.0; m], vec![0.0; m]);
-    for row in forces.chunks_exact(m) {
-        for (k, f) in row.iter().enumerate() {
-            if *f > 0.0 { up[k] += f } else { down[k] -= f }
+/// Makes the dual variables of every subproblem sum to zero, as an unpenalized intercept demands, by scaling down the sign
+/// that has the larger sum.
+fn balance_signs(betas: &mut [f64], m: usize) {
+    let (mut positive, mut negative) = (vec![0.0; m], vec![0.0; m]);
+    for row in betas.chunks_exact(m) {
+        for (k, beta) in row.iter().enumerate() {
+            if *beta > 0.0 { positive[k] += beta } else { negative[k] -= beta }
         }
     }
-    for row in forces.chunks_exact_mut(m) {
-        for (k, f) in row.iter_mut().enumerate() {
-            if *f > 0.0 && up[k] > down[k] {
-                *f *= down[k] / up[k];
-            } else if *f < 0.0 && down[k] > up[k] {
-                *f *= up[k] / down[k];
+    for row in betas.chunks_exact_mut(m) {
+        for (k, beta) in row.iter_mut().enumerate() {
+            if *beta > 0.0 && positive[k] > negative[k] {
+                *beta *= negative[k] / positive[k];
+            } else if *beta < 0.0 && negative[k] > positive[k] {
+                *beta *= positive[k] / negative[k];
             }
         }
     }
