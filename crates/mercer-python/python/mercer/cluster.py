@@ -9,37 +9,35 @@ __all__ = ["KernelKMeans"]
 
 
 class KernelKMeans(Clusterer):
-    """K-means in the space of a kernel: groups of rows of any shape that the kernel sees.
+    """Kernel k-means: clusters of arbitrary shape, around means in the space of a kernel.
 
     Parameters
     ----------
-    n_clusters : int, default=8
-        How many clusters. Of fewer rows that differ, as many as there are.
-        It must be a number from 1 to 1000000.
+    n_clusters : int in [1, 1000000], default=8
+        Number of clusters. With fewer distinct rows than this, each of them is a cluster.
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    gamma : number, "scale", "auto", or None, default=None
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
-        It must be a number of at least 0.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale", "auto" or None, default=None
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
+        ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
-    n_init : int, default=4
-        How often to start from other rows; the best end is kept.
-        It must be a number from 1 to 1000000.
-    max_iter : int, default=300
-        Rounds at most, for every start.
-        It must be a number from 1 to 1000000000.
-    tol : float, default=1e-06
-        The decrease of the sum, relative to it, below which rounds end.
-        It must be a number of at least 0.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    n_init : int in [1, 1000000], default=4
+        Number of runs from different k-means++ seedings; the run with the smallest inertia is
+        returned.
+    max_iter : int in [1, 1000000000], default=300
+        Maximum number of iterations of each run.
+    tol : float >= 0, default=1e-06
+        Stop a run when the relative decrease of the inertia in one iteration is at most ``tol``.
     random_state : int, default=0
-        The seed of what is drawn.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
 
     Attributes
     ----------
@@ -64,8 +62,8 @@ class KernelKMeans(Clusterer):
         *,
         n_clusters=8,
         kernel="rbf",
-        gamma=None,
         degree=3,
+        gamma=None,
         coef0=1.0,
         n_init=4,
         max_iter=300,
@@ -74,8 +72,8 @@ class KernelKMeans(Clusterer):
     ):
         self.n_clusters = n_clusters
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
         self.n_init = n_init
         self.max_iter = max_iter

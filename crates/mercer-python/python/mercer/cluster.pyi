@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from .base import Clusterer
 
@@ -8,8 +8,8 @@ __all__ = ["KernelKMeans"]
 class KernelKMeans(Clusterer):
     n_clusters: int
     kernel: str | Callable[..., Any]
-    gamma: Any
     degree: int
+    gamma: float | Literal["scale", "auto"] | None
     coef0: float
     n_init: int
     max_iter: int
@@ -20,8 +20,8 @@ class KernelKMeans(Clusterer):
         *,
         n_clusters: int = 8,
         kernel: str | Callable[..., Any] = "rbf",
-        gamma: Any = None,
         degree: int = 3,
+        gamma: float | Literal["scale", "auto"] | None = None,
         coef0: float = 1.0,
         n_init: int = 4,
         max_iter: int = 300,

@@ -11,31 +11,29 @@ __all__ = ["KernelPCA"]
 
 
 class KernelPCA(Transformer):
-    """Principal components in the space of a kernel: the directions that rows differ most along.
+    """Kernel principal component analysis: the directions of largest variance in the space of a kernel.
 
     Parameters
     ----------
-    n_components : int or None, default=None
-        How many components. Nothing keeps all that have any variance.
-        It must be a number of at least 1.
+    n_components : int >= 1 or None, default=None
+        Number of components. ``None`` returns all components with a nonzero variance.
     kernel : str or callable, default="linear"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    gamma : number, "scale", "auto", or None, default=None
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
-        It must be a number of at least 0.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale", "auto" or None, default=None
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
+        ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     fit_inverse_transform : bool, default=False
-        Whether to learn the way back from components to rows too, by kernel ridge regression.
-    alpha : float, default=1.0
-        The price on size in learning the way back. Larger values make it smoother.
-        It must be a number of at least 0.
+        Fit the inverse transform from components to rows (pre-images), by kernel ridge regression.
+    alpha : float >= 0, default=1.0
+        Regularization strength of the inverse transform. Larger values make it smoother.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
@@ -94,8 +92,8 @@ class KernelPCA(Transformer):
         n_components=None,
         *,
         kernel="linear",
-        gamma=None,
         degree=3,
+        gamma=None,
         coef0=1.0,
         fit_inverse_transform=False,
         alpha=1.0,
@@ -112,8 +110,8 @@ class KernelPCA(Transformer):
     ):
         self.n_components = n_components
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
         self.fit_inverse_transform = fit_inverse_transform
         self.alpha = alpha

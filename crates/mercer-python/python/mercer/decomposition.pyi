@@ -10,8 +10,8 @@ __all__ = ["KernelPCA"]
 class KernelPCA(Transformer):
     n_components: int | None
     kernel: str | Callable[..., Any]
-    gamma: Any
     degree: int
+    gamma: float | Literal["scale", "auto"] | None
     coef0: float
     fit_inverse_transform: bool
     alpha: float
@@ -30,8 +30,8 @@ class KernelPCA(Transformer):
         n_components: int | None = None,
         *,
         kernel: str | Callable[..., Any] = "linear",
-        gamma: Any = None,
         degree: int = 3,
+        gamma: float | Literal["scale", "auto"] | None = None,
         coef0: float = 1.0,
         fit_inverse_transform: bool = False,
         alpha: float = 1.0,

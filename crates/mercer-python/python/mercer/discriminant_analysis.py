@@ -4,13 +4,13 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
 from .base import (
+    AdditiveScores,
     Classifier,
     Discriminant,
     Generative,
     Mergeable,
     Only,
     Probabilistic,
-    AdditiveScores,
     Transformer,
 )
 
@@ -35,33 +35,29 @@ class LinearDiscriminantAnalysis(
     Parameters
     ----------
     solver : {"svd", "lsqr", "eigen"}, default="svd"
-        Scikit-learn's name of a way to compute; every one leads to the same numbers here, and the
-        condition of the covariance decides how they are found.
-    shrinkage : number, "auto", "oas" or None, default=None
-        Share of a multiple of the identity in the covariance; ``auto`` takes Ledoit and Wolf's,
-        ``oas`` the oracle approximating one, class by class. Larger values trust the columns'
-        correlations less.
-        It must be a number from 0 to 1.
-    priors : array of float or None, default=None
-        Class priors in class order; empty takes the shares seen in the data.
-        It must be numbers of at least 0 that add up to 1.
+        Accepted for compatibility with scikit-learn; all values give the same model. The
+        factorization is chosen by the condition number of the covariance.
+    shrinkage : float in [0, 1], "auto", "oas" or None, default=None
+        Shrinkage intensity: the weight of a multiple of the identity in the covariance, between 0
+        and 1. ``auto`` estimates it by Ledoit and Wolf, ``oas`` by oracle approximating shrinkage,
+        for each class; ``None`` does not shrink. Larger values shrink correlations more.
+    priors : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, uses the class
+        frequencies of the training rows.
         ``None`` is the empty list.
-    n_components : int or None, default=None
-        How many axes ``transform`` has; by default one fewer than there are classes, or as many as
-        there are columns.
-        It must be a number of at least 1.
+    n_components : int >= 1 or None, default=None
+        Number of columns of ``transform``. ``None`` uses the number of classes less one, at most
+        the number of columns.
     store_covariance : bool, default=False
-        For code written for scikit-learn: the covariance is the model itself, so it is kept either
-        way.
-    tol : float, default=0.0001
-        A direction whose standard deviation, in units of the columns' own, is at most this is left
-        out.
-        It must be a number of at least 0.
+        Accepted for compatibility with scikit-learn; the covariance is stored in any case.
+    tol : float >= 0, default=0.0001
+        Directions with a standard deviation of at most ``tol``, relative to those of the columns,
+        are dropped as the null space of the covariance.
     covariance_estimator : {None}, default=None
         An estimate of covariances of one's own. Only ``None`` is taken.
     variance : {"population", "sample"}, default="population"
-        Whether the scatter is divided by the weight (``population``) or by the weight less the
-        number of classes (``sample``).
+        Divisor of the scatter matrix: the total weight (``population``) or the total weight less
+        the number of classes (``sample``).
 
     Attributes
     ----------
@@ -130,31 +126,28 @@ class QuadraticDiscriminantAnalysis(
     Parameters
     ----------
     solver : {"svd", "eigen"}, default="svd"
-        Scikit-learn's name of a way to compute; both lead to the same numbers here, and the
-        condition of the covariances decides how they are found.
-    shrinkage : number, "auto", "oas" or None, default=None
-        Share of a multiple of the identity in each covariance; ``auto`` takes Ledoit and Wolf's,
-        ``oas`` the oracle approximating one, class by class. Larger values trust the columns'
-        correlations less.
-        It must be a number from 0 to 1.
-    priors : array of float or None, default=None
-        Class priors in class order; empty takes the shares seen in the data.
-        It must be numbers of at least 0 that add up to 1.
+        Accepted for compatibility with scikit-learn; both values give the same model. The
+        factorization is chosen by the condition number of the covariances.
+    shrinkage : float in [0, 1], "auto", "oas" or None, default=None
+        Shrinkage intensity: the weight of a multiple of the identity in each covariance, between 0
+        and 1. ``auto`` estimates it by Ledoit and Wolf, ``oas`` by oracle approximating shrinkage,
+        for each class; ``None`` does not shrink. Larger values shrink correlations more.
+    priors : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, uses the class
+        frequencies of the training rows.
         ``None`` is the empty list.
-    reg_param : float, default=0.0
-        Share of the identity itself in each covariance. Larger values make the classes rounder; it
-        depends on the units of the columns.
-        It must be a number from 0 to 1.
+    reg_param : float in [0, 1], default=0.0
+        Regularization: each covariance becomes ``(1 - reg_param) * covariance + reg_param *
+        identity``, which depends on the units of the columns. Larger values make the class
+        distributions more spherical.
     store_covariance : bool, default=False
-        For code written for scikit-learn: the covariances are the model itself, so they are kept
-        either way.
-    tol : float, default=0.0001
-        A direction whose standard deviation, in units of the columns' own in the class, is below
-        this is taken to be this wide.
-        It must be a number of at least 0.
+        Accepted for compatibility with scikit-learn; the covariances are stored in any case.
+    tol : float >= 0, default=0.0001
+        Smallest standard deviation of a direction, relative to those of the columns within the
+        class. Directions with a smaller one are set to it.
     variance : {"population", "sample"}, default="population"
-        Whether a class's scatter is divided by its weight (``population``) or by its weight less
-        one (``sample``).
+        Divisor of the scatter matrix of a class: its weight (``population``) or its weight less one
+        (``sample``).
     covariance_estimator : {None}, default=None
         An estimate of covariances of one's own. Only ``None`` is taken.
 
@@ -220,36 +213,33 @@ class RegularizedDiscriminantAnalysis(
     Probabilistic,
     Classifier,
 ):
-    """Regularized discriminant analysis: Gaussian classes pulled towards something simpler.
+    """Regularized discriminant analysis: Gaussian classes with covariances shrunk towards a simpler matrix.
 
     Parameters
     ----------
     strategy : {"identity", "diagonal", "friedman"}, default="diagonal"
-        What each class's covariance is pulled towards: the ``identity``, its own ``diagonal``, or,
-        after Friedman, the covariance of all classes (``alpha``) and a sphere (``gamma``).
-    reg_param : number or "auto", default="auto"
-        Share of the identity or diagonal; ``auto`` takes the share under which left-out rows are
-        likeliest. The strategy ``friedman`` has its own two shares and does not read it.
-        It must be a number from 0 to 1.
-    alpha : float, default=0.5
-        Friedman's share of the covariance of all classes: 0 is quadratic, 1 linear. Read by the
-        strategy ``friedman`` only.
-        It must be a number from 0 to 1.
-    gamma : float, default=0.1
-        Friedman's share of a sphere of the same mean variance. Read by the strategy ``friedman``
-        only.
-        It must be a number from 0 to 1.
-    priors : array of float or None, default=None
-        Class priors in class order; empty takes the shares seen in the data.
-        It must be numbers of at least 0 that add up to 1.
+        Shrinkage target of the class covariances: the ``identity``, the ``diagonal`` of the
+        covariance, or, after Friedman, the pooled covariance (``alpha``) and then a multiple of the
+        identity (``gamma``).
+    reg_param : float in [0, 1] or "auto", default="auto"
+        Shrinkage intensity: the weight of the identity or diagonal, between 0 and 1. ``auto``
+        maximizes the leave-one-out likelihood. Unused by the strategy ``friedman``.
+    alpha : float in [0, 1], default=0.5
+        Weight of the pooled covariance in Friedman's estimate: 0 is quadratic, 1 linear
+        discriminant analysis. Used by the strategy ``friedman`` only.
+    gamma : float in [0, 1], default=0.1
+        Weight of the multiple of the identity with the same trace in Friedman's estimate. Used by
+        the strategy ``friedman`` only.
+    priors : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, uses the class
+        frequencies of the training rows.
         ``None`` is the empty list.
-    tol : float, default=0.0001
-        A direction whose standard deviation, in units of the columns' own in the class, is below
-        this is taken to be this wide.
-        It must be a number of at least 0.
+    tol : float >= 0, default=0.0001
+        Smallest standard deviation of a direction, relative to those of the columns within the
+        class. Directions with a smaller one are set to it.
     variance : {"population", "sample"}, default="population"
-        Whether a class's scatter is divided by its weight (``population``) or by its weight less
-        one (``sample``).
+        Divisor of the scatter matrix of a class: its weight (``population``) or its weight less one
+        (``sample``).
 
     Attributes
     ----------

@@ -1,13 +1,13 @@
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
 from .base import (
+    AdditiveScores,
     Classifier,
     Discriminant,
     Generative,
     Mergeable,
     Probabilistic,
-    AdditiveScores,
     Transformer,
 )
 
@@ -27,7 +27,7 @@ class LinearDiscriminantAnalysis(
     Transformer,
 ):
     solver: Literal["svd", "lsqr", "eigen"]
-    shrinkage: Any
+    shrinkage: float | Literal["auto", "oas"] | None
     priors: Sequence[float] | None
     n_components: int | None
     store_covariance: bool
@@ -37,7 +37,7 @@ class LinearDiscriminantAnalysis(
     def __init__(
         self,
         solver: Literal["svd", "lsqr", "eigen"] = "svd",
-        shrinkage: Any = None,
+        shrinkage: float | Literal["auto", "oas"] | None = None,
         priors: Sequence[float] | None = None,
         n_components: int | None = None,
         store_covariance: bool = False,
@@ -56,7 +56,7 @@ class QuadraticDiscriminantAnalysis(
     Classifier,
 ):
     solver: Literal["svd", "eigen"]
-    shrinkage: Any
+    shrinkage: float | Literal["auto", "oas"] | None
     priors: Sequence[float] | None
     reg_param: float
     store_covariance: bool
@@ -67,7 +67,7 @@ class QuadraticDiscriminantAnalysis(
         self,
         *,
         solver: Literal["svd", "eigen"] = "svd",
-        shrinkage: Any = None,
+        shrinkage: float | Literal["auto", "oas"] | None = None,
         priors: Sequence[float] | None = None,
         reg_param: float = 0.0,
         store_covariance: bool = False,
@@ -85,7 +85,7 @@ class RegularizedDiscriminantAnalysis(
     Classifier,
 ):
     strategy: Literal["identity", "diagonal", "friedman"]
-    reg_param: Any
+    reg_param: float | Literal["auto"]
     alpha: float
     gamma: float
     priors: Sequence[float] | None
@@ -95,7 +95,7 @@ class RegularizedDiscriminantAnalysis(
         self,
         *,
         strategy: Literal["identity", "diagonal", "friedman"] = "diagonal",
-        reg_param: Any = "auto",
+        reg_param: float | Literal["auto"] = "auto",
         alpha: float = 0.5,
         gamma: float = 0.1,
         priors: Sequence[float] | None = None,

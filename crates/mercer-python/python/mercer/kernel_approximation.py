@@ -9,29 +9,29 @@ __all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampl
 
 
 class RBFSampler(Transformer):
-    """Random Fourier features: rows as waves whose inner products are near to a Gaussian kernel.
+    """Random Fourier features: columns whose inner products approximate the Gaussian kernel.
 
     Parameters
     ----------
-    gamma : number, "scale" or "auto", default=1.0
-        How fast the kernel falls with distance: a number, ``scale`` for ``1 / (columns ·
-        variance)``, or ``auto`` for ``1 / columns``.
-        It must be a number of at least 0.
-    n_components : int, default=100
-        How many waves; where an ``error`` is asked for, at most so many. The error falls with the
-        square root of their number.
-        It must be a number from 1 to 1000000000.
-    error : float or None, default=None
-        How far kernel values of rows may be off, as a root mean square over sampled pairs: waves
-        are added until they are that near, or ``n_components`` are drawn. Nothing draws
-        ``n_components`` at once.
-        It must be a number above 0 and below 1.
-    directions : {"plain", "orthogonal", "structured"}, default="plain"
-        How directions are drawn: each for itself (``plain``), at right angles to each other
-        (``orthogonal``), which has smaller errors for as many waves, or so by sums and differences
-        alone (``structured``), which is many times faster where columns are many.
+    gamma : float >= 0, "scale" or "auto", default=1.0
+        Coefficient of the squared distance in the Gaussian kernel: a number, ``scale`` for ``1 /
+        (columns · variance)``, or ``auto`` for ``1 / columns``. Larger values make the kernel
+        narrower.
+    n_components : int in [1, 1000000000], default=100
+        Number of features, or its maximum if an ``error`` is given. The approximation error is
+        inversely proportional to its square root.
+    error : float in (0, 1) or None, default=None
+        Root mean square error of the kernel values of sampled pairs of rows to reach: features are
+        added until the error is at most this, or ``n_components`` is reached. ``None`` uses
+        ``n_components`` features.
+    directions : {"gaussian", "orthogonal", "structured"}, default="gaussian"
+        Distribution of the random directions: independent (``gaussian``), orthogonal to each other
+        (``orthogonal``), which has a smaller error for the same number of features, or structured
+        orthogonal by Hadamard transforms (``structured``), which is many times faster for many
+        columns.
     random_state : int, default=0
-        The seed of what is drawn.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class RBFSampler(Transformer):
         gamma=1.0,
         n_components=100,
         error=None,
-        directions="plain",
+        directions="gaussian",
         random_state=0,
     ):
         self.gamma = gamma
@@ -68,45 +68,45 @@ class RBFSampler(Transformer):
 
 
 class Nystroem(Transformer):
-    """Nyström's map: columns whose inner products are near to a kernel, from a few rows.
+    """Nyström approximation: columns whose inner products approximate a kernel, from a few landmarks.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    gamma : number, "scale", "auto", or None, default=None
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
-        It must be a number of at least 0.
-    coef0 : float, default=None
-        The constant in the kernels ``poly`` and ``sigmoid``.
-        ``None`` is 1.
-    degree : int, default=None
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=None
+        Degree of the kernel ``poly``. Other kernels ignore it.
         ``None`` is 3.
-    n_components : int, default=100
-        How many centers, and columns of the new rows; where an ``error`` is asked for, at most so
-        many. More are closer to the kernel.
-        It must be a number from 1 to 1000000.
-    error : float or None, default=None
-        The share of the kernel's trace that the map may leave out: centers are added until no more
-        is left (twice as many in turn, or one by one where they are pivots), or there are
-        ``n_components``. Nothing takes ``n_components`` at once.
-        It must be a number above 0 and below 1.
-    centers : {"uniform", "k-means", "pivots"}, default="uniform"
-        Where centers come from: rows drawn by weight (``uniform``), means of rows that lie together
-        (``k-means``), or rows drawn by what the ones before do not tell (``pivots``), which leaves
-        the least and takes longest.
-    basis : {"root", "triangle"}, default="root"
-        In which coordinates new rows are written: those of the root of the kernel matrix of the
-        centers, as scikit-learn has them (``root``), or of its triangle, in half the time
-        (``triangle``). Inner products are the same; centers that tell nearly the same have a root
-        only.
+    gamma : float >= 0, "scale", "auto" or None, default=None
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
+        ``None`` is ``auto``, and 1 for ``chi2``.
+    coef0 : float, default=None
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+        ``None`` is 1.
+    n_components : int in [1, 1000000], default=100
+        Number of landmarks and of features, or its maximum if an ``error`` is given. Larger values
+        approximate the kernel more closely.
+    error : float in (0, 1) or None, default=None
+        Relative trace error ``tr(K − K̂) / tr(K)`` of the approximation ``K̂`` to reach: landmarks
+        are added until the error is at most this (doubling their number, or one by one for
+        ``pivoted-cholesky``), or ``n_components`` is reached. ``None`` uses ``n_components``
+        landmarks.
+    landmarks : {"uniform", "k-means", "pivoted-cholesky"}, default="uniform"
+        Selection of the landmarks: rows sampled by weight (``uniform``), the means of a k-means
+        clustering (``k-means``), or the pivots of a randomly pivoted Cholesky factorization
+        (``pivoted-cholesky``), which has the smallest error and takes longest.
+    basis : {"symmetric", "cholesky"}, default="symmetric"
+        Normalization of the features: the inverse symmetric square root of the kernel matrix of the
+        landmarks, as in scikit-learn (``symmetric``), or the inverse of its Cholesky factor, in
+        half the time (``cholesky``). Inner products are the same. An ill-conditioned kernel matrix
+        falls back to ``symmetric``.
     random_state : int, default=0
-        The seed of what is drawn.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
     n_jobs : int or None, default=None
         How many threads a fit takes; numbers below zero count from all cores, which are -1.
         ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
@@ -140,24 +140,24 @@ class Nystroem(Transformer):
         self,
         kernel="rbf",
         *,
+        degree=None,
         gamma=None,
         coef0=None,
-        degree=None,
         n_components=100,
         error=None,
-        centers="uniform",
-        basis="root",
+        landmarks="uniform",
+        basis="symmetric",
         random_state=0,
         n_jobs=None,
         kernel_params=None,
     ):
         self.kernel = kernel
+        self.degree = degree
         self.gamma = gamma
         self.coef0 = coef0
-        self.degree = degree
         self.n_components = n_components
         self.error = error
-        self.centers = centers
+        self.landmarks = landmarks
         self.basis = basis
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -165,24 +165,21 @@ class Nystroem(Transformer):
 
 
 class PolynomialCountSketch(Transformer):
-    """Tensor sketch: columns whose inner products are near to a polynomial kernel.
+    """Tensor sketch: columns whose inner products approximate a polynomial kernel.
 
     Parameters
     ----------
-    gamma : float, default=1.0
-        What inner products are multiplied by.
-        It must be a number of at least 0.
-    degree : int, default=2
-        The power.
-        It must be a number from 1 to 1000.
-    coef0 : float, default=0.0
-        The constant that is added to inner products.
-        It must be a number of at least 0.
-    n_components : int, default=100
-        How many columns the new rows have. The error falls with the square root of their number.
-        It must be a number from 1 to 1000000000.
+    gamma : float >= 0, default=1.0
+        Coefficient of the inner product in the polynomial kernel.
+    degree : int in [1, 1000], default=2
+        Degree of the polynomial kernel.
+    coef0 : float >= 0, default=0.0
+        Constant term of the polynomial kernel.
+    n_components : int in [1, 1000000000], default=100
+        Number of features. The approximation error is inversely proportional to its square root.
     random_state : int, default=0
-        The seed of what is drawn.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
 
     Attributes
     ----------
@@ -211,16 +208,15 @@ class PolynomialCountSketch(Transformer):
 
 
 class AdditiveChi2Sampler(Transformer):
-    """Columns whose inner products are near to the additive chi-squared kernel, for counts.
+    """Features whose inner products approximate the additive chi-squared kernel, for nonnegative columns.
 
     Parameters
     ----------
-    sample_steps : int, default=2
-        How many frequencies; each but the first gives two columns for every column.
-        It must be a number from 1 to 1000.
-    sample_interval : float or None, default=None
-        The distance between frequencies. Nothing takes the best one for 1, 2 or 3 of them.
-        It must be a number above 0.
+    sample_steps : int in [1, 1000], default=2
+        Number of sampled frequencies: each but the first gives two features per column.
+    sample_interval : float > 0 or None, default=None
+        Distance between frequencies. ``None`` uses the best one for a ``sample_steps`` of 1, 2 or
+        3.
 
     Attributes
     ----------

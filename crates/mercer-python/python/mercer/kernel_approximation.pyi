@@ -6,30 +6,30 @@ from .base import Transformer
 __all__ = ["RBFSampler", "Nystroem", "PolynomialCountSketch", "AdditiveChi2Sampler"]
 
 class RBFSampler(Transformer):
-    gamma: Any
+    gamma: float | Literal["scale", "auto"]
     n_components: int
     error: float | None
-    directions: Literal["plain", "orthogonal", "structured"]
+    directions: Literal["gaussian", "orthogonal", "structured"]
     random_state: int
     def __init__(
         self,
         *,
-        gamma: Any = 1.0,
+        gamma: float | Literal["scale", "auto"] = 1.0,
         n_components: int = 100,
         error: float | None = None,
-        directions: Literal["plain", "orthogonal", "structured"] = "plain",
+        directions: Literal["gaussian", "orthogonal", "structured"] = "gaussian",
         random_state: int = 0,
     ) -> None: ...
 
 class Nystroem(Transformer):
     kernel: str | Callable[..., Any]
-    gamma: Any
-    coef0: float | None
     degree: int | None
+    gamma: float | Literal["scale", "auto"] | None
+    coef0: float | None
     n_components: int
     error: float | None
-    centers: Literal["uniform", "k-means", "pivots"]
-    basis: Literal["root", "triangle"]
+    landmarks: Literal["uniform", "k-means", "pivoted-cholesky"]
+    basis: Literal["symmetric", "cholesky"]
     random_state: int
     n_jobs: int | None
     kernel_params: dict | None
@@ -37,13 +37,13 @@ class Nystroem(Transformer):
         self,
         kernel: str | Callable[..., Any] = "rbf",
         *,
-        gamma: Any = None,
-        coef0: float | None = None,
         degree: int | None = None,
+        gamma: float | Literal["scale", "auto"] | None = None,
+        coef0: float | None = None,
         n_components: int = 100,
         error: float | None = None,
-        centers: Literal["uniform", "k-means", "pivots"] = "uniform",
-        basis: Literal["root", "triangle"] = "root",
+        landmarks: Literal["uniform", "k-means", "pivoted-cholesky"] = "uniform",
+        basis: Literal["symmetric", "cholesky"] = "symmetric",
         random_state: int = 0,
         n_jobs: int | None = None,
         kernel_params: dict | None = None,

@@ -9,46 +9,45 @@ __all__ = ["KernelRidge"]
 
 
 class KernelRidge(SupportVectors, Regressor):
-    """Kernel ridge regression: least squares in a kernel's space, with a price on size.
+    """Kernel ridge regression: least squares in the space of a kernel, with an L2 penalty.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        The price on the squared size of the function. Larger values make it smoother.
-        It must be a number of at least 0.
+    alpha : float >= 0, default=1.0
+        Regularization strength: the factor of the squared norm of the function. Larger values make
+        it smoother.
     kernel : str or callable, default="linear"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    gamma : number, "scale", "auto", or None, default=None
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
-        It must be a number of at least 0.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale", "auto" or None, default=None
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
+        ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     variance : bool, default=False
-        Whether to keep what variances and intervals need: as many numbers as there are pairs of
-        rows.
-    leave_one_out_rows : int, default=5000
-        Rows up to which the error on rows left out is worked out. Doing so takes as long again as
-        the factor in double precision that it needs.
-        It must be a number of at least 0.
+        Store the Cholesky factor, which predictive variances and intervals need: one value per pair
+        of rows.
+    leave_one_out_rows : int >= 0, default=5000
+        Maximum number of rows for which the leave-one-out error is computed. It takes as long as
+        the factorization in double precision that it needs.
     solver : {"auto", "cholesky", "cg", "approx"}, default="auto"
-        How the equations are solved: by a factor of the kernel matrix (``cholesky``), without the
-        matrix by conjugate gradients (``cg``), or through a few rows that stand for all
-        (``approx``), for very many rows. ``auto`` takes the first that fits.
-    n_centers : int, default=1000
-        How many rows stand for all in ``approx``. More are closer to the function of all.
-        It must be a number from 1 to 100000.
-    tol : float, default=1e-08
-        The norm of the residual, relative to the targets, at which ``cg`` and ``approx`` end.
-        It must be a number above 0.
-    max_iter : int, default=500
-        Rounds of ``cg`` and ``approx`` at most.
-        It must be a number from 1 to 1000000000.
+        Solver of the linear system: a Cholesky factorization of the kernel matrix (``cholesky``),
+        preconditioned conjugate gradients without storing the matrix (``cg``), or an expansion over
+        a few landmarks (``approx``), for very many rows. ``auto`` chooses the first that fits into
+        the memory budget.
+    n_landmarks : int in [1, 100000], default=1000
+        Number of landmarks of the solver ``approx``. Larger values approximate the exact solution
+        more closely.
+    tol : float > 0, default=1e-08
+        Stop ``cg`` and ``approx`` when the norm of the residual, relative to the targets, is at
+        most ``tol``.
+    max_iter : int in [1, 1000000000], default=500
+        Maximum number of iterations of ``cg`` and ``approx``.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
@@ -80,7 +79,7 @@ class KernelRidge(SupportVectors, Regressor):
     """
 
     _id = "kernel-ridge"
-    _inputs = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "multi-output", "text-on-request")
     _beside = {
         "verbose": Honored(),
         "kernel_params": Honored(),
@@ -91,13 +90,13 @@ class KernelRidge(SupportVectors, Regressor):
         alpha=1.0,
         *,
         kernel="linear",
-        gamma=None,
         degree=3,
+        gamma=None,
         coef0=1.0,
         variance=False,
         leave_one_out_rows=5000,
         solver="auto",
-        n_centers=1000,
+        n_landmarks=1000,
         tol=1e-08,
         max_iter=500,
         verbose=False,
@@ -105,13 +104,13 @@ class KernelRidge(SupportVectors, Regressor):
     ):
         self.alpha = alpha
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
         self.variance = variance
         self.leave_one_out_rows = leave_one_out_rows
         self.solver = solver
-        self.n_centers = n_centers
+        self.n_landmarks = n_landmarks
         self.tol = tol
         self.max_iter = max_iter
         self.verbose = verbose

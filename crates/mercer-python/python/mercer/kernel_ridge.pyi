@@ -8,13 +8,13 @@ __all__ = ["KernelRidge"]
 class KernelRidge(SupportVectors, Regressor):
     alpha: float
     kernel: str | Callable[..., Any]
-    gamma: Any
     degree: int
+    gamma: float | Literal["scale", "auto"] | None
     coef0: float
     variance: bool
     leave_one_out_rows: int
     solver: Literal["auto", "cholesky", "cg", "approx"]
-    n_centers: int
+    n_landmarks: int
     tol: float
     max_iter: int
     verbose: bool
@@ -24,13 +24,13 @@ class KernelRidge(SupportVectors, Regressor):
         alpha: float = 1.0,
         *,
         kernel: str | Callable[..., Any] = "linear",
-        gamma: Any = None,
         degree: int = 3,
+        gamma: float | Literal["scale", "auto"] | None = None,
         coef0: float = 1.0,
         variance: bool = False,
         leave_one_out_rows: int = 5000,
         solver: Literal["auto", "cholesky", "cg", "approx"] = "auto",
-        n_centers: int = 1000,
+        n_landmarks: int = 1000,
         tol: float = 1e-08,
         max_iter: int = 500,
         verbose: bool = False,

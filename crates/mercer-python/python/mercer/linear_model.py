@@ -6,18 +6,18 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 from numpy.random import RandomState
 
 from .base import (
-    LinearModel,
+    AdditiveScores,
     Calibrated,
     Classifier,
     DecisionFunction,
     Honored,
+    LinearModel,
     MergeableRegressor,
     Online,
     OnlineRegressor,
     Only,
     Probabilistic,
     Regressor,
-    AdditiveScores,
     Unused,
     WarmStart,
 )
@@ -25,8 +25,8 @@ from .base import (
 __all__ = [
     "LinearRegression",
     "Ridge",
-    "RidgeCV",
     "LogisticRegression",
+    "RidgeCV",
     "LogisticRegressionCV",
     "Perceptron",
     "SGDClassifier",
@@ -37,12 +37,12 @@ __all__ = [
 
 
 class LinearRegression(MergeableRegressor, LinearModel, Regressor):
-    """Least squares: a weighted sum of the columns, with standard errors.
+    """Ordinary least squares linear regression, with standard errors.
 
     Parameters
     ----------
     fit_intercept : bool, default=True
-        Whether there is a constant term. Without one, the sum is zero where all columns are.
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
     n_jobs : int or None, default=None
         How many threads a fit takes; numbers below zero count from all cores, which are -1.
         ``None`` takes those of ``mercer.set_threads``. The model has the same bits with any number.
@@ -78,7 +78,7 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
     """
 
     _id = "ols"
-    _inputs = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "multi-output", "text-on-request")
     _beside = {
         "n_jobs": Honored(),
         "copy_X": Unused(bool),
@@ -95,19 +95,18 @@ class LinearRegression(MergeableRegressor, LinearModel, Regressor):
 
 
 class Ridge(MergeableRegressor, LinearModel, Regressor):
-    """Ridge regression: a weighted sum of the columns whose weights are kept small.
+    """Ridge regression: linear regression with an L2 penalty on the coefficients.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        The price on the squared length of the coefficients. Larger values make them smaller; zero
-        is least squares.
-        It must be a number of at least 0.
+    alpha : float >= 0, default=1.0
+        Regularization strength: the coefficient of the squared norm of the coefficients. Larger
+        values shrink them more; 0 is ordinary least squares.
     fit_intercept : bool, default=True
-        Whether there is a constant term, which is free of the price.
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
     alpha_from : {"given", "evidence"}, default="given"
-        Whether the price is ``alpha`` (``given``) or the one that makes the evidence of the rows
-        largest (``evidence``), of all numbers together where several are learned.
+        Use the parameter ``alpha`` (``given``), or the value that maximizes the evidence of the
+        training rows (``evidence``), jointly over all targets.
     random_state : int or RandomState or None, default=None
         Makes no difference: nothing is drawn.
     copy_X : bool, default=True
@@ -147,7 +146,7 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
     """
 
     _id = "ridge"
-    _inputs = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "multi-output", "text-on-request")
     _beside = {
         "random_state": Unused(int, RandomState, None),
         "copy_X": Unused(bool),
@@ -181,123 +180,32 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
         self.solver = solver
 
 
-class RidgeCV(LinearModel, Regressor):
-    """Ridge regression whose price is chosen by leaving every row out once.
-
-    Parameters
-    ----------
-    alphas : array of float or None, default=None
-        The prices on the squared length of the coefficients to choose from; empty takes 0.1, 1 and
-        10.
-        It must be a number of at least 0.
-        ``None`` is the empty list.
-    fit_intercept : bool, default=True
-        Whether there is a constant term, which is free of the price.
-    scoring : {None, "neg_mean_squared_error"}, default=None
-        What the rows that are left out are judged by: the squared error. Only ``None`` or
-        ``"neg_mean_squared_error"`` is taken.
-    cv : {None}, default=None
-        How rows are left out: every one of them once. Only ``None`` is taken.
-    gcv_mode : {"auto", "svd", "eigen"} or None, default=None
-        Makes no difference: the equations are solved exactly.
-    store_cv_results : {False}, default=False
-        Whether the error of every row at every price is kept. Only ``False`` is taken.
-    alpha_per_target : {False}, default=False
-        Whether every number of a row has a price of its own. Only ``False`` is taken.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        How many columns a row has.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
-    certificate_ : dict
-        How the fit ended and how far from the best it can be.
-
-    Notes
-    -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-
-    Examples
-    --------
-    >>> from mercer.linear_model import RidgeCV
-    >>> X = [[1], [2], [3], [4]]
-    >>> y = [20, 30, 40, 50]
-    >>> model = RidgeCV().fit(X, y)
-    >>> print(round(model.predict([[2.5]])[0], 6))
-    35.0
-    """
-
-    _id = "ridge-cv"
-    _inputs = ("sparse", "asked_texts")
-    _beside = {
-        "scoring": Only(
-            None,
-            "neg_mean_squared_error",
-            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
-        ),
-        "cv": Only(
-            None,
-            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
-        ),
-        "gcv_mode": Unused("auto", "svd", "eigen", None),
-        "store_cv_results": Only(
-            False,
-            instead="fit Ridge with each price to see what it says of every row",
-        ),
-        "alpha_per_target": Only(False, instead="fit an estimator for every number"),
-    }
-
-    def __init__(
-        self,
-        alphas=None,
-        *,
-        fit_intercept=True,
-        scoring=None,
-        cv=None,
-        gcv_mode=None,
-        store_cv_results=False,
-        alpha_per_target=False,
-    ):
-        self.alphas = alphas
-        self.fit_intercept = fit_intercept
-        self.scoring = scoring
-        self.cv = cv
-        self.gcv_mode = gcv_mode
-        self.store_cv_results = store_cv_results
-        self.alpha_per_target = alpha_per_target
-
-
 class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
-    """Logistic regression: log-odds that are a weighted sum of the columns.
+    """Logistic regression: the log odds of the classes are linear functions of the features.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet", "none"}, default="deprecated"
-        What large weights cost: half their squared length (``l2``), the sum of their absolute
-        values (``l1``), a mix of both (``elasticnet``) or nothing (``none``).
+        Penalty on the weights: ``l2`` (half the squared norm), ``l1`` (the sum of absolute values,
+        which makes many weights zero), ``elasticnet`` (a mix of both, see ``l1_ratio``) or
+        ``none``.
         ``None`` is ``none``. Scikit-learn's word ``deprecated`` leaves it to ``l1_ratio``: 0 is
         ``l2``, 1 is ``l1``, and between them is ``elasticnet``.
-    C : float, default=1.0
-        How much the rows count against the price on large weights. Smaller values keep them
-        smaller.
-        It must be a number above 0.
-    l1_ratio : float, default=0.0
-        The share of the absolute values in the price ``elasticnet``.
-        It must be a number from 0 to 1.
+    C : float > 0, default=1.0
+        Inverse regularization strength. Larger values fit the training rows more closely, smaller
+        values shrink the weights.
+    l1_ratio : float in [0, 1], default=0.0
+        Fraction of the L1 penalty in ``penalty=elasticnet``: 0 is ``l2``, 1 is ``l1``.
         ``None`` is 0.
     fit_intercept : bool, default=True
-        Whether there are constant terms, which are free of the price.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much the rows of each class count: ``balanced``, or a number for every class.
-        It must be a number of at least 0.
-    tol : float, default=0.0001
-        The fit is done when no entry of the gradient of the mean loss, price included, is larger.
-        It must be a number above 0.
-    max_iter : int, default=1000
-        Steps after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    class_weight : "balanced", dict of class to float >= 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
+    tol : float > 0, default=0.0001
+        Stop when the largest entry of the gradient of the penalized mean loss is at most ``tol``.
+    max_iter : int >= 1, default=1000
+        Maximum number of iterations.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : int, default=0
@@ -342,7 +250,7 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
     """
 
     _id = "logistic"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -387,43 +295,126 @@ class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
         self.intercept_scaling = intercept_scaling
 
 
-class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
-    """Logistic regression whose price on large weights is chosen by cross-validation.
+class RidgeCV(LinearModel, Regressor):
+    """Ridge regression with the regularization strength chosen by leave-one-out cross-validation.
 
     Parameters
     ----------
-    Cs : int or array of float, default=10
-        How much the rows count against the price on large weights: the values to choose from, or
-        how many of them from 0.0001 to 10000.
-        It must be a number above 0.
-    l1_ratios : array of float or None, default=None
-        The shares of absolute values in the price to choose from; where there are any, they say
-        what large weights cost.
-        It must be a number from 0 to 1.
+    alphas : list of float >= 0 or None, default=None
+        Candidate regularization strengths. The default, an empty list, tries 0.1, 1 and 10.
         ``None`` is the empty list.
     fit_intercept : bool, default=True
-        Whether there are constant terms, which are free of the price.
-    cv : int or None, default=None
-        How many folds judge; nothing is 5.
-        It must be a number of at least 2.
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    scoring : {None, "neg_mean_squared_error"}, default=None
+        What the rows that are left out are judged by: the squared error. Only ``None`` or
+        ``"neg_mean_squared_error"`` is taken.
+    cv : {None}, default=None
+        How rows are left out: every one of them once. Only ``None`` is taken.
+    gcv_mode : {"auto", "svd", "eigen"} or None, default=None
+        Makes no difference: the equations are solved exactly.
+    store_cv_results : {False}, default=False
+        Whether the error of every row at every price is kept. Only ``False`` is taken.
+    alpha_per_target : {False}, default=False
+        Whether every number of a row has a price of its own. Only ``False`` is taken.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.linear_model import RidgeCV
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = RidgeCV().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    35.0
+    """
+
+    _id = "ridge-cv"
+    _inputs = ("sparse", "text-on-request")
+    _beside = {
+        "scoring": Only(
+            None,
+            "neg_mean_squared_error",
+            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
+        ),
+        "cv": Only(
+            None,
+            instead="use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})",
+        ),
+        "gcv_mode": Unused("auto", "svd", "eigen", None),
+        "store_cv_results": Only(
+            False,
+            instead="fit Ridge with each price to see what it says of every row",
+        ),
+        "alpha_per_target": Only(False, instead="fit an estimator for every number"),
+    }
+
+    def __init__(
+        self,
+        alphas=None,
+        *,
+        fit_intercept=True,
+        scoring=None,
+        cv=None,
+        gcv_mode=None,
+        store_cv_results=False,
+        alpha_per_target=False,
+    ):
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.scoring = scoring
+        self.cv = cv
+        self.gcv_mode = gcv_mode
+        self.store_cv_results = store_cv_results
+        self.alpha_per_target = alpha_per_target
+
+
+class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
+    """Logistic regression with the regularization strength chosen by cross-validation.
+
+    Parameters
+    ----------
+    Cs : int > 0 or list of float, default=10
+        Inverse regularization strengths to choose from: a list of values, or a number of values
+        between 0.0001 and 10000 on a logarithmic scale. Larger values fit the training rows more
+        closely.
+    l1_ratios : list of float in [0, 1] or None, default=None
+        Fractions of the L1 penalty to choose from, between 0 (``l2``) and 1 (``l1``). A list that
+        is not empty overrides ``penalty``.
+        ``None`` is the empty list.
+    fit_intercept : bool, default=True
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    cv : int >= 2 or None, default=None
+        Number of cross-validation folds. ``None`` uses 5.
     penalty : {"l2", "l1", "elasticnet"}, default="l2"
-        What large weights cost: half their squared length (``l2``), the sum of their absolute
-        values (``l1``), a mix of both by ``l1_ratios`` (``elasticnet``).
+        Penalty on the weights: ``l2`` (half the squared norm), ``l1`` (the sum of absolute values)
+        or ``elasticnet`` (a mix of both, see ``l1_ratios``).
     scoring : {"accuracy", "neg_log_loss"}, default="accuracy"
-        What a fold is judged by: the share of classes found (``accuracy``) or the probabilities of
-        the true ones (``neg_log_loss``).
-    tol : float, default=0.0001
-        A fit is done when no entry of the gradient of the mean loss, price included, is larger.
-        It must be a number above 0.
-    max_iter : int, default=1000
-        Steps after which to stop a fit in any case.
-        It must be a number of at least 1.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much the rows of each class count: ``balanced``, or a number for every class.
-        It must be a number of at least 0.
+        Score of a fold: the fraction of correct predictions (``accuracy``) or minus the mean log
+        loss (``neg_log_loss``).
+    tol : float > 0, default=0.0001
+        Stop a fit when the largest entry of the gradient of the penalized mean loss is at most
+        ``tol``.
+    max_iter : int >= 1, default=1000
+        Maximum number of iterations of each fit.
+    class_weight : "balanced", dict of class to float >= 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
     refit : bool, default=True
-        Whether all rows are learned with the chosen price; else the weights are the means over
-        folds, of the best in each.
+        Fit all rows with the chosen value. Otherwise the coefficients are the mean over the folds
+        of the best fit in each.
     verbose : int, default=0
         Whether a fit prints once a second how far it is.
     n_jobs : int or None, default=None
@@ -469,7 +460,7 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     """
 
     _id = "logistic-cv"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "verbose": Honored(),
         "n_jobs": Honored(),
@@ -525,52 +516,51 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
 
 
 class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
-    """The perceptron: a plane that moves towards every row on its wrong side.
+    """Perceptron: a linear classifier updated on each misclassified row.
 
     Parameters
     ----------
     penalty : {"l2", "l1", "elasticnet", "none"}, default="none"
-        What large weights cost: half their squared length (``l2``), the sum of their absolute
-        values (``l1``), a mix of both (``elasticnet``) or nothing (``none``).
-    alpha : float, default=0.0001
-        The price on large weights, if they have one. Larger values keep them smaller.
-        It must be a number of at least 0.
-    l1_ratio : float, default=0.15
-        The share of the absolute values in the price ``elasticnet``.
-        It must be a number from 0 to 1.
+        Regularization term: ``l2`` (half the squared norm of the weights), ``l1`` (the sum of their
+        absolute values, which gives sparse weights), ``elasticnet`` (a mixture of both) or
+        ``none``.
+    alpha : float >= 0, default=0.0001
+        Regularization strength. Larger values give smaller weights. The learning rate ``optimal``
+        depends on it.
+    l1_ratio : float in [0, 1], default=0.15
+        Fraction of the L1 penalty in ``elasticnet``: 0 is ``l2``, 1 is ``l1``.
     fit_intercept : bool, default=True
-        Whether there are constant terms.
-    max_iter : int, default=1000
-        Passes over the rows after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float or None, default=0.001
-        Passes that lower the mean loss by less than this gain nothing. Nothing makes all passes.
-        It must be a number of at least 0.
+        Fit an intercept, which is not penalized. If ``false``, the hyperplane passes through the
+        origin.
+    max_iter : int >= 1, default=1000
+        Largest number of passes over the training rows (epochs). A fit that reaches it is marked in
+        the certificate.
+    tol : float >= 0 or None, default=0.001
+        Stop when ``n_iter_no_change`` epochs in a row improve the mean training objective by less
+        than ``tol``. ``None`` runs all ``max_iter`` epochs.
     shuffle : bool, default=True
-        Whether every pass takes the rows in another order.
-    eta0 : float, default=1.0
-        How far a mistake moves the plane. Without a price it scales the weights and nothing else.
-        It must be a number above 0.
+        Shuffle the rows before each epoch.
     random_state : int, default=0
-        What the order of rows is drawn by.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
     early_stopping : bool, default=False
-        Whether some rows are kept to judge the passes by, instead of the mean loss.
-    validation_fraction : float, default=0.1
-        The share of such rows.
-        It must be a number from 0 to 1.
-    n_iter_no_change : int, default=5
-        The fit ends after so many passes in a row that gain nothing.
-        It must be a number of at least 1.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much the rows of each class count: ``balanced``, or a number for every class.
-        It must be a number of at least 0.
-    average : bool or int, default=False
-        Whether the planes that are kept are the means over all steps, or over those from this one
-        on: they do better where no plane separates the rows.
-        It must be a number of at least 1.
-    intercept_decay : float or None, default=None
-        How far the constant term moves beside the weights. Nothing is 1, and 0.01 for sparse rows.
-        It must be a number above 0.
+        Stop by the score on held-out rows instead of by the training objective.
+    validation_fraction : float in [0, 1], default=0.1
+        Fraction of the rows held out for ``early_stopping``.
+    n_iter_no_change : int >= 1, default=5
+        Number of epochs without improvement after which the fit stops, or after which the learning
+        rate ``adaptive`` decreases.
+    average : bool or int >= 1, default=False
+        Average the weights over all steps, or over the steps from this one on. Averaging reduces
+        the variance of the solution.
+    intercept_decay : float > 0 or None, default=None
+        Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
+        sparse rows.
+    eta0 : float > 0, default=1.0
+        How far a mistake moves the plane. Without a price it scales the weights and nothing else.
+    class_weight : "balanced", dict of class to float >= 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : int, default=0
@@ -606,7 +596,7 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
     """
 
     _id = "perceptron"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -623,14 +613,14 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
         max_iter=1000,
         tol=0.001,
         shuffle=True,
-        eta0=1.0,
         random_state=0,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
-        class_weight=None,
         average=False,
         intercept_decay=None,
+        eta0=1.0,
+        class_weight=None,
         warm_start=False,
         verbose=0,
         n_jobs=None,
@@ -642,85 +632,79 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle
-        self.eta0 = eta0
         self.random_state = random_state
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
         self.average = average
         self.intercept_decay = intercept_decay
+        self.eta0 = eta0
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
 
 
 class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibrated, Classifier):
-    """Classes told apart by planes that follow the slope of one row after the other.
+    """Linear classifier trained by stochastic gradient descent.
 
     Parameters
     ----------
     loss : str, default="hinge"
-        What a row costs: ``hinge`` (a linear support vector machine), ``log_loss`` (logistic
-        regression), ``modified_huber``, ``squared_hinge``, ``perceptron``; or what it costs to miss
-        1 and −1: ``squared_error``, ``huber``, ``epsilon_insensitive``,
+        Loss function: ``hinge`` (linear support vector machine), ``log_loss`` (logistic
+        regression), ``modified_huber``, ``squared_hinge`` or ``perceptron``; or a regression loss
+        on targets ±1: ``squared_error``, ``huber``, ``epsilon_insensitive`` or
         ``squared_epsilon_insensitive``.
     penalty : {"l2", "l1", "elasticnet", "none"}, default="l2"
-        What large weights cost: half their squared length (``l2``), the sum of their absolute
-        values (``l1``), a mix of both (``elasticnet``) or nothing (``none``).
-    alpha : float, default=0.0001
-        The price on large weights. Larger values keep them smaller; ``optimal`` steps follow it.
-        It must be a number of at least 0.
-    l1_ratio : float, default=0.15
-        The share of the absolute values in the price ``elasticnet``.
-        It must be a number from 0 to 1.
+        Regularization term: ``l2`` (half the squared norm of the weights), ``l1`` (the sum of their
+        absolute values, which gives sparse weights), ``elasticnet`` (a mixture of both) or
+        ``none``.
+    alpha : float >= 0, default=0.0001
+        Regularization strength. Larger values give smaller weights. The learning rate ``optimal``
+        depends on it.
+    l1_ratio : float in [0, 1], default=0.15
+        Fraction of the L1 penalty in ``elasticnet``: 0 is ``l2``, 1 is ``l1``.
     fit_intercept : bool, default=True
-        Whether there are constant terms, which are free of the price.
-    max_iter : int, default=1000
-        Passes over the rows after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float or None, default=0.001
-        Passes that lower the mean of loss and price by less than this gain nothing. Nothing makes
-        all passes.
-        It must be a number of at least 0.
+        Fit an intercept, which is not penalized. If ``false``, the hyperplane passes through the
+        origin.
+    max_iter : int >= 1, default=1000
+        Largest number of passes over the training rows (epochs). A fit that reaches it is marked in
+        the certificate.
+    tol : float >= 0 or None, default=0.001
+        Stop when ``n_iter_no_change`` epochs in a row improve the mean training objective by less
+        than ``tol``. ``None`` runs all ``max_iter`` epochs.
     shuffle : bool, default=True
-        Whether every pass takes the rows in another order.
-    epsilon : float, default=0.1
-        Where ``huber`` becomes straight, and how near is near enough to the losses with an epsilon.
-        It must be a number of at least 0.
+        Shuffle the rows before each epoch.
     random_state : int, default=0
-        What the order of rows is drawn by.
-    learning_rate : str, default="optimal"
-        How long the steps are: ``constant``, ``optimal`` (1 / (alpha t)), ``invscaling`` (eta0 /
-        t^power_t), ``adaptive`` (shorter when nothing is gained), or as long as the row needs
-        (``pa1``, ``pa2``).
-    eta0 : float, default=0.01
-        The first length of steps; for ``pa1`` the largest, for ``pa2`` the more the less they are
-        drawn back. ``optimal`` does not ask for it.
-        It must be a number above 0.
-    power_t : float, default=0.5
-        How fast ``invscaling`` steps grow shorter.
-        It must be a number of at least 0.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
     early_stopping : bool, default=False
-        Whether some rows are kept to judge the passes by, instead of the mean of loss and price.
-    validation_fraction : float, default=0.1
-        The share of such rows.
-        It must be a number from 0 to 1.
-    n_iter_no_change : int, default=5
-        The fit ends, or steps that adapt grow shorter, after so many passes in a row that gain
-        nothing.
-        It must be a number of at least 1.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much the rows of each class count: ``balanced``, or a number for every class.
-        It must be a number of at least 0.
-    average : bool or int, default=False
-        Whether the planes that are kept are the means over all steps, or over those from this one
-        on.
-        It must be a number of at least 1.
-    intercept_decay : float or None, default=None
-        How long the steps of the constant term are beside those of the weights. Nothing is 1, and
-        0.01 for sparse rows.
-        It must be a number above 0.
+        Stop by the score on held-out rows instead of by the training objective.
+    validation_fraction : float in [0, 1], default=0.1
+        Fraction of the rows held out for ``early_stopping``.
+    n_iter_no_change : int >= 1, default=5
+        Number of epochs without improvement after which the fit stops, or after which the learning
+        rate ``adaptive`` decreases.
+    average : bool or int >= 1, default=False
+        Average the weights over all steps, or over the steps from this one on. Averaging reduces
+        the variance of the solution.
+    intercept_decay : float > 0 or None, default=None
+        Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
+        sparse rows.
+    epsilon : float >= 0, default=0.1
+        Where ``huber`` becomes straight, and how near is near enough to the losses with an epsilon.
+    learning_rate : str, default="optimal"
+        Learning rate schedule: ``constant`` (``eta0``), ``optimal`` (``1 / (alpha t)``),
+        ``invscaling`` (``eta0 / t^power_t``), ``adaptive`` (``eta0``, decreased when the objective
+        stops improving), or the passive-aggressive steps ``pa1`` and ``pa2``.
+    eta0 : float > 0, default=0.01
+        Initial learning rate; for ``pa1`` the largest step, for ``pa2`` the aggressiveness. Larger
+        values take larger steps. ``optimal`` ignores it.
+    power_t : float >= 0, default=0.5
+        Exponent of ``invscaling``. Larger values decrease the learning rate faster.
+    class_weight : "balanced", dict of class to float >= 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : int, default=0
@@ -756,7 +740,7 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
     """
 
     _id = "sgd"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -774,17 +758,17 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
         max_iter=1000,
         tol=0.001,
         shuffle=True,
-        epsilon=0.1,
         random_state=0,
-        learning_rate="optimal",
-        eta0=0.01,
-        power_t=0.5,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
-        class_weight=None,
         average=False,
         intercept_decay=None,
+        epsilon=0.1,
+        learning_rate="optimal",
+        eta0=0.01,
+        power_t=0.5,
+        class_weight=None,
         warm_start=False,
         verbose=0,
         n_jobs=None,
@@ -797,82 +781,77 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle
-        self.epsilon = epsilon
         self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
         self.average = average
         self.intercept_decay = intercept_decay
+        self.epsilon = epsilon
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
 
 
 class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
-    """Numbers predicted by a plane that follows the slope of one row after the other.
+    """Linear regressor trained by stochastic gradient descent.
 
     Parameters
     ----------
     loss : str, default="squared_error"
-        What a row costs: ``squared_error``, ``huber`` (straight beyond ``epsilon``),
-        ``epsilon_insensitive``, ``squared_epsilon_insensitive``.
+        Loss function: ``squared_error``, ``huber`` (linear for residuals beyond ``epsilon``),
+        ``epsilon_insensitive`` or ``squared_epsilon_insensitive``.
     penalty : {"l2", "l1", "elasticnet", "none"}, default="l2"
-        What large weights cost: half their squared length (``l2``), the sum of their absolute
-        values (``l1``), a mix of both (``elasticnet``) or nothing (``none``).
-    alpha : float, default=0.0001
-        The price on large weights. Larger values keep them smaller; ``optimal`` steps follow it.
-        It must be a number of at least 0.
-    l1_ratio : float, default=0.15
-        The share of the absolute values in the price ``elasticnet``.
-        It must be a number from 0 to 1.
+        Regularization term: ``l2`` (half the squared norm of the weights), ``l1`` (the sum of their
+        absolute values, which gives sparse weights), ``elasticnet`` (a mixture of both) or
+        ``none``.
+    alpha : float >= 0, default=0.0001
+        Regularization strength. Larger values give smaller weights. The learning rate ``optimal``
+        depends on it.
+    l1_ratio : float in [0, 1], default=0.15
+        Fraction of the L1 penalty in ``elasticnet``: 0 is ``l2``, 1 is ``l1``.
     fit_intercept : bool, default=True
-        Whether there is a constant term, which is free of the price.
-    max_iter : int, default=1000
-        Passes over the rows after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float or None, default=0.001
-        Passes that lower the mean of loss and price by less than this gain nothing. Nothing makes
-        all passes.
-        It must be a number of at least 0.
+        Fit an intercept, which is not penalized. If ``false``, the hyperplane passes through the
+        origin.
+    max_iter : int >= 1, default=1000
+        Largest number of passes over the training rows (epochs). A fit that reaches it is marked in
+        the certificate.
+    tol : float >= 0 or None, default=0.001
+        Stop when ``n_iter_no_change`` epochs in a row improve the mean training objective by less
+        than ``tol``. ``None`` runs all ``max_iter`` epochs.
     shuffle : bool, default=True
-        Whether every pass takes the rows in another order.
-    epsilon : float, default=0.1
-        Where ``huber`` becomes straight, and how near is near enough to the losses with an epsilon.
-        It must be a number of at least 0.
+        Shuffle the rows before each epoch.
     random_state : int, default=0
-        What the order of rows is drawn by.
-    learning_rate : str, default="invscaling"
-        How long the steps are: ``constant``, ``optimal`` (1 / (alpha t)), ``invscaling`` (eta0 /
-        t^power_t), ``adaptive`` (shorter when nothing is gained), or as long as the row needs
-        (``pa1``, ``pa2``).
-    eta0 : float, default=0.01
-        The first length of steps; for ``pa1`` the largest, for ``pa2`` the more the less they are
-        drawn back. ``optimal`` does not ask for it.
-        It must be a number above 0.
-    power_t : float, default=0.25
-        How fast ``invscaling`` steps grow shorter.
-        It must be a number of at least 0.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
     early_stopping : bool, default=False
-        Whether some rows are kept to judge the passes by, instead of the mean of loss and price.
-    validation_fraction : float, default=0.1
-        The share of such rows.
-        It must be a number from 0 to 1.
-    n_iter_no_change : int, default=5
-        The fit ends, or steps that adapt grow shorter, after so many passes in a row that gain
-        nothing.
-        It must be a number of at least 1.
-    average : bool or int, default=False
-        Whether the plane that is kept is the mean over all steps, or over those from this one on.
-        It must be a number of at least 1.
-    intercept_decay : float or None, default=None
-        How long the steps of the constant term are beside those of the weights. Nothing is 1, and
-        0.01 for sparse rows.
-        It must be a number above 0.
+        Stop by the score on held-out rows instead of by the training objective.
+    validation_fraction : float in [0, 1], default=0.1
+        Fraction of the rows held out for ``early_stopping``.
+    n_iter_no_change : int >= 1, default=5
+        Number of epochs without improvement after which the fit stops, or after which the learning
+        rate ``adaptive`` decreases.
+    average : bool or int >= 1, default=False
+        Average the weights over all steps, or over the steps from this one on. Averaging reduces
+        the variance of the solution.
+    intercept_decay : float > 0 or None, default=None
+        Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
+        sparse rows.
+    epsilon : float >= 0, default=0.1
+        Where ``huber`` becomes straight, and how near is near enough to the losses with an epsilon.
+    learning_rate : str, default="invscaling"
+        Learning rate schedule: ``constant`` (``eta0``), ``optimal`` (``1 / (alpha t)``),
+        ``invscaling`` (``eta0 / t^power_t``), ``adaptive`` (``eta0``, decreased when the objective
+        stops improving), or the passive-aggressive steps ``pa1`` and ``pa2``.
+    eta0 : float > 0, default=0.01
+        Initial learning rate; for ``pa1`` the largest step, for ``pa2`` the aggressiveness. Larger
+        values take larger steps. ``optimal`` ignores it.
+    power_t : float >= 0, default=0.25
+        Exponent of ``invscaling``. Larger values decrease the learning rate faster.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : int, default=0
@@ -903,7 +882,7 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     """
 
     _id = "sgd-regressor"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -920,16 +899,16 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
         max_iter=1000,
         tol=0.001,
         shuffle=True,
-        epsilon=0.1,
         random_state=0,
-        learning_rate="invscaling",
-        eta0=0.01,
-        power_t=0.25,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
         average=False,
         intercept_decay=None,
+        epsilon=0.1,
+        learning_rate="invscaling",
+        eta0=0.01,
+        power_t=0.25,
         warm_start=False,
         verbose=0,
     ):
@@ -941,61 +920,60 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
         self.max_iter = max_iter
         self.tol = tol
         self.shuffle = shuffle
-        self.epsilon = epsilon
         self.random_state = random_state
-        self.learning_rate = learning_rate
-        self.eta0 = eta0
-        self.power_t = power_t
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.average = average
         self.intercept_decay = intercept_decay
+        self.epsilon = epsilon
+        self.learning_rate = learning_rate
+        self.eta0 = eta0
+        self.power_t = power_t
         self.warm_start = warm_start
         self.verbose = verbose
 
 
 class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier):
-    """Passive-aggressive classification: the smallest step that puts a row right.
+    """Passive-aggressive classifier: each misclassified row makes the smallest update that corrects it.
 
     Parameters
     ----------
-    C : float, default=1.0
-        How large a step may be. Smaller values bear rows that are wrong.
-        It must be a number above 0.
+    C : float > 0, default=1.0
+        Upper limit of the step size. Smaller values make smaller updates and tolerate label noise.
     fit_intercept : bool, default=True
-        Whether there are constant terms.
-    max_iter : int, default=1000
-        Passes over the rows after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float or None, default=0.001
-        Passes that lower the mean loss by less than this gain nothing. Nothing makes all passes.
-        It must be a number of at least 0.
-    early_stopping : bool, default=False
-        Whether some rows are kept to judge the passes by, instead of the mean loss.
-    validation_fraction : float, default=0.1
-        The share of such rows.
-        It must be a number from 0 to 1.
-    n_iter_no_change : int, default=5
-        The fit ends after so many passes in a row that gain nothing.
-        It must be a number of at least 1.
+        Fit an intercept, which is not penalized. If ``false``, the hyperplane passes through the
+        origin.
+    max_iter : int >= 1, default=1000
+        Largest number of passes over the training rows (epochs). A fit that reaches it is marked in
+        the certificate.
+    tol : float >= 0 or None, default=0.001
+        Stop when ``n_iter_no_change`` epochs in a row improve the mean training objective by less
+        than ``tol``. ``None`` runs all ``max_iter`` epochs.
     shuffle : bool, default=True
-        Whether every pass takes the rows in another order.
-    loss : {"hinge", "squared_hinge"}, default="hinge"
-        Whether what a step leaves wrong costs as it is (``hinge``, PA-I) or its square
-        (``squared_hinge``, PA-II).
+        Shuffle the rows before each epoch.
     random_state : int, default=0
-        What the order of rows is drawn by.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much the rows of each class count: ``balanced``, or a number for every class.
-        It must be a number of at least 0.
-    average : bool or int, default=False
-        Whether the planes that are kept are the means over all steps, or over those from this one
-        on.
-        It must be a number of at least 1.
-    intercept_decay : float or None, default=None
-        How far the constant term moves beside the weights. Nothing is 1, and 0.01 for sparse rows.
-        It must be a number above 0.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
+    early_stopping : bool, default=False
+        Stop by the score on held-out rows instead of by the training objective.
+    validation_fraction : float in [0, 1], default=0.1
+        Fraction of the rows held out for ``early_stopping``.
+    n_iter_no_change : int >= 1, default=5
+        Number of epochs without improvement after which the fit stops, or after which the learning
+        rate ``adaptive`` decreases.
+    average : bool or int >= 1, default=False
+        Average the weights over all steps, or over the steps from this one on. Averaging reduces
+        the variance of the solution.
+    intercept_decay : float > 0 or None, default=None
+        Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
+        sparse rows.
+    loss : {"hinge", "squared_hinge"}, default="hinge"
+        Slack penalty: ``hinge`` for linear slack (PA-I) or ``squared_hinge`` for quadratic slack
+        (PA-II).
+    class_weight : "balanced", dict of class to float >= 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : int, default=0
@@ -1031,7 +1009,7 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
     """
 
     _id = "passive-aggressive"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -1045,15 +1023,15 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
         fit_intercept=True,
         max_iter=1000,
         tol=0.001,
+        shuffle=True,
+        random_state=0,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
-        shuffle=True,
-        loss="hinge",
-        random_state=0,
-        class_weight=None,
         average=False,
         intercept_decay=None,
+        loss="hinge",
+        class_weight=None,
         warm_start=False,
         verbose=0,
         n_jobs=None,
@@ -1062,60 +1040,59 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.loss = loss
-        self.random_state = random_state
-        self.class_weight = class_weight
         self.average = average
         self.intercept_decay = intercept_decay
+        self.loss = loss
+        self.class_weight = class_weight
         self.warm_start = warm_start
         self.verbose = verbose
         self.n_jobs = n_jobs
 
 
 class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
-    """Passive-aggressive regression: the smallest step that brings a row near enough to its number.
+    """Passive-aggressive regressor: each row makes the smallest update that brings its residual within ``epsilon``.
 
     Parameters
     ----------
-    C : float, default=1.0
-        How large a step may be. Smaller values bear rows that are wrong.
-        It must be a number above 0.
+    C : float > 0, default=1.0
+        Upper limit of the step size. Smaller values make smaller updates and tolerate label noise.
     fit_intercept : bool, default=True
-        Whether there is a constant term.
-    max_iter : int, default=1000
-        Passes over the rows after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float or None, default=0.001
-        Passes that lower the mean loss by less than this gain nothing. Nothing makes all passes.
-        It must be a number of at least 0.
-    early_stopping : bool, default=False
-        Whether some rows are kept to judge the passes by, instead of the mean loss.
-    validation_fraction : float, default=0.1
-        The share of such rows.
-        It must be a number from 0 to 1.
-    n_iter_no_change : int, default=5
-        The fit ends after so many passes in a row that gain nothing.
-        It must be a number of at least 1.
+        Fit an intercept, which is not penalized. If ``false``, the hyperplane passes through the
+        origin.
+    max_iter : int >= 1, default=1000
+        Largest number of passes over the training rows (epochs). A fit that reaches it is marked in
+        the certificate.
+    tol : float >= 0 or None, default=0.001
+        Stop when ``n_iter_no_change`` epochs in a row improve the mean training objective by less
+        than ``tol``. ``None`` runs all ``max_iter`` epochs.
     shuffle : bool, default=True
-        Whether every pass takes the rows in another order.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        Whether what a step leaves wrong costs as it is (``epsilon_insensitive``, PA-I) or its
-        square (``squared_epsilon_insensitive``, PA-II).
-    epsilon : float, default=0.1
-        How near is near enough.
-        It must be a number of at least 0.
+        Shuffle the rows before each epoch.
     random_state : int, default=0
-        What the order of rows is drawn by.
-    average : bool or int, default=False
-        Whether the plane that is kept is the mean over all steps, or over those from this one on.
-        It must be a number of at least 1.
-    intercept_decay : float or None, default=None
-        How far the constant term moves beside the weights. Nothing is 1, and 0.01 for sparse rows.
-        It must be a number above 0.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
+    early_stopping : bool, default=False
+        Stop by the score on held-out rows instead of by the training objective.
+    validation_fraction : float in [0, 1], default=0.1
+        Fraction of the rows held out for ``early_stopping``.
+    n_iter_no_change : int >= 1, default=5
+        Number of epochs without improvement after which the fit stops, or after which the learning
+        rate ``adaptive`` decreases.
+    average : bool or int >= 1, default=False
+        Average the weights over all steps, or over the steps from this one on. Averaging reduces
+        the variance of the solution.
+    intercept_decay : float > 0 or None, default=None
+        Learning rate of the intercept relative to that of the weights. ``None`` is 1, and 0.01 for
+        sparse rows.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        Slack penalty: ``epsilon_insensitive`` for linear slack (PA-I) or
+        ``squared_epsilon_insensitive`` for quadratic slack (PA-II).
+    epsilon : float >= 0, default=0.1
+        Residuals up to this size have no loss and make no update.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : int, default=0
@@ -1146,7 +1123,7 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
     """
 
     _id = "passive-aggressive-regressor"
-    _inputs = ("sparse", "texts")
+    _inputs = ("sparse", "text")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -1159,15 +1136,15 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
         fit_intercept=True,
         max_iter=1000,
         tol=0.001,
+        shuffle=True,
+        random_state=0,
         early_stopping=False,
         validation_fraction=0.1,
         n_iter_no_change=5,
-        shuffle=True,
-        loss="epsilon_insensitive",
-        epsilon=0.1,
-        random_state=0,
         average=False,
         intercept_decay=None,
+        loss="epsilon_insensitive",
+        epsilon=0.1,
         warm_start=False,
         verbose=0,
     ):
@@ -1175,14 +1152,14 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter
         self.tol = tol
+        self.shuffle = shuffle
+        self.random_state = random_state
         self.early_stopping = early_stopping
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
-        self.shuffle = shuffle
-        self.loss = loss
-        self.epsilon = epsilon
-        self.random_state = random_state
         self.average = average
         self.intercept_decay = intercept_decay
+        self.loss = loss
+        self.epsilon = epsilon
         self.warm_start = warm_start
         self.verbose = verbose

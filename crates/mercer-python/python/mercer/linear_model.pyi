@@ -4,24 +4,24 @@ from typing import Any, Literal
 from numpy.random import RandomState
 
 from .base import (
-    LinearModel,
+    AdditiveScores,
     Calibrated,
     Classifier,
     DecisionFunction,
+    LinearModel,
     MergeableRegressor,
     Online,
     OnlineRegressor,
     Probabilistic,
     Regressor,
-    AdditiveScores,
     WarmStart,
 )
 
 __all__ = [
     "LinearRegression",
     "Ridge",
-    "RidgeCV",
     "LogisticRegression",
+    "RidgeCV",
     "LogisticRegressionCV",
     "Perceptron",
     "SGDClassifier",
@@ -72,6 +72,42 @@ class Ridge(MergeableRegressor, LinearModel, Regressor):
         ] = "auto",
     ) -> None: ...
 
+class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
+    penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None
+    C: float
+    l1_ratio: float | None
+    fit_intercept: bool
+    class_weight: dict[Any, float] | Literal["balanced"] | None
+    tol: float
+    max_iter: int
+    warm_start: bool
+    verbose: int
+    n_jobs: int | None
+    random_state: int | RandomState | None
+    solver: Literal["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"]
+    dual: bool
+    intercept_scaling: float
+    def __init__(
+        self,
+        penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None = "deprecated",
+        *,
+        C: float = 1.0,
+        l1_ratio: float | None = 0.0,
+        fit_intercept: bool = True,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        tol: float = 0.0001,
+        max_iter: int = 1000,
+        warm_start: bool = False,
+        verbose: int = 0,
+        n_jobs: int | None = None,
+        random_state: int | RandomState | None = None,
+        solver: Literal[
+            "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"
+        ] = "lbfgs",
+        dual: bool = False,
+        intercept_scaling: float = 1,
+    ) -> None: ...
+
 class RidgeCV(LinearModel, Regressor):
     alphas: Sequence[float] | None
     fit_intercept: bool
@@ -92,42 +128,6 @@ class RidgeCV(LinearModel, Regressor):
         alpha_per_target: Literal[False] = False,
     ) -> None: ...
 
-class LogisticRegression(WarmStart, AdditiveScores, Probabilistic, Classifier):
-    penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None
-    C: float
-    l1_ratio: float | None
-    fit_intercept: bool
-    class_weight: Any
-    tol: float
-    max_iter: int
-    warm_start: bool
-    verbose: int
-    n_jobs: int | None
-    random_state: int | RandomState | None
-    solver: Literal["lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"]
-    dual: bool
-    intercept_scaling: float
-    def __init__(
-        self,
-        penalty: Literal["l2", "l1", "elasticnet", "none", "deprecated"] | None = "deprecated",
-        *,
-        C: float = 1.0,
-        l1_ratio: float | None = 0.0,
-        fit_intercept: bool = True,
-        class_weight: Any = None,
-        tol: float = 0.0001,
-        max_iter: int = 1000,
-        warm_start: bool = False,
-        verbose: int = 0,
-        n_jobs: int | None = None,
-        random_state: int | RandomState | None = None,
-        solver: Literal[
-            "lbfgs", "liblinear", "newton-cg", "newton-cholesky", "sag", "saga"
-        ] = "lbfgs",
-        dual: bool = False,
-        intercept_scaling: float = 1,
-    ) -> None: ...
-
 class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     Cs: int | Sequence[float]
     l1_ratios: Sequence[float] | None
@@ -137,7 +137,7 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
     scoring: Literal["accuracy", "neg_log_loss"]
     tol: float
     max_iter: int
-    class_weight: Any
+    class_weight: dict[Any, float] | Literal["balanced"] | None
     refit: bool
     verbose: int
     n_jobs: int | None
@@ -157,7 +157,7 @@ class LogisticRegressionCV(AdditiveScores, Probabilistic, Classifier):
         scoring: Literal["accuracy", "neg_log_loss"] = "accuracy",
         tol: float = 0.0001,
         max_iter: int = 1000,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         refit: bool = True,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -178,14 +178,14 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
     max_iter: int
     tol: float | None
     shuffle: bool
-    eta0: float
     random_state: int
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
-    class_weight: Any
     average: bool | int
     intercept_decay: float | None
+    eta0: float
+    class_weight: dict[Any, float] | Literal["balanced"] | None
     warm_start: bool
     verbose: int
     n_jobs: int | None
@@ -199,14 +199,14 @@ class Perceptron(Online, WarmStart, DecisionFunction, AdditiveScores, Classifier
         max_iter: int = 1000,
         tol: float | None = 0.001,
         shuffle: bool = True,
-        eta0: float = 1.0,
         random_state: int = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
         average: bool | int = False,
         intercept_decay: float | None = None,
+        eta0: float = 1.0,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -231,17 +231,17 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
     max_iter: int
     tol: float | None
     shuffle: bool
-    epsilon: float
     random_state: int
-    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
-    eta0: float
-    power_t: float
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
-    class_weight: Any
     average: bool | int
     intercept_decay: float | None
+    epsilon: float
+    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
+    eta0: float
+    power_t: float
+    class_weight: dict[Any, float] | Literal["balanced"] | None
     warm_start: bool
     verbose: int
     n_jobs: int | None
@@ -266,19 +266,19 @@ class SGDClassifier(Online, WarmStart, DecisionFunction, AdditiveScores, Calibra
         max_iter: int = 1000,
         tol: float | None = 0.001,
         shuffle: bool = True,
-        epsilon: float = 0.1,
         random_state: int = 0,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        average: bool | int = False,
+        intercept_decay: float | None = None,
+        epsilon: float = 0.1,
         learning_rate: Literal[
             "constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"
         ] = "optimal",
         eta0: float = 0.01,
         power_t: float = 0.5,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        average: bool | int = False,
-        intercept_decay: float | None = None,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -293,16 +293,16 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
     max_iter: int
     tol: float | None
     shuffle: bool
-    epsilon: float
     random_state: int
-    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
-    eta0: float
-    power_t: float
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
     average: bool | int
     intercept_decay: float | None
+    epsilon: float
+    learning_rate: Literal["constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"]
+    eta0: float
+    power_t: float
     warm_start: bool
     verbose: int
     def __init__(
@@ -318,18 +318,18 @@ class SGDRegressor(OnlineRegressor, WarmStart, LinearModel, Regressor):
         max_iter: int = 1000,
         tol: float | None = 0.001,
         shuffle: bool = True,
-        epsilon: float = 0.1,
         random_state: int = 0,
-        learning_rate: Literal[
-            "constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"
-        ] = "invscaling",
-        eta0: float = 0.01,
-        power_t: float = 0.25,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         average: bool | int = False,
         intercept_decay: float | None = None,
+        epsilon: float = 0.1,
+        learning_rate: Literal[
+            "constant", "optimal", "invscaling", "adaptive", "pa1", "pa2"
+        ] = "invscaling",
+        eta0: float = 0.01,
+        power_t: float = 0.25,
         warm_start: bool = False,
         verbose: int = 0,
     ) -> None: ...
@@ -339,15 +339,15 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
     fit_intercept: bool
     max_iter: int
     tol: float | None
+    shuffle: bool
+    random_state: int
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
-    shuffle: bool
-    loss: Literal["hinge", "squared_hinge"]
-    random_state: int
-    class_weight: Any
     average: bool | int
     intercept_decay: float | None
+    loss: Literal["hinge", "squared_hinge"]
+    class_weight: dict[Any, float] | Literal["balanced"] | None
     warm_start: bool
     verbose: int
     n_jobs: int | None
@@ -358,15 +358,15 @@ class PassiveAggressiveClassifier(Online, WarmStart, DecisionFunction, AdditiveS
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 0.001,
+        shuffle: bool = True,
+        random_state: int = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        loss: Literal["hinge", "squared_hinge"] = "hinge",
-        random_state: int = 0,
-        class_weight: Any = None,
         average: bool | int = False,
         intercept_decay: float | None = None,
+        loss: Literal["hinge", "squared_hinge"] = "hinge",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         warm_start: bool = False,
         verbose: int = 0,
         n_jobs: int | None = None,
@@ -377,15 +377,15 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
     fit_intercept: bool
     max_iter: int
     tol: float | None
+    shuffle: bool
+    random_state: int
     early_stopping: bool
     validation_fraction: float
     n_iter_no_change: int
-    shuffle: bool
-    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
-    epsilon: float
-    random_state: int
     average: bool | int
     intercept_decay: float | None
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    epsilon: float
     warm_start: bool
     verbose: int
     def __init__(
@@ -395,15 +395,15 @@ class PassiveAggressiveRegressor(OnlineRegressor, WarmStart, LinearModel, Regres
         fit_intercept: bool = True,
         max_iter: int = 1000,
         tol: float | None = 0.001,
+        shuffle: bool = True,
+        random_state: int = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        shuffle: bool = True,
-        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
-        epsilon: float = 0.1,
-        random_state: int = 0,
         average: bool | int = False,
         intercept_decay: float | None = None,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        epsilon: float = 0.1,
         warm_start: bool = False,
         verbose: int = 0,
     ) -> None: ...

@@ -3,7 +3,14 @@
 Written by ``mercer generate`` from the catalog; changes belong there.
 """
 
-from .base import Classifier, FactorizedLikelihood, Generative, Mergeable, Probabilistic, AdditiveScores
+from .base import (
+    AdditiveScores,
+    Classifier,
+    FactorizedLikelihood,
+    Generative,
+    Mergeable,
+    Probabilistic,
+)
 
 __all__ = [
     "GaussianNB",
@@ -22,17 +29,16 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
 
     Parameters
     ----------
-    priors : array of float or None, default=None
-        Class priors in class order; empty takes the shares seen in the data.
-        It must be numbers of at least 0 that add up to 1.
+    priors : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, uses the class
+        frequencies of the training rows.
         ``None`` is the empty list.
-    var_smoothing : float, default=1e-09
-        Share of the largest feature variance added to every variance. Larger values make the bell
-        curves wider and more alike.
-        It must be a number of at least 0.
+    var_smoothing : float >= 0, default=1e-09
+        Fraction of the largest feature variance that is added to all variances. Larger values make
+        the densities wider and more similar.
     variance : {"population", "sample"}, default="population"
-        Whether variances are divided by the weight (``population``) or by the weight less one
-        (``sample``).
+        Denominator of the variances: the weight (``population``, maximum likelihood) or the weight
+        minus one (``sample``, unbiased).
 
     Attributes
     ----------
@@ -62,7 +68,7 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
     """
 
     _id = "gaussian-nb"
-    _inputs = ("missing", "sparse")
+    _inputs = ("missing-values", "sparse")
 
     def __init__(self, *, priors=None, var_smoothing=1e-09, variance="population"):
         self.priors = priors
@@ -71,21 +77,22 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
 
 
 class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
-    """Multinomial naive Bayes, for counts such as words in documents.
+    """Multinomial naive Bayes, for count features such as term counts of documents.
 
     Parameters
     ----------
-    alpha : number or list of numbers, default=1.0
-        Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
-        values pull the classes together.
-        It must be a number of at least 0.
+    alpha : float >= 0 or list of float, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform. One value, or one per feature.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+        Use ``alpha`` as given. If ``false``, values below 1e-10 are raised to 1e-10, for numerical
+        stability.
     fit_prior : bool, default=True
-        Whether priors are the shares seen in the data; otherwise all classes are alike.
-    class_prior : array of float or None, default=None
-        Class priors in class order; empty leaves them to ``fit_prior``.
-        It must be numbers of at least 0 that add up to 1.
+        Estimate the class priors from the class frequencies. If ``false``, all classes are equally
+        probable.
+    class_prior : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, follows
+        ``fit_prior``.
         ``None`` is the empty list.
 
     Attributes
@@ -125,24 +132,23 @@ class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
 
 
 class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
-    """Complement naive Bayes, for counts in classes of very different size.
+    """Complement naive Bayes, for count features and imbalanced classes.
 
     Parameters
     ----------
-    alpha : number or list of numbers, default=1.0
-        Added to every count: 1 is Laplace's rule, 0 none; one number, or one a feature. Larger
-        values pull the classes together.
-        It must be a number of at least 0.
+    alpha : float >= 0 or list of float, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform. One value, or one per feature.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+        Use ``alpha`` as given. If ``false``, values below 1e-10 are raised to 1e-10, for numerical
+        stability.
     fit_prior : bool, default=True
         Kept for likeness with its siblings; the scores use no priors.
-    class_prior : array of float or None, default=None
+    class_prior : list of float >= 0 with sum 1 or None, default=None
         Class priors in class order; the scores use none.
-        It must be numbers of at least 0 that add up to 1.
         ``None`` is the empty list.
     norm : bool, default=False
-        Whether the weights of a class are divided by their sum.
+        Divide the weights of every class by their sum, as in Rennie et al. (2003), table 4, step 5.
 
     Attributes
     ----------
@@ -190,24 +196,25 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
 
 
 class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
-    """Bernoulli naive Bayes, for features that are there or not.
+    """Bernoulli naive Bayes, for binary features.
 
     Parameters
     ----------
-    alpha : number or list of numbers, default=1.0
-        Added to the rows with and to the rows without a feature: 1 is Laplace's rule, 0 none; one
-        number, or one a feature. Larger values pull the classes together.
-        It must be a number of at least 0.
+    alpha : float >= 0 or list of float, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform. One value, or one per feature.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+        Use ``alpha`` as given. If ``false``, values below 1e-10 are raised to 1e-10, for numerical
+        stability.
     binarize : float or None, default=0.0
-        A feature is there if its number is above this; ``null`` takes the numbers as zeros and ones
-        already.
+        Threshold of binarization: a feature is one if its value is above it, else zero. ``None``
+        expects values of 0 and 1.
     fit_prior : bool, default=True
-        Whether priors are the shares seen in the data; otherwise all classes are alike.
-    class_prior : array of float or None, default=None
-        Class priors in class order; empty leaves them to ``fit_prior``.
-        It must be numbers of at least 0 that add up to 1.
+        Estimate the class priors from the class frequencies. If ``false``, all classes are equally
+        probable.
+    class_prior : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, follows
+        ``fit_prior``.
         ``None`` is the empty list.
 
     Attributes
@@ -256,29 +263,30 @@ class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cl
 
 
 class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
-    """Categorical naive Bayes, for features that are one of a few values: codes from 0.
+    """Categorical naive Bayes, for categorical features encoded as integers from 0.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Added to the count of every value: 1 is Laplace's rule, 0 none. Larger values pull the
-        classes together.
-        It must be a number of at least 0.
+    alpha : float >= 0, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform.
     force_alpha : bool, default=True
-        Whether an alpha below 1e-10 is taken as it is; otherwise it is raised to 1e-10.
+        Use ``alpha`` as given. If ``false``, values below 1e-10 are raised to 1e-10, for numerical
+        stability.
     fit_prior : bool, default=True
-        Whether priors are the shares seen in the data; otherwise all classes are alike.
-    class_prior : array of float or None, default=None
-        Class priors in class order; empty leaves them to ``fit_prior``.
-        It must be numbers of at least 0 that add up to 1.
+        Estimate the class priors from the class frequencies. If ``false``, all classes are equally
+        probable.
+    class_prior : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, follows
+        ``fit_prior``.
         ``None`` is the empty list.
-    min_categories : number or list of numbers or None, default=None
-        How many values each feature has at least: one number, or one a feature; empty takes those
-        seen.
-        It must be a number from 0 to 16777216.
+    min_categories : float in [0, 16777216] or list of float or None, default=None
+        Minimum number of categories: an integer for all features, or one per feature. ``None`` uses
+        the largest code of the training data plus one.
     unseen : {"ignore", "other", "error"}, default="ignore"
-        What becomes of a value that training never saw: it has no say (``ignore``), counts as seen
-        zero times (``other``), or is refused (``error``).
+        Categories that do not occur in the training data: ``ignore`` omits the factor, as for a
+        missing value, ``other`` uses the smoothed probability of a count of zero, ``error`` refuses
+        the row.
 
     Attributes
     ----------
@@ -308,7 +316,7 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
     """
 
     _id = "categorical-nb"
-    _inputs = ("missing", "categories")
+    _inputs = ("missing-values", "categories")
 
     def __init__(
         self,
@@ -329,57 +337,56 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
 
 
 class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
-    """Naive Bayes for tables as they are: every column has its own kind of likelihood.
+    """Naive Bayes for mixed tables: every column has its own likelihood.
 
     Parameters
     ----------
-    likelihood : word, list of words, or words by column, default="auto"
-        What ``p(x | class)`` is: ``auto`` takes the one that foresees held-out rows best,
-        ``schema`` a bell curve for numbers and shares for words; or ``gaussian``, ``kernel``,
-        ``equal-width``, ``equal-frequency``, ``entropy``, ``split``, ``poisson``, ``exponential``,
-        ``bernoulli``, ``multinomial`` for numbers, ``categorical`` or ``bernoulli`` for words. One
-        for all columns, one a column, or by column name.
+    likelihood : str, list of str or dict of str to str, default="auto"
+        Likelihood ``p(x | class)`` of a column: ``auto`` selects the one with the largest
+        leave-one-out log-likelihood, ``schema`` uses a normal density for numeric columns and a
+        categorical distribution for the others. For numeric columns: ``gaussian``, ``kernel``
+        (kernel density estimate), ``equal-width``, ``equal-frequency``, ``entropy`` or ``split``
+        (histograms), ``poisson``, ``exponential``, ``bernoulli`` (above zero), ``multinomial``
+        (jointly over all columns of this kind); for the others: ``categorical`` or ``bernoulli``.
+        One value for all columns, one per column, or a mapping from column names.
     estimate : {"lidstone", "laplace-by-classes", "m-estimate", "held-out"}, default="lidstone"
-        How a share follows from a count: ``lidstone`` adds ``alpha`` to every value's count,
-        ``laplace-by-classes`` divides by the number of classes more as some lectures print it,
-        ``m-estimate`` adds ``m`` rows of prior ``p``, ``held-out`` adds for each column the number
-        that foresees held-out rows best.
-    alpha : float, default=1.0
-        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the classes together.
-        It must be a number of at least 0.
-    m : float, default=1.0
-        How many rows the prior of an m-estimate is worth.
-        It must be a number of at least 0.
-    p : float or None, default=None
-        The prior of an m-estimate; ``null`` takes all values as equally likely.
-        It must be a number from 0 to 1.
-    dirichlet : lists of numbers by column or None, default=None
-        A Dirichlet prior for some columns: what is added to the count of each value, in the order
-        of the values, by column name.
-        It must be a number of at least 0.
-        ``None`` is the empty list.
+        Smoothing of categorical probabilities: ``lidstone`` is ``(n + alpha) / (N + alpha k)`` for
+        ``k`` categories, ``laplace-by-classes`` has the number of classes instead of ``k`` in the
+        denominator, ``m-estimate`` is ``(n + m p) / (N + m)``, ``held-out`` is ``lidstone`` with
+        the ``alpha`` of the largest leave-one-out log-likelihood, chosen for each column.
+    alpha : float >= 0, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform.
+    m : float >= 0, default=1.0
+        Equivalent sample size of the m-estimate. Larger values shrink probabilities towards ``p``.
+    p : float in [0, 1] or None, default=None
+        Prior probability of the m-estimate; ``None`` is uniform over the categories.
+    dirichlet : dict of str to list of float >= 0 or None, default=None
+        Dirichlet prior of some columns, by column name: one pseudocount per category, in the order
+        of the categories. Overrides ``estimate`` for these columns.
     weights : {"equal", "learned"}, default="equal"
-        How much each column counts: ``equal`` is naive Bayes; ``learned`` takes the factor of each
-        column to a power, such that the classes of rows are most probable and columns that repeat
-        each other do not count twice. It keeps up to 4096 rows in the summary.
-    bins : int, default=10
-        How many bins ``equal-width`` and ``equal-frequency`` make.
-        It must be a number from 2 to 1000.
+        Weights of the columns: ``equal`` is naive Bayes; ``learned`` raises the likelihood of each
+        column to a power that minimizes the log loss, so that redundant columns do not count twice
+        (weighted naive Bayes). ``learned`` stores up to 4096 training rows in the statistics.
+    bins : int in [2, 1000], default=10
+        Number of bins of ``equal-width`` and ``equal-frequency``. More bins follow the data more
+        closely.
     variance : {"population", "sample"}, default="population"
-        Whether variances are divided by the weight (``population``) or by the weight less one
-        (``sample``).
-    var_smoothing : float, default=1e-09
-        Share of a column's variance added to the variance of each class; means of counts are kept
-        above the same share of theirs.
-        It must be a number of at least 0.
+        Denominator of the variances: the weight (``population``, maximum likelihood) or the weight
+        minus one (``sample``, unbiased).
+    var_smoothing : float >= 0, default=1e-09
+        Fraction of the variance of a column that is added to the variance of each class; Poisson
+        and exponential means are at least this fraction of the mean of the column.
     unseen : {"ignore", "other", "error"}, default="ignore"
-        What becomes of a word that training never saw: it has no say (``ignore``), counts as seen
-        zero times (``other``), or is refused (``error``).
+        Categories that do not occur in the training data: ``ignore`` omits the factor, as for a
+        missing value, ``other`` uses the smoothed probability of a count of zero, ``error`` refuses
+        the row.
     fit_prior : bool, default=True
-        Whether priors are the shares seen in the data; otherwise all classes are alike.
-    class_prior : array of float or None, default=None
-        Class priors in class order; empty leaves them to ``fit_prior``.
-        It must be numbers of at least 0 that add up to 1.
+        Estimate the class priors from the class frequencies. If ``false``, all classes are equally
+        probable.
+    class_prior : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, follows
+        ``fit_prior``.
         ``None`` is the empty list.
 
     Attributes
@@ -410,7 +417,7 @@ class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classi
     """
 
     _id = "mixed-nb"
-    _inputs = ("missing", "sparse", "mixed")
+    _inputs = ("missing-values", "sparse", "mixed")
 
     def __init__(
         self,
@@ -445,25 +452,24 @@ class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classi
 
 
 class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
-    """Tree-augmented naive Bayes, for columns of categories that depend on each other.
+    """Tree-augmented naive Bayes, for dependent categorical columns.
 
     Parameters
     ----------
-    alpha : float, default=1.0
-        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
-        even odds.
-        It must be a number of at least 0.
-    min_gain : float, default=0.0
-        Columns are joined only if that gains more than this many nats of likelihood a row. Larger
-        values leave fewer edges; without any it is categorical naive Bayes.
-        It must be a number of at least 0.
+    alpha : float >= 0, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform.
+    min_gain : float >= 0, default=0.0
+        Minimum conditional mutual information of an edge, in nats per row. Larger values keep fewer
+        edges; without edges the model is categorical naive Bayes.
     root : int, default=0
-        The column the tree hangs from, counted from 0.
+        Index of the column that is the root of the tree.
     fit_prior : bool, default=True
-        Whether priors are the shares seen in the data; otherwise all classes are alike.
-    class_prior : array of float or None, default=None
-        Class priors in class order; empty leaves them to ``fit_prior``.
-        It must be numbers of at least 0 that add up to 1.
+        Estimate the class priors from the class frequencies. If ``false``, all classes are equally
+        probable.
+    class_prior : list of float >= 0 with sum 1 or None, default=None
+        Prior class probabilities, in class order. The default, an empty list, follows
+        ``fit_prior``.
         ``None`` is the empty list.
 
     Attributes
@@ -494,7 +500,7 @@ class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic
     """
 
     _id = "tan"
-    _inputs = ("missing", "categories")
+    _inputs = ("missing-values", "categories")
 
     def __init__(self, *, alpha=1.0, min_gain=0.0, root=0, fit_prior=True, class_prior=None):
         self.alpha = alpha
@@ -505,29 +511,27 @@ class TreeAugmentedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic
 
 
 class BayesNetworkClassifier(Mergeable, AdditiveScores, Generative, Probabilistic, Classifier):
-    """A Bayesian network with the class in it, for columns of categories that depend on each other.
+    """Bayesian network classifier, for dependent categorical columns.
 
     Parameters
     ----------
     criterion : {"bic", "bdeu"}, default="bic"
-        What arrows are judged by: ``bic``, the likelihood less a price for every number to choose,
-        or ``bdeu``, the probability of the rows under even Dirichlet priors.
-    sample_size : float, default=10.0
-        How many rows the prior of ``bdeu`` is worth. Larger values draw more arrows.
-        It must be a number above 0.
-    max_parents : int, default=3
-        No column gets more parents than this, the class among them.
-        It must be a number from 1 to 20.
+        Score of the structure: ``bic``, the Bayesian information criterion, or ``bdeu``, the
+        marginal likelihood under uniform Dirichlet priors (Bayesian Dirichlet equivalent uniform).
+    sample_size : float > 0, default=10.0
+        Equivalent sample size of the prior of ``bdeu``. Larger values allow more edges.
+    max_parents : int in [1, 20], default=3
+        Maximum number of parents of a column, including the class.
     tabu : int, default=0
-        How many of the last steps may not be undone while the climb goes on over worse networks; 0
-        climbs to the first top and stays. Larger values look further.
+        Length of the tabu list: the search continues through structures of lower score, and the
+        last ``tabu`` steps may not be undone. 0 stops at the first local optimum. Larger values
+        search longer.
     augment : bool, default=False
-        Whether the class is a parent of every column from the start, as in naive Bayes; otherwise
-        its arrows are found as all others are.
-    alpha : float, default=1.0
-        Added to every count: 1 is Laplace's rule, 0 none. Larger values pull the tables towards
-        even odds.
-        It must be a number of at least 0.
+        Make the class a parent of every column, as in naive Bayes; otherwise its edges are learned,
+        too.
+    alpha : float >= 0, default=1.0
+        Additive smoothing: the pseudocount added to every count. 1 is Laplace smoothing, 0 is none.
+        Larger values make the estimated distributions more uniform.
 
     Attributes
     ----------
@@ -557,7 +561,7 @@ class BayesNetworkClassifier(Mergeable, AdditiveScores, Generative, Probabilisti
     """
 
     _id = "bayes-network"
-    _inputs = ("missing", "categories")
+    _inputs = ("missing-values", "categories")
 
     def __init__(
         self,

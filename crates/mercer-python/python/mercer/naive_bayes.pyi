@@ -1,7 +1,14 @@
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Literal
 
-from .base import Classifier, FactorizedLikelihood, Generative, Mergeable, Probabilistic, AdditiveScores
+from .base import (
+    AdditiveScores,
+    Classifier,
+    FactorizedLikelihood,
+    Generative,
+    Mergeable,
+    Probabilistic,
+)
 
 __all__ = [
     "GaussianNB",
@@ -27,21 +34,21 @@ class GaussianNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cla
     ) -> None: ...
 
 class MultinomialNB(Mergeable, FactorizedLikelihood, Probabilistic, Classifier):
-    alpha: Any
+    alpha: float | Sequence[float]
     force_alpha: bool
     fit_prior: bool
     class_prior: Sequence[float] | None
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | Sequence[float] = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
     ) -> None: ...
 
 class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
-    alpha: Any
+    alpha: float | Sequence[float]
     force_alpha: bool
     fit_prior: bool
     class_prior: Sequence[float] | None
@@ -49,7 +56,7 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | Sequence[float] = 1.0,
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
@@ -57,7 +64,7 @@ class ComplementNB(Mergeable, AdditiveScores, Probabilistic, Classifier):
     ) -> None: ...
 
 class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
-    alpha: Any
+    alpha: float | Sequence[float]
     force_alpha: bool
     binarize: float | None
     fit_prior: bool
@@ -65,7 +72,7 @@ class BernoulliNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Cl
     def __init__(
         self,
         *,
-        alpha: Any = 1.0,
+        alpha: float | Sequence[float] = 1.0,
         force_alpha: bool = True,
         binarize: float | None = 0.0,
         fit_prior: bool = True,
@@ -77,7 +84,7 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
     force_alpha: bool
     fit_prior: bool
     class_prior: Sequence[float] | None
-    min_categories: Any | None
+    min_categories: float | Sequence[float] | None
     unseen: Literal["ignore", "other", "error"]
     def __init__(
         self,
@@ -86,17 +93,17 @@ class CategoricalNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, 
         force_alpha: bool = True,
         fit_prior: bool = True,
         class_prior: Sequence[float] | None = None,
-        min_categories: Any | None = None,
+        min_categories: float | Sequence[float] | None = None,
         unseen: Literal["ignore", "other", "error"] = "ignore",
     ) -> None: ...
 
 class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classifier):
-    likelihood: Any
+    likelihood: str | Sequence[str] | dict[str, str]
     estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"]
     alpha: float
     m: float
     p: float | None
-    dirichlet: Any | None
+    dirichlet: dict[str, Sequence[float]] | None
     weights: Literal["equal", "learned"]
     bins: int
     variance: Literal["population", "sample"]
@@ -107,12 +114,12 @@ class MixedNB(Mergeable, FactorizedLikelihood, Generative, Probabilistic, Classi
     def __init__(
         self,
         *,
-        likelihood: Any = "auto",
+        likelihood: str | Sequence[str] | dict[str, str] = "auto",
         estimate: Literal["lidstone", "laplace-by-classes", "m-estimate", "held-out"] = "lidstone",
         alpha: float = 1.0,
         m: float = 1.0,
         p: float | None = None,
-        dirichlet: Any | None = None,
+        dirichlet: dict[str, Sequence[float]] | None = None,
         weights: Literal["equal", "learned"] = "equal",
         bins: int = 10,
         variance: Literal["population", "sample"] = "population",

@@ -9,33 +9,29 @@ __all__ = ["MLPClassifier", "MLPRegressor"]
 
 
 class MLPClassifier(WarmStart, Probabilistic, Classifier):
-    """A multilayer perceptron for classes: a network of a few layers.
+    """Multilayer perceptron classifier: a neural network with hidden layers, trained by L-BFGS.
 
     Parameters
     ----------
-    hidden_layer_sizes : int or array of int, default=(100,)
-        How wide the layers between columns and classes are: a number, or a list of them in order.
-        An empty list leaves logistic regression.
-        It must be a number of at least 1.
+    hidden_layer_sizes : int >= 1 or list of int, default=(100,)
+        Sizes of the hidden layers: one number, or a list in order from input to output. An empty
+        list gives logistic regression.
     activation : {"identity", "logistic", "tanh", "relu"}, default="relu"
-        How the sums of a layer are bent: zero below zero (``relu``), ``tanh``, ``logistic``, or not
-        at all (``identity``).
+        Activation function of the hidden layers: ``relu``, ``tanh``, ``logistic`` (the sigmoid) or
+        ``identity``.
     solver : {"lbfgs"}, default="lbfgs"
-        How the loss is made small: by all rows at once, and what the last steps say about curvature
-        (``lbfgs``).
+        Optimization algorithm: ``lbfgs``, limited-memory BFGS on the full training data.
         Scikit-learn's ``adam`` and ``sgd`` are taken as ``lbfgs``, with a warning.
-    alpha : float, default=0.0001
-        The price on half the squared weights, over the weight of all rows. Larger values keep them
-        smaller.
-        It must be a number of at least 0.
-    max_iter : int, default=200
-        Steps after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float, default=0.0001
-        The fit is done when no entry of the gradient of loss and price is larger.
-        It must be a number above 0.
+    alpha : float >= 0, default=0.0001
+        L2 regularization strength, divided by the sum of the sample weights. Larger values give
+        smaller weights.
+    max_iter : int >= 1, default=200
+        Maximum number of iterations. The certificate reports if the fit stops here.
+    tol : float > 0, default=0.0001
+        Stop when the largest component of the gradient of the penalized loss is at most ``tol``.
     random_state : int, default=0
-        The seed of the weights at the start.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : bool, default=False
@@ -96,7 +92,7 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
     """
 
     _id = "mlp"
-    _inputs = ("sparse", "asked_texts")
+    _inputs = ("sparse", "text-on-request")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -172,35 +168,31 @@ class MLPClassifier(WarmStart, Probabilistic, Classifier):
 
 
 class MLPRegressor(WarmStart, Regressor):
-    """A multilayer perceptron for numbers: a network of a few layers.
+    """Multilayer perceptron regressor: a neural network with hidden layers, trained by L-BFGS.
 
     Parameters
     ----------
     loss : {"squared_error"}, default="squared_error"
         What a wrong number costs: half the square of the error. Only ``"squared_error"`` is taken.
-    hidden_layer_sizes : int or array of int, default=(100,)
-        How wide the layers between columns and numbers are: a number, or a list of them in order.
-        An empty list leaves ridge regression.
-        It must be a number of at least 1.
+    hidden_layer_sizes : int >= 1 or list of int, default=(100,)
+        Sizes of the hidden layers: one number, or a list in order from input to output. An empty
+        list gives ridge regression.
     activation : {"identity", "logistic", "tanh", "relu"}, default="relu"
-        How the sums of a layer are bent: zero below zero (``relu``), ``tanh``, ``logistic``, or not
-        at all (``identity``).
+        Activation function of the hidden layers: ``relu``, ``tanh``, ``logistic`` (the sigmoid) or
+        ``identity``.
     solver : {"lbfgs"}, default="lbfgs"
-        How the loss is made small: by all rows at once, and what the last steps say about curvature
-        (``lbfgs``).
+        Optimization algorithm: ``lbfgs``, limited-memory BFGS on the full training data.
         Scikit-learn's ``adam`` and ``sgd`` are taken as ``lbfgs``, with a warning.
-    alpha : float, default=0.0001
-        The price on half the squared weights, over the weight of all rows. Larger values keep them
-        smaller.
-        It must be a number of at least 0.
-    max_iter : int, default=200
-        Steps after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    tol : float, default=0.0001
-        The fit is done when no entry of the gradient of loss and price is larger.
-        It must be a number above 0.
+    alpha : float >= 0, default=0.0001
+        L2 regularization strength, divided by the sum of the sample weights. Larger values give
+        smaller weights.
+    max_iter : int >= 1, default=200
+        Maximum number of iterations. The certificate reports if the fit stops here.
+    tol : float > 0, default=0.0001
+        Stop when the largest component of the gradient of the penalized loss is at most ``tol``.
     random_state : int, default=0
-        The seed of the weights at the start.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : bool, default=False
@@ -259,7 +251,7 @@ class MLPRegressor(WarmStart, Regressor):
     """
 
     _id = "mlp-regressor"
-    _inputs = ("sparse", "targets", "asked_texts")
+    _inputs = ("sparse", "multi-output", "text-on-request")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),

@@ -9,29 +9,25 @@ __all__ = ["PolynomialFeatures"]
 
 
 class PolynomialFeatures(Transformer):
-    """All products of columns up to a degree, written out.
+    """Polynomial features: all monomials of the columns up to a degree.
 
     Parameters
     ----------
-    degree : whole number or pair of them, default=2
-        The largest degree of a product, or the smallest and the largest.
-        It must be a number from 0 to 100.
+    degree : int in [0, 100] or pair of int, default=2
+        Maximum degree of the monomials, or a pair of their minimum and maximum degree.
     interaction_only : bool, default=False
-        Whether no column may occur twice in a product.
+        Omit powers: only products of distinct columns.
     include_bias : bool, default=True
-        Whether the product of no column, which is one, is there.
+        Include the monomial of degree zero, a column of ones.
     order : {"C", "F"}, default="C"
-        How Python's dense result lies in memory: row after row (``C``) or column after column
-        (``F``).
+        Memory layout of the dense result in Python: row-major (``C``) or column-major (``F``).
     kernel : bool, default=False
-        Whether products are multiplied by what makes inner products of new rows the kernel ``(gamma
-        x·z + coef0)ᵈᵉᵍʳᵉᵉ``.
-    gamma : float, default=1.0
-        What inner products are multiplied by in that kernel.
-        It must be a number of at least 0.
-    coef0 : float, default=1.0
-        The constant that is added to inner products in that kernel.
-        It must be a number of at least 0.
+        Scale the monomials such that inner products of the features equal the polynomial kernel
+        ``(gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ``.
+    gamma : float >= 0, default=1.0
+        Coefficient of the inner product in the polynomial kernel.
+    coef0 : float >= 0, default=1.0
+        Constant term of the polynomial kernel.
 
     Attributes
     ----------

@@ -1,11 +1,11 @@
-from typing import Any, Literal
+from typing import Literal
 
 from .base import Transformer
 
 __all__ = ["PolynomialFeatures"]
 
 class PolynomialFeatures(Transformer):
-    degree: Any
+    degree: int | tuple[int, int]
     interaction_only: bool
     include_bias: bool
     order: Literal["C", "F"]
@@ -14,7 +14,7 @@ class PolynomialFeatures(Transformer):
     coef0: float
     def __init__(
         self,
-        degree: Any = 2,
+        degree: int | tuple[int, int] = 2,
         *,
         interaction_only: bool = False,
         include_bias: bool = True,

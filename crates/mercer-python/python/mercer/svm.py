@@ -6,23 +6,23 @@ Written by ``mercer generate`` from the catalog; changes belong there.
 from numpy.random import RandomState
 
 from .base import (
-    LinearModel,
+    AdditiveScores,
     Calibrated,
     Classifier,
     DecisionFunction,
-    OutlierDetector,
     Honored,
+    LinearModel,
+    OutlierDetector,
     Regressor,
-    AdditiveScores,
     SupportVectors,
     Unused,
     WarmStart,
 )
 
 __all__ = [
-    "SVC",
     "LinearSVC",
     "LinearSVR",
+    "SVC",
     "NuSVC",
     "SVR",
     "NuSVR",
@@ -31,81 +31,296 @@ __all__ = [
 ]
 
 
-class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
-    """Support vector classification: the boundary that keeps farthest from both sides.
+class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
+    """Linear support vector classification: the separating hyperplane with the largest margin.
 
     Parameters
     ----------
-    C : float, default=1.0
-        The price on rows inside the margin or on the wrong side. Larger values fit the rows more
-        closely.
-        It must be a number above 0.
-    margin : {"soft", "hard"}, default="soft"
-        Whether rows may be inside the margin for the price ``C`` (``soft``), or none may at any
-        price (``hard``): where the classes cannot be told apart then, the mixtures of both that
-        meet are named.
-    slack_power : float, default=1.0
-        The power of the distance behind the margin that is priced: 1 for the distance itself, 2 for
-        its square, or any number from 1 on. Larger values spare rows just behind it and punish
-        those far behind.
-        It must be a number from 1 to 100.
-    kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
-    gamma : number, "scale" or "auto", default="scale"
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Larger values make the boundary bend more.
-        It must be a number of at least 0.
-    coef0 : float, default=0.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
-    tol : float, default=0.001
-        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
-        the optimum and take longer.
-        It must be a number above 0.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
-        It must be a number above 0.
-    shrinking : bool, default=True
-        Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=256.0
-        Most memory for kernel values, in millions of bytes; taken as it is needed.
-        It must be a number above 0.
-    max_iter : int, default=-1
-        Most steps for a problem; -1 sets no limit.
-        It must be a number of at least -1.
-    multiclass : {"ovo", "ovr", "crammer_singer"}, default="ovo"
-        Many classes by a machine for every pair (``ovo``), for every class against the rest
-        (``ovr``), or by functions without constants that are learned together so that each row's
-        own is highest (``crammer_singer``).
-    decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether decisions about more than two classes are a column a class (``ovr``) or a column a
-        pair of classes (``ovo``).
-    break_ties : bool, default=False
-        Whether classes with equally many votes are told apart by the sum of their decisions, not by
-        their order.
+    penalty : {"l2", "l1"}, default="l2"
+        Penalty on the weights: ``l2`` (half the squared norm) or ``l1`` (the sum of absolute
+        values, which makes many weights zero; only with ``loss=squared_hinge``).
+    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
+        Loss of a row inside the margin: its distance from the margin (``hinge``) or the squared
+        distance (``squared_hinge``).
+    tol : float > 0, default=0.0001
+        Stop when the optimality conditions are violated by at most ``tol`` and the relative duality
+        gap is at most ``tol``. Smaller values take longer.
+    dual : bool or "auto", default="auto"
+        Solve the dual problem by coordinate descent first. Fast for many features with the hinge
+        loss; ``auto`` chooses it there. Newton's method on the primal problem gives the last digits
+        in any case.
+    C : float > 0, default=1.0
+        Inverse regularization strength. Larger values fit the training rows more closely and allow
+        a smaller margin.
+    fit_intercept : bool, default=True
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    intercept_scaling : float > 0, default=1.0
+        Value of the constant column whose weight gives the intercept. Larger values penalize the
+        intercept less.
+    intercept : {"penalized", "unpenalized"}, default="penalized"
+        Whether the penalty includes the intercept: ``penalized`` like the weight of the constant
+        column, as LIBLINEAR does, or ``unpenalized``.
+    class_weight : "balanced", dict of class to float > 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
+    max_iter : int >= 1, default=1000
+        Maximum number of iterations. For ``multi_class=crammer_singer`` an iteration is a hundred
+        epochs over the rows.
+    gap : float > 0 or None, default=None
+        Stop at this relative duality gap instead of at ``tol``. ``None`` stops at ``tol``.
+    multi_class : {"ovr", "crammer_singer"}, default="ovr"
+        Multiclass strategy: one problem per class against the rest (``ovr``), or all classes
+        jointly (``crammer_singer``, which uses the hinge loss whatever ``loss`` is).
     probability : bool, default=False
-        Whether to learn probabilities too, from what the machine would have said of each row
-        without it. Predictions then go to the most probable class.
+        Estimate class probabilities, calibrated on approximate leave-one-out scores. Predictions
+        are then the most probable class.
     calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
-        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
-        by the best function that rises (``isotonic``), or by two of those, one for either answer
-        (``venn-abers``). The last two want more rows and take any shape.
-    approx : int, default=0
-        How many rows stand for all where the exact machine would take too long; 0 is the exact
-        machine. With them the squares of distances behind the margin are priced, and every class is
-        told from the rest.
-        It must be a number from 0 to 1000000.
+        Calibration of scores to probabilities if ``probability`` is true: ``sigmoid`` (Platt),
+        ``isotonic`` or ``venn-abers`` (two isotonic fits, one per assumed label). The last two need
+        more rows and adapt to any monotonic shape.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import LinearSVC
+    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
+    >>> y = ["a", "a", "a", "b", "b", "b"]
+    >>> model = LinearSVC().fit(X, y)
+    >>> print(*model.predict([[3, 0], [0, 3]]))
+    a b
+    """
+
+    _id = "linear-svc"
+    _inputs = ("sparse", "text")
+    _beside = {
+        "verbose": Honored(),
+        "random_state": Unused(int, RandomState, None),
+    }
+
+    def __init__(
+        self,
+        penalty="l2",
+        loss="squared_hinge",
+        *,
+        tol=0.0001,
+        dual="auto",
+        C=1.0,
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        intercept="penalized",
+        class_weight=None,
+        max_iter=1000,
+        gap=None,
+        multi_class="ovr",
+        probability=False,
+        calibration="sigmoid",
+        verbose=0,
+        random_state=None,
+    ):
+        self.penalty = penalty
+        self.loss = loss
+        self.tol = tol
+        self.dual = dual
+        self.C = C
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept = intercept
+        self.class_weight = class_weight
+        self.max_iter = max_iter
+        self.gap = gap
+        self.multi_class = multi_class
+        self.probability = probability
+        self.calibration = calibration
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+class LinearSVR(LinearModel, Regressor):
+    """Linear support vector regression: the flattest linear function that keeps most rows within ``epsilon``.
+
+    Parameters
+    ----------
+    epsilon : float >= 0, default=0.0
+        Half the width of the ε-tube: smaller errors have no loss.
+    tol : float > 0, default=0.0001
+        Stop when the optimality conditions are violated by at most ``tol`` standard deviations of
+        the target and the relative duality gap is at most ``tol``. Smaller values take longer.
+    C : float > 0, default=1.0
+        Inverse regularization strength. Larger values fit the training rows more closely.
+    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
+        Loss of a row outside the ε-tube: its distance from the tube (``epsilon_insensitive``) or
+        the squared distance (``squared_epsilon_insensitive``).
+    fit_intercept : bool, default=True
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    intercept_scaling : float > 0, default=1.0
+        Value of the constant column whose weight gives the intercept. Larger values penalize the
+        intercept less.
+    intercept : {"penalized", "unpenalized"}, default="penalized"
+        Whether the penalty includes the intercept: ``penalized`` like the weight of the constant
+        column, as LIBLINEAR does, or ``unpenalized``.
+    dual : bool or "auto", default="auto"
+        Solve the dual problem by coordinate descent first. Fast for many features with the linear
+        loss; ``auto`` chooses it there. Newton's method on the primal problem gives the last digits
+        in any case.
+    max_iter : int >= 1, default=1000
+        Maximum number of iterations.
+    gap : float > 0 or None, default=None
+        Stop at this relative duality gap instead of at ``tol``. ``None`` stops at ``tol``.
+    verbose : int, default=0
+        Whether a fit prints once a second how far it is.
+    random_state : int or RandomState or None, default=None
+        Makes no difference: nothing is drawn.
+
+    Attributes
+    ----------
+    n_features_in_ : int
+        How many columns a row has.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, where the rows came with names.
+    certificate_ : dict
+        How the fit ended and how far from the best it can be.
+
+    Notes
+    -----
+    Every field of the fitted model is an attribute whose name ends in an underscore, and
+    scikit-learn's names for them work too; ``dir(model)`` lists both.
+
+    Examples
+    --------
+    >>> from mercer.svm import LinearSVR
+    >>> X = [[1], [2], [3], [4]]
+    >>> y = [20, 30, 40, 50]
+    >>> model = LinearSVR().fit(X, y)
+    >>> print(round(model.predict([[2.5]])[0], 6))
+    29.0
+    """
+
+    _id = "linear-svr"
+    _inputs = ("sparse", "text")
+    _beside = {
+        "verbose": Honored(),
+        "random_state": Unused(int, RandomState, None),
+    }
+
+    def __init__(
+        self,
+        *,
+        epsilon=0.0,
+        tol=0.0001,
+        C=1.0,
+        loss="epsilon_insensitive",
+        fit_intercept=True,
+        intercept_scaling=1.0,
+        intercept="penalized",
+        dual="auto",
+        max_iter=1000,
+        gap=None,
+        verbose=0,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.tol = tol
+        self.C = C
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.intercept = intercept
+        self.dual = dual
+        self.max_iter = max_iter
+        self.gap = gap
+        self.verbose = verbose
+        self.random_state = random_state
+
+
+class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
+    """Support vector classification (C-SVC): maximum-margin classification with a kernel.
+
+    Parameters
+    ----------
+    C : float > 0, default=1.0
+        Inverse regularization strength: the cost of margin violations. Larger values fit the
+        training rows more closely and allow a smaller margin.
+    margin : {"soft", "hard"}, default="soft"
+        ``soft`` allows margin violations at the cost ``C``, ``hard`` allows none. If the classes
+        are not separable with a hard margin, the fit fails and returns a witness: convex
+        combinations of both classes that coincide.
+    slack_power : float in [1, 100], default=1.0
+        Exponent of the slack in the loss: 1 for the hinge loss, 2 for the squared hinge loss, or
+        any number from 1 on. Larger values penalize small margin violations less and large ones
+        more.
+    kernel : str or callable, default="rbf"
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale" or "auto", default="scale"
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
+    coef0 : float, default=0.0
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    tol : float > 0, default=0.001
+        Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
+        optimum and take longer.
+    gap : float > 0 or None, default=None
+        Stop when the relative duality gap is at most ``gap``, instead of by ``tol``. ``None``, the
+        default, stops by ``tol``.
+    shrinking : bool, default=True
+        Remove variables that are stuck at a bound from the working problem until the final check.
+        Changes speed only.
+    cache_size : float > 0, default=256.0
+        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
+        kernel values.
+    max_iter : int >= -1, default=-1
+        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        reaches the limit returns its current model, marked in the certificate.
+    class_weight : "balanced", dict of class to float > 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
+    multiclass : {"ovo", "ovr", "crammer_singer"}, default="ovo"
+        Reduction of more than two classes: one classifier per pair of classes (``ovo``), one per
+        class against the rest (``ovr``), or all classes jointly, without intercepts
+        (``crammer_singer``).
+    decision_function_shape : {"ovr", "ovo"}, default="ovr"
+        Shape of the decision function of more than two classes: one column per class (``ovr``) or
+        one column per pair of classes (``ovo``).
+    break_ties : bool, default=False
+        Break ties between classes with equally many votes by the sum of their decision values
+        instead of by class order.
+    probability : bool, default=False
+        Fit calibration maps to leave-one-out decision values, so that the model predicts class
+        probabilities. Predictions are then the most probable classes.
+    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
+        Calibration method if ``probability`` is true: Platt scaling (``sigmoid``), isotonic
+        regression (``isotonic``), or Venn-Abers prediction (``venn-abers``). The last two need more
+        rows and make no assumption about the shape of the map.
+    approx : int in [0, 1000000], default=0
+        Number of landmark rows of a Nyström approximation of the kernel, for data with many rows; 0
+        solves the exact problem. The approximation uses the squared hinge loss and one-vs-rest.
+        Larger values are more accurate and slower.
     polish : bool, default=False
-        Whether the exact machine is learned after all, beginning at the rows that the approximate
-        one finds behind the margin.
+        Solve the exact problem after the approximate one, with its decision values as the warm
+        start.
     warm_start : bool, default=False
         Whether a fit begins at the weights of the fit before, where there is one.
     verbose : bool, default=False
@@ -141,7 +356,7 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     """
 
     _id = "svc"
-    _inputs = ("sparse", "asked_texts")
+    _inputs = ("sparse", "text-on-request")
     _beside = {
         "warm_start": Honored(),
         "verbose": Honored(),
@@ -160,10 +375,10 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         coef0=0.0,
         tol=0.001,
         gap=None,
-        class_weight=None,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        class_weight=None,
         multiclass="ovo",
         decision_function_shape="ovr",
         break_ties=False,
@@ -184,10 +399,10 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         self.coef0 = coef0
         self.tol = tol
         self.gap = gap
-        self.class_weight = class_weight
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.multiclass = multiclass
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
@@ -200,293 +415,57 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         self.random_state = random_state
 
 
-class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
-    """Linear support vector classification: the hyperplane that keeps farthest from both sides.
-
-    Parameters
-    ----------
-    penalty : {"l2", "l1"}, default="l2"
-        What large weights cost: half their squared length (``l2``) or the sum of their absolute
-        values (``l1``, with the loss ``squared_hinge``), which leaves many at zero.
-    loss : {"hinge", "squared_hinge"}, default="squared_hinge"
-        What a row inside the margin costs: its distance (``hinge``) or the square of it
-        (``squared_hinge``).
-    tol : float, default=0.0001
-        The fit is done when no condition of the optimum is violated by more, and the objective is
-        proved to be within this share of the best. Smaller values take longer.
-        It must be a number above 0.
-    dual : "auto", true or false, default="auto"
-        Whether to begin with passes over the rows' pulls, which is fast where columns are many and
-        distances count as they are: ``auto`` does just there. The last digits come from Newton's
-        method in any case.
-    C : float, default=1.0
-        The price on rows inside the margin or on the wrong side. Larger values fit the rows more
-        closely.
-        It must be a number above 0.
-    fit_intercept : bool, default=True
-        Whether there are constant terms.
-    intercept_scaling : float, default=1.0
-        The value of the column whose weight is the constant term. Larger values make the constant
-        cheaper.
-        It must be a number above 0.
-    intercept : {"scaled", "free"}, default="scaled"
-        Whether the constant term has the price of that weight (``scaled``) or none (``free``).
-    class_weight : "balanced", weights by class, or None, default=None
-        How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
-        It must be a number above 0.
-    max_iter : int, default=1000
-        Steps after which to stop in any case; the certificate then says so. For planes learned
-        together, a step is a hundred passes over the rows.
-        It must be a number of at least 1.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
-    multi_class : {"ovr", "crammer_singer"}, default="ovr"
-        Many classes by a plane for every class against the rest (``ovr``), or by planes that are
-        learned together so that each row's own is highest (``crammer_singer``, which prices
-        distances as they are, whatever the loss).
-    probability : bool, default=False
-        Whether to learn probabilities too, from what the planes would have said of each row without
-        it. Predictions then go to the most probable class.
-    calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
-        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
-        by the best function that rises (``isotonic``), or by two of those, one for either answer
-        (``venn-abers``). The last two want more rows and take any shape.
-    verbose : int, default=0
-        Whether a fit prints once a second how far it is.
-    random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (n_classes,)
-        The classes, sorted.
-    n_features_in_ : int
-        How many columns a row has.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
-    certificate_ : dict
-        How the fit ended and how far from the best it can be.
-
-    Notes
-    -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-
-    Examples
-    --------
-    >>> from mercer.svm import LinearSVC
-    >>> X = [[3, 0], [2, 1], [4, 0], [0, 3], [1, 2], [0, 4]]
-    >>> y = ["a", "a", "a", "b", "b", "b"]
-    >>> model = LinearSVC().fit(X, y)
-    >>> print(*model.predict([[3, 0], [0, 3]]))
-    a b
-    """
-
-    _id = "linear-svc"
-    _inputs = ("sparse", "texts")
-    _beside = {
-        "verbose": Honored(),
-        "random_state": Unused(int, RandomState, None),
-    }
-
-    def __init__(
-        self,
-        penalty="l2",
-        loss="squared_hinge",
-        *,
-        tol=0.0001,
-        dual="auto",
-        C=1.0,
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        intercept="scaled",
-        class_weight=None,
-        max_iter=1000,
-        gap=None,
-        multi_class="ovr",
-        probability=False,
-        calibration="sigmoid",
-        verbose=0,
-        random_state=None,
-    ):
-        self.penalty = penalty
-        self.loss = loss
-        self.tol = tol
-        self.dual = dual
-        self.C = C
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.intercept = intercept
-        self.class_weight = class_weight
-        self.max_iter = max_iter
-        self.gap = gap
-        self.multi_class = multi_class
-        self.probability = probability
-        self.calibration = calibration
-        self.verbose = verbose
-        self.random_state = random_state
-
-
-class LinearSVR(LinearModel, Regressor):
-    """Linear support vector regression: the flattest plane that most rows are within a tube of.
-
-    Parameters
-    ----------
-    epsilon : float, default=0.0
-        Half the width of the tube: errors below this cost nothing.
-        It must be a number of at least 0.
-    tol : float, default=0.0001
-        The fit is done when no condition of the optimum is violated by more, in units of the
-        target's spread, and the objective is proved to be within this share of the best. Smaller
-        values take longer.
-        It must be a number above 0.
-    C : float, default=1.0
-        The price on rows outside the tube. Larger values fit the rows more closely.
-        It must be a number above 0.
-    loss : {"epsilon_insensitive", "squared_epsilon_insensitive"}, default="epsilon_insensitive"
-        What a row outside the tube costs: its distance (``epsilon_insensitive``) or the square of
-        it (``squared_epsilon_insensitive``).
-    fit_intercept : bool, default=True
-        Whether there is a constant term.
-    intercept_scaling : float, default=1.0
-        The value of the column whose weight is the constant term. Larger values make the constant
-        cheaper.
-        It must be a number above 0.
-    intercept : {"scaled", "free"}, default="scaled"
-        Whether the constant term has the price of that weight (``scaled``) or none (``free``).
-    dual : "auto", true or false, default="auto"
-        Whether to begin with passes over the rows' pulls, which is fast where columns are many and
-        distances count as they are: ``auto`` does just there. The last digits come from Newton's
-        method in any case.
-    max_iter : int, default=1000
-        Steps after which to stop in any case; the certificate then says so.
-        It must be a number of at least 1.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
-    verbose : int, default=0
-        Whether a fit prints once a second how far it is.
-    random_state : int or RandomState or None, default=None
-        Makes no difference: nothing is drawn.
-
-    Attributes
-    ----------
-    n_features_in_ : int
-        How many columns a row has.
-    feature_names_in_ : ndarray of shape (n_features_in_,)
-        Their names, where the rows came with names.
-    certificate_ : dict
-        How the fit ended and how far from the best it can be.
-
-    Notes
-    -----
-    Every field of the fitted model is an attribute whose name ends in an underscore, and
-    scikit-learn's names for them work too; ``dir(model)`` lists both.
-
-    Examples
-    --------
-    >>> from mercer.svm import LinearSVR
-    >>> X = [[1], [2], [3], [4]]
-    >>> y = [20, 30, 40, 50]
-    >>> model = LinearSVR().fit(X, y)
-    >>> print(round(model.predict([[2.5]])[0], 6))
-    29.0
-    """
-
-    _id = "linear-svr"
-    _inputs = ("sparse", "texts")
-    _beside = {
-        "verbose": Honored(),
-        "random_state": Unused(int, RandomState, None),
-    }
-
-    def __init__(
-        self,
-        *,
-        epsilon=0.0,
-        tol=0.0001,
-        C=1.0,
-        loss="epsilon_insensitive",
-        fit_intercept=True,
-        intercept_scaling=1.0,
-        intercept="scaled",
-        dual="auto",
-        max_iter=1000,
-        gap=None,
-        verbose=0,
-        random_state=None,
-    ):
-        self.epsilon = epsilon
-        self.tol = tol
-        self.C = C
-        self.loss = loss
-        self.fit_intercept = fit_intercept
-        self.intercept_scaling = intercept_scaling
-        self.intercept = intercept
-        self.dual = dual
-        self.max_iter = max_iter
-        self.gap = gap
-        self.verbose = verbose
-        self.random_state = random_state
-
-
 class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
-    """Support vector classification by the share of rows that may come too near.
+    """ν-support vector classification: the fraction of margin errors is given instead of ``C``.
 
     Parameters
     ----------
-    nu : float, default=0.5
-        At most this share of the rows is inside the margin, and at least this share are support
-        vectors. Larger values make the margin wider.
-        It must be a number from 0.000000001 to 1.
+    nu : float in [0.000000001, 1], default=0.5
+        Upper bound on the fraction of margin errors and lower bound on the fraction of support
+        vectors. Larger values widen the margin.
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
-    gamma : number, "scale" or "auto", default="scale"
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Larger values make the boundary bend more.
-        It must be a number of at least 0.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale" or "auto", default="scale"
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
-    tol : float, default=0.001
-        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
-        the optimum and take longer.
-        It must be a number above 0.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
-    class_weight : "balanced", weights by class, or None, default=None
-        How much each class counts: ``balanced``, or a weight by class. Nothing counts all the same.
-        It must be a number above 0.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    tol : float > 0, default=0.001
+        Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
+        optimum and take longer.
+    gap : float > 0 or None, default=None
+        Stop when the relative duality gap is at most ``gap``, instead of by ``tol``. ``None``, the
+        default, stops by ``tol``.
     shrinking : bool, default=True
-        Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=256.0
-        Most memory for kernel values, in millions of bytes; taken as it is needed.
-        It must be a number above 0.
-    max_iter : int, default=-1
-        Most steps for a problem; -1 sets no limit.
-        It must be a number of at least -1.
+        Remove variables that are stuck at a bound from the working problem until the final check.
+        Changes speed only.
+    cache_size : float > 0, default=256.0
+        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
+        kernel values.
+    max_iter : int >= -1, default=-1
+        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        reaches the limit returns its current model, marked in the certificate.
+    class_weight : "balanced", dict of class to float > 0 or None, default=None
+        Weight of each class in the loss: ``balanced`` (inversely proportional to the class
+        frequencies), a weight per class, or ``None`` for equal weights.
     decision_function_shape : {"ovr", "ovo"}, default="ovr"
-        Whether decisions about more than two classes are a column a class (``ovr``) or a column a
-        pair of classes (``ovo``).
+        Shape of the decision function of more than two classes: one column per class (``ovr``) or
+        one column per pair of classes (``ovo``).
     break_ties : bool, default=False
-        Whether classes with equally many votes are told apart by the sum of their decisions, not by
-        their order.
+        Break ties between classes with equally many votes by the sum of their decision values
+        instead of by class order.
     probability : bool, default=False
-        Whether to learn probabilities too, from what the machine would have said of each row
-        without it. Predictions then go to the most probable class.
+        Fit calibration maps to leave-one-out decision values, so that the model predicts class
+        probabilities. Predictions are then the most probable classes.
     calibration : {"sigmoid", "isotonic", "venn-abers"}, default="sigmoid"
-        How decisions become probabilities, where ``probability`` asks for them: by a ``sigmoid``,
-        by the best function that rises (``isotonic``), or by two of those, one for either answer
-        (``venn-abers``). The last two want more rows and take any shape.
+        Calibration method if ``probability`` is true: Platt scaling (``sigmoid``), isotonic
+        regression (``isotonic``), or Venn-Abers prediction (``venn-abers``). The last two need more
+        rows and make no assumption about the shape of the map.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
@@ -520,7 +499,7 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     """
 
     _id = "nu-svc"
-    _inputs = ("sparse", "asked_texts")
+    _inputs = ("sparse", "text-on-request")
     _beside = {
         "verbose": Honored(),
         "random_state": Unused(int, RandomState, None),
@@ -536,10 +515,10 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         coef0=0.0,
         tol=0.001,
         gap=None,
-        class_weight=None,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        class_weight=None,
         decision_function_shape="ovr",
         break_ties=False,
         probability=False,
@@ -554,10 +533,10 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         self.coef0 = coef0
         self.tol = tol
         self.gap = gap
-        self.class_weight = class_weight
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.class_weight = class_weight
         self.decision_function_shape = decision_function_shape
         self.break_ties = break_ties
         self.probability = probability
@@ -567,45 +546,43 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
 
 
 class SVR(SupportVectors, Regressor):
-    """Support vector regression: the flattest function that most rows are within a tube of.
+    """ε-support vector regression: errors within a tube around the function cost nothing.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
-    gamma : number, "scale" or "auto", default="scale"
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Larger values make the function bend more.
-        It must be a number of at least 0.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale" or "auto", default="scale"
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
-    tol : float, default=0.001
-        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
-        the optimum and take longer.
-        It must be a number above 0.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
-    C : float, default=1.0
-        The price on rows outside the tube. Larger values fit the rows more closely.
-        It must be a number above 0.
-    epsilon : float, default=0.1
-        Half the width of the tube: errors below this cost nothing.
-        It must be a number of at least 0.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    tol : float > 0, default=0.001
+        Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
+        optimum and take longer.
+    gap : float > 0 or None, default=None
+        Stop when the relative duality gap is at most ``gap``, instead of by ``tol``. ``None``, the
+        default, stops by ``tol``.
     shrinking : bool, default=True
-        Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=256.0
-        Most memory for kernel values, in millions of bytes; taken as it is needed.
-        It must be a number above 0.
-    max_iter : int, default=-1
-        Most steps; -1 sets no limit.
-        It must be a number of at least -1.
+        Remove variables that are stuck at a bound from the working problem until the final check.
+        Changes speed only.
+    cache_size : float > 0, default=256.0
+        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
+        kernel values.
+    max_iter : int >= -1, default=-1
+        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        reaches the limit returns its current model, marked in the certificate.
+    C : float > 0, default=1.0
+        Inverse regularization strength: the cost of errors outside the tube. Larger values fit the
+        training rows more closely.
+    epsilon : float >= 0, default=0.1
+        Half-width of the insensitive tube, in units of the target: errors up to ``epsilon`` cost
+        nothing. Larger values give fewer support vectors.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
@@ -635,7 +612,7 @@ class SVR(SupportVectors, Regressor):
     """
 
     _id = "svr"
-    _inputs = ("sparse", "asked_texts")
+    _inputs = ("sparse", "text-on-request")
     _beside = {
         "verbose": Honored(),
     }
@@ -649,11 +626,11 @@ class SVR(SupportVectors, Regressor):
         coef0=0.0,
         tol=0.001,
         gap=None,
-        C=1.0,
-        epsilon=0.1,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        C=1.0,
+        epsilon=0.1,
         verbose=False,
     ):
         self.kernel = kernel
@@ -662,55 +639,52 @@ class SVR(SupportVectors, Regressor):
         self.coef0 = coef0
         self.tol = tol
         self.gap = gap
-        self.C = C
-        self.epsilon = epsilon
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.C = C
+        self.epsilon = epsilon
         self.verbose = verbose
 
 
 class NuSVR(SupportVectors, Regressor):
-    """Support vector regression where the share of rows outside the tube is given, not its width.
+    """ν-support vector regression: the fraction of rows outside the tube is given instead of its width.
 
     Parameters
     ----------
-    nu : float, default=0.5
-        At most this share of the rows is outside the tube, and at least this share are support
-        vectors. Larger values make the tube narrower.
-        It must be a number from 0.000000001 to 1.
-    C : float, default=1.0
-        The price on rows outside the tube. Larger values fit the rows more closely.
-        It must be a number above 0.
+    nu : float in [0.000000001, 1], default=0.5
+        Upper bound on the fraction of rows outside the tube and lower bound on the fraction of
+        support vectors. Larger values narrow the tube.
+    C : float > 0, default=1.0
+        Inverse regularization strength: the cost of errors outside the tube. Larger values fit the
+        training rows more closely.
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
-    gamma : number, "scale" or "auto", default="scale"
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Larger values make the function bend more.
-        It must be a number of at least 0.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale" or "auto", default="scale"
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
-    tol : float, default=0.001
-        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
-        the optimum and take longer.
-        It must be a number above 0.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    tol : float > 0, default=0.001
+        Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
+        optimum and take longer.
+    gap : float > 0 or None, default=None
+        Stop when the relative duality gap is at most ``gap``, instead of by ``tol``. ``None``, the
+        default, stops by ``tol``.
     shrinking : bool, default=True
-        Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=256.0
-        Most memory for kernel values, in millions of bytes; taken as it is needed.
-        It must be a number above 0.
-    max_iter : int, default=-1
-        Most steps; -1 sets no limit.
-        It must be a number of at least -1.
+        Remove variables that are stuck at a bound from the working problem until the final check.
+        Changes speed only.
+    cache_size : float > 0, default=256.0
+        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
+        kernel values.
+    max_iter : int >= -1, default=-1
+        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        reaches the limit returns its current model, marked in the certificate.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
@@ -740,7 +714,7 @@ class NuSVR(SupportVectors, Regressor):
     """
 
     _id = "nu-svr"
-    _inputs = ("sparse", "asked_texts")
+    _inputs = ("sparse", "text-on-request")
     _beside = {
         "verbose": Honored(),
     }
@@ -776,42 +750,40 @@ class NuSVR(SupportVectors, Regressor):
 
 
 class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
-    """One-class machine: the region that holds most of the rows, to recognize strangers by.
+    """One-class support vector machine for novelty detection: the region that contains most training rows.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
-    gamma : number, "scale" or "auto", default="scale"
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Larger values make the function bend more.
-        It must be a number of at least 0.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale" or "auto", default="scale"
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
     coef0 : float, default=0.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
-    tol : float, default=0.001
-        The largest violation of the optimum's conditions to stop at. Smaller values are nearer to
-        the optimum and take longer.
-        It must be a number above 0.
-    gap : float or None, default=None
-        Where given, the fit ends when the objective is proved to be within this share of the best,
-        in place of ``tol``.
-        It must be a number above 0.
-    nu : float, default=0.5
-        At most this share of the rows is left outside, and at least this share are support vectors.
-        It must be a number from 0.000000001 to 1.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
+    tol : float > 0, default=0.001
+        Stop when the largest KKT violation is at most ``tol``. Smaller values come closer to the
+        optimum and take longer.
+    gap : float > 0 or None, default=None
+        Stop when the relative duality gap is at most ``gap``, instead of by ``tol``. ``None``, the
+        default, stops by ``tol``.
     shrinking : bool, default=True
-        Whether rows that are far from mattering may be set aside until the end.
-    cache_size : float, default=256.0
-        Most memory for kernel values, in millions of bytes; taken as it is needed.
-        It must be a number above 0.
-    max_iter : int, default=-1
-        Most steps; -1 sets no limit.
-        It must be a number of at least -1.
+        Remove variables that are stuck at a bound from the working problem until the final check.
+        Changes speed only.
+    cache_size : float > 0, default=256.0
+        Size of the kernel cache in megabytes, allocated as needed. Larger values recompute fewer
+        kernel values.
+    max_iter : int >= -1, default=-1
+        Largest number of iterations per binary problem; -1, the default, sets no limit. A fit that
+        reaches the limit returns its current model, marked in the certificate.
+    nu : float in [0.000000001, 1], default=0.5
+        Upper bound on the fraction of training rows outside the region and lower bound on the
+        fraction of support vectors. Larger values give a smaller region.
     verbose : bool, default=False
         Whether a fit prints its plan before it begins, the way it takes and the memory it expects,
         and once a second how far it is.
@@ -846,10 +818,10 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
         coef0=0.0,
         tol=0.001,
         gap=None,
-        nu=0.5,
         shrinking=True,
         cache_size=256.0,
         max_iter=-1,
+        nu=0.5,
         verbose=False,
     ):
         self.kernel = kernel
@@ -858,46 +830,46 @@ class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
         self.coef0 = coef0
         self.tol = tol
         self.gap = gap
-        self.nu = nu
         self.shrinking = shrinking
         self.cache_size = cache_size
         self.max_iter = max_iter
+        self.nu = nu
         self.verbose = verbose
 
 
 class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
-    """The perceptron with a kernel: a boundary from the rows it was wrong about.
+    """Kernel perceptron: a kernel expansion over the rows that were misclassified during training.
 
     Parameters
     ----------
     kernel : str or callable, default="rbf"
-        The kernel: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``, sums and
-        products of these as in ``rbf(gamma=0.1)+2*linear``, or ``precomputed`` where the rows are
-        kernel values.
-    gamma : number, "scale", "auto", or None, default=None
-        How fast a kernel falls with distance: a number, ``scale`` for ``1 / (columns · variance)``,
-        or ``auto`` for ``1 / columns``. Nothing is ``auto``, and 1 for ``chi2``.
-        It must be a number of at least 0.
-    degree : int, default=3
-        The power of the kernel ``poly``.
-        It must be a number from 0 to 1000.
+        Kernel function: ``linear``, ``poly``, ``rbf``, ``sigmoid``, ``laplacian``, ``chi2``; sums
+        and products of kernels such as ``rbf(gamma=0.1)+2*linear``; or ``precomputed``, if the rows
+        are rows of a kernel matrix.
+    degree : int in [0, 1000], default=3
+        Degree of the kernel ``poly``. Other kernels ignore it.
+    gamma : float >= 0, "scale", "auto" or None, default=None
+        Coefficient of the kernels ``rbf``, ``poly``, ``sigmoid``, ``laplacian`` and ``chi2``: a
+        number, ``scale`` for ``1 / (n_features * variance of X)``, or ``auto`` for ``1 /
+        n_features``. Larger values make the kernel narrower and the fitted function more flexible.
+        ``None`` is ``auto``, and 1 for ``chi2``.
     coef0 : float, default=1.0
-        The constant in the kernels ``poly`` and ``sigmoid``.
+        Constant term of the kernels ``poly`` and ``sigmoid``. Other kernels ignore it.
     fit_intercept : bool, default=True
-        Whether the function has a constant, which mistakes move too.
-    max_iter : int, default=100
-        Passes over the rows at most; a pass without a mistake is the last.
-        It must be a number from 1 to 1000000000.
+        Fit an intercept. If ``false``, the hyperplane passes through the origin.
+    max_iter : int in [1, 1000000000], default=100
+        Maximum number of epochs. Training stops after an epoch without a mistake.
     average : bool, default=False
-        Whether the mean of all functions on the way is kept in place of the last.
-    budget : int or None, default=None
-        Most rows that the function may be a sum of. Nothing sets no limit. Where one too many is
-        added, the one that weighs least goes.
-        It must be a number of at least 1.
+        Return the average of the functions after every row (averaged perceptron) instead of the
+        last one.
+    budget : int >= 1 or None, default=None
+        Maximum number of support vectors. If it is exceeded, the support vector with the smallest
+        norm is removed. ``None`` sets no limit.
     shuffle : bool, default=True
-        Whether rows are looked at in another order in every pass, not as they stand.
+        Shuffle the rows before every epoch.
     random_state : int, default=0
-        The seed of those orders.
+        Seed of the random number generator. The same seed gives the same model, on any number of
+        threads.
 
     Attributes
     ----------
@@ -932,8 +904,8 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
         self,
         *,
         kernel="rbf",
-        gamma=None,
         degree=3,
+        gamma=None,
         coef0=1.0,
         fit_intercept=True,
         max_iter=100,
@@ -943,8 +915,8 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
         random_state=0,
     ):
         self.kernel = kernel
-        self.gamma = gamma
         self.degree = degree
+        self.gamma = gamma
         self.coef0 = coef0
         self.fit_intercept = fit_intercept
         self.max_iter = max_iter

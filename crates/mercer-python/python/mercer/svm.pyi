@@ -4,21 +4,21 @@ from typing import Any, Literal
 from numpy.random import RandomState
 
 from .base import (
-    LinearModel,
+    AdditiveScores,
     Calibrated,
     Classifier,
     DecisionFunction,
+    LinearModel,
     OutlierDetector,
     Regressor,
-    AdditiveScores,
     SupportVectors,
     WarmStart,
 )
 
 __all__ = [
-    "SVC",
     "LinearSVC",
     "LinearSVR",
+    "SVC",
     "NuSVC",
     "SVR",
     "NuSVR",
@@ -26,20 +26,88 @@ __all__ = [
     "KernelPerceptron",
 ]
 
+class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
+    penalty: Literal["l2", "l1"]
+    loss: Literal["hinge", "squared_hinge"]
+    tol: float
+    dual: bool | Literal["auto"]
+    C: float
+    fit_intercept: bool
+    intercept_scaling: float
+    intercept: Literal["penalized", "unpenalized"]
+    class_weight: dict[Any, float] | Literal["balanced"] | None
+    max_iter: int
+    gap: float | None
+    multi_class: Literal["ovr", "crammer_singer"]
+    probability: bool
+    calibration: Literal["sigmoid", "isotonic", "venn-abers"]
+    verbose: int
+    random_state: int | RandomState | None
+    def __init__(
+        self,
+        penalty: Literal["l2", "l1"] = "l2",
+        loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
+        *,
+        tol: float = 0.0001,
+        dual: bool | Literal["auto"] = "auto",
+        C: float = 1.0,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept: Literal["penalized", "unpenalized"] = "penalized",
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
+        max_iter: int = 1000,
+        gap: float | None = None,
+        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
+        probability: bool = False,
+        calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
+        verbose: int = 0,
+        random_state: int | RandomState | None = None,
+    ) -> None: ...
+
+class LinearSVR(LinearModel, Regressor):
+    epsilon: float
+    tol: float
+    C: float
+    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
+    fit_intercept: bool
+    intercept_scaling: float
+    intercept: Literal["penalized", "unpenalized"]
+    dual: bool | Literal["auto"]
+    max_iter: int
+    gap: float | None
+    verbose: int
+    random_state: int | RandomState | None
+    def __init__(
+        self,
+        *,
+        epsilon: float = 0.0,
+        tol: float = 0.0001,
+        C: float = 1.0,
+        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        intercept: Literal["penalized", "unpenalized"] = "penalized",
+        dual: bool | Literal["auto"] = "auto",
+        max_iter: int = 1000,
+        gap: float | None = None,
+        verbose: int = 0,
+        random_state: int | RandomState | None = None,
+    ) -> None: ...
+
 class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
     C: float
     margin: Literal["soft", "hard"]
     slack_power: float
     kernel: str | Callable[..., Any]
     degree: int
-    gamma: Any
+    gamma: float | Literal["scale", "auto"]
     coef0: float
     tol: float
     gap: float | None
-    class_weight: Any
     shrinking: bool
     cache_size: float
     max_iter: int
+    class_weight: dict[Any, float] | Literal["balanced"] | None
     multiclass: Literal["ovo", "ovr", "crammer_singer"]
     decision_function_shape: Literal["ovr", "ovo"]
     break_ties: bool
@@ -58,14 +126,14 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         slack_power: float = 1.0,
         kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
         gap: float | None = None,
-        class_weight: Any = None,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         multiclass: Literal["ovo", "ovr", "crammer_singer"] = "ovo",
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
@@ -78,86 +146,18 @@ class SVC(WarmStart, DecisionFunction, SupportVectors, Calibrated, Classifier):
         random_state: int | RandomState | None = None,
     ) -> None: ...
 
-class LinearSVC(DecisionFunction, AdditiveScores, Calibrated, Classifier):
-    penalty: Literal["l2", "l1"]
-    loss: Literal["hinge", "squared_hinge"]
-    tol: float
-    dual: Any
-    C: float
-    fit_intercept: bool
-    intercept_scaling: float
-    intercept: Literal["scaled", "free"]
-    class_weight: Any
-    max_iter: int
-    gap: float | None
-    multi_class: Literal["ovr", "crammer_singer"]
-    probability: bool
-    calibration: Literal["sigmoid", "isotonic", "venn-abers"]
-    verbose: int
-    random_state: int | RandomState | None
-    def __init__(
-        self,
-        penalty: Literal["l2", "l1"] = "l2",
-        loss: Literal["hinge", "squared_hinge"] = "squared_hinge",
-        *,
-        tol: float = 0.0001,
-        dual: Any = "auto",
-        C: float = 1.0,
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        intercept: Literal["scaled", "free"] = "scaled",
-        class_weight: Any = None,
-        max_iter: int = 1000,
-        gap: float | None = None,
-        multi_class: Literal["ovr", "crammer_singer"] = "ovr",
-        probability: bool = False,
-        calibration: Literal["sigmoid", "isotonic", "venn-abers"] = "sigmoid",
-        verbose: int = 0,
-        random_state: int | RandomState | None = None,
-    ) -> None: ...
-
-class LinearSVR(LinearModel, Regressor):
-    epsilon: float
-    tol: float
-    C: float
-    loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"]
-    fit_intercept: bool
-    intercept_scaling: float
-    intercept: Literal["scaled", "free"]
-    dual: Any
-    max_iter: int
-    gap: float | None
-    verbose: int
-    random_state: int | RandomState | None
-    def __init__(
-        self,
-        *,
-        epsilon: float = 0.0,
-        tol: float = 0.0001,
-        C: float = 1.0,
-        loss: Literal["epsilon_insensitive", "squared_epsilon_insensitive"] = "epsilon_insensitive",
-        fit_intercept: bool = True,
-        intercept_scaling: float = 1.0,
-        intercept: Literal["scaled", "free"] = "scaled",
-        dual: Any = "auto",
-        max_iter: int = 1000,
-        gap: float | None = None,
-        verbose: int = 0,
-        random_state: int | RandomState | None = None,
-    ) -> None: ...
-
 class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
     nu: float
     kernel: str | Callable[..., Any]
     degree: int
-    gamma: Any
+    gamma: float | Literal["scale", "auto"]
     coef0: float
     tol: float
     gap: float | None
-    class_weight: Any
     shrinking: bool
     cache_size: float
     max_iter: int
+    class_weight: dict[Any, float] | Literal["balanced"] | None
     decision_function_shape: Literal["ovr", "ovo"]
     break_ties: bool
     probability: bool
@@ -170,14 +170,14 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
         nu: float = 0.5,
         kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
         gap: float | None = None,
-        class_weight: Any = None,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        class_weight: dict[Any, float] | Literal["balanced"] | None = None,
         decision_function_shape: Literal["ovr", "ovo"] = "ovr",
         break_ties: bool = False,
         probability: bool = False,
@@ -189,30 +189,30 @@ class NuSVC(DecisionFunction, SupportVectors, Calibrated, Classifier):
 class SVR(SupportVectors, Regressor):
     kernel: str | Callable[..., Any]
     degree: int
-    gamma: Any
+    gamma: float | Literal["scale", "auto"]
     coef0: float
     tol: float
     gap: float | None
-    C: float
-    epsilon: float
     shrinking: bool
     cache_size: float
     max_iter: int
+    C: float
+    epsilon: float
     verbose: bool
     def __init__(
         self,
         *,
         kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
         gap: float | None = None,
-        C: float = 1.0,
-        epsilon: float = 0.1,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        C: float = 1.0,
+        epsilon: float = 0.1,
         verbose: bool = False,
     ) -> None: ...
 
@@ -221,7 +221,7 @@ class NuSVR(SupportVectors, Regressor):
     C: float
     kernel: str | Callable[..., Any]
     degree: int
-    gamma: Any
+    gamma: float | Literal["scale", "auto"]
     coef0: float
     tol: float
     gap: float | None
@@ -236,7 +236,7 @@ class NuSVR(SupportVectors, Regressor):
         C: float = 1.0,
         kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
         gap: float | None = None,
@@ -249,35 +249,35 @@ class NuSVR(SupportVectors, Regressor):
 class OneClassSVM(DecisionFunction, SupportVectors, OutlierDetector):
     kernel: str | Callable[..., Any]
     degree: int
-    gamma: Any
+    gamma: float | Literal["scale", "auto"]
     coef0: float
     tol: float
     gap: float | None
-    nu: float
     shrinking: bool
     cache_size: float
     max_iter: int
+    nu: float
     verbose: bool
     def __init__(
         self,
         *,
         kernel: str | Callable[..., Any] = "rbf",
         degree: int = 3,
-        gamma: Any = "scale",
+        gamma: float | Literal["scale", "auto"] = "scale",
         coef0: float = 0.0,
         tol: float = 0.001,
         gap: float | None = None,
-        nu: float = 0.5,
         shrinking: bool = True,
         cache_size: float = 256.0,
         max_iter: int = -1,
+        nu: float = 0.5,
         verbose: bool = False,
     ) -> None: ...
 
 class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
     kernel: str | Callable[..., Any]
-    gamma: Any
     degree: int
+    gamma: float | Literal["scale", "auto"] | None
     coef0: float
     fit_intercept: bool
     max_iter: int
@@ -289,8 +289,8 @@ class KernelPerceptron(DecisionFunction, SupportVectors, Classifier):
         self,
         *,
         kernel: str | Callable[..., Any] = "rbf",
-        gamma: Any = None,
         degree: int = 3,
+        gamma: float | Literal["scale", "auto"] | None = None,
         coef0: float = 1.0,
         fit_intercept: bool = True,
         max_iter: int = 100,
