@@ -65,7 +65,7 @@ RENAMED = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("binary", type=Path)
+    parser.add_argument("binary", type=lambda path: Path(path).resolve())
     parser.add_argument("out", type=Path)
     parser.add_argument("--compare", type=Path, help="an earlier snapshot")
     args = parser.parse_args()

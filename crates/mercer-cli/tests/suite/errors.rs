@@ -97,7 +97,7 @@ fn unknown_models_and_parameters_are_answered_with_those_there_are() {
     );
     says(
         &refused(table, &["--target", "y", "--set", "var_smoothing=-1"], 2),
-        &["var_smoothing", "-1", "at least 0"],
+        &["var_smoothing", "-1", "float >= 0"],
     );
     says(
         &refused(table, &["--target", "y", "--prepare", "scale=log"], 2),

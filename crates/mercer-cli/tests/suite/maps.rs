@@ -64,7 +64,7 @@ fn a_map_may_be_asked_for_by_its_error() {
     assert!(report.contains("NOT the requested error of 0.01"), "{report}");
     let start = ["train", &iris, "--target", "species", "--features", "rff:error=2"];
     let error = folder.failure(&start, 2);
-    assert!(error.contains("above 0 and below 1"), "{error}");
+    assert!(error.contains("float in (0, 1)"), "{error}");
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn the_reason_is_told_where_a_map_cannot_be() {
     let error = folder.failure(&["train", &gaps, "--target", "species", "--features", "rff:9"], 3);
     assert!(error.contains("row 4, column `bill_length_mm`"), "{error}");
     let error = folder.failure(&train(&["--features", "rff:1000000", "--memory", "1M"]), 5);
-    assert!(error.contains("the budget of 1.0 MB"), "{error}");
+    assert!(error.contains("the memory budget of 1.0 MB"), "{error}");
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics,
 pub use monitor::{Monitor, Progress, Standing, Stop};
 pub use params::sklearn;
 pub(crate) use params::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Priors, RandomState};
-pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set};
+pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set, shown};
 pub use plan::Plan;
 pub use rounds::{BoxedRounds, ByRounds, RoundSums, Rounds, fit_by_rounds};
 pub use tree::Tree;

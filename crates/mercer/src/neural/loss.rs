@@ -287,8 +287,7 @@ impl<'a> NetworkObjective<'a> {
             .note(format!("{} function evaluations", result.evaluations))
             .note(format!("gradient norm {reduction:.1e} of that at the initial point"));
         match self.architecture.n_layers() > 1 {
-            true => certificate
-                .note("nonconvex: a stationary point, not necessarily the global minimum"),
+            true => certificate.note("nonconvex: other stationary points may have a smaller loss"),
             false => certificate,
         }
     }

@@ -434,7 +434,7 @@ mod tests {
         }
         for word in ["rff:error=0", "nystroem:error=1", "rff:error=few"] {
             let error = FeatureMapRecipe::parse(word).unwrap_err().to_string();
-            assert!(error.contains("above 0 and below 1"), "{word}: {error}");
+            assert!(error.contains("float in (0, 1)"), "{word}: {error}");
         }
         assert!(FeatureMapRecipe::parse("sketch:error=0.1").is_err());
         assert!(FeatureMapRecipe::parse("rff:0").unwrap_err().to_string().contains("n_components"));

@@ -138,7 +138,7 @@ fn a_cancelled_fit_returns_the_weights_so_far() {
 
     assert_eq!(fitted.certificate.stopped(), Some(mercer::model::Stop::Cancelled));
     assert!(fitted.certificate.iterations <= 4);
-    assert!(fitted.certificate.to_string().contains("CUT SHORT"));
+    assert!(fitted.certificate.to_string().contains("NOT CONVERGED"));
 }
 
 /// Every online estimator with data for its task, unshuffled.

@@ -303,7 +303,7 @@ fn float(x: f64) -> String {
 }
 
 fn docstring(card: &Card) -> String {
-    let mut out = format!("    \"\"\"{}\n", sentences(card.doc));
+    let mut out = wrapped(&format!("\"\"\"{}", sentences(card.doc)), 4);
     if !params(card).is_empty() {
         out += "\n    Parameters\n    ----------\n";
     }

@@ -248,6 +248,11 @@ pub fn set<P: Params>(params: &P, name: &str, value: Value) -> Result<P> {
     Ok(params)
 }
 
+/// A parameter's value as JSON, as it would be set on the command line.
+pub fn shown<T: serde::Serialize>(value: &T) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
 /// Declares the parameters of an estimator. See [`Params`] for what it writes.
 ///
 /// A line `..Group;` inserts the parameters of a [group](crate::param_group) and implements
@@ -381,7 +386,7 @@ macro_rules! params {
                     if !$crate::model::ParamValue::obeys(&self.$field, rule) {
                         return Err($crate::Error::Parameter {
                             name: stringify!($field).to_owned(),
-                            found: format!("{:?}", self.$field),
+                            found: $crate::model::shown(&self.$field),
                             expected: rule.bound(<$Type as $crate::model::ParamValue>::TYPE),
                         });
                     }

@@ -45,7 +45,7 @@ fn a_fit_cancelled_midway_keeps_what_it_has_and_is_marked() {
         let rows = fitted.certificate.rows as usize;
         assert_eq!(fitted.certificate.stopped(), Some(Stop::Cancelled), "{}", card.id);
         assert!(0 < rows && rows < data.n_rows());
-        assert!(fitted.certificate.to_string().contains("CUT SHORT"));
+        assert!(fitted.certificate.to_string().contains("NOT CONVERGED"));
         // Who searches has no time for it either.
         let same = fitted.model == fit_data(card, &data.slice(0..rows)).unwrap().model;
         assert!(same || iterates(card), "{}", card.id);
