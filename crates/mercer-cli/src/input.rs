@@ -1,4 +1,4 @@
-//! Opening and profiling tables, with the words that go with it.
+//! Opens and profiles tables and reports their format.
 
 use crate::args::Reading;
 use crate::failure::{Failure, Result};
@@ -9,7 +9,7 @@ use mercer_io::{Format, Options, Profile, Source};
 use std::io::Read;
 use std::path::Path;
 
-/// Opens a table and says what it seems to be.
+/// Opens a table and reports its format.
 pub fn open(
     path: &str,
     reading: &Reading,
@@ -26,16 +26,16 @@ pub fn open(
         ..Options::default()
     };
     if let Some(memory) = session.memory {
-        options.keep = options.keep.min(memory / 4);
+        options.cache_bytes = options.cache_bytes.min(memory / 4);
     }
     options.missing.extend(reading.missing.iter().cloned());
     let source = Source::open(path, &options)?;
-    session.say(&format!("{}: {}", source.name(), source.description()));
+    session.message(&format!("{}: {}", source.name(), source.description()));
     Ok(source)
 }
 
-/// Opens a table for a model. A plain text file is one text to a model that reads texts, unless its
-/// first line names the model's column.
+/// Opens a table for a model. For a model of a single text column, a plain text file is one document unless its first
+/// line names the column.
 pub fn open_for(
     model: &Trained,
     path: &str,
@@ -67,7 +67,7 @@ pub fn open_for(
     open(path, reading, None, session)
 }
 
-/// The first line of a file that can be read.
+/// The first line of a file, if it is readable.
 fn first_line(path: &Path) -> Option<String> {
     let mut head = Vec::new();
     std::fs::File::open(path).ok()?.take(1 << 16).read_to_end(&mut head).ok()?;
@@ -75,7 +75,7 @@ fn first_line(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(line).into_owned())
 }
 
-/// Looks at the whole table.
+/// The profile of the whole table.
 pub fn profile(source: &Source, session: &Session) -> Result<Profile> {
     let bar = session.bar("reading");
     let profile = source.profile(&|done, total| {
@@ -90,9 +90,9 @@ pub fn profile(source: &Source, session: &Session) -> Result<Profile> {
     Ok(profile?)
 }
 
-/// The failure of a cell, with the names of its file and column; hashed words have many, which nobody wants
-/// before something fails.
-pub fn placed(
+/// The failure of a cell, with its file and column. The names are computed only on failure: hashed features have very
+/// many.
+pub fn located(
     error: mercer_io::Error,
     source: &Source,
     names: impl FnOnce() -> Vec<String>,
@@ -108,27 +108,29 @@ pub fn placed(
     let place = format!("{}, row {}, column `{name}`", source.name(), row + 1);
     Failure::Data(if value.is_nan() {
         format!(
-            "{place}: the value is missing, and this estimator has no use for gaps; fill them \
-                 with `--prepare impute=mean`, or leave the column out with `--ignore {name}`"
+            "{place}: missing value; the estimator does not accept missing values: impute them with \
+             `--prepare impute=mean`, or drop the column with `--ignore {name}`"
         )
     } else {
         format!(
-            "{place}: {value} is not a count of at least zero; leave the column out with \
-                 `--ignore {name}`, or choose an estimator for real numbers"
+            "{place}: found {value}, expected a count of at least 0; drop the column with `--ignore {name}`, \
+             or choose an estimator for real-valued features"
         )
     })
 }
 
-/// The failure of a table for a model. Whoever sends texts by the line to one that reads texts has to say so.
-pub fn unfit(error: mercer_io::Error, source: &Source, model: &Trained) -> Failure {
-    if matches!(error, mercer_io::Error::MissingColumn { .. }) && reads_one_text(model) {
-        return Failure::Data(format!("{error}; where every line is a text, say `--format lines`"));
+/// The failure of a table for a model, with a hint for models of a single text column.
+pub fn located_for_model(error: mercer_io::Error, source: &Source, model: &Trained) -> Failure {
+    if matches!(error, mercer_io::Error::MissingColumn { .. }) && has_one_text_column(model) {
+        return Failure::Data(format!(
+            "{error}; if every line is a document, add `--format lines`"
+        ));
     }
-    placed(error, source, || model.features.encoded_names())
+    located(error, source, || model.features.encoded_names())
 }
 
-/// Whether a text is all that the model reads.
-fn reads_one_text(model: &Trained) -> bool {
+/// Whether the model has a single text column and no other features.
+fn has_one_text_column(model: &Trained) -> bool {
     matches!(model.features.schema.fields.as_slice(), [field] if field.kind == Kind::Text)
 }
 
@@ -138,7 +140,7 @@ pub fn load(path: &Path) -> Result<Trained> {
     Trained::load(path).map_err(Failure::model(&name))
 }
 
-/// The classes of a model that has some.
+/// The classes of a classifier.
 pub fn classes(model: &Trained) -> Result<Classes> {
     model
         .fitted
@@ -146,5 +148,5 @@ pub fn classes(model: &Trained) -> Result<Classes> {
         .as_model()
         .classifier()
         .map(|classifier| classifier.classes().clone())
-        .ok_or_else(|| model.estimator.unable("tell classes apart").into())
+        .ok_or_else(|| model.estimator.unable("classify").into())
 }

@@ -1,4 +1,4 @@
-//! What one run of the command shares: where words go, progress, limits and Ctrl-C.
+//! The state of one run: messages, progress, limits and Ctrl-C.
 
 use crate::args::Common;
 use crate::failure::{Failure, Result};
@@ -11,10 +11,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-/// How long a run may take to end after Ctrl-C,
-const ENDING: Duration = Duration::from_millis(900);
-/// and how long if it is to save what it has.
-const KEEPING: Duration = Duration::from_secs(20);
+/// Time that a run may take to end after Ctrl-C,
+const GRACE_PERIOD: Duration = Duration::from_millis(900);
+/// and to save its model with `--keep-best`.
+const SAVING_PERIOD: Duration = Duration::from_secs(20);
 
 /// One run.
 pub struct Session {
@@ -23,19 +23,23 @@ pub struct Session {
     pub memory: Option<u64>,
     time_limit: Option<Duration>,
     cancel: Arc<AtomicBool>,
-    patient: Arc<AtomicBool>,
+    saves_on_interrupt: Arc<AtomicBool>,
 }
 
 impl Session {
     pub fn start(common: &Common) -> Session {
         let cancel = Arc::new(AtomicBool::new(false));
-        let patient = Arc::new(AtomicBool::new(false));
-        let (flag, wait) = (Arc::clone(&cancel), Arc::clone(&patient));
-        // Asks nicely, and does not wait for whoever is stuck reading a pipe. Files appear whole or
-        // not at all, so ending here leaves nothing half written.
+        let saves_on_interrupt = Arc::new(AtomicBool::new(false));
+        let (flag, wait) = (Arc::clone(&cancel), Arc::clone(&saves_on_interrupt));
+        // The flag stops a fit at its next check. A run that is blocked on a pipe ends after the grace
+        // period; files are written atomically, so none is left incomplete.
         let installed = ctrlc::set_handler(move || {
             flag.store(true, Ordering::Relaxed);
-            std::thread::sleep(if wait.load(Ordering::Relaxed) { KEEPING } else { ENDING });
+            std::thread::sleep(if wait.load(Ordering::Relaxed) {
+                SAVING_PERIOD
+            } else {
+                GRACE_PERIOD
+            });
             std::process::exit(130);
         });
         let session = Session {
@@ -44,23 +48,23 @@ impl Session {
             memory: common.memory,
             time_limit: common.time_limit,
             cancel,
-            patient,
+            saves_on_interrupt,
         };
         if let Err(error) = installed {
-            session.say(&format!("note: Ctrl-C will end at once ({error})"));
+            session.message(&format!("note: Ctrl-C will end at once ({error})"));
         }
         session
     }
 
-    /// CategoryEncoding for people, on standard error.
-    pub fn say(&self, words: &str) {
+    /// Prints a message on standard error.
+    pub fn message(&self, text: &str) {
         if !self.quiet {
-            // Nobody to talk to is no reason to fail.
-            writeln!(stderr(), "{words}").ok();
+            // A closed standard error is no reason to fail.
+            writeln!(stderr(), "{text}").ok();
         }
     }
 
-    /// The last words of a run that failed.
+    /// Prints the error of a failed run.
     pub fn fail(&self, failure: &Failure) {
         eprintln!("\x1b[1;31merror:\x1b[0m {failure}");
     }
@@ -83,12 +87,12 @@ impl Session {
         if self.interrupted() { Err(Failure::Interrupted { saved: false }) } else { Ok(()) }
     }
 
-    /// After Ctrl-C, waits for what was learned to be saved.
-    pub fn be_patient(&self) {
-        self.patient.store(true, Ordering::Relaxed);
+    /// After Ctrl-C, waits for the model to be saved.
+    pub fn save_on_interrupt(&self) {
+        self.saves_on_interrupt.store(true, Ordering::Relaxed);
     }
 
-    /// A bar on a terminal, nothing elsewhere.
+    /// A progress bar on a terminal; hidden elsewhere.
     pub fn bar(&self, what: &str) -> ProgressBar {
         if self.quiet || !io::stderr().is_terminal() {
             return ProgressBar::hidden();
@@ -100,7 +104,7 @@ impl Session {
         ProgressBar::new(0).with_style(style).with_message(what.to_owned())
     }
 
-    /// A monitor that moves a bar and obeys the limits and Ctrl-C.
+    /// A monitor that updates a progress bar and stops at the limits or on Ctrl-C.
     pub fn monitor<'a>(&self, bar: &'a ProgressBar) -> Monitor<'a> {
         let mut monitor =
             Monitor::default().cancelled_by(Arc::clone(&self.cancel)).on_progress(|p| {
@@ -114,7 +118,7 @@ impl Session {
             });
         if !self.quiet {
             monitor = monitor.on_plan(|plan| {
-                // The bar makes way for the line; nobody to read it is no reason to fail.
+                // The bar is hidden while the line is printed.
                 bar.suspend(|| writeln!(stderr(), "plan: {plan}").ok());
             });
         }

@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (path, target) = (args.next().ok_or("which file?")?, args.next().ok_or("which target?")?);
 
     let start = Instant::now();
-    let source = Source::open(&path, &Options { keep: 4 << 30, ..Options::default() })?;
+    let source = Source::open(&path, &Options { cache_bytes: 4 << 30, ..Options::default() })?;
     let profile = source.profile(&|_, _| true)?;
     let (features, _) = Features::plan(&profile.schema(), Some(&target), CategoryEncoding::Auto)?;
     let mut matrix = Matrix::zeros((profile.n_rows as usize, features.n_features()));

@@ -2,7 +2,7 @@
 
 use crate::arrow_check;
 use crate::catch_panic::guarded;
-use crate::column_summary::{Ask, ColumnSummaries};
+use crate::column_summary::{ColumnSummaries, ProfileRequest};
 use crate::columnar;
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
@@ -91,7 +91,7 @@ impl Reader for Arrow {
     }
 
     fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, RecordBatch>> {
-        let columns = columnar::projection(&self.names, pass.plan);
+        let columns = columnar::projection(&self.names, pass.decoder);
         let mut batches = self.batches(Some(columns), &pass.progress)?;
         let mut failed = false;
         Ok(Box::new(std::iter::from_fn(move || {
@@ -114,11 +114,11 @@ impl Reader for Arrow {
         At::Row
     }
 
-    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
-        guarded(ask.file, "Arrow", || columnar::tally(block, ask))
+    fn summarize(&self, block: &RecordBatch, request: &ProfileRequest) -> Result<ColumnSummaries> {
+        guarded(request.file, "Arrow", || columnar::summarize(block, request))
     }
 
-    fn decode(&self, block: &RecordBatch, plan: &Decoder) -> Result<Decoded> {
-        guarded(plan.file, "Arrow", || columnar::decode(block, plan))
+    fn decode(&self, block: &RecordBatch, decoder: &Decoder) -> Result<Decoded> {
+        guarded(decoder.file, "Arrow", || columnar::decode(block, decoder))
     }
 }

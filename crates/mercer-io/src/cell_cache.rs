@@ -1,58 +1,58 @@
-//! Cells kept from the first look, so that a table that fits in memory is parsed once.
+//! Cells cached from the first look, so that a table that fits in memory is parsed once.
 //!
 //! The pass that finds out what the columns hold has every cell in its hands anyway. As long as the
 //! budget lasts, it keeps them: numbers as numbers, words as codes into the words of their block, and texts,
 //! where somebody said that a column holds them, one behind the other. A later pass takes them from here instead
 //! of the file. A column that is a mixture (numbers first,
-//! then words) is not kept, since nobody knows any more how the numbers were written; then the file is
+//! then words) is not cached, since nobody knows any more how the numbers were written; then the file is
 //! read again, as it is when the table is too large.
 
 use crate::cells::Cells;
-use crate::column_summary::truth;
-use crate::decoder::{Decoder, PlannedField};
+use crate::column_summary::parse_bool;
+use crate::decoder::{Decoder, FieldDecoder};
 use foldhash::fast::RandomState;
 use hashbrown::HashMap;
 use mercer::data::{Kind, MISSING};
 
 /// The cells of one block, by column of the file.
 #[derive(Debug)]
-pub(crate) struct KeptBlock {
-    pub columns: Vec<KeptColumn>,
+pub(crate) struct CachedBlock {
+    pub columns: Vec<CachedColumn>,
     pub n_rows: usize,
 }
 
 /// The cells of one column of a block.
 #[derive(Debug)]
-pub(crate) enum KeptColumn {
-    Numbers(Vec<f64>),
-    LevelCounts(KeptWords),
-    Texts(KeptTexts),
-    Lost,
+pub(crate) enum CachedColumn {
+    Numeric(Vec<f64>),
+    Categorical(CachedLevels),
+    Text(CachedTexts),
+    NotCached,
 }
 
-/// CategoryCounts and what they stand for, in order of appearance.
+/// Codes and what they stand for, in order of appearance.
 #[derive(Debug, Default)]
-pub(crate) struct KeptWords {
+pub(crate) struct CachedLevels {
     codes: Vec<u32>,
     words: Vec<Box<[u8]>>,
-    places: HashMap<Box<[u8]>, u32, RandomState>,
+    positions: HashMap<Box<[u8]>, u32, RandomState>,
 }
 
-/// Texts with the spaces their quotes kept.
+/// Texts with the spaces their quotes cached.
 #[derive(Debug, Default)]
-pub(crate) struct KeptTexts {
+pub(crate) struct CachedTexts {
     bytes: Vec<u8>,
     /// Where each text ends; nothing where it is missing.
     ends: Vec<Option<usize>>,
 }
 
-impl KeptTexts {
+impl CachedTexts {
     fn push(&mut self, raw: &[u8]) {
         self.bytes.extend_from_slice(raw);
         self.ends.push(Some(self.bytes.len()));
     }
 
-    /// The texts; whoever kept them has seen that they are UTF-8.
+    /// The texts; whoever cached them has seen that they are UTF-8.
     fn texts(&self) -> Vec<Option<String>> {
         let mut start = 0;
         let text = |end: &Option<usize>| {
@@ -69,92 +69,93 @@ impl KeptTexts {
     }
 }
 
-impl KeptColumn {
+impl CachedColumn {
     /// No cells of a column, with room for `n_rows` of them, or for a block where it holds texts.
-    pub fn new(holds_texts: bool, n_rows: usize, n_bytes: usize) -> KeptColumn {
+    pub fn new(holds_texts: bool, n_rows: usize, n_bytes: usize) -> CachedColumn {
         match holds_texts {
-            true => KeptColumn::Texts(KeptTexts {
+            true => CachedColumn::Text(CachedTexts {
                 bytes: Vec::with_capacity(n_bytes),
                 ends: Vec::with_capacity(n_rows),
             }),
-            false => KeptColumn::Numbers(Vec::with_capacity(n_rows)),
+            false => CachedColumn::Numeric(Vec::with_capacity(n_rows)),
         }
     }
 
     #[inline(always)]
     pub fn value(&mut self, value: f64) {
-        if let KeptColumn::Numbers(v) = self {
+        if let CachedColumn::Numeric(v) = self {
             v.push(value);
         }
     }
 
     pub fn missing(&mut self) {
         match self {
-            KeptColumn::Numbers(v) => v.push(f64::NAN),
-            KeptColumn::LevelCounts(w) => w.codes.push(MISSING),
-            KeptColumn::Texts(t) => t.ends.push(None),
-            KeptColumn::Lost => {}
+            CachedColumn::Numeric(v) => v.push(f64::NAN),
+            CachedColumn::Categorical(w) => w.codes.push(MISSING),
+            CachedColumn::Text(t) => t.ends.push(None),
+            CachedColumn::NotCached => {}
         }
     }
 
-    /// Takes a cell by its text, which is `raw` with the spaces its quotes kept; a column that had numbers
+    /// Takes a cell by its text, which is `raw` with the spaces its quotes cached; a column that had numbers
     /// before is lost.
     pub fn word(&mut self, text: &[u8], raw: &[u8]) {
-        if let KeptColumn::Numbers(v) = self {
+        if let CachedColumn::Numeric(v) = self {
             *self = if v.iter().all(|x| x.is_nan()) {
                 let codes = vec![MISSING; v.len()];
-                KeptColumn::LevelCounts(KeptWords { codes, ..KeptWords::default() })
+                CachedColumn::Categorical(CachedLevels { codes, ..CachedLevels::default() })
             } else {
-                KeptColumn::Lost
+                CachedColumn::NotCached
             };
         }
         match self {
-            KeptColumn::LevelCounts(w) => w.push(text),
-            KeptColumn::Texts(t) => t.push(raw),
-            KeptColumn::Numbers(_) | KeptColumn::Lost => {}
+            CachedColumn::Categorical(w) => w.push(text),
+            CachedColumn::Text(t) => t.push(raw),
+            CachedColumn::Numeric(_) | CachedColumn::NotCached => {}
         }
     }
 
     fn bytes(&self) -> usize {
         match self {
-            KeptColumn::Numbers(v) => 8 * v.capacity(),
-            KeptColumn::LevelCounts(w) => {
+            CachedColumn::Numeric(v) => 8 * v.capacity(),
+            CachedColumn::Categorical(w) => {
                 4 * w.codes.capacity()
                     + w.words.iter().map(|word| 64 + 2 * word.len()).sum::<usize>()
             }
-            KeptColumn::Texts(t) => t.bytes.capacity() + 16 * t.ends.capacity(),
-            KeptColumn::Lost => 0,
+            CachedColumn::Text(t) => t.bytes.capacity() + 16 * t.ends.capacity(),
+            CachedColumn::NotCached => 0,
         }
     }
 
     /// Whether a field can have its cells from here.
     fn serves(&self, kind: Kind) -> bool {
         match self {
-            KeptColumn::Numbers(v) => kind == Kind::Numeric || v.iter().all(|x| x.is_nan()),
-            KeptColumn::LevelCounts(w) if kind == Kind::Boolean => {
-                w.words.iter().all(|w| truth(w).is_some())
+            CachedColumn::Numeric(v) => kind == Kind::Numeric || v.iter().all(|x| x.is_nan()),
+            CachedColumn::Categorical(w) if kind == Kind::Boolean => {
+                w.words.iter().all(|w| parse_bool(w).is_some())
             }
-            KeptColumn::LevelCounts(_) => kind == Kind::Categorical,
-            KeptColumn::Texts(_) => kind == Kind::Text,
-            KeptColumn::Lost => false,
+            CachedColumn::Categorical(_) => kind == Kind::Categorical,
+            CachedColumn::Text(_) => kind == Kind::Text,
+            CachedColumn::NotCached => false,
         }
     }
 
     /// The cells as a field that is served wants them.
-    fn cells(&self, to: &PlannedField) -> Cells {
+    fn cells(&self, to: &FieldDecoder) -> Cells {
         match (self, to.field.kind) {
-            (KeptColumn::Numbers(v), Kind::Numeric) => Cells::Numbers(v.clone()),
-            (KeptColumn::LevelCounts(w), Kind::Categorical) => {
+            (CachedColumn::Numeric(v), Kind::Numeric) => Cells::Numeric(v.clone()),
+            (CachedColumn::Categorical(w), Kind::Categorical) => {
                 let known: Vec<u32> = w.words.iter().map(|word| to.code(word)).collect();
                 let code = |c: &u32| known.get(*c as usize).copied().unwrap_or(MISSING);
-                Cells::CategoryCounts(w.codes.iter().map(code).collect())
+                Cells::Categorical(w.codes.iter().map(code).collect())
             }
-            (KeptColumn::LevelCounts(w), Kind::Boolean) => {
-                let known: Vec<Option<bool>> = w.words.iter().map(|word| truth(word)).collect();
+            (CachedColumn::Categorical(w), Kind::Boolean) => {
+                let known: Vec<Option<bool>> =
+                    w.words.iter().map(|word| parse_bool(word)).collect();
                 let answer = |c: &u32| known.get(*c as usize).copied().flatten();
-                Cells::Booleans(w.codes.iter().map(answer).collect())
+                Cells::Boolean(w.codes.iter().map(answer).collect())
             }
-            (KeptColumn::Texts(t), Kind::Text) => Cells::Text(t.texts()),
+            (CachedColumn::Text(t), Kind::Text) => Cells::Text(t.texts()),
             // A block of nothing but gaps fits any kind.
             (_, kind) => {
                 let mut cells = Cells::new(kind, self.len());
@@ -166,21 +167,21 @@ impl KeptColumn {
 
     fn len(&self) -> usize {
         match self {
-            KeptColumn::Numbers(v) => v.len(),
-            KeptColumn::LevelCounts(w) => w.codes.len(),
-            KeptColumn::Texts(t) => t.ends.len(),
-            KeptColumn::Lost => 0,
+            CachedColumn::Numeric(v) => v.len(),
+            CachedColumn::Categorical(w) => w.codes.len(),
+            CachedColumn::Text(t) => t.ends.len(),
+            CachedColumn::NotCached => 0,
         }
     }
 }
 
-impl KeptWords {
+impl CachedLevels {
     fn push(&mut self, text: &[u8]) {
-        let code = match self.places.get(text) {
+        let code = match self.positions.get(text) {
             Some(code) => *code,
             None => {
                 let code = self.words.len() as u32;
-                self.places.insert(text.into(), code);
+                self.positions.insert(text.into(), code);
                 self.words.push(text.into());
                 code
             }
@@ -189,25 +190,27 @@ impl KeptWords {
     }
 }
 
-impl KeptBlock {
+impl CachedBlock {
     /// About how much memory it takes.
     pub fn bytes(&self) -> usize {
-        self.columns.iter().map(KeptColumn::bytes).sum()
+        self.columns.iter().map(CachedColumn::bytes).sum()
     }
 
-    /// Whether every cell of a plan can be had from here; `names` are the file's columns.
-    pub fn serves(&self, plan: &Decoder<'_>, names: &[String]) -> bool {
-        names.iter().zip(&self.columns).all(|(name, kept)| {
-            plan.place(name).is_none_or(|k| kept.serves(plan.fields[k].field.kind))
+    /// Whether every cell of a decoder can be had from here; `names` are the file's columns.
+    pub fn serves(&self, decoder: &Decoder<'_>, names: &[String]) -> bool {
+        names.iter().zip(&self.columns).all(|(name, cached)| {
+            decoder.position(name).is_none_or(|k| cached.serves(decoder.fields[k].field.kind))
         })
     }
 
-    /// The cells of a plan that is served, in its order.
-    pub fn decode(&self, plan: &Decoder<'_>, names: &[String]) -> Vec<Cells> {
+    /// The cells of a decoder that is served, in its order.
+    pub fn decode(&self, decoder: &Decoder<'_>, names: &[String]) -> Vec<Cells> {
         let mut columns: Vec<(usize, Cells)> = names
             .iter()
             .zip(&self.columns)
-            .filter_map(|(name, kept)| plan.place(name).map(|k| (k, kept.cells(&plan.fields[k]))))
+            .filter_map(|(name, cached)| {
+                decoder.position(name).map(|k| (k, cached.cells(&decoder.fields[k])))
+            })
             .collect();
         columns.sort_by_key(|(k, _)| *k);
         columns.into_iter().map(|(_, cells)| cells).collect()

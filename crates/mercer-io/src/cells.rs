@@ -1,7 +1,7 @@
 //! Columns while they grow: decoded cells, and tables of exact length made from them.
 
-use crate::column_summary::{Fallible, Fault, truth};
-use crate::decoder::{Decoder, PlannedField};
+use crate::column_summary::{Fallible, Fault, parse_bool};
+use crate::decoder::{Decoder, FieldDecoder};
 use crate::error::{Error, Result, shown};
 use crate::number::{self, Number};
 use mercer::data::Field;
@@ -13,9 +13,9 @@ use std::sync::Arc;
 /// The decoded cells of a column; mirrors [`Values`], with sparse rows that can grow.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Cells {
-    Numbers(Vec<f64>),
-    CategoryCounts(Vec<u32>),
-    Booleans(Vec<Option<bool>>),
+    Numeric(Vec<f64>),
+    Categorical(Vec<u32>),
+    Boolean(Vec<Option<bool>>),
     Text(Vec<Option<String>>),
     Sparse(SparseRows),
 }
@@ -33,9 +33,9 @@ impl Cells {
     /// No cells of a kind, with room for some.
     pub fn new(kind: Kind, n_rows: usize) -> Cells {
         match kind {
-            Kind::Numeric => Cells::Numbers(Vec::with_capacity(n_rows)),
-            Kind::Categorical => Cells::CategoryCounts(Vec::with_capacity(n_rows)),
-            Kind::Boolean => Cells::Booleans(Vec::with_capacity(n_rows)),
+            Kind::Numeric => Cells::Numeric(Vec::with_capacity(n_rows)),
+            Kind::Categorical => Cells::Categorical(Vec::with_capacity(n_rows)),
+            Kind::Boolean => Cells::Boolean(Vec::with_capacity(n_rows)),
             Kind::Text => Cells::Text(Vec::with_capacity(n_rows)),
             Kind::Sparse => Cells::Sparse(SparseRows::default()),
         }
@@ -43,9 +43,9 @@ impl Cells {
 
     pub fn len(&self) -> usize {
         match self {
-            Cells::Numbers(v) => v.len(),
-            Cells::CategoryCounts(v) => v.len(),
-            Cells::Booleans(v) => v.len(),
+            Cells::Numeric(v) => v.len(),
+            Cells::Categorical(v) => v.len(),
+            Cells::Boolean(v) => v.len(),
             Cells::Text(v) => v.len(),
             Cells::Sparse(v) => v.ends.len(),
         }
@@ -55,24 +55,24 @@ impl Cells {
     #[inline]
     pub fn push_missing(&mut self) {
         match self {
-            Cells::Numbers(v) => v.push(f64::NAN),
-            Cells::CategoryCounts(v) => v.push(MISSING),
-            Cells::Booleans(v) => v.push(None),
+            Cells::Numeric(v) => v.push(f64::NAN),
+            Cells::Categorical(v) => v.push(MISSING),
+            Cells::Boolean(v) => v.push(None),
             Cells::Text(v) => v.push(None),
             Cells::Sparse(v) => v.ends.push(v.indices.len()),
         }
     }
 
-    /// Adds the cell a trimmed text stands for; `raw` is the text with the spaces its quotes kept.
+    /// Adds the cell a trimmed text stands for; `raw` is the text with the spaces its quotes cached.
     #[inline]
-    pub fn push(&mut self, text: &[u8], raw: &[u8], line: u64, to: &PlannedField) -> Fallible {
+    pub fn push(&mut self, text: &[u8], raw: &[u8], line: u64, to: &FieldDecoder) -> Fallible {
         match self {
-            Cells::Numbers(v) => match number::parse(text) {
+            Cells::Numeric(v) => match number::parse(text) {
                 Some(value) => v.push(value),
                 None => return refuse(text, line, Kind::Numeric),
             },
-            Cells::CategoryCounts(v) => v.push(to.code(text)),
-            Cells::Booleans(v) => match truth(text) {
+            Cells::Categorical(v) => v.push(to.code(text)),
+            Cells::Boolean(v) => match parse_bool(text) {
                 Some(value) => v.push(Some(value)),
                 None => return refuse(text, line, Kind::Boolean),
             },
@@ -92,9 +92,9 @@ impl Cells {
         number: &Number,
         text: &[u8],
         line: u64,
-        to: &PlannedField,
+        to: &FieldDecoder,
     ) -> Fallible {
-        let Cells::Numbers(v) = self else { return self.push(text, text, line, to) };
+        let Cells::Numeric(v) = self else { return self.push(text, text, line, to) };
         let value = number.value(text);
         if !value.is_finite() {
             return refuse(text, line, Kind::Numeric);
@@ -107,25 +107,23 @@ impl Cells {
     fn take(&mut self, source: &mut Cells, from: usize, n: usize) {
         let to = source.len().min(from.saturating_add(n));
         match (self, source) {
-            (Cells::Numbers(a), Cells::Numbers(b)) => a.extend_from_slice(&b[from..to]),
-            (Cells::CategoryCounts(a), Cells::CategoryCounts(b)) => {
-                a.extend_from_slice(&b[from..to])
-            }
-            (Cells::Booleans(a), Cells::Booleans(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Numeric(a), Cells::Numeric(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Categorical(a), Cells::Categorical(b)) => a.extend_from_slice(&b[from..to]),
+            (Cells::Boolean(a), Cells::Boolean(b)) => a.extend_from_slice(&b[from..to]),
             (Cells::Text(a), Cells::Text(b)) => a.extend(b[from..to].iter_mut().map(Option::take)),
             (Cells::Sparse(a), Cells::Sparse(b)) => a.take(b, from, to),
-            // Blocks of one plan have the same kinds.
+            // Blocks of one decoder have the same kinds.
             _ => {}
         }
     }
 
     fn into_values(self, field: &Field, file: &str) -> Result<Values> {
         Ok(match self {
-            Cells::Numbers(v) => Values::Numeric(v),
-            Cells::CategoryCounts(codes) => {
+            Cells::Numeric(v) => Values::Numeric(v),
+            Cells::Categorical(codes) => {
                 Values::Categorical { codes, levels: Arc::clone(&field.levels) }
             }
-            Cells::Booleans(v) => Values::Boolean(v),
+            Cells::Boolean(v) => Values::Boolean(v),
             Cells::Text(v) => Values::Text(v),
             Cells::Sparse(v) => Values::Sparse(v.into_matrix(field.width, file)?),
         })
@@ -166,16 +164,16 @@ impl SparseRows {
 /// Gathers blocks of any length and hands out tables of `chunk` rows.
 #[derive(Debug)]
 pub(crate) struct Chunker<'a> {
-    plan: &'a Decoder<'a>,
+    decoder: &'a Decoder<'a>,
     chunk: usize,
     n_pending: usize,
     pending: Vec<Cells>,
 }
 
 impl<'a> Chunker<'a> {
-    pub fn new(plan: &'a Decoder<'a>, chunk: usize) -> Chunker<'a> {
-        let pending = plan.fields.iter().map(|f| Cells::new(f.field.kind, 0)).collect();
-        Chunker { plan, chunk: chunk.max(1), n_pending: 0, pending }
+    pub fn new(decoder: &'a Decoder<'a>, chunk: usize) -> Chunker<'a> {
+        let pending = decoder.fields.iter().map(|f| Cells::new(f.field.kind, 0)).collect();
+        Chunker { decoder, chunk: chunk.max(1), n_pending: 0, pending }
     }
 
     /// Takes a wave of blocks, gives the tables that are full. Columns do not know of each other, so
@@ -191,7 +189,7 @@ impl<'a> Chunker<'a> {
             .pending
             .par_iter_mut()
             .zip(columns)
-            .zip(&self.plan.fields)
+            .zip(&self.decoder.fields)
             .map(|((pending, parts), f)| cut(pending, parts, chunk, f.field.kind))
             .collect();
         let n_full = full.first().map_or(0, Vec::len);
@@ -211,10 +209,10 @@ impl<'a> Chunker<'a> {
 
     fn tables(&self, columns: Vec<Vec<Cells>>, n: usize) -> Result<Vec<Table>> {
         let mut tables: Vec<Vec<Column>> = (0..n).map(|_| Vec::new()).collect();
-        for (cells, planned) in columns.into_iter().zip(&self.plan.fields) {
+        for (cells, field_decoder) in columns.into_iter().zip(&self.decoder.fields) {
             for (table, cells) in tables.iter_mut().zip(cells) {
-                let values = cells.into_values(&planned.field, self.plan.file)?;
-                table.push(Column { name: planned.field.name.clone(), values });
+                let values = cells.into_values(&field_decoder.field, self.decoder.file)?;
+                table.push(Column { name: field_decoder.field.name.clone(), values });
             }
         }
         tables.into_iter().map(|columns| Ok(Table::new(columns)?)).collect()
@@ -244,7 +242,7 @@ mod tests {
 
     #[test]
     fn blocks_of_any_length_are_cut_to_one() {
-        let numbers = |range: std::ops::Range<i32>| Cells::Numbers(range.map(f64::from).collect());
+        let numbers = |range: std::ops::Range<i32>| Cells::Numeric(range.map(f64::from).collect());
         let mut pending = Cells::new(Kind::Numeric, 0);
 
         let full =

@@ -1,10 +1,10 @@
-//! What the cells of a column look like, block by block: counts that add up to a profile.
+//! Summaries of the cells of a column, block by block: counts that merge to a profile.
 //!
-//! A tally is made from one block, merged with the tallies before it in the order of the file, and
-//! judged in `profile`. LevelCounts are collected from the first cell that is not a number; where earlier
-//! cells went uncollected the tally says so, and the driver asks once more for those columns.
+//! Each block gives one summary; summaries are merged in the order of the file and turned into a profile by `profile`.
+//! Levels are collected from the first cell that is not a number on. If earlier cells were skipped, the summary says
+//! so, and a second pass collects the levels of those columns.
 
-use crate::cell_cache::KeptBlock;
+use crate::cell_cache::CachedBlock;
 use crate::error::{At, Error, shown};
 use crate::missing::Missing;
 use crate::number::{self, Number};
@@ -12,67 +12,69 @@ use crate::options::{Limits, Options};
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet};
 use mercer::data::Kind;
+use mercer::train::CellCounts;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Distinct numbers are counted this far: enough to tell codes from measurements, at no cost.
-const MAX_NUMBERS: usize = 16;
-/// The words of one column may take this much memory; beyond, it is text.
-const MAX_WORD_BYTES: usize = 16 << 20;
+/// Distinct numbers are counted up to this limit.
+const MAX_DISTINCT_NUMBERS: usize = 16;
+/// A column whose levels take more memory than this is text.
+const MAX_LEVEL_BYTES: usize = 16 << 20;
 
-/// What a profile pass wants to know.
+/// What a profile pass collects.
 #[derive(Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct ProfileRequest<'a> {
     pub file: &'a str,
     pub missing: Missing,
     pub limits: Limits,
-    /// Columns whose words are collected from the first cell on.
-    pub words: HashSet<String, RandomState>,
-    /// Columns that somebody said hold texts, whose words nobody asks for.
+    /// Columns whose levels are collected from the first cell on.
+    pub exact_levels: HashSet<String, RandomState>,
+    /// Columns that the user declared to be text; their levels are not collected.
     texts: HashSet<String, RandomState>,
-    /// Bytes of cells that may still be kept; below zero, none are.
-    pub room: AtomicI64,
+    /// Bytes of cells that may still be cached; caching ends at zero.
+    pub cache_left: AtomicI64,
 }
 
-impl<'a> Ask<'a> {
-    pub fn new(file: &'a str, options: &Options) -> Ask<'a> {
-        let asked = |kind| {
+impl<'a> ProfileRequest<'a> {
+    pub fn new(file: &'a str, options: &Options) -> ProfileRequest<'a> {
+        let declared = |kind| {
             let columns = options.kinds.iter().filter(move |(_, k)| *k == kind);
             columns.map(|(name, _)| name)
         };
-        let words: HashSet<_, _> =
-            asked(Kind::Categorical).chain(&options.target).cloned().collect();
-        let texts = asked(Kind::Text).filter(|name| !words.contains(*name)).cloned().collect();
-        Ask {
+        let exact_levels: HashSet<_, _> =
+            declared(Kind::Categorical).chain(&options.target).cloned().collect();
+        let texts =
+            declared(Kind::Text).filter(|name| !exact_levels.contains(*name)).cloned().collect();
+        ProfileRequest {
             file,
             missing: Missing::new(&options.missing),
             limits: options.limits,
-            words,
+            exact_levels,
             texts,
-            room: AtomicI64::new(options.keep.min(i64::MAX as u64) as i64),
+            cache_left: AtomicI64::new(options.cache_bytes.min(i64::MAX as u64) as i64),
         }
     }
 
-    /// Whether cells are still kept.
-    pub fn keeps(&self) -> bool {
-        self.room.load(Ordering::Relaxed) > 0
+    /// Whether cells are still cached.
+    pub fn caches(&self) -> bool {
+        self.cache_left.load(Ordering::Relaxed) > 0
     }
 
-    /// An empty tally for a column of a name.
-    pub fn tally(&self, name: &str) -> ColumnSummary {
+    /// An empty summary for a column.
+    pub fn new_summary(&self, name: &str) -> ColumnSummary {
         match name {
-            _ if self.words.contains(name) => ColumnSummary::exact(),
+            _ if self.exact_levels.contains(name) => ColumnSummary::exact(),
             _ if self.holds_texts(name) => ColumnSummary::of_texts(),
             _ => ColumnSummary::default(),
         }
     }
 
-    /// Whether somebody said that a column holds texts.
+    /// Whether the user declared a column to be text.
     pub fn holds_texts(&self, name: &str) -> bool {
         self.texts.contains(name)
     }
 }
 
-/// The tallies of some consecutive records.
+/// The summaries of consecutive records.
 #[derive(Debug, Default)]
 pub(crate) struct ColumnSummaries {
     pub n_rows: u64,
@@ -81,28 +83,28 @@ pub(crate) struct ColumnSummaries {
     pub columns: Vec<ColumnSummary>,
     /// Names in the order of `columns`, for formats whose columns appear on the way.
     pub names: Names,
-    /// Whether columns go by name rather than by place.
+    /// Whether columns are matched by name rather than by position.
     pub named: bool,
-    /// The cells themselves, where the format keeps them and there is room.
-    pub kept: Vec<KeptBlock>,
+    /// The cells, if the format caches them and the budget allows.
+    pub cached: Vec<CachedBlock>,
 }
 
 /// Columns in the order of their first appearance.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     pub list: Vec<String>,
-    places: HashMap<String, usize, RandomState>,
+    positions: HashMap<String, usize, RandomState>,
 }
 
 impl Names {
-    /// The place of a name, if it has one.
-    pub fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    /// The position of a name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
     }
 
     /// Adds a name that is not there yet.
     pub fn add(&mut self, name: &str) {
-        self.places.insert(name.to_owned(), self.list.len());
+        self.positions.insert(name.to_owned(), self.list.len());
         self.list.push(name.to_owned());
     }
 }
@@ -113,7 +115,7 @@ impl ColumnSummaries {
         if other.n_rows == 0 {
             return;
         }
-        self.kept.append(&mut other.kept);
+        self.cached.append(&mut other.cached);
         let n_rows = self.n_rows;
         let other_first = other.first_line + line;
         if n_rows == 0 {
@@ -128,23 +130,23 @@ impl ColumnSummaries {
             return;
         }
         let mut present = vec![false; self.columns.len()];
-        for (name, tally) in other.names.list.iter().zip(other.columns) {
-            let j = self.names.place(name).unwrap_or_else(|| {
+        for (name, summary) in other.names.list.iter().zip(other.columns) {
+            let j = self.names.position(name).unwrap_or_else(|| {
                 self.names.add(name);
                 self.columns.push(ColumnSummary::absent(n_rows, self.first_line));
                 present.push(false);
                 self.columns.len() - 1
             });
             present[j] = true;
-            self.columns[j].merge(tally, line, limits);
+            self.columns[j].merge(summary, line, limits);
         }
-        for (tally, _) in self.columns.iter_mut().zip(present).filter(|(_, present)| !present) {
-            tally.merge(ColumnSummary::absent(other.n_rows, other_first), 0, limits);
+        for (summary, _) in self.columns.iter_mut().zip(present).filter(|(_, present)| !present) {
+            summary.merge(ColumnSummary::absent(other.n_rows, other_first), 0, limits);
         }
     }
 }
 
-/// What the cells of one column look like.
+/// The summary of one column.
 #[derive(Debug)]
 pub(crate) struct ColumnSummary {
     pub n_missing: u64,
@@ -160,14 +162,14 @@ pub(crate) struct ColumnSummary {
     pub min: f64,
     pub max: f64,
     numbers: Vec<u64>,
-    pub words: LevelCounts,
+    pub levels: LevelCounts,
     /// One more than the largest index of a sparse row.
     pub width: u64,
-    /// What a sparse file calls its first feature, once that is settled.
+    /// The index of the first feature of a sparse file, once it is known.
     pub first_index: Option<u32>,
     /// Whether index zero occurs in a sparse row.
     pub index_zero: bool,
-    /// What the format itself says the column is.
+    /// The kind that the format declares.
     pub declared: Option<Kind>,
     pub note: Option<String>,
 }
@@ -185,7 +187,7 @@ impl Default for ColumnSummary {
             min: f64::INFINITY,
             max: f64::NEG_INFINITY,
             numbers: Vec::new(),
-            words: LevelCounts::new(false),
+            levels: LevelCounts::new(false),
             width: 0,
             first_index: None,
             index_zero: false,
@@ -196,15 +198,15 @@ impl Default for ColumnSummary {
 }
 
 impl ColumnSummary {
-    /// An empty tally that collects every word as it is written.
+    /// An empty summary that collects every level as it is written.
     pub fn exact() -> ColumnSummary {
-        ColumnSummary { words: LevelCounts::new(true), ..ColumnSummary::default() }
+        ColumnSummary { levels: LevelCounts::new(true), ..ColumnSummary::default() }
     }
 
-    /// An empty tally that counts cells and collects no word.
+    /// An empty summary that collects no levels.
     pub fn of_texts() -> ColumnSummary {
         ColumnSummary {
-            words: LevelCounts { begun: true, full: true, ..LevelCounts::new(false) },
+            levels: LevelCounts { begun: true, full: true, ..LevelCounts::new(false) },
             ..ColumnSummary::default()
         }
     }
@@ -226,22 +228,29 @@ impl ColumnSummary {
 
     /// Counts a number; `text` is how it is written.
     #[inline]
-    pub fn number(&mut self, number: &Number, text: &[u8], line: u64, ask: &Ask) -> Fallible {
+    pub fn number(
+        &mut self,
+        number: &Number,
+        text: &[u8],
+        line: u64,
+        request: &ProfileRequest,
+    ) -> Fallible {
         if !number.is_exact() && self.is_inside(number) {
             self.n_numbers += 1;
             return Ok(());
         }
         let value = number.value(text);
         if !value.is_finite() {
-            return self.other(text, line, ask);
+            return self.other(text, line, request);
         }
         self.value(value, number.is_plain_integer());
-        if self.words.collected() { self.words.add(text, line, ask) } else { Ok(()) }
+        if self.levels.collected() { self.levels.add(text, line, request) } else { Ok(()) }
     }
 
-    /// Whether a number that is slow to read exactly could not change anything but the count.
+    /// Whether an inexact number changes only the count: it lies strictly between the minimum and the maximum.
     fn is_inside(&self, number: &Number) -> bool {
-        let settled = !self.integers && self.numbers.len() > MAX_NUMBERS && !self.words.collected();
+        let settled =
+            !self.integers && self.numbers.len() > MAX_DISTINCT_NUMBERS && !self.levels.collected();
         let low = self.min * (1.0 + 1e-12 * self.min.signum());
         let high = self.max * (1.0 - 1e-12 * self.max.signum());
         settled && number.estimate().is_some_and(|x| low < x && x < high)
@@ -251,49 +260,49 @@ impl ColumnSummary {
     #[inline]
     pub fn value(&mut self, value: f64, whole: bool) {
         self.n_numbers += 1;
-        self.words.skipped |= !self.words.begun;
+        self.levels.skipped |= !self.levels.begun;
         self.min = if value < self.min { value } else { self.min };
         self.max = if value > self.max { value } else { self.max };
         self.integers = self.integers && (whole || value.fract() == 0.0);
-        if self.numbers.len() <= MAX_NUMBERS && !self.numbers.contains(&value.to_bits()) {
+        if self.numbers.len() <= MAX_DISTINCT_NUMBERS && !self.numbers.contains(&value.to_bits()) {
             self.numbers.push(value.to_bits());
         }
     }
 
     /// Counts a trimmed cell of a format without types.
-    pub fn cell(&mut self, text: &[u8], line: u64, ask: &Ask) -> Fallible {
-        if ask.missing.contains(text) {
+    pub fn cell(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
+        if request.missing.contains(text) {
             self.missing(line);
             return Ok(());
         }
         match number::scan(text, 0) {
-            Some(n) if n.end == text.len() => self.number(&n, text, line, ask),
-            _ if truth(text).is_some() => self.boolean(text, line, ask),
-            _ => self.other(text, line, ask),
+            Some(n) if n.end == text.len() => self.number(&n, text, line, request),
+            _ if parse_bool(text).is_some() => self.boolean(text, line, request),
+            _ => self.other(text, line, request),
         }
     }
 
-    /// Remembers how a value of a typed format is written, where that is asked for.
-    pub fn spelled(&mut self, text: &[u8], line: u64, ask: &Ask) -> Fallible {
-        if self.words.always { self.words.add(text, line, ask) } else { Ok(()) }
+    /// Collects the spelling of a value of a typed format, if it is needed.
+    pub fn spelled(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
+        if self.levels.always { self.levels.add(text, line, request) } else { Ok(()) }
     }
 
     /// Whether every value must be spelled.
     pub fn wants_spelling(&self) -> bool {
-        self.words.always
+        self.levels.always
     }
 
-    /// Counts a truth value.
-    pub fn boolean(&mut self, text: &[u8], line: u64, ask: &Ask) -> Fallible {
+    /// Counts a boolean.
+    pub fn boolean(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
         self.n_booleans += 1;
-        self.words.add(text, line, ask)
+        self.levels.add(text, line, request)
     }
 
-    /// Counts a cell that is neither missing nor a number nor a truth value.
-    pub fn other(&mut self, text: &[u8], line: u64, ask: &Ask) -> Fallible {
+    /// Counts a cell that is neither missing nor numeric nor boolean.
+    pub fn other(&mut self, text: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
         self.n_others += 1;
         self.first_other.get_or_insert_with(|| (line, shown(text)));
-        self.words.add(text, line, ask)
+        self.levels.add(text, line, request)
     }
 
     /// Cells that are not missing.
@@ -301,14 +310,19 @@ impl ColumnSummary {
         self.n_numbers + self.n_booleans + self.n_others
     }
 
-    /// How many distinct values there are, and whether there may be more.
+    /// The counts that decide the kind of the column.
+    pub fn cell_counts(&self) -> CellCounts {
+        CellCounts { n_numeric: self.n_numbers, n_boolean: self.n_booleans, n_other: self.n_others }
+    }
+
+    /// The number of distinct values, and whether there may be more.
     pub fn n_distinct(&self) -> (u64, bool) {
-        if self.n_others + self.n_booleans > 0 || self.words.collected() {
-            let capped = self.words.full || self.words.skipped;
-            return (self.words.counts.len() as u64, capped);
+        if self.n_others + self.n_booleans > 0 || self.levels.collected() {
+            let capped = self.levels.full || self.levels.skipped;
+            return (self.levels.counts.len() as u64, capped);
         }
-        let n = self.numbers.len().min(MAX_NUMBERS);
-        (n as u64, self.numbers.len() > MAX_NUMBERS)
+        let n = self.numbers.len().min(MAX_DISTINCT_NUMBERS);
+        (n as u64, self.numbers.len() > MAX_DISTINCT_NUMBERS)
     }
 
     fn merge(&mut self, other: ColumnSummary, line: u64, limits: &Limits) {
@@ -324,11 +338,11 @@ impl ColumnSummary {
         self.min = self.min.min(other.min);
         self.max = self.max.max(other.max);
         for bits in other.numbers {
-            if self.numbers.len() <= MAX_NUMBERS && !self.numbers.contains(&bits) {
+            if self.numbers.len() <= MAX_DISTINCT_NUMBERS && !self.numbers.contains(&bits) {
                 self.numbers.push(bits);
             }
         }
-        self.words.merge(other.words, limits);
+        self.levels.merge(other.levels, limits);
         self.width = self.width.max(other.width);
         self.index_zero |= other.index_zero;
         self.declared = self.declared.or(other.declared);
@@ -336,10 +350,10 @@ impl ColumnSummary {
     }
 }
 
-/// A cell is taken or refused. Boxed, since this is returned once a cell: one register, not five.
+/// The result of reading one cell. The error is boxed because this is returned for every cell: one register, not five.
 pub(crate) type Fallible = std::result::Result<(), Box<Fault>>;
 
-/// Why a cell is refused; the caller knows the column.
+/// Why a cell is invalid; the caller adds the column.
 #[derive(Debug)]
 pub(crate) enum Fault {
     NotUtf8 { line: u64 },
@@ -347,7 +361,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// The error of this fault, with the names its place has.
+    /// The error of this fault, with file and column.
     #[cold]
     pub fn error(self, file: &str, column: &str, at: fn(u64) -> At) -> Error {
         let file = file.to_owned();
@@ -362,18 +376,18 @@ impl Fault {
     }
 }
 
-/// How often each word occurs, up to a limit.
+/// The frequency of each level, up to a limit.
 #[derive(Debug)]
 pub(crate) struct LevelCounts {
     pub counts: HashMap<Box<[u8]>, u64, RandomState>,
     n_bytes: usize,
-    /// Collected from the first cell on, whatever it looks like.
+    /// Whether numbers are collected too, from the first cell on.
     always: bool,
-    /// Collected from here on.
+    /// Whether collecting has begun.
     begun: bool,
-    /// More words than the limit; the list is given up.
+    /// Whether there are more levels than the limit; the list is then discarded.
     pub full: bool,
-    /// Some numbers went by before the first word, so the list has holes.
+    /// Some numbers went by before the first level, so the list has incomplete.
     pub skipped: bool,
 }
 
@@ -395,29 +409,29 @@ impl LevelCounts {
         self.begun
     }
 
-    fn add(&mut self, word: &[u8], line: u64, ask: &Ask) -> Fallible {
-        if let Some(n) = self.counts.get_mut(word) {
+    fn add(&mut self, level: &[u8], line: u64, request: &ProfileRequest) -> Fallible {
+        if let Some(n) = self.counts.get_mut(level) {
             *n += 1;
             return Ok(());
         }
-        if std::str::from_utf8(word).is_err() {
+        if std::str::from_utf8(level).is_err() {
             return Err(Fault::NotUtf8 { line }.into());
         }
         if self.full {
             return Ok(());
         }
-        self.insert(word.into(), 1, &ask.limits);
+        self.insert(level.into(), 1, &request.limits);
         Ok(())
     }
 
-    fn insert(&mut self, word: Box<[u8]>, n: u64, limits: &Limits) {
+    fn insert(&mut self, level: Box<[u8]>, n: u64, limits: &Limits) {
         if self.full {
             return;
         }
         self.begun = true;
-        self.n_bytes += word.len();
-        *self.counts.entry(word).or_insert(0) += n;
-        if self.counts.len() > limits.levels || self.n_bytes > MAX_WORD_BYTES {
+        self.n_bytes += level.len();
+        *self.counts.entry(level).or_insert(0) += n;
+        if self.counts.len() > limits.levels || self.n_bytes > MAX_LEVEL_BYTES {
             self.full = true;
             self.counts = HashMap::default();
         }
@@ -431,21 +445,21 @@ impl LevelCounts {
             self.full = true;
             self.counts = HashMap::default();
         }
-        for (word, n) in other.counts {
-            match self.counts.get_mut(&word) {
+        for (level, n) in other.counts {
+            match self.counts.get_mut(&level) {
                 Some(mine) => *mine += n,
-                None => self.insert(word, n, limits),
+                None => self.insert(level, n, limits),
             }
         }
     }
 }
 
-/// The truth value a word stands for, in any case.
+/// The truth value a level stands for, in any case.
 #[inline]
-pub(crate) fn truth(word: &[u8]) -> Option<bool> {
-    match word.len() {
-        4 if word.eq_ignore_ascii_case(b"true") => Some(true),
-        5 if word.eq_ignore_ascii_case(b"false") => Some(false),
+pub(crate) fn parse_bool(level: &[u8]) -> Option<bool> {
+    match level.len() {
+        4 if level.eq_ignore_ascii_case(b"true") => Some(true),
+        5 if level.eq_ignore_ascii_case(b"false") => Some(false),
         _ => None,
     }
 }

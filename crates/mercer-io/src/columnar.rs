@@ -1,13 +1,13 @@
 //! Arrow record batches as blocks: what Parquet and Arrow IPC share once their bytes are decoded.
 //!
 //! Here the format says what is a number and what a word, and `null` is the only missing value
-//! besides NaN. Dates become days and times become seconds, which the profile notes. LevelCounts of
+//! besides NaN. Dates become days and times become seconds, which the profile notes. Levels of
 //! numbers, for class labels, are spelled from the integer itself, never through a float.
 
 use crate::arrow_values::{Speller, doubles};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible, Fault};
-use crate::decoder::{Decoder, PlannedField};
+use crate::column_summary::{ColumnSummaries, ColumnSummary, Fallible, Fault, ProfileRequest};
+use crate::decoder::{Decoder, FieldDecoder};
 use crate::error::{At, Error, Result, shown};
 use crate::number;
 use crate::pipeline::Decoded;
@@ -77,20 +77,22 @@ pub(crate) fn names(file: &str, schema: &SchemaRef, limit: usize) -> Result<Vec<
     Ok(names)
 }
 
-/// Where in the file the columns of a plan are; all columns without a plan.
-pub(crate) fn projection(names: &[String], plan: Option<&Decoder>) -> Vec<usize> {
-    let wanted = |name: &String| plan.is_none_or(|p| p.place(name).is_some());
+/// Where in the file the columns of a decoder are; all columns without a decoder.
+pub(crate) fn projection(names: &[String], decoder: Option<&Decoder>) -> Vec<usize> {
+    let wanted = |name: &String| decoder.is_none_or(|p| p.position(name).is_some());
     names.iter().enumerate().filter(|(_, name)| wanted(name)).map(|(j, _)| j).collect()
 }
 
 /// What the cells of a batch look like.
-pub(crate) fn tally(batch: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
+pub(crate) fn summarize(batch: &RecordBatch, request: &ProfileRequest) -> Result<ColumnSummaries> {
     let schema = batch.schema();
     let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
-        let column = ColumnOf::new(array, ask.file, field.name())?;
-        let mut tally = ask.tally(field.name());
-        column.count(&mut tally, ask).map_err(|f| f.error(ask.file, field.name(), At::Row))?;
-        Ok(tally)
+        let column = ColumnOf::new(array, request.file, field.name())?;
+        let mut summary = request.new_summary(field.name());
+        column
+            .count(&mut summary, request)
+            .map_err(|f| f.error(request.file, field.name(), At::Row))?;
+        Ok(summary)
     });
     let n_rows = batch.num_rows() as u64;
     Ok(ColumnSummaries {
@@ -101,30 +103,30 @@ pub(crate) fn tally(batch: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
     })
 }
 
-/// The cells of a batch in the columns of a plan.
-pub(crate) fn decode(batch: &RecordBatch, plan: &Decoder) -> Result<Decoded> {
-    let columns = plan.fields.iter().map(|planned| {
-        let name = &planned.field.name;
+/// The cells of a batch in the columns of a decoder.
+pub(crate) fn decode(batch: &RecordBatch, decoder: &Decoder) -> Result<Decoded> {
+    let columns = decoder.fields.iter().map(|field_decoder| {
+        let name = &field_decoder.field.name;
         let Some(array) = batch.column_by_name(name) else {
             let schema = batch.schema();
             let present = schema.fields().iter().map(|f| f.name().as_str());
-            return Err(Error::missing_column(plan.file, name, present));
+            return Err(Error::missing_column(decoder.file, name, present));
         };
-        let column = ColumnOf::new(array, plan.file, name)?;
+        let column = ColumnOf::new(array, decoder.file, name)?;
         let wrong = || Error::WrongKind {
-            file: plan.file.to_owned(),
+            file: decoder.file.to_owned(),
             column: name.clone(),
             found: array.data_type().to_string(),
-            expected: planned.field.kind,
+            expected: field_decoder.field.kind,
         };
-        let cells = column.cells(planned).ok_or_else(wrong)?;
-        cells.map_err(|f| f.error(plan.file, name, At::Row))
+        let cells = column.cells(field_decoder).ok_or_else(wrong)?;
+        cells.map_err(|f| f.error(decoder.file, name, At::Row))
     });
     let columns = columns.collect::<Result<_>>()?;
     Ok(Decoded { columns, n_rows: batch.num_rows(), seen: Vec::new() })
 }
 
-/// A column with its dictionary, if it has one, kept apart: expanding it could take any space.
+/// A column with its dictionary, if it has one, cached apart: expanding it could take any space.
 struct ColumnOf<'a> {
     array: &'a ArrayRef,
     values: &'a ArrayRef,
@@ -152,16 +154,16 @@ impl<'a> ColumnOf<'a> {
     }
 
     /// Where the value of row `i` is, if it has one.
-    fn place(&self, i: usize) -> Option<usize> {
+    fn position(&self, i: usize) -> Option<usize> {
         if self.class == Class::Null || self.array.is_null(i) {
             return None;
         }
-        let place = self.keys.as_ref().map_or(i, |keys| keys[i]);
-        (!self.values.is_null(place)).then_some(place)
+        let position = self.keys.as_ref().map_or(i, |keys| keys[i]);
+        (!self.values.is_null(position)).then_some(position)
     }
 
-    fn count(&self, tally: &mut ColumnSummary, ask: &Ask) -> Fallible {
-        tally.declared = match self.class {
+    fn count(&self, summary: &mut ColumnSummary, request: &ProfileRequest) -> Fallible {
+        summary.declared = match self.class {
             Class::Word => None,
             Class::Boolean => Some(Kind::Boolean),
             // A batch of nulls says nothing about the others.
@@ -169,40 +171,40 @@ impl<'a> ColumnOf<'a> {
             _ => Some(Kind::Numeric),
         };
         if let Class::Time { note, .. } = self.class {
-            tally.note = Some(note.to_owned());
+            summary.note = Some(note.to_owned());
         }
         let numbers = self.numbers();
         let speller = Speller::new(self.values);
         let mut word = String::new();
         for i in 0..self.array.len() {
             let row = i as u64 + 1;
-            let Some(place) = self.place(i) else {
-                tally.missing(row);
+            let Some(position) = self.position(i) else {
+                summary.missing(row);
                 continue;
             };
-            match numbers.as_ref().map(|n| n[place]) {
+            match numbers.as_ref().map(|n| n[position]) {
                 Some(x) if x.is_nan() => {
-                    tally.missing(row);
+                    summary.missing(row);
                     continue;
                 }
-                Some(x) => tally.value(finite(x, row)?, false),
+                Some(x) => summary.value(finite(x, row)?, false),
                 None => {}
             }
-            if numbers.is_none() || tally.wants_spelling() {
+            if numbers.is_none() || summary.wants_spelling() {
                 word.clear();
-                speller.spell(place, &mut word);
+                speller.spell(position, &mut word);
             }
             match self.class {
-                Class::Boolean => tally.boolean(word.as_bytes(), row, ask)?,
-                Class::Word => tally.other(word.as_bytes(), row, ask)?,
-                _ => tally.spelled(word.as_bytes(), row, ask)?,
+                Class::Boolean => summary.boolean(word.as_bytes(), row, request)?,
+                Class::Word => summary.other(word.as_bytes(), row, request)?,
+                _ => summary.spelled(word.as_bytes(), row, request)?,
             }
         }
         Ok(())
     }
 
     /// The cells of this column as a field wants them, if it can be read so at all.
-    fn cells(&self, to: &PlannedField) -> Option<std::result::Result<Cells, Box<Fault>>> {
+    fn cells(&self, to: &FieldDecoder) -> Option<std::result::Result<Cells, Box<Fault>>> {
         let fits = match (to.field.kind, self.class) {
             (Kind::Sparse, _) => false,
             (_, Class::Null) | (Kind::Categorical | Kind::Text, _) => true,
@@ -212,24 +214,24 @@ impl<'a> ColumnOf<'a> {
         fits.then(|| self.fill(to))
     }
 
-    fn fill(&self, to: &PlannedField) -> std::result::Result<Cells, Box<Fault>> {
+    fn fill(&self, to: &FieldDecoder) -> std::result::Result<Cells, Box<Fault>> {
         let n = self.array.len();
         let mut cells = Cells::new(to.field.kind, n);
         let numbers = if to.field.kind == Kind::Numeric { self.numbers() } else { None };
         let speller = Speller::new(self.values);
         let mut word = String::new();
         for i in 0..n {
-            let Some(place) = self.place(i) else {
+            let Some(position) = self.position(i) else {
                 cells.push_missing();
                 continue;
             };
-            if let (Cells::Numbers(v), Some(numbers)) = (&mut cells, &numbers) {
-                let x = numbers[place];
+            if let (Cells::Numeric(v), Some(numbers)) = (&mut cells, &numbers) {
+                let x = numbers[position];
                 v.push(if x.is_nan() { x } else { finite(x, i as u64 + 1)? });
                 continue;
             }
             word.clear();
-            speller.spell(place, &mut word);
+            speller.spell(position, &mut word);
             if self.class == Class::Float && word == "NaN" {
                 cells.push_missing();
                 continue;

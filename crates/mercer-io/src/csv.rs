@@ -6,9 +6,9 @@
 //! looking for the end of the field first: that is where the speed comes from.
 
 use crate::block::{Cut, TextBlocks, at_newline, n_lines, trim};
-use crate::cell_cache::{KeptBlock, KeptColumn};
+use crate::cell_cache::{CachedBlock, CachedColumn};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible};
+use crate::column_summary::{ColumnSummaries, ColumnSummary, Fallible, ProfileRequest};
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
 use crate::number::{self, Number};
@@ -29,8 +29,8 @@ pub(crate) struct Csv {
     input: Input,
     names: Vec<String>,
     pub delimiter: u8,
-    /// Whether the delimiter was guessed.
-    pub guessed: bool,
+    /// Whether the delimiter was inferred.
+    pub inferred: bool,
     /// Whether fields may stand in quotes.
     quotes: bool,
     /// Bytes before the first record: byte-order mark, empty lines, header.
@@ -52,9 +52,9 @@ impl Csv {
             Some(d) => d,
             None => sniff::delimiter(text),
         };
-        let guessed = options.delimiter.or(preset).is_none();
+        let inferred = options.delimiter.or(preset).is_none();
         let (names, quotes) = (Vec::new(), options.quotes);
-        let mut csv = Csv { input, names, delimiter, guessed, quotes, skip: 0, first_line: 0 };
+        let mut csv = Csv { input, names, delimiter, inferred, quotes, skip: 0, first_line: 0 };
         csv.read_header(bom as u64, options)?;
         Ok(csv)
     }
@@ -64,7 +64,8 @@ impl Csv {
         let file = self.input.name.clone();
         self.skip = bom;
         let record_bytes = options.limits.record_bytes;
-        let pass = Pass { block_size: 1 << 16, record_bytes, plan: None, progress: Arc::default() };
+        let pass =
+            Pass { block_size: 1 << 16, record_bytes, decoder: None, progress: Arc::default() };
         let (mut n_bytes, mut line) = (0, 0);
         // A header longer than a block is found by the same loop that reads blocks.
         let mut first = None;
@@ -136,20 +137,20 @@ impl Reader for Csv {
         self.first_line
     }
 
-    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<ColumnSummaries> {
-        let columns = self.names.iter().map(|name| ask.tally(name)).collect();
-        let mut sink = TallySink { ask, numeric_tokens: ask.missing.numeric, columns };
-        let limits = (ask.limits.field_bytes, ask.limits.record_bytes);
-        let (read, kept, sink) = if ask.keeps() {
+    fn summarize(&self, block: &Vec<u8>, request: &ProfileRequest) -> Result<ColumnSummaries> {
+        let columns = self.names.iter().map(|name| request.new_summary(name)).collect();
+        let mut sink = SummarySink { request, numeric_tokens: request.missing.numeric, columns };
+        let limits = (request.limits.field_bytes, request.limits.record_bytes);
+        let (read, cached, sink) = if request.caches() {
             let n = n_lines(block) as usize;
-            let kept = self
+            let cached = self
                 .names
                 .iter()
-                .map(|name| KeptColumn::new(ask.holds_texts(name), n, block.len()));
-            let mut sink = KeepSink { tally: sink, kept: kept.collect() };
+                .map(|name| CachedColumn::new(request.holds_texts(name), n, block.len()));
+            let mut sink = CacheSink { summary: sink, cached: cached.collect() };
             let read = self.records(block, limits, &mut sink)?;
-            let kept = KeptBlock { columns: sink.kept, n_rows: read.n_rows as usize };
-            (read, Some(kept), sink.tally)
+            let cached = CachedBlock { columns: sink.cached, n_rows: read.n_rows as usize };
+            (read, Some(cached), sink.summary)
         } else {
             (self.records(block, limits, &mut sink)?, None, sink)
         };
@@ -157,20 +158,21 @@ impl Reader for Csv {
             n_rows: read.n_rows,
             first_line: read.first_line,
             columns: sink.columns,
-            kept: kept.into_iter().collect(),
+            cached: cached.into_iter().collect(),
             ..ColumnSummaries::default()
         })
     }
 
-    fn decode(&self, block: &Vec<u8>, plan: &Decoder) -> Result<Decoded> {
+    fn decode(&self, block: &Vec<u8>, decoder: &Decoder) -> Result<Decoded> {
         let n = n_lines(block) as usize;
-        let places: Vec<Option<usize>> = self.names.iter().map(|name| plan.place(name)).collect();
-        let cells = places
+        let positions: Vec<Option<usize>> =
+            self.names.iter().map(|name| decoder.position(name)).collect();
+        let cells = positions
             .iter()
-            .map(|place| place.map(|k| (k, Cells::new(plan.fields[k].field.kind, n))))
+            .map(|position| position.map(|k| (k, Cells::new(decoder.fields[k].field.kind, n))))
             .collect();
-        let mut sink = DecodeSink { plan, numeric_tokens: plan.missing.numeric, cells };
-        let limits = (plan.limits.field_bytes, plan.limits.record_bytes);
+        let mut sink = DecodeSink { decoder, numeric_tokens: decoder.missing.numeric, cells };
+        let limits = (decoder.limits.field_bytes, decoder.limits.record_bytes);
         let read = self.records(block, limits, &mut sink)?;
         // By field, not by column of the file.
         let mut columns: Vec<(usize, Cells)> = sink.cells.into_iter().flatten().collect();
@@ -190,17 +192,17 @@ trait Sink {
     fn cell(&mut self, j: usize, text: &[u8], raw: &[u8], line: u64) -> Fallible;
 }
 
-struct TallySink<'a> {
-    ask: &'a Ask<'a>,
+struct SummarySink<'a> {
+    request: &'a ProfileRequest<'a>,
     /// Whether a number may stand for a missing value.
     numeric_tokens: bool,
     columns: Vec<ColumnSummary>,
 }
 
-impl Sink for TallySink<'_> {
+impl Sink for SummarySink<'_> {
     #[inline(always)]
     fn takes_values(&self, j: usize) -> bool {
-        !self.numeric_tokens && !self.columns[j].words.collected()
+        !self.numeric_tokens && !self.columns[j].levels.collected()
     }
 
     #[inline(always)]
@@ -210,65 +212,65 @@ impl Sink for TallySink<'_> {
 
     #[inline]
     fn number(&mut self, j: usize, number: &Number, text: &[u8], line: u64) -> Fallible {
-        if self.ask.missing.numeric && self.ask.missing.contains(text) {
+        if self.request.missing.numeric && self.request.missing.contains(text) {
             self.columns[j].missing(line);
             return Ok(());
         }
-        self.columns[j].number(number, text, line, self.ask)
+        self.columns[j].number(number, text, line, self.request)
     }
 
     #[inline]
     fn cell(&mut self, j: usize, text: &[u8], _: &[u8], line: u64) -> Fallible {
-        self.columns[j].cell(text, line, self.ask)
+        self.columns[j].cell(text, line, self.request)
     }
 }
 
 /// Counts cells and keeps them.
-struct KeepSink<'a> {
-    tally: TallySink<'a>,
-    kept: Vec<KeptColumn>,
+struct CacheSink<'a> {
+    summary: SummarySink<'a>,
+    cached: Vec<CachedColumn>,
 }
 
-impl Sink for KeepSink<'_> {
+impl Sink for CacheSink<'_> {
     #[inline(always)]
     fn takes_values(&self, j: usize) -> bool {
-        self.tally.takes_values(j)
+        self.summary.takes_values(j)
     }
 
     #[inline(always)]
     fn value(&mut self, j: usize, value: f64, whole: bool) {
-        self.tally.value(j, value, whole);
-        self.kept[j].value(value);
+        self.summary.value(j, value, whole);
+        self.cached[j].value(value);
     }
 
     fn number(&mut self, j: usize, number: &Number, text: &[u8], line: u64) -> Fallible {
-        let missing = self.tally.numeric_tokens && self.tally.ask.missing.contains(text);
+        let missing = self.summary.numeric_tokens && self.summary.request.missing.contains(text);
         let value = number.value(text);
         if missing {
-            self.kept[j].missing();
+            self.cached[j].missing();
         } else if self.takes_values(j) && value.is_finite() {
-            self.kept[j].value(value);
+            self.cached[j].value(value);
         } else {
-            self.kept[j].word(text, text);
+            self.cached[j].word(text, text);
         }
-        self.tally.number(j, number, text, line)
+        self.summary.number(j, number, text, line)
     }
 
     fn cell(&mut self, j: usize, text: &[u8], raw: &[u8], line: u64) -> Fallible {
-        if self.tally.ask.missing.contains(text) {
-            self.kept[j].missing();
+        if self.summary.request.missing.contains(text) {
+            self.cached[j].missing();
         } else {
             match number::parse(text).filter(|_| self.takes_values(j)) {
-                Some(value) => self.kept[j].value(value),
-                None => self.kept[j].word(text, raw),
+                Some(value) => self.cached[j].value(value),
+                None => self.cached[j].word(text, raw),
             }
         }
-        self.tally.cell(j, text, raw, line)
+        self.summary.cell(j, text, raw, line)
     }
 }
 
 struct DecodeSink<'a> {
-    plan: &'a Decoder<'a>,
+    decoder: &'a Decoder<'a>,
     /// Whether a number may stand for a missing value.
     numeric_tokens: bool,
     /// By column of the file: the field it goes to and its cells, or nothing.
@@ -278,12 +280,12 @@ struct DecodeSink<'a> {
 impl Sink for DecodeSink<'_> {
     #[inline(always)]
     fn takes_values(&self, j: usize) -> bool {
-        !self.numeric_tokens && matches!(self.cells[j], Some((_, Cells::Numbers(_))))
+        !self.numeric_tokens && matches!(self.cells[j], Some((_, Cells::Numeric(_))))
     }
 
     #[inline(always)]
     fn value(&mut self, j: usize, value: f64, _: bool) {
-        if let Some((_, Cells::Numbers(v))) = &mut self.cells[j] {
+        if let Some((_, Cells::Numeric(v))) = &mut self.cells[j] {
             v.push(value);
         }
     }
@@ -291,21 +293,21 @@ impl Sink for DecodeSink<'_> {
     #[inline]
     fn number(&mut self, j: usize, number: &Number, text: &[u8], line: u64) -> Fallible {
         let Some((k, cells)) = &mut self.cells[j] else { return Ok(()) };
-        if self.plan.missing.numeric && self.plan.missing.contains(text) {
+        if self.decoder.missing.numeric && self.decoder.missing.contains(text) {
             cells.push_missing();
             return Ok(());
         }
-        cells.push_number(number, text, line, &self.plan.fields[*k])
+        cells.push_number(number, text, line, &self.decoder.fields[*k])
     }
 
     #[inline]
     fn cell(&mut self, j: usize, text: &[u8], raw: &[u8], line: u64) -> Fallible {
         let Some((k, cells)) = &mut self.cells[j] else { return Ok(()) };
-        if self.plan.missing.contains(text) {
+        if self.decoder.missing.contains(text) {
             cells.push_missing();
             return Ok(());
         }
-        cells.push(text, raw, line, &self.plan.fields[*k])
+        cells.push(text, raw, line, &self.decoder.fields[*k])
     }
 }
 
@@ -316,30 +318,30 @@ struct Separators<'a> {
     delimiter: u8,
     /// The window whose separators are known.
     window: Range<usize>,
-    /// Their places in the window.
-    places: Vec<u32>,
-    n_places: usize,
+    /// Their positions in the window.
+    positions: Vec<u32>,
+    n_separators: usize,
     next: usize,
 }
 
-/// A window's places stay in cache until they are used.
+/// A window's positions stay in cache until they are used.
 const WINDOW: usize = 4096;
 
 impl<'a> Separators<'a> {
     fn new(bytes: &'a [u8], delimiter: u8) -> Separators<'a> {
-        let places = vec![0; WINDOW];
-        Separators { bytes, delimiter, window: 0..0, places, n_places: 0, next: 0 }
+        let positions = vec![0; WINDOW];
+        Separators { bytes, delimiter, window: 0..0, positions, n_separators: 0, next: 0 }
     }
 
-    /// The first separator at or behind a place; the end of the block if there is none.
+    /// The first separator at or behind a position; the end of the block if there is none.
     #[inline(always)]
     fn next_from(&mut self, at: usize) -> usize {
         loop {
-            while let Some(place) = self.places[..self.n_places].get(self.next) {
+            while let Some(position) = self.positions[..self.n_separators].get(self.next) {
                 self.next = self.next.wrapping_add(1);
-                let place = self.window.start.wrapping_add(*place as usize);
-                if place >= at {
-                    return place;
+                let position = self.window.start.wrapping_add(*position as usize);
+                if position >= at {
+                    return position;
                 }
             }
             if self.window.end >= self.bytes.len() {
@@ -353,7 +355,7 @@ impl<'a> Separators<'a> {
     fn look(&mut self) {
         self.window = self.window.end..(self.window.end + WINDOW).min(self.bytes.len());
         let window = &self.bytes[self.window.clone()];
-        self.n_places = positions_of_either(window, self.delimiter, b'\n', &mut self.places);
+        self.n_separators = positions_of_either(window, self.delimiter, b'\n', &mut self.positions);
         self.next = 0;
     }
 }
@@ -648,9 +650,9 @@ fn header(cells: Vec<String>) -> Vec<String> {
 
 /// Refuses two columns of one name.
 pub(crate) fn check_distinct(names: &[String], file: &str) -> Result<()> {
-    let mut places = hashbrown::HashMap::<&str, usize>::new();
+    let mut positions = hashbrown::HashMap::<&str, usize>::new();
     for (j, name) in names.iter().enumerate() {
-        if let Some(first) = places.insert(name, j) {
+        if let Some(first) = positions.insert(name, j) {
             return Err(Error::RepeatedColumn {
                 file: file.to_owned(),
                 name: name.clone(),

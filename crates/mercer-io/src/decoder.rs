@@ -15,29 +15,29 @@ pub(crate) struct Decoder<'a> {
     pub file: &'a str,
     pub missing: Missing,
     pub limits: Limits,
-    pub fields: Vec<PlannedField>,
-    places: HashMap<String, usize, RandomState>,
+    pub fields: Vec<FieldDecoder>,
+    positions: HashMap<String, usize, RandomState>,
 }
 
 /// A field and a fast way to the codes of its words.
 #[derive(Debug)]
-pub(crate) struct PlannedField {
+pub(crate) struct FieldDecoder {
     pub field: Field,
     codes: HashMap<Box<[u8]>, u32, RandomState>,
 }
 
 impl<'a> Decoder<'a> {
     pub fn new(file: &'a str, options: &Options, schema: &Schema) -> Decoder<'a> {
-        let fields: Vec<PlannedField> =
-            schema.fields.iter().cloned().map(PlannedField::new).collect();
-        let places = fields.iter().enumerate().map(|(k, f)| (f.field.name.clone(), k)).collect();
+        let fields: Vec<FieldDecoder> =
+            schema.fields.iter().cloned().map(FieldDecoder::new).collect();
+        let positions = fields.iter().enumerate().map(|(k, f)| (f.field.name.clone(), k)).collect();
         let missing = Missing::new(&options.missing);
-        Decoder { file, missing, limits: options.limits, fields, places }
+        Decoder { file, missing, limits: options.limits, fields, positions }
     }
 
     /// The place of a name among the fields.
-    pub fn place(&self, name: &str) -> Option<usize> {
-        self.places.get(name).copied()
+    pub fn position(&self, name: &str) -> Option<usize> {
+        self.positions.get(name).copied()
     }
 
     /// Refuses a schema whose columns are not all there.
@@ -55,15 +55,15 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl PlannedField {
-    fn new(field: Field) -> PlannedField {
+impl FieldDecoder {
+    fn new(field: Field) -> FieldDecoder {
         let levels = Arc::clone(&field.levels);
         let words = levels.names().iter().enumerate();
         let codes = match field.kind {
             Kind::Categorical => words.map(|(i, w)| (w.as_bytes().into(), i as u32)).collect(),
             _ => HashMap::default(),
         };
-        PlannedField { field, codes }
+        FieldDecoder { field, codes }
     }
 
     /// The code of a word.

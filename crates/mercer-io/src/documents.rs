@@ -8,7 +8,7 @@
 
 use crate::block::{TextBlocks, at_newline};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary};
+use crate::column_summary::{ColumnSummaries, ColumnSummary, ProfileRequest};
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
 use crate::mail::{self, Mails, is_mail, is_mailbox, readable};
@@ -29,7 +29,7 @@ const TEXT: &str = "text";
 #[derive(Debug)]
 pub(crate) struct Documents {
     name: String,
-    kept: Kept,
+    cached: Kept,
     limits: Limits,
 }
 
@@ -101,25 +101,25 @@ impl Documents {
         if n_documents == 0 {
             return Err(Error::Empty { file: path.to_owned() });
         }
-        let kept = Kept::Folder { files, n_documents, n_outside };
-        Ok((Documents { name: path.to_owned(), kept, limits: options.limits }, bytes))
+        let cached = Kept::Folder { files, n_documents, n_outside };
+        Ok((Documents { name: path.to_owned(), cached, limits: options.limits }, bytes))
     }
 
     /// The documents of one file.
     pub fn in_file(input: Input, format: Format, options: &Options) -> Documents {
         let name = input.name.clone();
-        let kept = match format {
+        let cached = match format {
             Format::Lines => Kept::Lines(input),
             Format::Mailbox => Kept::Mailbox(input),
             Format::Mail => Kept::Whole(input, Written::AsMail),
             _ => Kept::Whole(input, Written::AsText),
         };
-        Documents { name, kept, limits: options.limits }
+        Documents { name, cached, limits: options.limits }
     }
 
     /// What there is, to be said aloud.
     pub fn description(&self) -> String {
-        let Kept::Folder { files, n_documents, n_outside } = &self.kept else {
+        let Kept::Folder { files, n_documents, n_outside } = &self.cached else {
             return String::new();
         };
         let mut words = format!(", {} files", files.len());
@@ -139,7 +139,7 @@ impl Documents {
 
     /// What a document is called: its path, where it has one, and its place in a mailbox.
     pub fn document_name(&self, row: u64) -> Option<String> {
-        let Kept::Folder { files, n_documents, .. } = &self.kept else { return None };
+        let Kept::Folder { files, n_documents, .. } = &self.cached else { return None };
         if row >= *n_documents {
             return None;
         }
@@ -268,7 +268,7 @@ impl Reader for Documents {
     }
 
     fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, SomeTexts>> {
-        match &self.kept {
+        match &self.cached {
             Kept::Folder { files, .. } => Ok(in_blocks(
                 pass,
                 files.iter().flat_map(|file| {
@@ -311,43 +311,43 @@ impl Reader for Documents {
         At::Row
     }
 
-    fn tally(&self, block: &SomeTexts, ask: &Ask) -> Result<ColumnSummaries> {
-        let mut tallies = ColumnSummaries {
+    fn summarize(&self, block: &SomeTexts, request: &ProfileRequest) -> Result<ColumnSummaries> {
+        let mut summaries = ColumnSummaries {
             named: true,
             n_rows: block.texts.len() as u64,
             ..ColumnSummaries::default()
         };
         let mut text = ColumnSummary::default();
         text.declared = Some(Kind::Text);
-        text.n_others = tallies.n_rows;
+        text.n_others = summaries.n_rows;
         if block.texts.iter().any(|(_, class)| class.is_some()) {
             let mut label = ColumnSummary::exact();
             label.declared = Some(Kind::Categorical);
             for (row, (_, class)) in block.texts.iter().enumerate() {
                 let word = class.as_deref().unwrap_or_default().as_bytes();
-                let counted = label.other(word, row as u64 + 1, ask);
-                counted.map_err(|f| f.error(ask.file, LABEL, At::Row))?;
+                let counted = label.other(word, row as u64 + 1, request);
+                counted.map_err(|f| f.error(request.file, LABEL, At::Row))?;
             }
-            tallies.names.add(LABEL);
-            tallies.columns.push(label);
+            summaries.names.add(LABEL);
+            summaries.columns.push(label);
         }
-        tallies.names.add(TEXT);
-        tallies.columns.push(text);
-        tallies.first_line = 1;
-        Ok(tallies)
+        summaries.names.add(TEXT);
+        summaries.columns.push(text);
+        summaries.first_line = 1;
+        Ok(summaries)
     }
 
-    fn decode(&self, block: &SomeTexts, plan: &Decoder) -> Result<Decoded> {
+    fn decode(&self, block: &SomeTexts, decoder: &Decoder) -> Result<Decoded> {
         let n = block.texts.len();
-        let kind = |k: usize| plan.fields[k].field.kind;
-        let n_texts = plan.fields.iter().filter(|f| f.field.kind == Kind::Text).count();
+        let kind = |k: usize| decoder.fields[k].field.kind;
+        let n_texts = decoder.fields.iter().filter(|f| f.field.kind == Kind::Text).count();
         let (mut columns, mut seen) = (Vec::new(), Vec::new());
-        for (k, to) in plan.fields.iter().enumerate() {
+        for (k, to) in decoder.fields.iter().enumerate() {
             let name = to.field.name.as_str();
             let mut cells = Cells::new(kind(k), n);
             let is_text = kind(k) == Kind::Text && (n_texts == 1 || name == TEXT);
             // The class stands alone behind the text, as the target of a model does.
-            let behind = plan.fields.len() == 2 && k == 1 && kind(0) == Kind::Text;
+            let behind = decoder.fields.len() == 2 && k == 1 && kind(0) == Kind::Text;
             let is_class = kind(k) == Kind::Categorical
                 && (name == LABEL || behind)
                 && block.texts.iter().all(|(_, class)| class.is_some());
@@ -355,7 +355,7 @@ impl Reader for Documents {
                 Cells::Text(v) if is_text => {
                     v.extend(block.texts.iter().map(|(text, _)| Some(text.clone())));
                 }
-                Cells::CategoryCounts(v) if is_class => v.extend(
+                Cells::Categorical(v) if is_class => v.extend(
                     block
                         .texts
                         .iter()

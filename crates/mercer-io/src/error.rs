@@ -219,7 +219,7 @@ pub enum Error {
         width: usize,
     },
     /// A limit that guards against hostile or broken files.
-    #[error("{file}{}: {what} exceeds the limit of {limit}; raise `{name}` if this is meant", place(.at))]
+    #[error("{file}{}: {what} exceeds the limit of {limit}; raise `{name}` if this is meant", position(.at))]
     Limit {
         /// Which file.
         file: String,
@@ -292,7 +292,7 @@ fn suggest(close: &Option<String>) -> String {
     close.as_ref().map_or(String::new(), |c| format!(" (did you mean `{c}`?)"))
 }
 
-fn place(at: &Option<At>) -> String {
+fn position(at: &Option<At>) -> String {
     at.map_or(String::new(), |at| format!(", {at}"))
 }
 

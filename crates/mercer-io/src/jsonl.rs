@@ -7,7 +7,7 @@
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::Cells;
-use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary, Fallible, Fault};
+use crate::column_summary::{ColumnSummaries, ColumnSummary, Fallible, Fault, ProfileRequest};
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result, shown};
 use crate::number;
@@ -98,9 +98,9 @@ impl JsonLines {
     }
 }
 
-/// The tallies of a block on the way: what is known of each column's last cell.
+/// The summaries of a block on the way: what is known of each column's last cell.
 struct Counting {
-    tallies: ColumnSummaries,
+    summaries: ColumnSummaries,
     /// For each column how many rows had its key, and the last of them.
     met: Vec<(u64, u64)>,
     /// The line of each row.
@@ -124,15 +124,15 @@ impl Reader for JsonLines {
         n_lines(block)
     }
 
-    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<ColumnSummaries> {
+    fn summarize(&self, block: &Vec<u8>, request: &ProfileRequest) -> Result<ColumnSummaries> {
         let mut counting = Counting {
-            tallies: ColumnSummaries { named: true, ..ColumnSummaries::default() },
+            summaries: ColumnSummaries { named: true, ..ColumnSummaries::default() },
             met: Vec::new(),
             lines: Vec::new(),
         };
         let count = |c: &mut Counting, key: &str, value: Value<'_>, line: u64| {
-            let row = c.tallies.n_rows;
-            let j = self.column(c, key, ask, line)?;
+            let row = c.summaries.n_rows;
+            let j = self.column(c, key, request, line)?;
             let (n_met, last) = &mut c.met[j];
             if *last == row {
                 return Err(self.repeated(key, line));
@@ -140,61 +140,67 @@ impl Reader for JsonLines {
             // Fewer meetings than rows: the first row without the key is known here.
             if *n_met < row {
                 let gap = c.lines[*n_met as usize];
-                c.tallies.columns[j].first_missing.get_or_insert(gap);
+                c.summaries.columns[j].first_missing.get_or_insert(gap);
             }
             (*n_met, *last) = (*n_met + 1, row);
-            let counted = value.count(&mut c.tallies.columns[j], line, ask);
-            counted.map_err(|f| f.error(ask.file, key, At::Line))
+            let counted = value.count(&mut c.summaries.columns[j], line, request);
+            counted.map_err(|f| f.error(request.file, key, At::Line))
         };
         let end = |c: &mut Counting, line: u64| {
-            c.tallies.n_rows += 1;
+            c.summaries.n_rows += 1;
             c.lines.push(line);
         };
-        self.records(block, ask.limits.field_bytes, &mut counting, count, end)?;
+        self.records(block, request.limits.field_bytes, &mut counting, count, end)?;
         Ok(counting.finish())
     }
 
-    fn decode(&self, block: &Vec<u8>, plan: &Decoder) -> Result<Decoded> {
+    fn decode(&self, block: &Vec<u8>, decoder: &Decoder) -> Result<Decoded> {
         let n = n_lines(block) as usize;
-        let columns = plan.fields.iter().map(|f| Cells::new(f.field.kind, n)).collect();
-        let seen = vec![false; plan.fields.len()];
+        let columns = decoder.fields.iter().map(|f| Cells::new(f.field.kind, n)).collect();
+        let seen = vec![false; decoder.fields.len()];
         let mut decoded = Decoded { columns, n_rows: 0, seen };
         let take = |d: &mut Decoded, key: &str, value: Value<'_>, line: u64| {
-            let Some(k) = plan.place(key) else { return Ok(()) };
+            let Some(k) = decoder.position(key) else { return Ok(()) };
             if d.columns[k].len() > d.n_rows {
                 return Err(self.repeated(key, line));
             }
             d.seen[k] = true;
-            let taken = value.push(&mut d.columns[k], line, plan, k);
-            taken.map_err(|f| f.error(plan.file, key, At::Line))
+            let taken = value.push(&mut d.columns[k], line, decoder, k);
+            taken.map_err(|f| f.error(decoder.file, key, At::Line))
         };
         let end = |d: &mut Decoded, _: u64| {
             d.n_rows += 1;
             let n_rows = d.n_rows;
             d.columns.iter_mut().filter(|c| c.len() < n_rows).for_each(Cells::push_missing);
         };
-        self.records(block, plan.limits.field_bytes, &mut decoded, take, end)?;
+        self.records(block, decoder.limits.field_bytes, &mut decoded, take, end)?;
         Ok(decoded)
     }
 }
 
 impl JsonLines {
     /// The place of a key among the columns, made if it is new.
-    fn column(&self, c: &mut Counting, key: &str, ask: &Ask, line: u64) -> Result<usize> {
-        if let Some(j) = c.tallies.names.place(key) {
+    fn column(
+        &self,
+        c: &mut Counting,
+        key: &str,
+        request: &ProfileRequest,
+        line: u64,
+    ) -> Result<usize> {
+        if let Some(j) = c.summaries.names.position(key) {
             return Ok(j);
         }
-        if c.met.len() >= ask.limits.columns {
+        if c.met.len() >= request.limits.columns {
             return Err(Error::Limit {
-                file: ask.file.to_owned(),
+                file: request.file.to_owned(),
                 at: Some(At::Line(line)),
                 what: "the number of different keys".to_owned(),
-                limit: ask.limits.columns as u64,
+                limit: request.limits.columns as u64,
                 name: "columns",
             });
         }
-        c.tallies.names.add(key);
-        c.tallies.columns.push(ask.tally(key));
+        c.summaries.names.add(key);
+        c.summaries.columns.push(request.new_summary(key));
         c.met.push((0, NEVER));
         Ok(c.met.len() - 1)
     }
@@ -203,16 +209,17 @@ impl JsonLines {
 impl Counting {
     /// Counts absent keys as missing.
     fn finish(mut self) -> ColumnSummaries {
-        let n_rows = self.tallies.n_rows;
-        for (tally, (n_met, _)) in self.tallies.columns.iter_mut().zip(&self.met) {
+        let n_rows = self.summaries.n_rows;
+        for (summary, (n_met, _)) in self.summaries.columns.iter_mut().zip(&self.met) {
             if *n_met < n_rows {
-                tally.n_missing += n_rows - n_met;
+                summary.n_missing += n_rows - n_met;
                 let gap = self.lines[*n_met as usize];
-                tally.first_missing = Some(tally.first_missing.map_or(gap, |line| line.min(gap)));
+                summary.first_missing =
+                    Some(summary.first_missing.map_or(gap, |line| line.min(gap)));
             }
         }
-        self.tallies.first_line = self.lines.first().copied().unwrap_or(0);
-        self.tallies
+        self.summaries.first_line = self.lines.first().copied().unwrap_or(0);
+        self.summaries
     }
 }
 
@@ -233,22 +240,22 @@ impl Value<'_> {
         }
     }
 
-    fn count(&self, tally: &mut ColumnSummary, line: u64, ask: &Ask) -> Fallible {
+    fn count(&self, summary: &mut ColumnSummary, line: u64, request: &ProfileRequest) -> Fallible {
         match self {
-            Value::Null => tally.missing(line),
-            Value::Bool(true) => tally.boolean(b"true", line, ask)?,
-            Value::Bool(false) => tally.boolean(b"false", line, ask)?,
+            Value::Null => summary.missing(line),
+            Value::Bool(true) => summary.boolean(b"true", line, request)?,
+            Value::Bool(false) => summary.boolean(b"false", line, request)?,
             Value::Number(text) => match number::scan(text.as_bytes(), 0) {
-                Some(n) => tally.number(&n, text.as_bytes(), line, ask)?,
-                None => tally.other(text.as_bytes(), line, ask)?,
+                Some(n) => summary.number(&n, text.as_bytes(), line, request)?,
+                None => summary.other(text.as_bytes(), line, request)?,
             },
-            Value::Text(text) => tally.other(text.as_bytes(), line, ask)?,
+            Value::Text(text) => summary.other(text.as_bytes(), line, request)?,
         }
         Ok(())
     }
 
     /// A text is no number here even if it looks like one: JSON says which is which.
-    fn push(&self, cells: &mut Cells, line: u64, plan: &Decoder, k: usize) -> Fallible {
+    fn push(&self, cells: &mut Cells, line: u64, decoder: &Decoder, k: usize) -> Fallible {
         let text = match self {
             Value::Null => {
                 cells.push_missing();
@@ -259,11 +266,11 @@ impl Value<'_> {
             Value::Number(text) => text,
             Value::Text(text) => text,
         };
-        let expected = plan.fields[k].field.kind;
+        let expected = decoder.fields[k].field.kind;
         if matches!(self, Value::Text(_)) && matches!(expected, Kind::Numeric | Kind::Boolean) {
             return Err(Fault::Cell { line, found: shown(text.as_bytes()), expected }.into());
         }
-        cells.push(text.as_bytes(), text.as_bytes(), line, &plan.fields[k])
+        cells.push(text.as_bytes(), text.as_bytes(), line, &decoder.fields[k])
     }
 }
 

@@ -7,8 +7,8 @@
 //!
 //! In the order of the data: `open` (files, stdin, gzip, zstd), `sniff` (format and delimiter), one
 //! file a format, each giving blocks of whole records; `drive` reads blocks ahead and works on a
-//! wave of them with all threads; `tally` sums up what columns hold and `profile` decides;
-//! `plan` and `cells` make tables of exact length.
+//! wave of them with all threads; `summary` sums up what columns hold and `profile` decides;
+//! `decoder` and `cells` make tables of exact length.
 
 #![forbid(unsafe_code)]
 
@@ -39,6 +39,6 @@ mod source;
 mod svmlight;
 
 pub use error::{At, Error, Result};
+pub use mercer::data::{ColumnProfile, Profile};
 pub use options::{Format, Limits, Options};
-pub use profile::{ColumnProfile, Profile};
 pub use source::Source;

@@ -197,7 +197,7 @@ impl Number {
     }
 }
 
-/// Signs are random; a branch on them would be guessed wrong half of the time.
+/// Signs are random; a branch on them would be inferred wrong half of the time.
 #[inline(always)]
 fn signed(size: f64, negative: bool) -> f64 {
     f64::from_bits(size.to_bits() | u64::from(negative) << 63)

@@ -21,14 +21,14 @@ pub(crate) struct Input {
     pub name: String,
     /// Bytes on disk.
     pub size: u64,
-    pub packing: Packing,
+    pub compression: Compression,
     pub file: Arc<File>,
     expansion: u64,
 }
 
 /// How the bytes are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Packing {
+pub(crate) enum Compression {
     None,
     Gzip,
     Zstd,
@@ -61,27 +61,27 @@ impl Input {
         let size = file.metadata().map_err(refuse)?.len();
         let mut magic = [0; 4];
         let n = read_at(&file, &mut magic, 0).map_err(refuse)?;
-        let packing = match &magic[..n] {
-            [0x1f, 0x8b, ..] => Packing::Gzip,
-            [0x28, 0xb5, 0x2f, 0xfd] => Packing::Zstd,
-            _ => Packing::None,
+        let compression = match &magic[..n] {
+            [0x1f, 0x8b, ..] => Compression::Gzip,
+            [0x28, 0xb5, 0x2f, 0xfd] => Compression::Zstd,
+            _ => Compression::None,
         };
         let file = Arc::new(file);
-        Ok(Input { name: name.to_owned(), size, packing, file, expansion: limits.expansion })
+        Ok(Input { name: name.to_owned(), size, compression, file, expansion: limits.expansion })
     }
 
     /// The decompressed bytes from the beginning; `progress` counts the bytes read from disk.
     pub fn reader(&self, progress: &Arc<AtomicU64>) -> Result<Box<dyn Read + Send>> {
         let counted =
             Counted { inner: Cursor::new(&self.file, self.size), progress: Arc::clone(progress) };
-        let unpacked: Box<dyn Read + Send> = match self.packing {
-            Packing::None => return Ok(Box::new(counted)),
-            Packing::Gzip => Box::new(flate2::read::MultiGzDecoder::new(counted)),
-            Packing::Zstd => {
+        let unpacked: Box<dyn Read + Send> = match self.compression {
+            Compression::None => return Ok(Box::new(counted)),
+            Compression::Gzip => Box::new(flate2::read::MultiGzDecoder::new(counted)),
+            Compression::Zstd => {
                 Box::new(zstd::stream::read::Decoder::new(counted).map_err(|e| self.failed(e))?)
             }
         };
-        Ok(Box::new(Guard {
+        Ok(Box::new(ExpansionLimit {
             inner: unpacked,
             progress: Arc::clone(progress),
             n_out: 0,
@@ -111,12 +111,12 @@ impl Input {
 
     /// The same input with the compression undone into a temporary file, for formats that seek.
     pub fn unpacked(self, limits: &Limits) -> Result<Input> {
-        if self.packing == Packing::None {
+        if self.compression == Compression::None {
             return Ok(self);
         }
         let file = spool(&mut self.reader(&Arc::default())?).map_err(|e| self.failed(e))?;
         let plain = Input::from_file(&self.name, file, limits)?;
-        Ok(Input { packing: Packing::None, ..plain })
+        Ok(Input { compression: Compression::None, ..plain })
     }
 
     /// A reader that seeks, for formats that need it; not through compression.
@@ -127,28 +127,30 @@ impl Input {
     /// What a failed read means.
     pub fn failed(&self, error: io::Error) -> Error {
         let file = self.name.clone();
-        if let Some(bomb) = error.get_ref().and_then(|e| e.downcast_ref::<Bomb>()) {
+        if let Some(excess) = error.get_ref().and_then(|e| e.downcast_ref::<ExcessiveExpansion>()) {
             return Error::Limit {
                 file,
                 at: None,
-                what: format!("{} bytes from {} compressed ones", bomb.n_out, bomb.n_in),
+                what: format!("{} bytes from {} compressed ones", excess.n_out, excess.n_in),
                 limit: self.expansion,
                 name: "expansion",
             };
         }
-        match self.packing {
-            Packing::None => Error::System { file, why: error.to_string() },
-            packing => Error::Damaged { file, format: packing.to_string(), why: error.to_string() },
+        match self.compression {
+            Compression::None => Error::System { file, why: error.to_string() },
+            compression => {
+                Error::Damaged { file, format: compression.to_string(), why: error.to_string() }
+            }
         }
     }
 }
 
-impl std::fmt::Display for Packing {
+impl std::fmt::Display for Compression {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.pad(match self {
-            Packing::None => "uncompressed",
-            Packing::Gzip => "gzip",
-            Packing::Zstd => "zstd",
+            Compression::None => "uncompressed",
+            Compression::Gzip => "gzip",
+            Compression::Zstd => "zstd",
         })
     }
 }
@@ -228,20 +230,20 @@ impl Seek for Counted {
 }
 
 /// Stops a decompressor that makes too much of too little.
-struct Guard {
+struct ExpansionLimit {
     inner: Box<dyn Read + Send>,
     progress: Arc<AtomicU64>,
     n_out: u64,
     limit: u64,
 }
 
-impl Read for Guard {
+impl Read for ExpansionLimit {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let n = self.inner.read(into)?;
         self.n_out += n as u64;
         let n_in = self.progress.load(Ordering::Relaxed);
         if self.n_out > EXPANSION_GRACE && self.n_out / n_in.max(1) > self.limit {
-            return Err(io::Error::other(Bomb { n_in, n_out: self.n_out }));
+            return Err(io::Error::other(ExcessiveExpansion { n_in, n_out: self.n_out }));
         }
         Ok(n)
     }
@@ -249,7 +251,7 @@ impl Read for Guard {
 
 #[derive(Debug, thiserror::Error)]
 #[error("{n_out} bytes came out of {n_in}")]
-struct Bomb {
+struct ExcessiveExpansion {
     n_in: u64,
     n_out: u64,
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 pub struct Options {
     /// The format; found by extension, then by content, if not given.
     pub format: Option<Format>,
-    /// What separates the fields of a CSV file; guessed among `,` `;` tab and `|` if not given.
+    /// What separates the fields of a CSV file; inferred among `,` `;` tab and `|` if not given.
     pub delimiter: Option<u8>,
     /// Whether the first line of a CSV file names the columns.
     pub header: bool,
@@ -20,7 +20,7 @@ pub struct Options {
     pub missing: Vec<String>,
     /// Kinds that win over inference.
     pub kinds: Vec<(String, Kind)>,
-    /// The column to be learned: its words are kept exactly even where they look like numbers.
+    /// The column to be learned: its words are cached exactly even where they look like numbers.
     pub target: Option<String>,
     /// The first index of an svmlight file; 1 unless index 0 occurs, if not given.
     pub first_index: Option<u32>,
@@ -28,7 +28,7 @@ pub struct Options {
     pub limits: Limits,
     /// Bytes of cells that [`profile`](crate::Source::profile) may keep, so that a table that fits is
     /// parsed once; a larger one is read again from the file.
-    pub keep: u64,
+    pub cache_bytes: u64,
 }
 
 impl Default for Options {
@@ -43,13 +43,13 @@ impl Default for Options {
             kinds: Vec::new(),
             target: None,
             first_index: None,
-            keep: 64 << 20,
+            cache_bytes: 64 << 20,
             limits: Limits::default(),
         }
     }
 }
 
-/// Bounds on what a file may ask of the machine; each is named in its error.
+/// Bounds on what a file may request of the machine; each is named in its error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Bytes of one field.

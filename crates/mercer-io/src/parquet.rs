@@ -1,7 +1,7 @@
 //! Apache Parquet. Its decoder may panic on damaged files, so every call into it is guarded.
 
 use crate::catch_panic::guarded;
-use crate::column_summary::{Ask, ColumnSummaries};
+use crate::column_summary::{ColumnSummaries, ProfileRequest};
 use crate::columnar;
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result};
@@ -87,7 +87,7 @@ impl Reader for Parquet {
 
     fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, RecordBatch>> {
         let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let columns = columnar::projection(&self.names, pass.plan);
+        let columns = columnar::projection(&self.names, pass.decoder);
         let n_rows = (pass.block_size / (8 * columns.len().max(1))).clamp(1, MAX_BATCH);
         let mut batches = guarded(&self.input.name, "Parquet", || {
             let builder = ParquetRecordBatchReaderBuilder::new_with_metadata(
@@ -127,11 +127,11 @@ impl Reader for Parquet {
         At::Row
     }
 
-    fn tally(&self, block: &RecordBatch, ask: &Ask) -> Result<ColumnSummaries> {
-        guarded(ask.file, "Parquet", || columnar::tally(block, ask))
+    fn summarize(&self, block: &RecordBatch, request: &ProfileRequest) -> Result<ColumnSummaries> {
+        guarded(request.file, "Parquet", || columnar::summarize(block, request))
     }
 
-    fn decode(&self, block: &RecordBatch, plan: &Decoder) -> Result<Decoded> {
-        guarded(plan.file, "Parquet", || columnar::decode(block, plan))
+    fn decode(&self, block: &RecordBatch, decoder: &Decoder) -> Result<Decoded> {
+        guarded(decoder.file, "Parquet", || columnar::decode(block, decoder))
     }
 }

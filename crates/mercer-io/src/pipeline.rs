@@ -6,7 +6,7 @@
 //! they learn their place in the file.
 
 use crate::cells::Cells;
-use crate::column_summary::{Ask, ColumnSummaries};
+use crate::column_summary::{ColumnSummaries, ProfileRequest};
 use crate::decoder::Decoder;
 use crate::error::{At, Result};
 use rayon::prelude::*;
@@ -29,7 +29,7 @@ pub(crate) trait Reader: Sync {
     /// Column names, where the format has them before its records.
     fn names(&self) -> Option<&[String]>;
 
-    /// The blocks in order; with a plan, only its columns are needed.
+    /// The blocks in order; with a decoder, only its columns are needed.
     fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, Self::Block>>;
 
     /// How many lines (or rows) of the file a block takes.
@@ -46,10 +46,10 @@ pub(crate) trait Reader: Sync {
     }
 
     /// What the cells of a block look like.
-    fn tally(&self, block: &Self::Block, ask: &Ask) -> Result<ColumnSummaries>;
+    fn summarize(&self, block: &Self::Block, request: &ProfileRequest) -> Result<ColumnSummaries>;
 
-    /// The cells of a block in the columns of a plan.
-    fn decode(&self, block: &Self::Block, plan: &Decoder) -> Result<Decoded>;
+    /// The cells of a block in the columns of a decoder.
+    fn decode(&self, block: &Self::Block, decoder: &Decoder) -> Result<Decoded>;
 }
 
 /// Blocks in the order of the file.
@@ -60,7 +60,7 @@ pub(crate) type Blocks<'a, B> = Box<dyn Iterator<Item = Result<B>> + 'a>;
 pub(crate) struct Pass<'a> {
     pub block_size: usize,
     pub record_bytes: usize,
-    pub plan: Option<&'a Decoder<'a>>,
+    pub decoder: Option<&'a Decoder<'a>>,
     /// Bytes read from disk so far.
     pub progress: Arc<AtomicU64>,
 }

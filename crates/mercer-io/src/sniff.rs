@@ -42,13 +42,13 @@ pub(crate) fn by_content(file: &str, head: &[u8]) -> Result<Format> {
     }
     let mut lines = text.split(|b| *b == b'\n').map(<[u8]>::trim_ascii);
     match lines.find(|line| !line.is_empty() && !line.starts_with(b"#")) {
-        Some(line) if looks_sparse(line) => Ok(Format::Svmlight),
+        Some(line) if is_svmlight_line(line) => Ok(Format::Svmlight),
         _ => Ok(Format::Csv),
     }
 }
 
 /// A label and at least one index:value, and nothing else.
-fn looks_sparse(line: &[u8]) -> bool {
+fn is_svmlight_line(line: &[u8]) -> bool {
     let line = line.split(|b| *b == b'#').next().unwrap_or(line);
     let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
     let label = words.next().is_some_and(|w| !w.contains(&b':'));
@@ -102,7 +102,7 @@ pub(crate) fn delimiter(head: &[u8]) -> u8 {
     by_header.max_by_key(|(n, d)| (*n, rank(*d))).map_or(b',', |(_, d)| d)
 }
 
-/// Woodbury equals the first candidate wins.
+/// The rank of a candidate: the first wins a tie.
 fn rank(delimiter: u8) -> usize {
     CANDIDATES.iter().rev().position(|d| *d == delimiter).unwrap_or(0)
 }

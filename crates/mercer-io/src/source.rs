@@ -1,21 +1,22 @@
 //! An opened input: what the faces hold in their hands.
 
 use crate::arrow::Arrow;
-use crate::cell_cache::KeptBlock;
+use crate::cell_cache::CachedBlock;
 use crate::cells::Chunker;
-use crate::column_summary::{Ask, ColumnSummaries};
+use crate::column_summary::{ColumnSummaries, ProfileRequest};
 use crate::csv::Csv;
 use crate::decoder::Decoder;
 use crate::documents::{self, Documents};
 use crate::error::{Error, Result};
 use crate::jsonl::JsonLines;
-use crate::open::{Input, Packing};
+use crate::open::{Compression, Input};
 use crate::options::{Format, Options};
 use crate::parquet::Parquet;
 use crate::pipeline::{self, Pass, Reader, waves};
-use crate::profile::{Judge, Profile};
+use crate::profile::ProfileBuilder;
 use crate::sniff;
 use crate::svmlight::Svmlight;
+use mercer::data::Profile;
 use mercer::data::Schema;
 use mercer::data::{Kind, Stream, Table};
 use rayon::prelude::*;
@@ -30,12 +31,12 @@ const BLOCK_SIZE: usize = 1 << 19;
 pub struct Source {
     name: String,
     size: u64,
-    packing: Packing,
+    compression: Compression,
     options: Options,
     block_size: usize,
     format: Opened,
-    /// All cells of the input, if a look at it kept them.
-    kept: OnceLock<Vec<KeptBlock>>,
+    /// All cells of the input, if a look at it cached them.
+    cached: OnceLock<Vec<CachedBlock>>,
 }
 
 #[derive(Debug)]
@@ -87,7 +88,7 @@ impl Source {
             return Source::open_folder(path, options);
         }
         let input = Input::open(path, limits)?;
-        let (name, size, packing) = (input.name.clone(), input.size, input.packing);
+        let (name, size, compression) = (input.name.clone(), input.size, input.compression);
         if size == 0 {
             return Err(Error::Empty { file: name });
         }
@@ -111,8 +112,8 @@ impl Source {
             }
         };
         let options = options.clone();
-        let kept = OnceLock::new();
-        Ok(Source { name, size, packing, options, block_size: BLOCK_SIZE, format, kept })
+        let cached = OnceLock::new();
+        Ok(Source { name, size, compression, options, block_size: BLOCK_SIZE, format, cached })
     }
 
     fn open_folder(path: &str, options: &Options) -> Result<Source> {
@@ -122,12 +123,17 @@ impl Source {
         Ok(Source {
             name: path.to_owned(),
             size,
-            packing: Packing::None,
+            compression: Compression::None,
             options,
             block_size: BLOCK_SIZE,
             format: Opened::Documents(documents, Format::Folder),
-            kept: OnceLock::new(),
+            cached: OnceLock::new(),
         })
+    }
+
+    /// The column that holds the labels, in formats that carry their own: svmlight files and folders of documents.
+    pub fn label_column(&self) -> Option<&'static str> {
+        matches!(self.format(), Format::Svmlight | Format::Folder).then_some(documents::LABEL)
     }
 
     /// What the document in a row is called, counted from zero: its path in a folder.
@@ -167,13 +173,13 @@ impl Source {
         }
     }
 
-    /// What was decided about the input, to be said aloud: "CSV, delimiter `;` (guessed), gzip".
+    /// What was decided about the input, to be said aloud: "CSV, delimiter `;` (inferred), gzip".
     pub fn description(&self) -> String {
         let mut words = self.format().to_string();
         match &self.format {
             Opened::Csv(csv) => {
                 words.push_str(&format!(", delimiter `{}`", sniff::delimiter_name(csv.delimiter)));
-                words.push_str(if csv.guessed { " (guessed)" } else { "" });
+                words.push_str(if csv.inferred { " (inferred)" } else { "" });
                 words.push_str(if self.options.header { "" } else { ", no header" });
             }
             Opened::Svmlight(svmlight) => {
@@ -184,8 +190,8 @@ impl Source {
             Opened::Documents(documents, _) => words.push_str(&documents.description()),
             _ => {}
         }
-        if self.packing != Packing::None {
-            words.push_str(&format!(", {}", self.packing));
+        if self.compression != Compression::None {
+            words.push_str(&format!(", {}", self.compression));
         }
         words
     }
@@ -217,33 +223,33 @@ impl Source {
         reader: &R,
         monitor: &dyn Fn(u64, Option<u64>) -> bool,
     ) -> Result<Profile> {
-        let mut ask = Ask::new(&self.name, &self.options);
-        let judge = Judge { file: &self.name, options: &self.options, at: reader.at() };
-        let mut tallies = self.tally(reader, &ask, monitor)?;
-        let mut names = self.names(reader, &tallies);
-        let holes = judge.holes(&names, &tallies);
-        if !holes.is_empty() {
-            ask.words.extend(holes);
-            ask.room = AtomicI64::new(self.options.keep as i64);
-            tallies = self.tally(reader, &ask, monitor)?;
-            names = self.names(reader, &tallies);
+        let mut request = ProfileRequest::new(&self.name, &self.options);
+        let builder = ProfileBuilder { file: &self.name, options: &self.options, at: reader.at() };
+        let mut summaries = self.summarize(reader, &request, monitor)?;
+        let mut names = self.names(reader, &summaries);
+        let incomplete = builder.incomplete(&names, &summaries);
+        if !incomplete.is_empty() {
+            request.exact_levels.extend(incomplete);
+            request.cache_left = AtomicI64::new(self.options.cache_bytes as i64);
+            summaries = self.summarize(reader, &request, monitor)?;
+            names = self.names(reader, &summaries);
         }
-        let kept = std::mem::take(&mut tallies.kept);
-        let n_kept: usize = kept.iter().map(|block| block.n_rows).sum();
-        if ask.keeps() && n_kept as u64 == tallies.n_rows {
-            self.kept.get_or_init(|| kept);
+        let cached = std::mem::take(&mut summaries.cached);
+        let n_cached: usize = cached.iter().map(|block| block.n_rows).sum();
+        if request.caches() && n_cached as u64 == summaries.n_rows {
+            self.cached.get_or_init(|| cached);
         }
-        judge.profile(&names, tallies)
+        builder.profile(&names, summaries)
     }
 
-    fn names<R: Reader>(&self, reader: &R, tallies: &ColumnSummaries) -> Vec<String> {
-        reader.names().map_or_else(|| tallies.names.list.clone(), <[String]>::to_vec)
+    fn names<R: Reader>(&self, reader: &R, summaries: &ColumnSummaries) -> Vec<String> {
+        reader.names().map_or_else(|| summaries.names.list.clone(), <[String]>::to_vec)
     }
 
-    fn tally<R: Reader>(
+    fn summarize<R: Reader>(
         &self,
         reader: &R,
-        ask: &Ask<'_>,
+        request: &ProfileRequest<'_>,
         monitor: &dyn Fn(u64, Option<u64>) -> bool,
     ) -> Result<ColumnSummaries> {
         let pass = self.pass(None);
@@ -251,15 +257,15 @@ impl Source {
         waves(
             reader,
             &pass,
-            |block| reader.tally(block, ask),
+            |block| reader.summarize(block, request),
             |wave| {
-                for (tallies, line) in wave.results {
-                    let bytes: usize = tallies.kept.iter().map(KeptBlock::bytes).sum();
-                    ask.room.fetch_sub(bytes as i64, Ordering::Relaxed);
-                    all.merge(tallies, line, &ask.limits);
+                for (summaries, line) in wave.results {
+                    let bytes: usize = summaries.cached.iter().map(CachedBlock::bytes).sum();
+                    request.cache_left.fetch_sub(bytes as i64, Ordering::Relaxed);
+                    all.merge(summaries, line, &request.limits);
                 }
-                if !ask.keeps() {
-                    all.kept = Vec::new();
+                if !request.caches() {
+                    all.cached = Vec::new();
                 }
                 if !monitor(pass.progress.load(Ordering::Relaxed).min(self.size), self.size()) {
                     return Err(mercer::Error::Stopped.into());
@@ -283,24 +289,24 @@ impl Source {
         chunk: usize,
         take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
     ) -> Result<()> {
-        let plan = Decoder::new(&self.name, &self.options, schema);
+        let decoder = Decoder::new(&self.name, &self.options, schema);
         if let Some(names) = reader.names() {
-            plan.check_names(names)?;
+            decoder.check_names(names)?;
         }
-        let mut chunker = Chunker::new(&plan, chunk);
-        if let (Some(kept), Some(names)) = (self.kept.get(), reader.names())
-            && kept.iter().all(|block| block.serves(&plan, names))
+        let mut chunker = Chunker::new(&decoder, chunk);
+        if let (Some(cached), Some(names)) = (self.cached.get(), reader.names())
+            && cached.iter().all(|block| block.serves(&decoder, names))
         {
-            return stream_kept(kept, names, &plan, &mut chunker, take);
+            return stream_cached(cached, names, &decoder, &mut chunker, take);
         }
-        let pass = self.pass(Some(&plan));
+        let pass = self.pass(Some(&decoder));
         self.settle(schema, &pass)?;
-        let mut seen = vec![reader.names().is_some(); plan.fields.len()];
+        let mut seen = vec![reader.names().is_some(); decoder.fields.len()];
         let mut n_rows = 0;
         waves(
             reader,
             &pass,
-            |block| reader.decode(block, &plan),
+            |block| reader.decode(block, &decoder),
             |wave| {
                 let mut blocks = Vec::with_capacity(wave.results.len());
                 for (decoded, _) in wave.results {
@@ -345,7 +351,7 @@ impl Source {
                 return Err(Error::WrongKind {
                     file: self.name.clone(),
                     column: field.name.clone(),
-                    found: if field.name == "features" { "index:value pairs" } else { "a label" }
+                    found: if field.name == "features" { "index:value pairs" } else { "labels" }
                         .to_owned(),
                     expected: field.kind,
                 });
@@ -354,11 +360,11 @@ impl Source {
         svmlight.settle(schema, pass)
     }
 
-    fn pass<'a>(&self, plan: Option<&'a Decoder<'a>>) -> Pass<'a> {
+    fn pass<'a>(&self, decoder: Option<&'a Decoder<'a>>) -> Pass<'a> {
         Pass {
             block_size: self.block_size,
             record_bytes: self.options.limits.record_bytes,
-            plan,
+            decoder,
             progress: Arc::new(AtomicU64::new(0)),
         }
     }
@@ -373,17 +379,17 @@ impl Source {
     }
 }
 
-/// Hands out tables from cells that were kept, a wave of blocks at a time.
-fn stream_kept(
-    kept: &[KeptBlock],
+/// Hands out tables from cells that were cached, a wave of blocks at a time.
+fn stream_cached(
+    cached: &[CachedBlock],
     names: &[String],
-    plan: &Decoder<'_>,
+    decoder: &Decoder<'_>,
     chunker: &mut Chunker<'_>,
     take: &mut dyn FnMut(Vec<Table>) -> Result<ControlFlow<()>>,
 ) -> Result<()> {
-    for wave in kept.chunks(pipeline::wave_size(names.len())) {
+    for wave in cached.chunks(pipeline::wave_size(names.len())) {
         let tables =
-            chunker.push(wave.par_iter().map(|block| block.decode(plan, names)).collect())?;
+            chunker.push(wave.par_iter().map(|block| block.decode(decoder, names)).collect())?;
         if !tables.is_empty() && take(tables)?.is_break() {
             return Ok(());
         }

@@ -5,7 +5,7 @@
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::{Cells, SparseRows};
-use crate::column_summary::{Ask, ColumnSummaries, ColumnSummary};
+use crate::column_summary::{ColumnSummaries, ColumnSummary, ProfileRequest};
 use crate::decoder::Decoder;
 use crate::error::{At, Error, Result, shown};
 use crate::number;
@@ -18,7 +18,7 @@ use mercer::data::Schema;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
 
-const LABEL: &str = "label";
+use crate::documents::LABEL;
 const FEATURES: &str = "features";
 const SHAPE: &str = "`label index:value ...` with indices rising from left to right";
 
@@ -77,14 +77,14 @@ impl Svmlight {
     }
 
     /// Makes the width of the features from the largest index, once all records are counted.
-    pub fn finish(&self, tallies: &mut ColumnSummaries) {
-        let [label, features] = tallies.columns.as_mut_slice() else { return };
+    pub fn finish(&self, summaries: &mut ColumnSummaries) {
+        let [label, features] = summaries.columns.as_mut_slice() else { return };
         let first = *self.first_index.get_or_init(|| u32::from(!features.index_zero));
         features.width = features.width.saturating_sub(u64::from(first)).max(1);
         features.first_index = Some(first);
         features.note = Some(format!("indices count from {first}"));
         // Too many different labels for words: these are numbers to be predicted.
-        let regression = label.words.full && label.n_present() == label.n_numbers;
+        let regression = label.levels.full && label.n_present() == label.n_numbers;
         label.declared = Some(if regression { Kind::Numeric } else { Kind::Categorical });
     }
 
@@ -147,22 +147,22 @@ impl Reader for Svmlight {
         n_lines(block)
     }
 
-    fn tally(&self, block: &Vec<u8>, ask: &Ask) -> Result<ColumnSummaries> {
+    fn summarize(&self, block: &Vec<u8>, request: &ProfileRequest) -> Result<ColumnSummaries> {
         let mut label = ColumnSummary::exact();
         let mut features = ColumnSummary::default();
         features.declared = Some(Kind::Sparse);
         let mut n_rows = 0;
         let count = |word: &[u8], line: u64| {
             n_rows += 1;
-            label.cell(word, line, ask).map_err(|f| f.error(ask.file, LABEL, At::Line))
+            label.cell(word, line, request).map_err(|f| f.error(request.file, LABEL, At::Line))
         };
         let measure = |index: u64, value: f64, line: u64| {
-            if index > ask.limits.width as u64 {
+            if index > request.limits.width as u64 {
                 return Err(Error::Limit {
-                    file: ask.file.to_owned(),
+                    file: request.file.to_owned(),
                     at: Some(At::Line(line)),
                     what: format!("index {index}"),
-                    limit: ask.limits.width as u64,
+                    limit: request.limits.width as u64,
                     name: "width",
                 });
             }
@@ -180,10 +180,10 @@ impl Reader for Svmlight {
         })
     }
 
-    fn decode(&self, block: &Vec<u8>, plan: &Decoder) -> Result<Decoded> {
+    fn decode(&self, block: &Vec<u8>, decoder: &Decoder) -> Result<Decoded> {
         let first = u64::from(self.first_index().unwrap_or(1));
-        let label = plan.place(LABEL).map(|k| &plan.fields[k]);
-        let width = plan.place(FEATURES).map(|k| plan.fields[k].field.width);
+        let label = decoder.position(LABEL).map(|k| &decoder.fields[k]);
+        let width = decoder.position(FEATURES).map(|k| decoder.fields[k].field.width);
         let mut labels = Cells::new(label.map_or(Kind::Numeric, |f| f.field.kind), 0);
         let mut rows = SparseRows::default();
         let mut ends: Vec<usize> = Vec::new();
@@ -191,18 +191,18 @@ impl Reader for Svmlight {
         let take_label = |word: &[u8], line: u64| {
             ends.push(n_pairs.get());
             let Some(field) = label else { return Ok(()) };
-            if plan.missing.contains(word) {
+            if decoder.missing.contains(word) {
                 labels.push_missing();
                 return Ok(());
             }
             let pushed = labels.push(word, word, line, field);
-            pushed.map_err(|f| f.error(plan.file, LABEL, At::Line))
+            pushed.map_err(|f| f.error(decoder.file, LABEL, At::Line))
         };
         let take_pair = |index: u64, value: f64, line: u64| {
             let Some(width) = width else { return Ok(()) };
             let column = index.checked_sub(first).filter(|c| *c < width as u64);
             let Some(column) = column.and_then(|c| i32::try_from(c).ok()) else {
-                let file = plan.file.to_owned();
+                let file = decoder.file.to_owned();
                 return Err(Error::Width { file, at: At::Line(line), index, width });
             };
             rows.indices.push(column);
@@ -215,7 +215,7 @@ impl Reader for Svmlight {
         let n_rows = ends.len();
         ends.push(rows.indices.len());
         rows.ends = ends.split_off(1);
-        let columns = plan.fields.iter().map(|f| match f.field.name.as_str() {
+        let columns = decoder.fields.iter().map(|f| match f.field.name.as_str() {
             LABEL => labels.clone(),
             _ => Cells::Sparse(std::mem::take(&mut rows)),
         });

@@ -48,6 +48,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
     m.add_function(wrap_pyfunction!(array::are_codes, m)?)?;
+    m.add_function(wrap_pyfunction!(table::is_free_text, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::learn_on, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit_many, m)?)?;

@@ -1,8 +1,9 @@
-//! Tables on their way in: named columns of numbers, words or texts.
+//! Tables from Python: named numeric, categorical, boolean and text columns.
 
 use crate::error::raised;
 use mercer::data::{Column as Named, Levels, MISSING, Table, UNSEEN, Values};
 use mercer::data::{Field, Schema};
+use mercer::train::StringTotals;
 use numpy::PyReadonlyArray1;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -16,7 +17,14 @@ pub struct Column<'py>(String, String, Cells<'py>);
 #[derive(FromPyObject)]
 enum Cells<'py> {
     Numbers(PyReadonlyArray1<'py, f64>),
-    CategoryEncoding(Vec<Option<String>>),
+    Strings(Vec<Option<String>>),
+}
+
+/// Whether strings are free text rather than categories; see [`mercer::train::is_free_text`].
+#[pyfunction]
+pub fn is_free_text(n_values: u64, n_distinct: u64, n_tokens: f64, length: f64) -> bool {
+    let totals = StringTotals { n_strings: n_values as f64, n_tokens, length };
+    mercer::train::is_free_text(n_values, n_distinct, || totals)
 }
 
 /// The table of some columns.
@@ -24,9 +32,9 @@ pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
     let named = |Column(name, kind, cells): Column<'_>| {
         let values = match (kind.as_str(), cells) {
             ("numeric", Cells::Numbers(x)) => Values::Numeric(x.as_array().to_vec()),
-            ("categorical", Cells::CategoryEncoding(words)) => categories(words),
-            ("text", Cells::CategoryEncoding(words)) => Values::Text(words),
-            ("boolean", Cells::CategoryEncoding(words)) => {
+            ("categorical", Cells::Strings(words)) => categories(words),
+            ("text", Cells::Strings(words)) => Values::Text(words),
+            ("boolean", Cells::Strings(words)) => {
                 Values::Boolean(words.iter().map(|w| w.as_ref().map(|w| w == "true")).collect())
             }
             _ => {

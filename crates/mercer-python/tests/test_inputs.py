@@ -240,7 +240,7 @@ def test_other_names_are_refused(blobs, kind):
 def test_words_in_a_table_are_refused_by_column(kind):
     frame = pd.DataFrame({"a": [1.0, 2.0], "city": ["Ulm", "Bonn"]})
 
-    with pytest.raises(ValueError, match=r"column 'city': .* is not a number"):
+    with pytest.raises(ValueError, match=r"column 'city': .* is not numeric"):
         GaussianNB().fit(TABLES[kind](frame), [0, 1])
 
 

@@ -1,26 +1,28 @@
-//! `mercer compare`: several estimators on the same folds, and their posteriors or borders in one picture.
+//! `mercer compare`: several estimators on the same cross-validation folds, and a plot of their posterior
+//! probabilities or decision boundaries.
 
-use super::train::{
-    Columns, asked_texts, check_numbers, find_classes, find_target, recipe_for, refuse_alone,
-};
+use super::columns::{plan, text_columns};
+use super::train::{recipe, target_column, target_failure};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;
 use crate::report::{model_comparison, terminal};
 use crate::session::Session;
 use mercer::catalog::{Capability, Estimator};
-use mercer::data::{Classes, Kind, Stream, Table, Values};
+use mercer::data::{Classes, Kind, Profile, Stream, Table, Values};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
 use mercer::model::{Certificate, chunk_rows};
-use mercer::train::{Task, Trained, Training, train};
-use mercer_io::{Profile, Source};
+use mercer::train::{
+    ColumnSelection, Task, Trained, Training, check_regression_target, classes_of_target, train,
+};
+use mercer_io::Source;
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// Rows of a picture.
-const MOST_POINTS: usize = 5000;
+/// Rows of a plot.
+const MAX_POINTS: usize = 5000;
 
-/// How one estimator did.
+/// The scores of one estimator.
 #[derive(Serialize)]
 pub struct Compared {
     pub model: &'static str,
@@ -32,28 +34,26 @@ pub struct Compared {
 
 pub fn run(args: Compare, session: &Session) -> Result<()> {
     let estimators = estimators(&args)?;
-    let numbers = estimators[0].card().can(Capability::Regressor);
+    let regression = estimators[0].card().can(Capability::Regressor);
     let source = input::open(&args.data, &args.reading, args.target.as_deref(), session)?;
     let profile = input::profile(&source, session)?;
-    let target = find_target(args.target.clone(), &source, &profile)?;
-    let classes = match numbers {
-        true => {
-            check_numbers(target, &source, estimators[0].id())?;
-            Classes::default()
-        }
-        false => find_classes(target, &source, None, false)?,
-    };
+    let target = target_column(args.target.as_deref(), &source, &profile)?;
+    let classes = match regression {
+        true => check_regression_target(target, estimators[0].id()).map(|()| Classes::default()),
+        false => classes_of_target(target, false),
+    }
+    .map_err(|e| target_failure(e, &source))?;
     let (mut rows, mut models) = (Vec::new(), Vec::new());
     for estimator in estimators {
-        let learned =
-            learn(&args, estimator, (&source, &profile), &target.name, &classes, session)?;
-        rows.push(learned.0);
-        models.push(learned.1);
+        let (scores, model) =
+            fit(&args, estimator, (&source, &profile), &target.name, &classes, session)?;
+        rows.push(scores);
+        models.push(model);
     }
     if let Some(path) = &args.plot {
         let points = points(&models[0], &source, &classes, session)?;
         model_comparison::save_compared(path, &models, &points, &classes)?;
-        session.say(&format!("saved {}", path.display()));
+        session.message(&format!("saved {}", path.display()));
     }
     if session.json {
         return session.print_json(&rows);
@@ -61,12 +61,17 @@ pub fn run(args: Compare, session: &Session) -> Result<()> {
     terminal::compared(&rows)
 }
 
-/// The estimators with their parameters: all for classes, or all for numbers.
+/// The estimators with their parameters: all classifiers, or all regressors.
 fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
     let mut estimators = Vec::new();
     for id in &args.models {
         let mut estimator = Estimator::from_id(id.trim())?;
-        refuse_alone(estimator.card())?;
+        if estimator.card().is_unsupervised() {
+            return Err(Failure::Usage(format!(
+                "`{}` is unsupervised; only classifiers and regressors can be compared",
+                estimator.id()
+            )));
+        }
         for (key, value) in &args.settings {
             if let Some(name) = key.strip_prefix(estimator.id()).and_then(|k| k.strip_prefix('.')) {
                 estimator = estimator.set_from_str(name, value)?;
@@ -80,30 +85,22 @@ fn estimators(args: &Compare) -> Result<Vec<Estimator>> {
     };
     if let Some((key, value)) = args.settings.iter().find(|(key, _)| !known(key)) {
         return Err(Failure::Usage(format!(
-            "--set {key}={value}: begin with one of the estimators, as in --set {}.{key}={value}",
+            "--set {key}={value}: prefix the parameter with an estimator, as in --set {}.{key}={value}",
             args.models[0]
         )));
     }
-    if estimators
-        .iter()
-        .any(|e| !e.card().can(Capability::Regressor) && !e.card().can(Capability::Classifier))
-    {
+    let regressor = |e: &Estimator| e.card().can(Capability::Regressor);
+    if estimators.iter().any(|e| regressor(e) != regressor(&estimators[0])) {
         return Err(Failure::Usage(
-            "only estimators for classes or numbers can be compared".into(),
-        ));
-    }
-    let numbers = |e: &Estimator| e.card().can(Capability::Regressor);
-    if estimators.iter().any(|e| numbers(e) != numbers(&estimators[0])) {
-        return Err(Failure::Usage(
-            "some of the estimators learn classes and some learn numbers; compare like with like"
+            "some of the estimators are classifiers and some are regressors; compare one kind"
                 .into(),
         ));
     }
     Ok(estimators)
 }
 
-/// Learns and judges one of them.
-fn learn(
+/// Fits an estimator and scores it by cross-validation.
+fn fit(
     args: &Compare,
     estimator: Estimator,
     (source, profile): (&Source, &Profile),
@@ -112,13 +109,14 @@ fn learn(
     session: &Session,
 ) -> Result<(Compared, Trained)> {
     let card = estimator.card();
-    let recipe = recipe_for(card, &args.prepare)?;
-    let texts = asked_texts(&args.reading);
-    let columns = Columns { ignore: &args.ignore, only: &args.used, by: "--use", texts: &texts };
-    let features = columns.plan(profile, Some(target), (card, recipe.words), session)?;
+    let recipe = recipe(&estimator, &args.prepare, None)?;
+    let text = text_columns(&args.reading);
+    let selection = ColumnSelection { ignore: &args.ignore, only: &args.used, text: &text };
+    let card_and_encoding = (card, recipe.categories);
+    let features = plan(selection, "--use", profile, Some(target), card_and_encoding, session)?;
     let bar = session.bar(card.id);
     let monitor = session.monitor(&bar);
-    let (features, looked) = features.fit_and_cache_counts(&recipe, source, &monitor)?;
+    let (features, rows) = features.fit_and_cache_counts(&recipe, source, &monitor)?;
     let planned = features.clone();
     let training = Training {
         estimator,
@@ -132,10 +130,10 @@ fn learn(
         n_folds: args.folds.into(),
         seed: args.seed,
     };
-    let outcome = train(training, &looked, &monitor);
+    let outcome = train(training, &rows, &monitor);
     bar.finish_and_clear();
     session.check_interrupt()?;
-    let outcome = outcome.map_err(|e| input::placed(e, source, || planned.names()))?;
+    let outcome = outcome.map_err(|e| input::located(e, source, || planned.names()))?;
     let certificate = outcome.trained.fitted.certificate.clone();
     let compared = Compared {
         model: card.id,
@@ -175,7 +173,7 @@ fn points(
         let columns: Vec<&[f64]> = names.iter().filter_map(numbers).collect();
         for (i, code) in codes.iter().enumerate() {
             let row: Vec<f64> = columns.iter().map(|column| column[i]).collect();
-            if points.len() < MOST_POINTS && row.iter().all(|x| x.is_finite()) {
+            if points.len() < MAX_POINTS && row.iter().all(|x| x.is_finite()) {
                 points.push((row, *code));
             }
         }

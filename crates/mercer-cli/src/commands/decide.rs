@@ -10,7 +10,7 @@ use mercer::explain::short;
 use serde_json::json;
 
 pub fn run(args: Decide, session: &Session) -> Result<()> {
-    if args.deciding.is_empty() && !args.forget {
+    if args.decision.is_empty() && !args.forget {
         let why = "say what to store: --cost, --reject, --prior, or --forget what is there";
         return Err(Failure::Usage(why.into()));
     }
@@ -19,13 +19,13 @@ pub fn run(args: Decide, session: &Session) -> Result<()> {
     if args.forget {
         model.decision = None;
     }
-    model.decision = args.deciding.rule(&model, &classes, session)?;
+    model.decision = args.decision.rule(&model, &classes, session)?;
     model.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
     match &model.decision {
-        Some(rule) => told(rule, &classes).iter().for_each(|line| session.say(line)),
-        None => session.say("answers are the most probable class"),
+        Some(rule) => told(rule, &classes).iter().for_each(|line| session.message(line)),
+        None => session.message("answers are the most probable class"),
     }
-    session.say(&format!("saved {}", args.out.display()));
+    session.message(&format!("saved {}", args.out.display()));
     if session.json {
         session.print_json(&json!({"model": args.out, "decision": model.decision}))?;
     }

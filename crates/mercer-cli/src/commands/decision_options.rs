@@ -1,4 +1,4 @@
-//! Costs, new priors and the reject zone: flags that turn any posterior into a decision.
+//! The options of a decision rule: a cost matrix, new class priors and a reject option.
 
 use super::bayes::number::{named, number};
 use crate::failure::{Failure, Result};
@@ -12,32 +12,32 @@ use mercer_io::{Options, Source};
 use mercer_num::Matrix;
 use std::path::{Path, PathBuf};
 
-/// How to decide.
+/// How to turn posterior probabilities into decisions.
 #[derive(Args)]
 pub struct DecisionOptions {
-    /// What wrong answers cost: a table with one row a true class, whose first column is the class
-    /// and whose other columns, named by class, are the cost of that answer
-    #[arg(long, help_heading = "DecisionOptions", value_name = "FILE", value_hint = ValueHint::FilePath)]
+    /// Cost matrix: a table with one row per true class; the first column names the class, the others, named
+    /// by class, hold the cost of predicting that class
+    #[arg(long, help_heading = "Decision", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub cost: Option<PathBuf>,
-    /// Give no answer where every answer is expected to cost more than this
-    #[arg(long, help_heading = "DecisionOptions", value_parser = number, value_name = "COST")]
+    /// Reject (give no prediction) where the expected cost of every class is larger than this
+    #[arg(long, help_heading = "Decision", value_parser = number, value_name = "COST")]
     pub reject: Option<f64>,
-    /// A class's share where the model is used; the others divide the rest as in training (may
-    /// repeat)
-    #[arg(long, help_heading = "DecisionOptions", value_parser = named, value_name = "CLASS=P")]
+    /// Prior probability of a class where the model is used; the other classes share the rest in proportion to
+    /// their training priors (may repeat)
+    #[arg(long, help_heading = "Decision", value_parser = named, value_name = "CLASS=P")]
     pub prior: Vec<(String, f64)>,
-    /// A class's share in training, for models that do not keep it (may repeat)
-    #[arg(long, help_heading = "DecisionOptions", value_parser = named, value_name = "CLASS=P", requires = "prior")]
+    /// Prior probability of a class in the training data, for models that do not store it (may repeat)
+    #[arg(long, help_heading = "Decision", value_parser = named, value_name = "CLASS=P", requires = "prior")]
     pub trained_prior: Vec<(String, f64)>,
 }
 
 impl DecisionOptions {
-    /// Whether no flag was given.
+    /// Whether no option is given.
     pub fn is_empty(&self) -> bool {
         self.cost.is_none() && self.reject.is_none() && self.prior.is_empty()
     }
 
-    /// Refuses costs that are not of these classes, before any work is done.
+    /// Checks that costs and priors name known classes, before the fit.
     pub fn check(&self, classes: &Classes, session: &Session) -> Result<()> {
         if let Some(path) = &self.cost {
             read_costs(path, classes, session)?;
@@ -47,8 +47,7 @@ impl DecisionOptions {
         Ok(())
     }
 
-    /// The rule of the flags; what they leave open is as the model has it stored. `None` where
-    /// neither says anything.
+    /// The decision rule of the options, completed by the rule stored in the model; `None` if there is neither.
     pub fn rule(
         &self,
         model: &Trained,
@@ -57,15 +56,19 @@ impl DecisionOptions {
     ) -> Result<Option<DecisionRule>> {
         if self.is_empty() {
             if model.decision.is_some() {
-                session.say("deciding as stored in the model (see `mercer inspect`)");
+                session
+                    .message("using the decision rule stored in the model (see `mercer inspect`)");
             }
             return Ok(model.decision.clone());
         }
         if model.fitted.model.as_model().probabilistic().is_none() {
-            return Err(model.estimator.unable("give the probabilities that costs need").into());
+            return Err(model
+                .estimator
+                .unable("give the probabilities that a decision rule needs")
+                .into());
         }
-        let plain = || DecisionRule::new(Costs::zero_one(classes.len()));
-        let stored = model.decision.clone().unwrap_or_else(plain);
+        let zero_one = || DecisionRule::new(Costs::zero_one(classes.len()));
+        let stored = model.decision.clone().unwrap_or_else(zero_one);
         let mut costs = match &self.cost {
             Some(path) => read_costs(path, classes, session)?,
             None => Costs::new(stored.costs.matrix().clone())?,
@@ -85,21 +88,20 @@ impl DecisionOptions {
     fn trained_priors(&self, model: &Trained, classes: &Classes) -> Result<Vec<f64>> {
         if !self.trained_prior.is_empty() {
             let given = codes(&self.trained_prior, classes, "--trained-prior")?;
-            // Those not named divide the rest evenly.
-            let even = vec![1.0 / classes.len() as f64; classes.len()];
-            return Ok(new_priors(&even, &given)?);
+            // The classes that are not named share the rest equally.
+            let uniform = vec![1.0 / classes.len() as f64; classes.len()];
+            return Ok(new_priors(&uniform, &given)?);
         }
         match model.fitted.model.as_model().factorized_likelihood() {
             Some(factored) => Ok(factored.log_priors().iter().map(|p| p.exp()).collect()),
             None => Err(Failure::Usage(
-                "the model does not keep the classes' shares; give them with --trained-prior"
-                    .into(),
+                "the model does not store its class priors; give them with --trained-prior".into(),
             )),
         }
     }
 }
 
-/// Classes by name, as places.
+/// Classes by name, as codes.
 fn codes(given: &[(String, f64)], classes: &Classes, flag: &str) -> Result<Vec<(usize, f64)>> {
     given.iter().map(|(name, p)| Ok((code(name, classes, flag)?, *p))).collect()
 }
@@ -108,11 +110,11 @@ fn code(name: &str, classes: &Classes, place: &str) -> Result<usize> {
     let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
     names.iter().position(|n| n == name).ok_or_else(|| {
         let known = names.join(", ");
-        Failure::Usage(format!("{place}: no class is called `{name}`; there are {known}"))
+        Failure::Usage(format!("{place}: no class is named `{name}`; the classes are {known}"))
     })
 }
 
-/// A cost table: any order of rows and columns, every class once in both.
+/// A cost matrix, with the rows and columns in any order.
 fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs> {
     let name = path.display().to_string();
     let refuse = |why: String| Failure::Data(format!("{name}: {why}"));
@@ -125,7 +127,7 @@ fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs
     };
     if answers.len() != k || table.n_rows() != k {
         return Err(refuse(format!(
-            "{} rows and {} columns of costs; {k} classes need {k} of each",
+            "found {} rows and {} cost columns, expected {k} of each for {k} classes",
             table.n_rows(),
             answers.len()
         )));
@@ -138,7 +140,7 @@ fn read_costs(path: &Path, classes: &Classes, session: &Session) -> Result<Costs
             let a = code(&answer.name, classes, &format!("{name}, column `{}`", answer.name))?;
             let cost = answer.values.cell(i).and_then(|word| number(&word).ok());
             matrix[[c, a]] = cost.ok_or_else(|| {
-                refuse(format!("row {}, column `{}`: not a number", i + 1, answer.name))
+                refuse(format!("row {}, column `{}`: expected a number", i + 1, answer.name))
             })?;
         }
     }

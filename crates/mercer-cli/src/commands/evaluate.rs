@@ -29,7 +29,7 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
         return numbers(&args, &model, session);
     }
     let classes = input::classes(&model)?;
-    let rule = args.deciding.rule(&model, &classes, session)?;
+    let rule = args.decision.rule(&model, &classes, session)?;
     let features = &model.features;
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
     let mut evaluation = Evaluation::new(&classes);
@@ -66,7 +66,9 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     })?;
     session.check_interrupt()?;
     if n_unseen > 0 {
-        session.say(&format!("{n_unseen} cells hold words the model never saw; they were skipped"));
+        session.message(&format!(
+            "{n_unseen} cells hold words the model never saw; they were skipped"
+        ));
     }
     let report = Report { classification: evaluation.report(), decision: risk.report() };
     if session.json {
@@ -97,7 +99,7 @@ fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
         return Err(model.estimator.unable("predict numbers").into());
     };
     // Costs are of classes: any flag about them is refused.
-    args.deciding.rule(model, &Classes::default(), session)?;
+    args.decision.rule(model, &Classes::default(), session)?;
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
     let mut evaluation = RegressionEvaluation::default();
     let chunk = chunk_rows(features.n_features(), features.layout());
@@ -106,14 +108,14 @@ fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
         let judged = parallel::map(tables.len(), |k| {
             let rows = features.encode_regression(&tables[k])?;
             let predicted = regressor.predict(&rows.rows())?;
-            Ok((rows.numbers, predicted))
+            Ok((rows.targets, predicted))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
         judged.iter().for_each(|(truth, predicted)| evaluation.push(truth, predicted));
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    done.map_err(|e| input::placed(e, &source, || features.encoded_names()))?;
+    done.map_err(|e| input::located(e, &source, || features.encoded_names()))?;
     session.check_interrupt()?;
     let report = evaluation.report();
     if session.json {

@@ -80,7 +80,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
             let said = explanation.terms.iter().map(|term| term.log_odds).collect();
             let page = html::Marked::of_scores(&explanation);
             write_page(path, &page, said, &features, &texts)?;
-            session.say(&format!("saved {}", path.display()));
+            session.message(&format!("saved {}", path.display()));
         }
         if session.json {
             return session.print_json(&explanation);
@@ -106,7 +106,7 @@ pub fn run(args: Explain, session: &Session) -> Result<()> {
     if let Some(path) = &args.html {
         let said = explanation.factors.iter().map(|factor| factor.log_odds).collect();
         write_page(path, &html::Marked::of(&explanation), said, &features, &texts)?;
-        session.say(&format!("saved {}", path.display()));
+        session.message(&format!("saved {}", path.display()));
     }
     if session.json {
         return session.print_json(&explanation);

@@ -30,8 +30,8 @@ pub fn run(args: Forget, session: &Session) -> Result<()> {
     let left = model.forget(&stats, rows)?;
     left.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
     let certificate = &left.fitted.certificate;
-    session.say(&format!("forgot {rows} rows: {certificate}"));
-    session.say(&format!("saved {}", args.out.display()));
+    session.message(&format!("forgot {rows} rows: {certificate}"));
+    session.message(&format!("saved {}", args.out.display()));
     if session.json {
         session.print_json(
             &json!({"model": args.out, "forgotten": rows, "certificate": certificate}),

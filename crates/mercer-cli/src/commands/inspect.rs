@@ -26,7 +26,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
             None => class_means::curves(&model, &args.columns)?,
         };
         plot::save(path, scene)?;
-        session.say(&format!("saved {}", path.display()));
+        session.message(&format!("saved {}", path.display()));
         if session.json {
             return session.print_json(&json!({"picture": path}));
         }
@@ -67,7 +67,7 @@ pub fn run(args: Inspect, session: &Session) -> Result<()> {
     if able.regressor().is_some() {
         writeln!(out, "\n{target}: a number")?;
     } else if let Some(columns) = unsupervised::columns(&model) {
-        writeln!(out, "\nrows alone: {}", unsupervised::in_words(&columns))?;
+        writeln!(out, "\nrows alone: {}", unsupervised::summarized(&columns))?;
     } else {
         let labels: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
         writeln!(out, "\n{target}: {} classes ({})", labels.len(), labels.join(", "))?;

@@ -38,7 +38,7 @@ Examples:
   mercer kernel check iris.csv --ignore species
   mercer kernel check iris.csv --ignore species --kernel sigmoid --coef0=-1 --prepare scale=standard
   mercer kernel check iris.csv --ignore species --kernel 'rbf(gamma=0.1)+2*linear'
-  mercer kernel check penguins.csv --ignore species --prepare impute=mean --prepare words=indicators")]
+  mercer kernel check penguins.csv --ignore species --prepare impute=mean --prepare categories=one-hot")]
 struct Check {
     /// The table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
@@ -77,7 +77,7 @@ pub fn run(args: Kernel, session: &Session) -> Result<()> {
     let data = Dataset::unlabeled(rows.rows());
     let function = kernel.with(Some(gamma), args.coef0, args.degree, &data);
     let report = check_kernel(function, &rows.rows())
-        .map_err(|e| input::placed(e.into(), &source, || features.encoded_names()))?;
+        .map_err(|e| input::located(e.into(), &source, || features.encoded_names()))?;
     if session.json {
         return session.print_json(&report);
     }
@@ -116,7 +116,7 @@ fn read(args: &Check, source: &Source, session: &Session) -> Result<(Features, E
     }
     let recipe =
         args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    let (features, _) = Features::plan(&schema, None, recipe.words)?;
+    let (features, _) = Features::plan(&schema, None, recipe.categories)?;
     let bar = session.bar("reading");
     let features = features.fit(&recipe, source, &session.monitor(&bar))?;
     bar.finish_and_clear();
@@ -134,7 +134,7 @@ fn read(args: &Check, source: &Source, session: &Session) -> Result<(Features, E
             }
             Ok(ControlFlow::Continue(()))
         })
-        .map_err(|e| input::placed(e, source, || features.encoded_names()))?;
+        .map_err(|e| input::located(e, source, || features.encoded_names()))?;
     let rows = Encoded::join(parts).ok_or(mercer::Error::NoRows)?;
     Ok((features, rows))
 }

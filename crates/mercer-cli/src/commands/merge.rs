@@ -17,8 +17,8 @@ pub fn run(args: Merge, session: &Session) -> Result<()> {
     }
     merged.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
     let certificate = &merged.fitted.certificate;
-    session.say(&format!("merged {} models: {certificate}", args.models.len()));
-    session.say(&format!("saved {}", args.out.display()));
+    session.message(&format!("merged {} models: {certificate}", args.models.len()));
+    session.message(&format!("saved {}", args.out.display()));
     if session.json {
         session.print_json(&json!({"model": args.out, "certificate": certificate}))?;
     }

@@ -1,6 +1,7 @@
 //! The commands, a file each.
 
 mod bayes;
+mod columns;
 mod compare;
 mod completions;
 mod decide;

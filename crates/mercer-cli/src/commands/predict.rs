@@ -51,8 +51,9 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
             }
         };
         let percent = 100.0 * share;
-        session
-            .say(&format!("outliers have log p(row) below {threshold}: {percent} % of the {of}"));
+        session.message(&format!(
+            "outliers have log p(row) below {threshold}: {percent} % of the {of}"
+        ));
         writer.threshold = Some(threshold);
     }
     let mut out: Box<dyn Write> = match &args.out {
@@ -79,15 +80,15 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
         }
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });
-    done.map_err(|e| input::unfit(e, &source, &model))?;
+    done.map_err(|e| input::located_for_model(e, &source, &model))?;
     session.check_interrupt()?;
     if let Some(error) = broken {
         return Err(error.into());
     }
     out.flush()?;
-    session.say(&format!("{rows} rows predicted"));
+    session.message(&format!("{rows} rows predicted"));
     if let Some(report) = risk.report() {
-        session.say(&format!(
+        session.message(&format!(
             "expected risk {:.6}, {:.2} % of the rows rejected",
             report.expected_risk,
             100.0 * report.rejected_fraction
@@ -98,7 +99,7 @@ pub fn run(args: Predict, session: &Session) -> Result<()> {
             Some("other") => "they counted as seen zero times",
             _ => "they were skipped",
         };
-        session.say(&format!("{n_unseen} cells hold words the model never saw; {became}"));
+        session.message(&format!("{n_unseen} cells hold words the model never saw; {became}"));
     }
     Ok(())
 }
@@ -152,7 +153,7 @@ fn lines_as_they_come(
         session.check_interrupt()?;
     }
     out.flush()?;
-    session.say(&format!("{rows} rows predicted"));
+    session.message(&format!("{rows} rows predicted"));
     Ok(())
 }
 
@@ -236,7 +237,7 @@ impl<'a> Writer<'a> {
             proba: args.proba,
             density: args.density,
             threshold: None,
-            rule: args.deciding.rule(model, classes, session)?,
+            rule: args.decision.rule(model, classes, session)?,
             interval: args.interval,
             json: session.json,
             files: None,

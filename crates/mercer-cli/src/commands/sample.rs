@@ -61,7 +61,7 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
     }
     out.flush()?;
     if !columns.left_out.is_empty() {
-        session.say(&format!(
+        session.message(&format!(
             "not drawn: {} (how long a text is, the model does not know)",
             columns.left_out.join(", ")
         ));

@@ -1,110 +1,106 @@
-//! Rows learned alone: `mercer train` without a target, to recognize strangers, to find clusters or to make
-//! new columns, and what is predicted then.
+//! Unsupervised training and prediction: outlier detection, clustering and transformations.
 
-use super::train::{
-    Columns, OWN_TARGET, asked_texts, finish, model_path, named, page_path, with_settings,
-};
+use super::columns::{plan, text_columns};
+use super::train::{finish, named, recipe, with_settings};
 use crate::args::Train;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::{Paths, terminal};
+use crate::report::terminal;
 use crate::session::Session;
-use mercer::catalog::{Capability, Estimator};
-use mercer::preprocess::Recipe;
-use mercer::train::{Task, Trained, Training, train};
-use mercer_io::{Format, Profile, Source};
+use mercer::catalog::Capability;
+use mercer::data::Profile;
+use mercer::train::{Choice, ColumnSelection, Task, Trained, Training, train};
+use mercer_io::Source;
 use mercer_num::Rows;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
-/// What a row is called.
-const NAMES: [&str; 2] = ["outlier", "inlier"];
+/// The names of the two predictions of an outlier detector.
+const OUTLIER_NAMES: [&str; 2] = ["outlier", "inlier"];
 
-/// The estimator and why, where it is one that learns from rows alone.
-pub(super) fn asked_for(
-    args: &Train,
-    like: Option<&Trained>,
-) -> Result<Option<(Estimator, String)>> {
-    let Some((estimator, reason)) = named(args, like)? else { return Ok(None) };
+/// The estimator that the user names, if it is unsupervised.
+pub(super) fn requested(args: &Train, like: Option<&Trained>) -> Result<Option<Choice>> {
+    let Some(Choice { estimator, reason }) = named(args, like)? else { return Ok(None) };
     match estimator.card().is_unsupervised() {
-        true => Ok(Some((with_settings(args, estimator)?, reason))),
+        true => Ok(Some(Choice { estimator: with_settings(args, estimator)?, reason })),
         false => Ok(None),
     }
 }
 
-/// Learns where rows lie, saves and tells.
-pub(super) fn train_alone(
+/// Fits an unsupervised estimator, saves the model and reports.
+pub(super) fn train_unsupervised(
     args: &Train,
-    (estimator, reason): (Estimator, String),
+    Choice { estimator, reason }: Choice,
     like: Option<Trained>,
     source: &Source,
     profile: &Profile,
     session: &Session,
 ) -> Result<()> {
     let id = estimator.id();
-    if args.partly.unlabeled || args.partly.unlabeled_data.is_some() || !args.deciding.is_empty() {
+    let semi_supervised = &args.semi_supervised;
+    if semi_supervised.unlabeled
+        || semi_supervised.unlabeled_data.is_some()
+        || !args.decision.is_empty()
+    {
         return Err(Failure::Usage(format!(
-            "--unlabeled, --cost, --reject and --prior are about classes, and `{id}` learns from rows alone"
+            "--unlabeled, --cost, --reject and --prior need a classifier; `{id}` is unsupervised"
         )));
     }
-    // Labels that a file carries, or a column named as the target, have no say.
-    let sparse = profile.columns.iter().any(|c| c.kind == mercer::data::Kind::Sparse);
-    let carried = sparse || source.format() == Format::Folder;
-    let target = args.target.clone().or_else(|| carried.then(|| OWN_TARGET.to_owned()));
-    let target = target.filter(|name| profile.columns.iter().any(|c| c.name == *name));
-    if let (Some(named), None) = (&args.target, &target) {
-        return Err(Failure::Data(format!("{} has no column `{named}`", source.name())));
-    }
+    let target = unused_target(args, source, profile)?;
     if !session.json {
-        session.say(&terminal::profile(profile, ""));
+        session.message(&terminal::profile(profile, ""));
     }
-    session.say(&format!("{id}: {reason}"));
+    session.message(&format!("estimator: {id} ({reason})"));
     if let Some(name) = &target {
-        session.say(&format!("not used: `{name}` ({id} learns from rows alone)"));
+        session.message(&format!("dropped columns: `{name}` ({id} is unsupervised)"));
     }
-    let mut recipe =
-        args.prepare.iter().try_fold(Recipe::default(), |recipe, step| recipe.with(step))?;
-    if let Some(map) = &args.features {
-        recipe = recipe.mapped(map)?;
-    }
+    let recipe = recipe(&estimator, &args.prepare, args.features.as_deref())?;
     let bar = session.bar("training");
     let monitor = session.monitor(&bar);
     let features = match like {
         Some(like) => like.features,
         None => {
             let ignore: Vec<String> = args.ignore.iter().cloned().chain(target).collect();
-            let texts = asked_texts(&args.reading);
-            let columns =
-                Columns { ignore: &ignore, only: &args.texts, by: "--text", texts: &texts };
-            let card = (estimator.card(), recipe.words);
-            let features = columns.plan(profile, None, card, session)?;
-            let planned = features.clone();
-            let looked = features.fit(&recipe, source, &monitor);
-            looked.map_err(|e| input::placed(e, source, || planned.encoded_names()))?
+            let text = text_columns(&args.reading);
+            let selection = ColumnSelection { ignore: &ignore, only: &args.texts, text: &text };
+            let card = (estimator.card(), recipe.categories);
+            let planned = plan(selection, "--text", profile, None, card, session)?;
+            let fitted = planned.clone().fit(&recipe, source, &monitor);
+            fitted.map_err(|e| input::located(e, source, || planned.encoded_names()))?
         }
     };
-    let judged = estimator.card().can(Capability::OutlierDetector);
+    // Only outlier detectors have held-out scores: the fraction of outliers.
+    let detects = estimator.card().can(Capability::OutlierDetector);
     let training = Training {
         estimator,
-        features,
+        features: features.clone(),
         task: Task::Unsupervised,
         n_rows: Some(profile.n_rows),
-        // Only of strangers is there a truth to judge by: rows like the others are none.
-        n_folds: if judged { args.folds.into() } else { 0 },
+        n_folds: if detects { args.folds.into() } else { 0 },
         seed: args.seed,
     };
-    let features = training.features.clone();
     let outcome = train(training, source, &monitor);
     bar.finish_and_clear();
     if outcome.is_err() || !args.keep_best {
         session.check_interrupt()?;
     }
-    let outcome = outcome.map_err(|e| input::placed(e, source, || features.encoded_names()))?;
-    let paths = Paths { model: model_path(args), page: page_path(args) };
-    finish(args, session, profile, &reason, outcome, paths)
+    let outcome = outcome.map_err(|e| input::located(e, source, || features.encoded_names()))?;
+    finish(args, session, profile, &reason, outcome)
 }
 
-/// The names of the columns that are written; `None` for a model that learned a target.
+/// The target column that is not used: the one that the user names, or the labels that the format carries.
+fn unused_target(args: &Train, source: &Source, profile: &Profile) -> Result<Option<String>> {
+    let target = args.target.as_deref().or(source.label_column());
+    let target = target.filter(|name| profile.column(name).is_some());
+    match (&args.target, target) {
+        (Some(name), None) => {
+            Err(Failure::Data(format!("{} has no column `{name}`", source.name())))
+        }
+        (_, target) => Ok(target.map(str::to_owned)),
+    }
+}
+
+/// The names of the predicted columns; `None` for a supervised model.
 pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
     let named = |names: &[&str]| Some(names.iter().map(|name| (*name).to_owned()).collect());
     let able = model.fitted.model.as_model();
@@ -115,14 +111,14 @@ pub(super) fn columns(model: &Trained) -> Option<Vec<String>> {
         return named(&["cluster", "squared_distance"]);
     }
     let map = able.transformer().filter(|_| model.estimator.card().is_unsupervised())?;
-    // As Python calls them.
+    // The names of the Python class.
     let class = model.estimator.card().python.rsplit('.').next().unwrap_or_default().to_lowercase();
     let numbered = || (0..map.n_outputs()).map(|k| format!("{class}{k}")).collect();
     Some(map.feature_names_out(&model.features.names()).unwrap_or_else(numbered))
 }
 
-/// The columns in a few words.
-pub(super) fn in_words(columns: &[String]) -> String {
+/// A short list of the columns.
+pub(super) fn summarized(columns: &[String]) -> String {
     match columns {
         [first, .., last] if columns.len() > 4 => {
             format!("{} columns, {first} to {last}", columns.len())
@@ -131,12 +127,13 @@ pub(super) fn in_words(columns: &[String]) -> String {
     }
 }
 
-/// What is said of each row, in the order of the columns.
-fn answers(model: &Trained, rows: &Rows<'_>) -> mercer::Result<Vec<Vec<Value>>> {
+/// The predictions of each row, in the order of the columns.
+fn predictions(model: &Trained, rows: &Rows<'_>) -> mercer::Result<Vec<Vec<Value>>> {
     let able = model.fitted.model.as_model();
     if let Some(detector) = able.outlier_detector() {
-        let said = |score: f64| vec![json!(NAMES[usize::from(score >= 0.0)]), json!(score)];
-        return Ok(detector.inlier_scores(rows)?.into_iter().map(said).collect());
+        let prediction =
+            |score: f64| vec![json!(OUTLIER_NAMES[usize::from(score >= 0.0)]), json!(score)];
+        return Ok(detector.inlier_scores(rows)?.into_iter().map(prediction).collect());
     }
     if let Some(clusterer) = able.clusterer() {
         let distances = clusterer.distances(rows)?;
@@ -148,7 +145,7 @@ fn answers(model: &Trained, rows: &Rows<'_>) -> mercer::Result<Vec<Vec<Value>>> 
     Ok(new.outer_iter().map(|row| row.iter().map(|v| json!(v)).collect()).collect())
 }
 
-/// A line a row.
+/// One line per row.
 pub(super) fn lines(
     model: &Trained,
     columns: &[String],
@@ -157,16 +154,16 @@ pub(super) fn lines(
     as_json: bool,
 ) -> mercer::Result<String> {
     let mut text = String::new();
-    for (i, said) in answers(model, rows)?.into_iter().enumerate() {
+    for (i, predicted) in predictions(model, rows)?.into_iter().enumerate() {
         if as_json {
-            let named = columns.iter().cloned().zip(said);
+            let named = columns.iter().cloned().zip(predicted);
             let line: Map<String, Value> =
                 named.chain([("row".to_owned(), json!(first_row + i + 1))]).collect();
             // Writing to a string cannot fail.
             writeln!(text, "{}", Value::Object(line)).ok();
             continue;
         }
-        let cells: Vec<String> = said
+        let cells: Vec<String> = predicted
             .into_iter()
             .map(|cell| cell.as_str().map_or_else(|| cell.to_string(), str::to_owned))
             .collect();

@@ -100,9 +100,9 @@ impl TrainReport {
             map: trained.features.map.as_ref().map(|map| map.description()),
             cross_validation: judged.map(|e| e.report()),
             regression: regression.map(|e| e.report()),
-            outside: outcome.outside,
+            outside: outcome.outlier_fraction,
             candidates: trained.fitted.model.as_model().cross_validated().map(|m| m.candidates()),
-            telling: telling(trained, outcome.bits.as_deref()),
+            telling: telling(trained, outcome.mutual_information.as_deref()),
             saved: paths.clone(),
         }
     }

@@ -102,7 +102,7 @@ fn the_income_column_of_the_lecture_comes_out_to_its_digits() {
         "--set",
         "var_smoothing=0",
         "--prepare",
-        "words=ignore",
+        "categories=drop",
         "--folds",
         "0",
     ]);
@@ -217,7 +217,7 @@ fn prepared_columns_are_prepared_again_at_prediction() {
     for (k, steps) in [
         vec!["impute=mean", "scale=standard"],
         vec!["impute=median", "bins=equal-frequency:5"],
-        vec!["bins=equal-width:4", "words=indicators"],
+        vec!["bins=equal-width:4", "categories=one-hot"],
         vec!["impute=0", "scale=min-max"],
     ]
     .into_iter()

@@ -63,11 +63,11 @@ fn empty_lines_are_no_rows() {
 }
 
 #[test]
-fn the_delimiter_is_guessed_and_said() {
+fn the_delimiter_is_inferred_and_reported() {
     for (text, said) in [
-        ("a;b\n1,5;x\n", "CSV, delimiter `;` (guessed)"),
-        ("a\tb\n1\tx\n", "CSV, delimiter `tab` (guessed)"),
-        ("a|b\n1|x\n", "CSV, delimiter `|` (guessed)"),
+        ("a;b\n1,5;x\n", "CSV, delimiter `;` (inferred)"),
+        ("a\tb\n1\tx\n", "CSV, delimiter `tab` (inferred)"),
+        ("a|b\n1|x\n", "CSV, delimiter `|` (inferred)"),
     ] {
         let file = file(".txt", text.as_bytes());
         let source = open(&file, &Options::default()).unwrap();
@@ -181,8 +181,8 @@ fn a_stream_comes_in_tables_of_one_length() {
         .chain((0..103).map(|i| format!("{i},w{}\n", i % 7)))
         .collect();
     let file = file(".csv", text.as_bytes());
-    for keep in [0, 1 << 20] {
-        let options = Options { keep, ..Options::default() };
+    for cache_bytes in [0, 1 << 20] {
+        let options = Options { cache_bytes, ..Options::default() };
         let source = open(&file, &options).unwrap().with_block_size(50);
         let schema = source.profile(&|_, _| true).unwrap().schema();
 

@@ -47,7 +47,7 @@ fn survive(format: Format, bytes: &[u8], times: usize, seed: u64) {
         let damaged = damage(bytes, &mut dice);
         let file = file("", &damaged);
         let path = file.path().to_str().unwrap();
-        let options = Options { keep: 1000 * (dice.roll(3) as u64), ..options.clone() };
+        let options = Options { cache_bytes: 1000 * (dice.roll(3) as u64), ..options.clone() };
         let Ok(source) = mercer_io::Source::open(path, &options) else { continue };
         let source = source.with_block_size(1 + dice.roll(300));
         let Ok(profile) = source.profile(&|_, _| true) else { continue };

@@ -38,8 +38,8 @@ fn both_ways(
     options: &Options,
     open: impl Fn(&Options) -> Result<Source, Error>,
 ) -> Result<(Profile, Table), Error> {
-    let read = |keep: u64| {
-        let source = open(&Options { keep, ..options.clone() })?;
+    let read = |cache_bytes: u64| {
+        let source = open(&Options { cache_bytes, ..options.clone() })?;
         let profile = source.profile(&|_, _| true)?;
         let table = source.read(&profile.schema())?;
         Ok((profile, table))

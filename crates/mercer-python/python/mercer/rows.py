@@ -1,7 +1,7 @@
-"""What users hand in as rows, made into what the core reads without a copy.
+"""Converts what users pass as X into what the extension module reads without a copy.
 
-Numpy arrays of doubles or floats go through as they are, whatever their strides. Everything else is
-converted once: sparse matrices to compressed rows, tables to one array with a name a column.
+Numpy arrays of float64 or float32 are passed as they are, whatever their strides. Everything else is
+converted once: sparse matrices to CSR, tables to one array with a name per column.
 """
 
 import sys
@@ -10,29 +10,31 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from . import _mercer
+
 __all__ = ["Columns", "Compressed", "Levels", "coded", "like", "matrix", "table", "with_texts"]
 
-#: Numbers, columns, row offsets and width of a sparse matrix.
+#: The data, column indices, row offsets and width of a CSR matrix.
 Compressed = tuple[np.ndarray, np.ndarray, np.ndarray, int]
 
 
-def like(x: Any, thin: Compressed) -> Any:
-    """Compressed rows as a sparse matrix of the kind, layout and precision of another."""
-    data, places, offsets, width = thin
+def like(x: Any, compressed: Compressed) -> Any:
+    """CSR arrays as a sparse matrix of the type, format and precision of ``x``."""
+    data, indices, offsets, width = compressed
     kind = sp.csr_array if isinstance(x, sp.sparray) else sp.csr_matrix
-    out = kind((data, places, offsets), shape=(len(offsets) - 1, width))
+    out = kind((data, indices, offsets), shape=(len(offsets) - 1, width))
     return out.astype(np.float32 if x.dtype == np.float32 else np.float64).asformat(x.format)
 
 
-#: The words of each column that holds codes, ``None`` for columns of numbers.
+#: The levels of each categorical column, ``None`` for numeric columns.
 Levels = list[list[str] | None]
 
 
 def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] | None:
-    """The numbers, names and words of a table with words in it; ``None`` for anything else.
+    """The encoded values, names and levels of a table; ``None`` for anything else.
 
-    Numbers stay numbers; a word becomes its place among the sorted words of its column, a word that
-    is not among the ``known`` ones the place behind the last. A gap is NaN.
+    Numeric columns stay as they are; a category becomes its index among the sorted levels of its column. A
+    category that is not among the ``known`` levels becomes the number of levels. A missing value is NaN.
     """
     columns = _columns_by_name(x)
     if columns is None:
@@ -49,50 +51,44 @@ def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] 
     out = np.empty((len(columns[0][1]) if columns else 0, len(columns)), order="F")
     levels: Levels = []
     for j, (name, values) in enumerate(columns):
-        words = known[j] if j < len(known) else None
-        if words is None:
+        names_of_levels = known[j] if j < len(known) else None
+        if names_of_levels is None:
             numbers = _numbers(values)
             if numbers is None:
-                raise ValueError(f"column {name!r} holds words; the model learned numbers from it")
+                raise ValueError(f"column {name!r} has strings; the model was fitted to numeric values")
             out[:, j] = numbers
             levels.append(None)
             continue
-        places, found = _factorized(values)
+        indices, found = _factorized(values)
         if fresh:
-            words = sorted(set(found))
-        place = {word: k for k, word in enumerate(words)}
-        codes = np.array([place.get(word, len(words)) for word in found] + [np.nan])
-        out[:, j] = codes[places]
-        levels.append(words)
+            names_of_levels = sorted(set(found))
+        code = {level: k for k, level in enumerate(names_of_levels)}
+        codes = np.array([code.get(level, len(names_of_levels)) for level in found] + [np.nan])
+        out[:, j] = codes[indices]
+        levels.append(names_of_levels)
     return out, names, levels
 
 
 #: The name, the kind and the values of each column of a table.
 Columns = list[tuple[str, str, Any]]
 
-#: A column of words is a text if there are more rows than this, most of them differ,
-_TEXT_MIN_ROWS = 20
-#: and they hold this many words each, or are longer than this.
-_TEXT_WORDS = 3
-_TEXT_LENGTH = 40
-
 
 def with_texts(x: Any, known: dict[str, str] | None = None) -> Columns | None:
-    """The columns of a table that has texts among them; ``None`` for anything else.
+    """The columns of a table with at least one text column; ``None`` for anything else.
 
-    ``known`` has the kinds of the columns that a model learned from, by name; they are then found
-    by name, in any order.
+    ``known`` has the kinds of the columns that a model was fitted to, by name; the columns are then found by
+    name, in any order.
     """
     columns = _columns_by_name(x)
     if columns is None:
         if known is not None:
-            raise ValueError(f"the model learned from texts; pass a table with {', '.join(known)}")
+            raise ValueError(f"the model was fitted to text columns; pass a table with the columns {', '.join(known)}")
         return None
     if known is not None:
         found = dict(columns)
         missing = [name for name in known if name not in found]
         if missing:
-            raise ValueError(f"the table has no column {missing[0]!r}; the model learned from it")
+            raise ValueError(f"the table has no column {missing[0]!r}, which the model was fitted to")
         return [(name, kind, _cells(name, found[name], kind)) for name, kind in known.items()]
     kinds = [_kind(values) for _, values in columns]
     if "text" not in kinds:
@@ -106,22 +102,20 @@ def with_texts(x: Any, known: dict[str, str] | None = None) -> Columns | None:
 def _kind(values: Any) -> str:
     if _numbers(values) is not None:
         return "numeric"
-    words = [_word(value) for value in np.asarray(values).tolist() if not _is_gap(value)]
-    if len(words) <= _TEXT_MIN_ROWS or 2 * len(set(words)) <= len(words):
-        return "categorical"
-    n_words = sum(len(word.split()) for word in words)
-    length = sum(map(len, words))
-    long = n_words >= _TEXT_WORDS * len(words) or length > _TEXT_LENGTH * len(words)
-    return "text" if long else "categorical"
+    strings = [_string(value) for value in np.asarray(values).tolist() if not _is_missing(value)]
+    n_tokens = sum(len(string.split()) for string in strings)
+    length = sum(map(len, strings))
+    text = _mercer.is_free_text(len(strings), len(set(strings)), n_tokens, length)
+    return "text" if text else "categorical"
 
 
 def _cells(name: str, values: Any, kind: str) -> Any:
     if kind == "numeric":
         numbers = _numbers(values)
         if numbers is None:
-            raise ValueError(f"column {name!r} holds words; the model learned numbers from it")
+            raise ValueError(f"column {name!r} has strings; the model was fitted to numeric values")
         return np.ascontiguousarray(numbers)
-    return [None if _is_gap(value) else _word(value) for value in np.asarray(values).tolist()]
+    return [None if _is_missing(value) else _string(value) for value in np.asarray(values).tolist()]
 
 
 def _columns_by_name(x: Any) -> list[tuple[str, Any]] | None:
@@ -140,7 +134,7 @@ def _columns_by_name(x: Any) -> list[tuple[str, Any]] | None:
 
 
 def _numbers(values: Any) -> np.ndarray | None:
-    """Values as doubles; ``None`` where they are words or truth values."""
+    """Values as float64; ``None`` if they are strings or booleans."""
     values = np.asarray(values)
     if values.dtype.kind in "iuf":
         return values.astype(np.float64, copy=False)
@@ -148,13 +142,13 @@ def _numbers(values: Any) -> np.ndarray | None:
         return None
     for value in values:
         if value is not None and (isinstance(value, str | bool | bytes) or not np.isscalar(value)):
-            missing = sys.modules.get("pandas")
-            if missing is None or value is not missing.NA:
+            pandas = sys.modules.get("pandas")
+            if pandas is None or value is not pandas.NA:
                 return None
-    return np.array([np.nan if _is_gap(value) else float(value) for value in values])
+    return np.array([np.nan if _is_missing(value) else float(value) for value in values])
 
 
-def _is_gap(value: Any) -> bool:
+def _is_missing(value: Any) -> bool:
     if value is None or value != value:
         return True
     pandas = sys.modules.get("pandas")
@@ -162,31 +156,31 @@ def _is_gap(value: Any) -> bool:
 
 
 def _factorized(values: Any) -> tuple[np.ndarray, list[str]]:
-    """The place of each value among the words found; gaps have the last place."""
-    places: dict[str, int] = {}
+    """The index of each value among the levels found; -1 for missing values."""
+    indices: dict[str, int] = {}
     values = np.asarray(values)
     if values.dtype.kind == "b":
         return values.astype(np.intp), ["false", "true"]
-    gap = -1
+    missing = -1
     index = np.fromiter(
         (
-            gap if _is_gap(value) else places.setdefault(_word(value), len(places))
+            missing if _is_missing(value) else indices.setdefault(_string(value), len(indices))
             for value in values.tolist()
         ),
         dtype=np.intp,
         count=len(values),
     )
-    return index, list(places)
+    return index, list(indices)
 
 
-def _word(value: Any) -> str:
+def _string(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def table(x: Any) -> tuple[np.ndarray, list[str]] | None:
-    """The numbers and names of a polars or pyarrow table; ``None`` for anything else.
+    """The values and names of a polars or pyarrow table; ``None`` for anything else.
 
-    Pandas is not among them, as scikit-learn takes it in itself.
+    Pandas tables are converted by scikit-learn.
     """
     # A table of a library that was never imported cannot be here.
     polars, pyarrow = sys.modules.get("polars"), sys.modules.get("pyarrow")
@@ -212,13 +206,13 @@ def _columns(names: list[str], column: Any) -> tuple[np.ndarray, list[str]]:
             numbers.append(column(name))
         except (TypeError, ValueError) as error:
             raise ValueError(f"column {name!r}: {error}") from error
-    # Column by column in memory, as the table has it.
+    # Column-major, like the table.
     return np.array(numbers).T, list(names)
 
 
 def _polars_column(column: Any) -> np.ndarray:
     if not (column.dtype.is_numeric() or str(column.dtype) in ("Boolean", "Null")):
-        raise ValueError(f"{column.dtype} is not a number")
+        raise ValueError(f"{column.dtype} is not numeric")
     return column.cast(sys.modules["polars"].Float64).to_numpy()
 
 
@@ -228,13 +222,13 @@ def _arrow_column(column: Any) -> np.ndarray:
     types = pyarrow.types
     numeric = types.is_integer(kind) or types.is_floating(kind) or types.is_decimal(kind)
     if not (numeric or types.is_boolean(kind) or types.is_null(kind)):
-        raise ValueError(f"{kind} is not a number")
-    # A gap in doubles becomes NaN on the way out; in whole numbers there is no such value.
+        raise ValueError(f"{kind} is not numeric")
+    # Missing values become NaN in float64; integers have no such value.
     return column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
 
 
 def matrix(x: Any) -> np.ndarray | Compressed:
-    """A checked array or sparse matrix in the form the core takes."""
+    """A validated array or sparse matrix in the form that the extension module takes."""
     if sp.issparse(x):
         return _compressed(x)
     stepped = all(step % x.itemsize == 0 for step in x.strides)

@@ -23,7 +23,7 @@ pub trait Stream {
     ) -> std::result::Result<(), Self::Error>;
 
     /// Whether a table of all rows takes no more memory than what is held anyway, its texts being counted.
-    fn is_counted(&self, _schema: &Schema) -> bool {
+    fn has_cached_counts(&self, _schema: &Schema) -> bool {
         false
     }
 }

@@ -46,7 +46,7 @@ pub enum Values {
     /// `None` is missing.
     Text(Vec<Option<String>>),
     /// Documents of which only the term counts are stored.
-    TermCounts(TokenCounts),
+    TokenCounts(TokenCounts),
     /// A bundle of numeric columns in compressed rows, as svmlight files have them.
     Sparse(Sparse),
 }
@@ -143,7 +143,7 @@ impl Values {
             Values::Numeric(_) => Kind::Numeric,
             Values::Categorical { .. } => Kind::Categorical,
             Values::Boolean(_) => Kind::Boolean,
-            Values::Text(_) | Values::TermCounts(_) => Kind::Text,
+            Values::Text(_) | Values::TokenCounts(_) => Kind::Text,
             Values::Sparse(_) => Kind::Sparse,
         }
     }
@@ -155,7 +155,7 @@ impl Values {
             Values::Categorical { codes, .. } => codes.len(),
             Values::Boolean(v) => v.len(),
             Values::Text(v) => v.len(),
-            Values::TermCounts(v) => v.len(),
+            Values::TokenCounts(v) => v.len(),
             Values::Sparse(v) => v.rows(),
         }
     }
@@ -172,7 +172,7 @@ impl Values {
             Values::Categorical { codes, .. } => codes.iter().filter(|c| **c == MISSING).count(),
             Values::Boolean(v) => v.iter().filter(|x| x.is_none()).count(),
             Values::Text(v) => v.iter().filter(|x| x.is_none()).count(),
-            Values::TermCounts(_) | Values::Sparse(_) => 0,
+            Values::TokenCounts(_) | Values::Sparse(_) => 0,
         }
     }
 
@@ -183,7 +183,7 @@ impl Values {
             Values::Categorical { codes, levels } => levels.name(codes[i]).map(str::to_owned),
             Values::Boolean(v) => v[i].map(|b| b.to_string()),
             Values::Text(v) => v[i].clone(),
-            Values::TermCounts(_) | Values::Sparse(_) => None,
+            Values::TokenCounts(_) | Values::Sparse(_) => None,
         }
     }
 
@@ -222,10 +222,10 @@ impl Values {
             }
             Values::Boolean(v) => Values::Boolean(front(v, n)),
             Values::Text(v) => Values::Text(front(v, n)),
-            Values::TermCounts(v) => {
+            Values::TokenCounts(v) => {
                 let head = v.slice(0..n);
                 *v = v.slice(n..v.len());
-                Values::TermCounts(head)
+                Values::TokenCounts(head)
             }
             Values::Sparse(v) => {
                 let head = v.slice_outer(0..n).to_owned();

@@ -41,7 +41,7 @@ impl<'s, S> CachedCounts<'s, S> {
             match self.kept(field) {
                 Some(kept) if texts.end <= kept.len() => columns.push(Column {
                     name: field.name.clone(),
-                    values: Values::TermCounts(kept.slice(texts.clone())),
+                    values: Values::TokenCounts(kept.slice(texts.clone())),
                 }),
                 // Somebody adds to the file while we read it.
                 Some(kept) => {
@@ -82,7 +82,7 @@ impl<S: Stream> Stream for CachedCounts<'_, S> {
         })
     }
 
-    fn is_counted(&self, schema: &Schema) -> bool {
+    fn has_cached_counts(&self, schema: &Schema) -> bool {
         let mut texts = schema.fields.iter().filter(|field| field.kind == Kind::Text);
         let others = schema.fields.iter().any(|field| self.kept(field).is_none());
         others && !self.texts.is_empty() && texts.all(|field| self.kept(field).is_some())

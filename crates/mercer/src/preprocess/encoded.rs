@@ -17,7 +17,7 @@ pub struct Encoded {
     /// Class codes; empty without a target.
     pub codes: Vec<u32>,
     /// Numbers to learn; empty without such a target.
-    pub numbers: Vec<f64>,
+    pub targets: Vec<f64>,
     /// Cells whose word the model had never seen.
     pub n_unseen: u64,
     columns: Arc<[ColumnDescription]>,
@@ -67,7 +67,7 @@ impl Encoded {
     /// # Errors
     /// If there are no numbers for them.
     pub fn regression_dataset(&self) -> Result<Dataset<'_>> {
-        Dataset::regression(self.rows(), &self.numbers)?.with_descriptions(&self.columns)
+        Dataset::regression(self.rows(), &self.targets)?.with_descriptions(&self.columns)
     }
 
     /// All rows of several parts, in their order; `None` of no part.
@@ -77,7 +77,7 @@ impl Encoded {
         }
         let columns = Arc::clone(&parts.first()?.columns);
         let codes = parts.iter().flat_map(|part| part.codes.iter().copied()).collect();
-        let numbers = parts.iter().flat_map(|part| part.numbers.iter().copied()).collect();
+        let targets = parts.iter().flat_map(|part| part.targets.iter().copied()).collect();
         let n_unseen = parts.iter().map(|part| part.n_unseen).sum();
         let n_rows = parts.iter().map(|part| part.rows().n_rows()).sum();
         let width = parts.first()?.rows().n_columns();
@@ -97,7 +97,7 @@ impl Encoded {
             }
             OwnedRows::Dense(Matrix::from_shape_vec((n_rows, width), cells).ok()?)
         };
-        Some(Encoded { rows, codes, numbers, n_unseen, columns })
+        Some(Encoded { rows, codes, targets, n_unseen, columns })
     }
 
     /// The rows at some places, copied.
@@ -123,8 +123,8 @@ impl Encoded {
             }
         };
         let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
-        let numbers = places.iter().filter_map(|i| self.numbers.get(*i)).copied().collect();
-        Encoded { rows, codes, numbers, n_unseen: 0, columns: Arc::clone(&self.columns) }
+        let targets = places.iter().filter_map(|i| self.targets.get(*i)).copied().collect();
+        Encoded { rows, codes, targets, n_unseen: 0, columns: Arc::clone(&self.columns) }
     }
 }
 
@@ -199,17 +199,17 @@ impl<'a> Encoder<'a> {
     /// # Errors
     /// If columns do not fit, or a row has no number.
     pub fn encode_regression(&self, table: &Table) -> Result<Encoded> {
-        let numbers = match &self.features.target {
-            Some(target) => target_numbers(table, target)?,
+        let targets = match &self.features.target {
+            Some(target) => regression_targets(table, target)?,
             None => return Err(Error::MissingColumn { name: "target".into() }),
         };
-        Ok(Encoded { numbers, ..self.with_codes(table, Vec::new())? })
+        Ok(Encoded { targets, ..self.with_codes(table, Vec::new())? })
     }
 
     fn with_codes(&self, table: &Table, codes: Vec<u32>) -> Result<Encoded> {
         let (rows, n_unseen) = self.features.rows(table)?;
         let columns = Arc::clone(&self.columns);
-        Ok(Encoded { rows, codes, numbers: Vec::new(), n_unseen, columns })
+        Ok(Encoded { rows, codes, targets: Vec::new(), n_unseen, columns })
     }
 }
 
@@ -243,7 +243,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
 }
 
 /// The number of every row.
-fn target_numbers(table: &Table, target: &str) -> Result<Vec<f64>> {
+fn regression_targets(table: &Table, target: &str) -> Result<Vec<f64>> {
     let column =
         table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
     let Values::Numeric(y) = &column.values else {

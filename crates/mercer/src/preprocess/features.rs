@@ -80,8 +80,10 @@ pub enum DropReason {
     Empty,
     /// It holds words, and a bell curve says little about words.
     Categorical,
-    /// It holds free text, which needs a text model.
+    /// It holds free text, and the estimator does not read text.
     Text,
+    /// The user selected other columns.
+    NotSelected,
 }
 
 impl Features {
@@ -217,7 +219,7 @@ impl Features {
         for _ in &texts {
             steps.push(recipe.text.step()?);
         }
-        if !recipe.needs_a_look() && !steps.iter().any(TextStep::needs_a_look) {
+        if !recipe.needs_fit() && !steps.iter().any(TextStep::needs_fit) {
             texts.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
             return Ok((self.with_map(recipe, stream, monitor)?, kept));
         }
@@ -463,7 +465,7 @@ impl Features {
         for (column, step) in columns.iter().zip(&self.steps) {
             match (&column.values, step) {
                 (Values::Text(values), Step::Text(step)) => texts.push(step.rows(values)?),
-                (Values::TermCounts(values), Step::Text(step)) => {
+                (Values::TokenCounts(values), Step::Text(step)) => {
                     texts.push(step.rows_of_counted(values)?);
                 }
                 _ => {}

@@ -1,88 +1,88 @@
-//! What is done to a column before an estimator sees it, by the user's wish.
+//! The preprocessing recipe: what the user wants done to the columns before the fit.
 
 use super::{FeatureMapRecipe, TextRecipe};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What is done to the columns: words first, then every numeric column in this order: fill gaps,
-/// cut into bins, scale.
+/// The preprocessing of a table. Categorical columns are encoded; numeric columns are imputed, discretized and
+/// scaled, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
-    /// What columns of words become.
-    pub words: CategoryEncoding,
-    /// What stands in for a missing number.
+    /// The encoding of categorical columns.
+    pub categories: CategoryEncoding,
+    /// The imputation of missing numeric values.
     pub impute: Impute,
-    /// Whether numbers become bins.
+    /// The discretization of numeric columns.
     pub discretize: Discretize,
-    /// How numbers are scaled.
+    /// The scaling of numeric columns.
     pub scale: Scale,
-    /// What columns of text become.
+    /// The vectorization of text columns.
     pub text: TextRecipe,
-    /// Whether bins are written as codes, for estimators that read codes.
+    /// Whether a bin is encoded as its code instead of one-hot, for estimators that read codes.
     pub bins_as_codes: bool,
-    /// What all columns go through together, last.
+    /// The kernel map of the encoded columns.
     #[serde(default)]
     pub map: Option<FeatureMapRecipe>,
 }
 
-/// What columns of words become.
+/// The encoding of categorical columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CategoryEncoding {
-    /// Indicators where the estimator can make sense of them, nothing elsewhere.
+    /// One-hot if there are no numeric columns; dropped otherwise, unless the estimator reads categories.
     #[default]
     Auto,
-    /// One zero-or-one column a word.
+    /// One indicator column per level.
     OneHot,
-    /// Nothing.
+    /// The column is dropped.
     Drop,
 }
 
-/// What stands in for a missing number.
+/// The imputation of missing numeric values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Impute {
-    /// It stays missing.
+    /// They stay missing.
     #[default]
     Keep,
     /// The mean of the column.
     Mean,
-    /// The middle value of the column.
+    /// The median of the column.
     Median,
-    /// A number of the user's.
+    /// A constant.
     Constant(f64),
 }
 
-/// How numbers are scaled.
+/// The scaling of numeric columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// As they are.
+    /// None.
     #[default]
     Keep,
-    /// To mean zero and variance one.
+    /// Standardization: mean zero and variance one.
     Standard,
-    /// To the range from zero to one.
+    /// To the range from zero to one (min-max scaling).
     MinMax,
 }
 
-/// Whether numbers become bins.
+/// The discretization of numeric columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Discretize {
-    /// They stay numbers.
+    /// None.
     #[default]
     Keep,
     /// This many bins of equal width.
     EqualWidth(usize),
-    /// This many bins of equal weight.
+    /// This many bins of equal frequency.
     EqualFrequency(usize),
 }
 
 impl Recipe {
     /// Adds a step written as `impute=mean`, `impute=median`, `impute=0`, `scale=standard`,
-    /// `scale=min-max`, `bins=equal-width:10`, `bins=equal-frequency:10`, `words=indicators` or
-    /// `words=ignore`; for columns of text as `text=counts`, `text=binary`, `text=tf-idf` or
+    /// `scale=min-max`, `bins=equal-width:10`, `bins=equal-frequency:10`, `categories=one-hot` or
+    /// `categories=drop`; for columns of text as `text=counts`, `text=binary`, `text=tf-idf` or
     /// `text=lecture`, or by their parts: `tf=`, `idf=`, `norm=`, `terms=`, `pattern=`, `ngrams=1-2`,
     /// `case=`, `accents=`, `stop-words=english`, `stem=english`, `min-df=2`, `max-df=0.5`,
     /// `max-terms=50000`, `hash=262144` or `hash=2^18`, `hash-sign=alternate`.
@@ -124,17 +124,17 @@ impl Recipe {
                     _ => return Err(refuse("bins", expected)),
                 }
             }
-            "words" => {
-                self.words = match value {
-                    "indicators" => CategoryEncoding::OneHot,
-                    "ignore" => CategoryEncoding::Drop,
-                    _ => return Err(refuse("words", "indicators or ignore")),
+            "categories" => {
+                self.categories = match value {
+                    "one-hot" => CategoryEncoding::OneHot,
+                    "drop" => CategoryEncoding::Drop,
+                    _ => return Err(refuse("categories", "one-hot or drop")),
                 }
             }
             _ => match self.text.set(name, value) {
                 Some(set) => set?,
                 None => {
-                    let expected = "impute=…, scale=…, bins=…, words=…, or for texts text=…, tf=…, \
+                    let expected = "impute=…, scale=…, bins=…, categories=…, or for text columns text=…, tf=…, \
                                     idf=…, norm=…, terms=…, pattern=…, ngrams=…, case=…, accents=…, \
                                     stop-words=…, stem=…, min-df=…, max-df=…, max-terms=…, hash=… \
                                     or hash-sign=…";
@@ -145,8 +145,8 @@ impl Recipe {
         Ok(self)
     }
 
-    /// The recipe for an estimator that reads codes and nothing else: numbers become bins, tenths of
-    /// the rows where the recipe is silent.
+    /// The recipe for an estimator that reads category codes only: numeric columns are discretized, by default into ten
+    /// bins of equal frequency.
     #[must_use]
     pub fn for_codes(mut self) -> Recipe {
         self.bins_as_codes = true;
@@ -156,14 +156,14 @@ impl Recipe {
         self
     }
 
-    /// The recipe with a kernel map at its end, written as in [`FeatureMapRecipe::parse`]. Where the recipe is
-    /// silent about the scale of numbers they are standardized, or, for a map that wants numbers of at least
-    /// zero, brought to the range from zero to one: a kernel weighs all columns alike.
+    /// The recipe with a kernel map as its last step; for the syntax see [`FeatureMapRecipe::parse`]. A kernel weights
+    /// all columns equally: unless the recipe scales numeric columns, they are standardized, or scaled to the range
+    /// from zero to one for a map of nonnegative features.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
-    pub fn mapped(mut self, asked: &str) -> Result<Recipe> {
-        let map = FeatureMapRecipe::parse(asked)?;
+    pub fn mapped(mut self, map: &str) -> Result<Recipe> {
+        let map = FeatureMapRecipe::parse(map)?;
         if self.scale == Scale::Keep && self.discretize == Discretize::Keep {
             self.scale = if map.needs_nonnegative() { Scale::MinMax } else { Scale::Standard };
         }
@@ -171,13 +171,19 @@ impl Recipe {
         Ok(self)
     }
 
-    /// Whether columns must be looked at before they can be prepared.
-    pub fn needs_a_look(&self) -> bool {
+    /// Whether numeric columns must be read before they can be encoded.
+    pub fn needs_fit(&self) -> bool {
         let free = self.clone();
-        *self != Recipe { words: free.words, text: free.text, map: free.map, ..Recipe::default() }
+        *self
+            != Recipe {
+                categories: free.categories,
+                text: free.text,
+                map: free.map,
+                ..Recipe::default()
+            }
     }
 
-    /// Whether whole columns must be kept to find their middle or their bins.
+    /// Whether the values of a column must be stored to compute its median or quantiles.
     pub(crate) fn needs_values(&self) -> bool {
         self.impute == Impute::Median || matches!(self.discretize, Discretize::EqualFrequency(_))
     }

@@ -279,7 +279,7 @@ impl TextStep {
     }
 
     /// Whether texts must be looked at before it can be used.
-    pub(crate) fn needs_a_look(&self) -> bool {
+    pub(crate) fn needs_fit(&self) -> bool {
         match self.terms {
             KnownTerms::Vocabulary(_) => true,
             KnownTerms::Hashed { .. } => self.weighting.idf != Idf::None,
@@ -357,7 +357,7 @@ impl TextLook {
     /// Looks at the texts of a step, with room for so many bytes of what is found.
     pub fn new(step: &TextStep, room: u64) -> Result<TextLook> {
         Ok(match &step.terms {
-            _ if !step.needs_a_look() => TextLook::Nothing,
+            _ if !step.needs_fit() => TextLook::Nothing,
             KnownTerms::Vocabulary(_) => {
                 TextLook::CategoryEncoding(StreamingCounter::new(&step.analyzer, room)?)
             }

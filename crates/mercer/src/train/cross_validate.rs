@@ -1,6 +1,7 @@
-//! Rows judged by the models that never saw them.
+//! Cross-validation: every row is scored by a model that was fitted without its fold.
 
-use super::stream::{AssignedRows, Labels, Training};
+use super::folds::{AssignedRows, Labels};
+use super::training::Training;
 use crate::catalog::AnyModel;
 use crate::data::{Classes, Stream};
 use crate::decision::Densities;
@@ -12,31 +13,60 @@ use mercer_num::parallel;
 use mercer_num::special::log_normalize;
 use ndarray::ArrayViewMut1;
 
-/// Rows whose factors are looked at to find the most telling columns, and factors looked at in all.
-const TELLING_ROWS: u64 = 20_000;
-const TELLING_FACTORS: u64 = 100_000_000;
+/// The mutual information of features and classes is estimated from at most this many rows,
+const MAX_INFORMATION_ROWS: u64 = 20_000;
+/// and at most this many likelihood factors.
+const MAX_INFORMATION_FACTORS: u64 = 100_000_000;
 
-/// Held-out rows, judged.
+/// The scores of all held-out rows.
 pub(crate) struct HeldOutScores {
     pub classes: Evaluation,
-    pub numbers: RegressionEvaluation,
+    pub regression: RegressionEvaluation,
+    /// The number of rows that a detector takes for outliers, and the number of rows it scored.
+    pub outliers: (u64, u64),
     pub information: Information,
     pub densities: Densities,
 }
 
-/// What the models that never saw them say about the rows of a batch.
-pub(crate) struct Judged {
-    pub classes: Evaluation,
-    pub numbers: Vec<(Vec<f64>, Vec<f64>)>,
-    /// How far inside each is, by a model that knows strangers.
-    pub inside: Vec<f64>,
-    pub information: Information,
-    pub densities: Densities,
+impl HeldOutScores {
+    pub fn new(classes: &Classes) -> HeldOutScores {
+        HeldOutScores {
+            classes: Evaluation::new(classes),
+            regression: RegressionEvaluation::default(),
+            outliers: (0, 0),
+            information: Information::default(),
+            densities: Densities::default(),
+        }
+    }
+
+    /// Adds the scores of the next rows.
+    pub fn merge(&mut self, batch: BatchScores) {
+        self.classes.merge(&batch.classes);
+        for (targets, predicted) in batch.regression {
+            self.regression.push(&targets, &predicted);
+        }
+        let n_outliers = batch.inlier_scores.iter().filter(|score| **score < 0.0).count();
+        self.outliers.0 += n_outliers as u64;
+        self.outliers.1 += batch.inlier_scores.len() as u64;
+        self.information.merge(&batch.information);
+        self.densities.merge(&batch.densities);
+    }
+}
+
+/// The scores of the rows of one batch.
+pub(crate) struct BatchScores {
+    classes: Evaluation,
+    /// Targets and predictions, fold by fold.
+    regression: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Decision values of an outlier detector, negative for outliers.
+    inlier_scores: Vec<f64>,
+    information: Information,
+    densities: Densities,
 }
 
 impl Training<'_> {
-    /// Reads the stream again and lets every row be judged by the model that never saw it.
-    pub(crate) fn judge<S: Stream>(
+    /// Reads the stream again and scores every row by the model of the other folds; `None` if the time is up.
+    pub(super) fn score_held_out<S: Stream>(
         &self,
         models: &[Option<Fitted<AnyModel>>],
         stream: &S,
@@ -45,93 +75,82 @@ impl Training<'_> {
         n_rows: u64,
     ) -> std::result::Result<Option<HeldOutScores>, S::Error> {
         let classes = self.task.classes();
-        let mut judgement = HeldOutScores {
-            classes: Evaluation::new(&classes),
-            numbers: RegressionEvaluation::default(),
-            information: Information::default(),
-            densities: Densities::default(),
-        };
+        let mut scores = HeldOutScores::new(&classes);
         let mut stopped = None;
         let factors = (self.features.n_features() * self.task.n_classes()).max(1) as u64;
-        let telling = TELLING_ROWS.min(TELLING_FACTORS / factors).max(1);
-        let stride = n_rows.div_ceil(telling).max(1) as usize;
-        let piece = self.piece();
-        self.each_wave(stream, (labels, 1), monitor, &mut stopped, |wave, first_row| {
-            let judged = parallel::map(wave.len(), |k| {
-                let first = first_row as usize + k * piece;
-                judge_batch((&wave[k], first), models, &classes, stride)
+        let information_rows = MAX_INFORMATION_ROWS.min(MAX_INFORMATION_FACTORS / factors).max(1);
+        let stride = n_rows.div_ceil(information_rows).max(1) as usize;
+        let table_rows = self.table_rows();
+        self.each_group(stream, (labels, 1), monitor, &mut stopped, |group, first_row| {
+            let scored = parallel::map(group.len(), |k| {
+                let first = first_row as usize + k * table_rows;
+                score_batch((&group[k], first), models, &classes, stride)
                     .map_err(|e| e.after_rows(first))
             })?;
-            for batch in judged {
-                judgement.classes.merge(&batch.classes);
-                for (numbers, predicted) in batch.numbers {
-                    judgement.numbers.push(&numbers, &predicted);
-                }
-                judgement.information.merge(&batch.information);
-                judgement.densities.merge(&batch.densities);
-            }
+            scored.into_iter().for_each(|batch| scores.merge(batch));
             Ok(())
         })?;
-        Ok(stopped.is_none().then_some(judgement))
+        Ok(stopped.is_none().then_some(scores))
     }
 }
 
-/// Lets every fold's rows be judged by the model that never saw them; `first` rows came before.
-pub(crate) fn judge_batch(
+/// Scores the rows of each fold by the model of the other folds. `first` is the index of the first row; every
+/// `stride`-th row enters the mutual information.
+pub(crate) fn score_batch(
     (batch, first): (&AssignedRows, usize),
     models: &[Option<Fitted<AnyModel>>],
     classes: &Classes,
     stride: usize,
-) -> Result<Judged> {
-    let mut judged = Judged {
+) -> Result<BatchScores> {
+    let mut scores = BatchScores {
         classes: Evaluation::new(classes),
-        numbers: Vec::new(),
-        inside: Vec::new(),
+        regression: Vec::new(),
+        inlier_scores: Vec::new(),
         information: Information::default(),
         densities: Densities::default(),
     };
-    for (places, model) in batch.places.iter().zip(models) {
-        let Some(model) = model else { continue };
-        let part = batch.rows.select(places);
+    for (fold, fitted) in batch.folds.iter().zip(models) {
+        let Some(fitted) = fitted else { continue };
+        let part = batch.rows.select(fold);
         let rows = part.rows();
-        let able = model.as_model();
-        match (able.probabilistic(), able.generative()) {
-            // Scores that are joint likelihoods give both at once.
-            (Some(_), Some(model)) if able.factorized_likelihood().is_some() => {
-                let (log_proba, densities) = split(model.log_joint(&rows)?);
-                judged.classes.push(&part.codes, &log_proba);
-                judged.densities.merge(&Densities::of(&densities));
+        let model = fitted.as_model();
+        match (model.probabilistic(), model.generative()) {
+            // Joint log-likelihoods give the posterior and the density at once.
+            (Some(_), Some(generative)) if model.factorized_likelihood().is_some() => {
+                let (log_proba, densities) = posterior_and_density(generative.log_joint(&rows)?);
+                scores.classes.push(&part.codes, &log_proba);
+                scores.densities.merge(&Densities::of(&densities));
             }
-            (Some(model), generative) => {
-                judged.classes.push(&part.codes, &model.log_proba(&rows)?);
-                if let Some(model) = generative {
-                    judged.densities.merge(&Densities::of(&model.log_density(&rows)?));
+            (Some(probabilistic), generative) => {
+                scores.classes.push(&part.codes, &probabilistic.log_proba(&rows)?);
+                if let Some(generative) = generative {
+                    scores.densities.merge(&Densities::of(&generative.log_density(&rows)?));
                 }
             }
             (None, _) => {
-                if let Some(model) = able.classifier() {
-                    judged.classes.push_predictions(&part.codes, &model.predict(&rows)?);
+                if let Some(classifier) = model.classifier() {
+                    scores.classes.push_predictions(&part.codes, &classifier.predict(&rows)?);
                 }
             }
         }
-        if let Some(model) = model.as_model().regressor() {
-            judged.numbers.push((part.numbers.clone(), model.predict(&rows)?));
+        if let Some(regressor) = model.regressor() {
+            scores.regression.push((part.targets.clone(), regressor.predict(&rows)?));
         }
-        if let Some(model) = model.as_model().outlier_detector() {
-            judged.inside.extend(model.inlier_scores(&rows)?);
+        if let Some(detector) = model.outlier_detector() {
+            scores.inlier_scores.extend(detector.inlier_scores(&rows)?);
         }
-        if let Some(model) = model.as_model().factorized_likelihood() {
-            let telling = |i: &usize| (first + places[*i]).is_multiple_of(stride);
-            let some: Vec<usize> = (0..places.len()).filter(telling).collect();
-            let some = part.select(&some);
-            judged.information.push(model, &some.rows(), &some.codes)?;
+        if let Some(factorized) = model.factorized_likelihood() {
+            let sampled = |i: &usize| (first + fold[*i]).is_multiple_of(stride);
+            let sample: Vec<usize> = (0..fold.len()).filter(sampled).collect();
+            let sample = part.select(&sample);
+            scores.information.push(factorized, &sample.rows(), &sample.codes)?;
         }
     }
-    Ok(judged)
+    Ok(scores)
 }
 
 /// Joint log-likelihoods as `log P(class | row)` and `log p(row)`.
-fn split(mut joint: Matrix) -> (Matrix, Vec<f64>) {
+fn posterior_and_density(mut joint: Matrix) -> (Matrix, Vec<f64>) {
     let normalize =
         |mut row: ArrayViewMut1<'_, f64>| row.as_slice_mut().map_or(f64::NAN, log_normalize);
     let densities = joint.outer_iter_mut().map(normalize).collect();

@@ -1,12 +1,11 @@
-//! Rows without a class: expectation maximization.
+//! Semi-supervised learning by expectation maximization (Dempster, Laird & Rubin, 1977).
 //!
-//! maximize `L = Σ log p(x, c)` over labeled rows `+ λ Σ log Σ_c p(x, c)` over the others
+//! maximize `L = Σ log p(x, c)` over labeled rows `+ λ Σ log Σ_c p(x, c)` over unlabeled rows
 //!
-//! A round lets every row without a class count in all of them, by `λ P(c | x)` in class `c`, and makes
-//! the model again (Dempster, Laird & Rubin, 1977; for naive Bayes with `λ` Nigam and others, 2000). Plain
-//! maximum likelihood never lets `L` fall; smoothing is a prior, and what then never falls is `L` with the
-//! logarithm of that prior added. The rounds go through the summaries that learning with classes goes
-//! through, so whatever learns by statistics and has a likelihood can do it.
+//! The E-step weights each unlabeled row by `λ P(c | x)` in every class `c`; the M-step fits the model to the weighted
+//! statistics (for naive Bayes with `λ`: Nigam, McCallum, Thrun & Mitchell, 2000). With maximum-likelihood estimates
+//! `L` never decreases; smoothing acts as a prior, and then `L` plus the log-prior never decreases. Any estimator with
+//! a likelihood and sufficient statistics can be used.
 
 use crate::catalog::{AnyModel, AnyStats, Capability, Estimator};
 use crate::data::{Classes, Dataset};
@@ -16,15 +15,15 @@ use mercer_num::special::log_sum_exp;
 use mercer_num::{Matrix, Rows, parallel};
 use std::time::Instant;
 
-/// How rows without a class are learned from.
+/// The options of expectation maximization over unlabeled rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EmOptions {
-    /// How much a row without a class counts beside one with a class. Smaller values trust the
-    /// labels more.
+    /// The weight `λ` of an unlabeled row relative to a labeled one. Smaller values rely more on the
+    /// labels.
     pub weight: f64,
-    /// The rounds end when the likelihood changes by less than this share of itself.
+    /// Iterations end when the relative change of the mean log-likelihood is at most this.
     pub tolerance: f64,
-    /// Rounds at most.
+    /// The maximum number of iterations.
     pub max_iterations: u64,
 }
 
@@ -35,7 +34,7 @@ impl Default for EmOptions {
 }
 
 impl EmOptions {
-    /// Learns from rows with classes and rows without.
+    /// Fits an estimator to labeled and unlabeled rows.
     ///
     /// ```
     /// use mercer::bayes::GaussianNb;
@@ -71,35 +70,33 @@ impl EmOptions {
         }
         let (_, classes) = labeled.class_target()?;
         let gathered = estimator.gather(labeled, monitor)?;
-        let mut climb = Climb::new(estimator, gathered.stats, gathered.rows, monitor)?;
-        climb.stopped = gathered.stopped.or(climb.stopped);
+        let mut state = EmState::new(estimator, gathered.stats, gathered.rows, monitor)?;
+        state.stopped = gathered.stopped.or(state.stopped);
         let chunk = estimator.chunk_rows(labeled.n_columns(), labeled.layout());
-        while climb.goes_on(self) {
-            let model = &climb.fitted.model;
+        let mut states = [Some(state)];
+        iterate(self, estimator, &mut states, &monitor.silent(), |states| {
+            let Some(Some(state)) = states.first() else { return Ok((Vec::new(), None)) };
             let sum = |data: &Dataset<'_>| {
                 let leaf = |k: usize| {
                     let rows = k * chunk..((k + 1) * chunk).min(data.n_rows());
-                    self.part(estimator, model, &data.slice(rows), classes)
+                    self.expect(estimator, &state.fitted.model, &data.slice(rows), classes)
                         .map_err(|e| e.after_rows(k * chunk))
                 };
                 let n = data.n_rows().div_ceil(chunk);
-                parallel::reduce(n, leaf, Part::merge, |_| monitor.stop().is_none())
+                parallel::reduce(n, leaf, ExpectedStatistics::merge, |_| monitor.stop().is_none())
             };
-            let mut part = sum(labeled)?.0.unwrap_or_default();
-            part.merge(&sum(unlabeled)?.0.unwrap_or_default())?;
-            // A round that was cut short is of no use.
-            match monitor.stop() {
-                Some(stop) => climb.stopped = Some(stop),
-                None => climb.step(self, estimator, part, &monitor.silent())?,
-            }
-            monitor.report(climb.rounds, Some(self.max_iterations));
-        }
-        let (mut fitted, stats) = climb.finish();
+            let mut expected = sum(labeled)?.0.unwrap_or_default();
+            expected.merge(&sum(unlabeled)?.0.unwrap_or_default())?;
+            monitor.report(state.iterations + 1, Some(self.max_iterations));
+            Ok::<_, Error>((vec![Some(expected)], monitor.stop()))
+        })?;
+        let [Some(state)] = states else { return Err(Error::NoRows) };
+        let (mut fitted, stats) = state.finish();
         fitted.certificate.seconds = start.elapsed().as_secs_f64();
         Ok((fitted, stats))
     }
 
-    /// Refuses numbers that make no sense, and estimators that cannot do it.
+    /// Checks the options, and that the estimator has a likelihood and statistics.
     ///
     /// # Errors
     /// [`Error::Parameter`], [`Error::Unable`].
@@ -109,76 +106,78 @@ impl EmOptions {
             Err(Error::Parameter { name: name.to_owned(), found, expected })
         };
         if !(self.weight.is_finite() && self.weight >= 0.0) {
-            return refuse("weight", self.weight, "a number of at least 0");
+            return refuse("weight", self.weight, "a finite number of at least 0");
         }
         if !(self.tolerance.is_finite() && self.tolerance >= 0.0) {
-            return refuse("tolerance", self.tolerance, "a number of at least 0");
+            return refuse("tolerance", self.tolerance, "a finite number of at least 0");
         }
         if self.max_iterations == 0 {
             return refuse("max_iterations", 0.0, "at least 1");
         }
         let card = estimator.card();
         if !(card.can(Capability::FactorizedLikelihood) || card.can(Capability::Generative)) {
-            return Err(estimator.unable("learn from rows without a class: it has no likelihood"));
+            return Err(estimator.unable("learn from unlabeled rows: it has no likelihood"));
         }
         if estimator.no_rows().is_none() {
-            return Err(estimator.unable("learn from rows without a class: it keeps no statistics"));
+            return Err(
+                estimator.unable("learn from unlabeled rows: it has no sufficient statistics")
+            );
         }
         Ok(())
     }
 
-    /// What rows add to a round at a model: their likelihood, and where they have no class, a summary
-    /// of them in all classes.
+    /// The E-step of some rows at a model: their log-likelihood and, if they are unlabeled, their statistics weighted by
+    /// the posterior of every class.
     ///
     /// # Errors
     /// If the rows are not usable.
-    pub(crate) fn part(
+    pub(crate) fn expect(
         &self,
         estimator: &Estimator,
         model: &AnyModel,
         data: &Dataset<'_>,
         classes: &Classes,
-    ) -> Result<Part> {
+    ) -> Result<ExpectedStatistics> {
         if data.n_rows() == 0 {
-            return Ok(Part::default());
+            return Ok(ExpectedStatistics::default());
         }
         let joint = log_joint(estimator, model, data.rows())?;
         let weights = data.weights();
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-        let mut part = Part::default();
+        let mut expected = ExpectedStatistics::default();
         if let Ok((codes, _)) = data.class_target() {
             for (i, c) in codes.iter().enumerate().filter(|(i, _)| weight(*i) > 0.0) {
-                part.add(weight(i), joint[[i, *c as usize]]);
+                expected.add(weight(i), joint[[i, *c as usize]]);
             }
-            return Ok(part);
+            return Ok(expected);
         }
-        let mut shares = joint;
-        for (i, mut row) in shares.outer_iter_mut().enumerate() {
+        let mut weights_by_class = joint;
+        for (i, mut row) in weights_by_class.outer_iter_mut().enumerate() {
             let weight = self.weight * weight(i);
             let density = log_sum_exp(row.as_slice().unwrap_or_default());
             if weight > 0.0 {
-                part.add(weight, density);
+                expected.add(weight, density);
             }
-            // A row that no class allows is of all of them alike.
-            let even = 1.0 / row.len() as f64;
-            let known = density.is_finite();
-            row.mapv_inplace(|p| weight * if known { (p - density).exp() } else { even });
+            // A row with zero likelihood in every class belongs to all classes equally.
+            let uniform = 1.0 / row.len() as f64;
+            let possible = density.is_finite();
+            row.mapv_inplace(|p| weight * if possible { (p - density).exp() } else { uniform });
         }
-        part.rows = data.n_rows() as u64;
-        part.stats = self.weight_by_class(estimator, data, &shares, classes)?;
-        Ok(part)
+        expected.rows = data.n_rows() as u64;
+        expected.stats = self.weighted_statistics(estimator, data, &weights_by_class, classes)?;
+        Ok(expected)
     }
 
-    /// The summary of rows that count in each class by its column of `shares`.
-    fn weight_by_class(
+    /// The statistics of rows weighted by class, with one column of `weights_by_class` per class.
+    fn weighted_statistics(
         &self,
         estimator: &Estimator,
         data: &Dataset<'_>,
-        shares: &Matrix,
+        weights_by_class: &Matrix,
         classes: &Classes,
     ) -> Result<Option<AnyStats>> {
         let Some(mut stats) = estimator.no_rows() else { return Ok(None) };
-        for (c, column) in shares.columns().into_iter().enumerate() {
+        for (c, column) in weights_by_class.columns().into_iter().enumerate() {
             let weights = column.to_vec();
             if weights.iter().all(|w| *w == 0.0) {
                 continue;
@@ -201,28 +200,28 @@ fn log_joint(estimator: &Estimator, model: &AnyModel, rows: &Rows<'_>) -> Result
     match (able.generative(), able.factorized_likelihood()) {
         (Some(model), _) => model.log_joint(rows),
         (None, Some(model)) => model.scores(rows),
-        (None, None) => Err(estimator.unable("learn from rows without a class")),
+        (None, None) => Err(estimator.unable("learn from unlabeled rows")),
     }
 }
 
-/// What some rows add to a round.
+/// The result of the E-step of some rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Part {
-    /// The rows without a class, in all of them; `None` where there were none.
+pub(crate) struct ExpectedStatistics {
+    /// The weighted statistics of the unlabeled rows; `None` if there are none.
     stats: Option<AnyStats>,
     log_likelihood: f64,
     weight: f64,
-    /// Rows without a class.
-    pub(crate) rows: u64,
+    /// The number of unlabeled rows.
+    rows: u64,
 }
 
-impl Part {
+impl ExpectedStatistics {
     fn add(&mut self, weight: f64, log_density: f64) {
         self.log_likelihood += weight * log_density;
         self.weight += weight;
     }
 
-    pub(crate) fn merge(&mut self, other: &Part) -> Result<()> {
+    pub(crate) fn merge(&mut self, other: &ExpectedStatistics) -> Result<()> {
         match (&mut self.stats, &other.stats) {
             (Some(mine), Some(theirs)) => mine.merge(theirs)?,
             (mine @ None, theirs) => *mine = theirs.clone(),
@@ -235,24 +234,56 @@ impl Part {
     }
 }
 
-/// The rounds of one model.
-pub(crate) struct Climb {
-    /// The rows with a class.
+/// The state of expectation maximization for one model.
+pub(crate) struct EmState {
+    /// The statistics of the labeled rows.
     labeled: AnyStats,
+    /// The number of labeled rows.
     rows: u64,
-    /// All rows, as the last round counted them.
+    /// The statistics of all rows in the last M-step.
     stats: AnyStats,
     pub(crate) fitted: Fitted<AnyModel>,
-    rounds: u64,
-    /// The likelihood of the model before the last step, by row.
+    iterations: u64,
+    /// The mean log-likelihood of the model before the last M-step.
     mean: Option<f64>,
+    /// The relative change of the mean log-likelihood in the last iteration.
     change: f64,
-    done: bool,
+    converged: bool,
     pub(crate) stopped: Option<Stop>,
 }
 
-impl Climb {
-    /// At the model of the rows with a class.
+/// Alternates E-steps and M-steps until every state has converged. `expect` is the E-step: the expected statistics under
+/// each state, and whether the pass over the rows was stopped. A state whose pass was stopped keeps its last model.
+///
+/// # Errors
+/// The error of a step.
+pub(crate) fn iterate<E: From<Error>>(
+    options: &EmOptions,
+    estimator: &Estimator,
+    states: &mut [Option<EmState>],
+    monitor: &Monitor<'_>,
+    mut expect: impl FnMut(
+        &[Option<EmState>],
+    )
+        -> std::result::Result<(Vec<Option<ExpectedStatistics>>, Option<Stop>), E>,
+) -> std::result::Result<(), E> {
+    while states.iter().flatten().any(|state| state.continues(options)) {
+        let (expected, stopped) = expect(states)?;
+        for (state, expected) in states.iter_mut().zip(expected) {
+            let Some(state) = state.as_mut().filter(|state| state.continues(options)) else {
+                continue;
+            };
+            match (stopped, expected) {
+                (None, Some(expected)) => state.maximize(options, estimator, expected, monitor)?,
+                (stop, _) => state.stopped = stop.or(Some(Stop::Cancelled)),
+            }
+        }
+    }
+    Ok(())
+}
+
+impl EmState {
+    /// The state at the model of the labeled rows.
     ///
     /// # Errors
     /// If they are too few for a model.
@@ -261,62 +292,62 @@ impl Climb {
         labeled: AnyStats,
         rows: u64,
         monitor: &Monitor<'_>,
-    ) -> Result<Climb> {
+    ) -> Result<EmState> {
         let fitted = estimator.finish_within(&labeled, rows, monitor)?;
-        Ok(Climb::at(fitted, labeled, rows))
+        Ok(EmState::at(fitted, labeled, rows))
     }
 
-    /// The same where that model is there already.
-    pub(crate) fn at(fitted: Fitted<AnyModel>, labeled: AnyStats, rows: u64) -> Climb {
-        Climb {
+    /// The state at a model of the labeled rows that is fitted already.
+    pub(crate) fn at(fitted: Fitted<AnyModel>, labeled: AnyStats, rows: u64) -> EmState {
+        EmState {
             stats: labeled.clone(),
             labeled,
             rows,
             stopped: fitted.certificate.stopped(),
             fitted,
-            rounds: 0,
+            iterations: 0,
             mean: None,
             change: f64::INFINITY,
-            done: false,
+            converged: false,
         }
     }
 
-    pub(crate) fn goes_on(&self, how: &EmOptions) -> bool {
-        !self.done && self.stopped.is_none() && self.rounds < how.max_iterations
+    pub(crate) fn continues(&self, options: &EmOptions) -> bool {
+        !self.converged && self.stopped.is_none() && self.iterations < options.max_iterations
     }
 
-    /// Moves to the model of a round, unless the likelihood no longer changes.
+    /// The M-step: fits the expected statistics, unless the log-likelihood has converged.
     ///
     /// # Errors
-    /// If the summary makes no model.
-    pub(crate) fn step(
+    /// If the statistics make no model.
+    fn maximize(
         &mut self,
-        how: &EmOptions,
+        options: &EmOptions,
         estimator: &Estimator,
-        part: Part,
+        expected: ExpectedStatistics,
         monitor: &Monitor<'_>,
     ) -> Result<()> {
-        self.rounds += 1;
-        let mean = part.log_likelihood / part.weight;
+        self.iterations += 1;
+        let mean = expected.log_likelihood / expected.weight;
         if let Some(before) = self.mean {
-            // Both infinite: nothing is known about the change.
             let change = (mean - before).abs() / mean.abs().max(f64::MIN_POSITIVE);
+            // NaN if both are infinite: then the change is unknown.
             self.change = if change.is_nan() { f64::INFINITY } else { change };
         }
         self.mean = Some(mean);
-        let nothing_to_add = part.stats.is_none();
-        if nothing_to_add {
+        let no_unlabeled_rows = expected.stats.is_none();
+        if no_unlabeled_rows {
             self.change = 0.0;
         }
-        if self.change <= how.tolerance || nothing_to_add {
-            self.done = true;
+        if self.change <= options.tolerance || no_unlabeled_rows {
+            self.converged = true;
             return Ok(());
         }
         let mut stats = self.labeled.clone();
-        if let Some(more) = &part.stats {
+        if let Some(more) = &expected.stats {
             stats.merge(more)?;
         }
-        let fitted = estimator.finish_within(&stats, self.rows + part.rows, monitor)?;
+        let fitted = estimator.finish_within(&stats, self.rows + expected.rows, monitor)?;
         self.stopped = fitted.certificate.stopped();
         if self.stopped.is_none() {
             (self.fitted, self.stats) = (fitted, stats);
@@ -324,14 +355,14 @@ impl Climb {
         Ok(())
     }
 
-    /// The model with the proof of its rounds, and the summary it was made from.
+    /// The model with the certificate of its iterations, and the statistics it was made from.
     pub(crate) fn finish(self) -> (Fitted<AnyModel>, AnyStats) {
         let mut fitted = self.fitted;
         let Certificate { rows, seconds, .. } = fitted.certificate;
-        let mut certificate = Certificate::iterative(self.done, self.stopped)
+        let mut certificate = Certificate::iterative(self.converged, self.stopped)
             .note("expectation maximization over the unlabeled rows")
             .rows(rows)
-            .iterations(self.rounds.max(1));
+            .iterations(self.iterations.max(1));
         certificate.seconds = seconds;
         if let Some(mean) = self.mean.filter(|mean| mean.is_finite()) {
             certificate = certificate.objective("mean log likelihood", mean);

@@ -1,11 +1,29 @@
 //! Training: from a stream of tables to a fitted model with its certificate and cross-validated scores.
+//!
+//! The decisions before a fit are made here, once for every interface: the kind of a column ([`infer_kind`]), the
+//! task ([`SupervisedTask::infer`]), the estimator ([`choose_estimator`]), the preprocessing ([`recipe_for`]) and the
+//! columns ([`ColumnSelection`]).
 
+mod choose;
+mod columns;
 mod cross_validate;
 mod expectation_maximization;
+mod folds;
+mod in_memory;
+mod infer;
 mod out_of_core;
-mod stream;
+mod semi_supervised;
+mod statistics;
+mod task;
 mod trained;
+mod training;
 
+pub use choose::{Choice, choose_estimator, recipe_for};
+pub use columns::{ColumnSelection, SelectedColumns};
 pub use expectation_maximization::EmOptions;
-pub use stream::{Outcome, Task, Training, train, train_semi_supervised};
+pub use infer::{CellCounts, StringTotals, infer_kind, is_free_text};
+pub use task::{
+    SupervisedTask, TargetError, Task, check_regression_target, classes_of_target, find_target,
+};
 pub use trained::Trained;
+pub use training::{Outcome, Training, train, train_semi_supervised};

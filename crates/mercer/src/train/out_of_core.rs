@@ -1,14 +1,15 @@
-//! Learners by rows, from a stream whose rows do not fit in memory.
+//! Out-of-core training of online learners, for streams whose rows do not fit in memory.
 //!
-//! Every pass reads the stream again and hands it to the learners a part at a time: the one of all rows, and
-//! for every fold one that is not shown its rows. Parts end at fixed rows, so that any number of threads
-//! learns the same.
+//! Every pass reads the stream again in parts and hands each part to all learners: one that learns all rows and, for
+//! every cross-validation fold, one that skips the rows of the fold. Parts end at fixed rows, so the result does not
+//! depend on the number of threads.
 //!
-//! Rows are shuffled within a part at most. Where they come sorted by class, a part is of one class, and the last
-//! ones drown the others: the certificate says so.
+//! Rows are shuffled within a part only. If the rows are sorted by class, a part has a single class and the learner
+//! forgets the classes before it; the certificate notes this.
 
 use super::Task;
-use super::stream::{AssignedRows, Labels, Outcome, Training};
+use super::folds::{AssignedRows, Labels};
+use super::training::{Outcome, Training};
 use crate::catalog::AnyModel;
 use crate::data::{Dataset, Stream};
 use crate::error::{Error, Result};
@@ -17,18 +18,19 @@ use crate::preprocess::Encoded;
 use rayon::prelude::*;
 use std::time::Instant;
 
-/// Rows that are learned together, and bytes that end a part before it has as many.
-const PART_ROWS: usize = 16_384;
-const PART_BYTES: u64 = 24 << 20;
-/// Numbers that a learner keeps beside each of its weights.
-const BESIDE: u64 = 3;
-/// Rows in a row of one class are this many times as many as in a drawn order where they are called sorted.
-const SORTED: f64 = 20.0;
-/// What is said of them.
-const IN_ORDER_OF_CLASS: &str = "ROWS CAME SORTED BY CLASS, and a part at a time forgets the classes before it: put \
-     the rows in another order (`shuf`), or give enough memory to hold them together";
+/// The rows of a part,
+const ROWS_PER_PART: usize = 16_384;
+/// and the bytes that end a part earlier.
+const MAX_PART_BYTES: u64 = 24 << 20;
+/// Values that a learner stores for each of its weights.
+const VALUES_PER_WEIGHT: u64 = 3;
+/// Rows count as sorted by class if the class changes this many times less often than in random order.
+const MIN_RUN_RATIO: f64 = 20.0;
+/// The note in the certificate.
+const SORTED_BY_CLASS: &str = "warning: the rows are sorted by class, and an online learner forgets the classes of \
+     earlier parts; shuffle the rows (`shuf`), or allow enough memory to hold all of them";
 
-/// A learner, as long as it can learn.
+/// An online learner, or the error that ended it.
 struct Learner {
     parts: Result<BoxedParts<AnyModel>>,
     goes_on: bool,
@@ -57,14 +59,14 @@ impl Learner {
     }
 
     fn finish(self, stopped: Option<Stop>) -> Result<Fitted<AnyModel>> {
-        // One that had come to its end was not cut short.
+        // A learner that has converged was not stopped early.
         self.parts?.finish(stopped.filter(|_| self.goes_on))
     }
 }
 
 impl Training<'_> {
-    /// Learns from parts of the stream, pass after pass.
-    pub(crate) fn train_in_parts<S: Stream>(
+    /// Trains on parts of the stream, one pass per epoch.
+    pub(super) fn train_out_of_core<S: Stream>(
         self,
         stream: &S,
         start: Instant,
@@ -79,10 +81,11 @@ impl Training<'_> {
             layout: self.features.layout(),
         };
         let n_learners = if self.n_folds > 1 { self.n_folds + 1 } else { 1 };
-        let n_planes =
+        let n_weight_vectors =
             shape.classes.map_or(1, |classes| if classes.len() == 2 { 1 } else { classes.len() });
-        let weights = 8 * BESIDE * (shape.n_columns * n_planes * n_learners) as u64;
-        monitor.reserve("keeping weights", weights)?;
+        let weights =
+            8 * VALUES_PER_WEIGHT * (shape.n_columns * n_weight_vectors * n_learners) as u64;
+        monitor.reserve("storing weights", weights)?;
         let mut learners = Vec::with_capacity(n_learners);
         for _ in 0..n_learners {
             learners.push(Learner { parts: Ok(self.estimator.in_parts(&shape)?), goes_on: true });
@@ -91,11 +94,11 @@ impl Training<'_> {
         while stopped.is_none() && learners[0].goes_on {
             self.each_part(
                 stream,
-                (Labels::All, PART_ROWS),
+                (Labels::All, ROWS_PER_PART),
                 monitor,
                 &mut stopped,
                 |part, first| {
-                    order.look(&part.rows.codes);
+                    order.observe(&part.rows.codes);
                     let data = self.dataset(&part.rows)?;
                     learners.par_iter_mut().enumerate().for_each(|(k, learner)| {
                         learner.take(&data, &part.labeled(k.checked_sub(1)), monitor);
@@ -114,36 +117,36 @@ impl Training<'_> {
         let Some(all) = learners.next() else { return Err(Error::NoRows.into()) };
         let mut fitted = all.finish(stopped)?;
         fitted.certificate.seconds = start.elapsed().as_secs_f64();
-        if order.is_by_class() {
-            fitted.certificate = fitted.certificate.note(IN_ORDER_OF_CLASS);
+        if order.is_sorted() {
+            fitted.certificate = fitted.certificate.note(SORTED_BY_CLASS);
         }
-        let judged = if stopped.is_none() && self.n_folds > 1 {
-            // Too few rows to leave any out: that fold cannot be judged.
+        let scores = if stopped.is_none() && self.n_folds > 1 {
+            // A fold without a model (too few rows) is not scored.
             let models: Vec<_> = learners.map(|learner| learner.finish(None).ok()).collect();
-            self.judge(&models, stream, Labels::All, monitor, fitted.certificate.rows)?
+            self.score_held_out(&models, stream, Labels::All, monitor, fitted.certificate.rows)?
         } else {
             None
         };
-        Ok(self.outcome(fitted, None, judged))
+        Ok(self.outcome(fitted, None, scores))
     }
 
-    /// Runs over the stream once, in parts of `most` rows or fewer where they are long.
-    pub(crate) fn each_part<S: Stream>(
+    /// Reads the stream once, in parts of `max_rows` rows, or fewer if they are long.
+    pub(super) fn each_part<S: Stream>(
         &self,
         stream: &S,
-        (labels, most): (Labels, usize),
+        (labels, max_rows): (Labels, usize),
         monitor: &Monitor<'_>,
         stopped: &mut Option<Stop>,
         mut take: impl FnMut(AssignedRows, u64) -> Result<()>,
     ) -> std::result::Result<(), S::Error> {
         let (mut pending, mut n_rows, mut n_bytes, mut first) = (Vec::new(), 0, 0, 0);
-        self.each_wave(stream, (labels, 0), monitor, stopped, |wave, _| {
-            for dealt in wave {
-                n_rows += dealt.rows.rows().n_rows();
-                n_bytes += dealt.rows.n_bytes();
-                pending.push(dealt);
-                if n_rows >= most || n_bytes >= PART_BYTES {
-                    take(joined(std::mem::take(&mut pending))?, first)?;
+        self.each_group(stream, (labels, 0), monitor, stopped, |group, _| {
+            for assigned in group {
+                n_rows += assigned.rows.rows().n_rows();
+                n_bytes += assigned.rows.n_bytes();
+                pending.push(assigned);
+                if n_rows >= max_rows || n_bytes >= MAX_PART_BYTES {
+                    take(concatenate(std::mem::take(&mut pending))?, first)?;
                     first += n_rows as u64;
                     (n_rows, n_bytes) = (0, 0);
                 }
@@ -151,23 +154,24 @@ impl Training<'_> {
             Ok(())
         })?;
         if stopped.is_none() && !pending.is_empty() {
-            take(joined(pending)?, first)?;
+            take(concatenate(pending)?, first)?;
         }
         Ok(())
     }
 }
 
-/// How classes follow each other.
+/// The order of the classes in the stream.
 #[derive(Default)]
 struct Order {
+    /// The number of rows of each class.
     rows_of: Vec<u64>,
     last: Option<u32>,
-    /// How often a row is of another class than the one before it.
+    /// The number of rows whose class differs from that of the row before.
     changes: u64,
 }
 
 impl Order {
-    fn look(&mut self, codes: &[u32]) {
+    fn observe(&mut self, codes: &[u32]) {
         for code in codes {
             let class = *code as usize;
             self.rows_of.resize(self.rows_of.len().max(class + 1), 0);
@@ -176,49 +180,49 @@ impl Order {
         }
     }
 
-    /// Whether classes change far less often than in rows whose order is drawn.
-    fn is_by_class(&self) -> bool {
+    /// Whether the class changes far less often than in random order.
+    fn is_sorted(&self) -> bool {
         let n = self.rows_of.iter().sum::<u64>() as f64;
         let same: f64 = self.rows_of.iter().map(|rows| (*rows as f64 / n).powi(2)).sum();
-        SORTED * (self.changes as f64) < n * (1.0 - same)
+        MIN_RUN_RATIO * (self.changes as f64) < n * (1.0 - same)
     }
 }
 
-/// Pieces one after the other.
-fn joined(pieces: Vec<AssignedRows>) -> Result<AssignedRows> {
-    let (mut rows, mut places, mut open) = (Vec::new(), Vec::new(), Vec::new());
+/// Concatenates batches.
+fn concatenate(batches: Vec<AssignedRows>) -> Result<AssignedRows> {
+    let (mut rows, mut folds, mut unlabeled) = (Vec::new(), Vec::new(), Vec::new());
     let mut before = 0;
-    for piece in pieces {
-        places.resize(piece.places.len().max(places.len()), Vec::new());
-        for (all, some) in places.iter_mut().zip(&piece.places) {
-            all.extend(some.iter().map(|i| before + i));
+    for batch in batches {
+        folds.resize(batch.folds.len().max(folds.len()), Vec::new());
+        for (fold, some) in folds.iter_mut().zip(&batch.folds) {
+            fold.extend(some.iter().map(|i| before + i));
         }
-        open.extend(piece.open.iter().map(|i| before + i));
-        before += piece.rows.rows().n_rows();
-        rows.push(piece.rows);
+        unlabeled.extend(batch.unlabeled.iter().map(|i| before + i));
+        before += batch.rows.rows().n_rows();
+        rows.push(batch.rows);
     }
-    Ok(AssignedRows { rows: Encoded::join(rows).ok_or(Error::NoRows)?, places, open })
+    Ok(AssignedRows { rows: Encoded::join(rows).ok_or(Error::NoRows)?, folds, unlabeled })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn is_by_class(codes: &[u32]) -> bool {
+    fn is_sorted(codes: &[u32]) -> bool {
         let mut order = Order::default();
-        codes.chunks(7).for_each(|part| order.look(part));
-        order.is_by_class()
+        codes.chunks(7).for_each(|part| order.observe(part));
+        order.is_sorted()
     }
 
     #[test]
-    fn rows_by_class_are_told_from_rows_in_any_order() {
+    fn rows_sorted_by_class_are_detected() {
         let sorted: Vec<u32> = (0..600).map(|i| i / 200).collect();
         let mixed: Vec<u32> = (0..600).map(|i| (i * i + i / 7) % 3).collect();
-        // One class in a hundred: most rows follow one of their own class, in any order.
+        // One row in a hundred is of the other class: in any order most rows follow a row of their class.
         let rare: Vec<u32> = (0..600).map(|i| u32::from(i % 100 == 50)).collect();
 
-        assert!(is_by_class(&sorted));
-        assert!(!is_by_class(&mixed) && !is_by_class(&rare));
-        assert!(!is_by_class(&[0, 1]) && !is_by_class(&[]));
+        assert!(is_sorted(&sorted));
+        assert!(!is_sorted(&mixed) && !is_sorted(&rare));
+        assert!(!is_sorted(&[0, 1]) && !is_sorted(&[]));
     }
 }

@@ -160,7 +160,7 @@ fn fit(data: &str, args: &Gaussian, session: &Session) -> Result<MultivariateNor
         (0..read.n_rows()).filter(|i| columns.iter().all(|c| !c[*i].is_nan())).collect();
     if whole.len() < read.n_rows() {
         let n = read.n_rows() - whole.len();
-        session.say(&format!("{n} rows with a gap were left out"));
+        session.message(&format!("{n} rows with a gap were left out"));
     }
     let x = Matrix::from_shape_fn((whole.len(), names.len()), |(i, j)| columns[j][whole[i]]);
     let fit =

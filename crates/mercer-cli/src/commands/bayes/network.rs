@@ -68,7 +68,7 @@ pub fn run(args: Network, session: &Session) -> Result<()> {
     let monitor = session.monitor(&bar);
     let seen = args.evidence.iter().map(|(name, state)| (name.as_str(), state.as_str()));
     let evidence = network.evidence(seen)?;
-    session.say(&format!(
+    session.message(&format!(
         "{}: {} variables, {} arrows, {} free parameters",
         args.file,
         network.len(),
@@ -89,7 +89,7 @@ pub fn run(args: Network, session: &Session) -> Result<()> {
     }
     if let Some(path) = &args.draw {
         draw(&network, &evidence, path, &monitor)?;
-        session.say(&format!("drew {}", path.display()));
+        session.message(&format!("drew {}", path.display()));
     }
     if session.json { session.print_json(&answers) } else { Ok(()) }
 }

@@ -91,7 +91,7 @@ struct Tested {
 pub fn run(args: Table, session: &Session) -> Result<()> {
     let (joint, rows_left_out) = read(&args, session)?;
     if rows_left_out > 0 {
-        session.say(&format!("{rows_left_out} rows with a gap were left out"));
+        session.message(&format!("{rows_left_out} rows with a gap were left out"));
     }
     let report = ask(&args, joint, rows_left_out)?;
     if session.json {
@@ -114,7 +114,8 @@ fn read(args: &Table, session: &Session) -> Result<(JointTable, usize)> {
     };
     let named: Vec<&str> = named.into_iter().filter(|n| Some(*n) != counts.as_deref()).collect();
     if let (Some(counts), None) = (&counts, &args.counts) {
-        session.say(&format!("`{counts}` is taken for how often a row was seen (see --counts)"));
+        session
+            .message(&format!("`{counts}` is taken for how often a row was seen (see --counts)"));
     }
     Ok(JointTable::from_table(&data, &named, counts.as_deref())?)
 }

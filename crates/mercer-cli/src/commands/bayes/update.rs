@@ -73,7 +73,7 @@ pub fn run(args: Update, session: &Session) -> Result<()> {
     }
     if let Some(path) = &args.plot {
         save(path, &belief, &lines)?;
-        session.say(&format!("saved {}", path.display()));
+        session.message(&format!("saved {}", path.display()));
     }
     if session.json {
         return session.print_json(&json!({

@@ -19,7 +19,7 @@ pub fn run(args: Generate, session: &Session) -> Result<()> {
         }
         if !args.check {
             mercer::file::save(Path::new(&path), content.as_bytes())?;
-            session.say(&format!("wrote {path}"));
+            session.message(&format!("wrote {path}"));
         }
         stale.push(path);
     }

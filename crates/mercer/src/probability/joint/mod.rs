@@ -410,7 +410,7 @@ fn coded(name: &str, values: &Values) -> Result<(Vec<String>, Vec<Option<usize>>
             let codes = rows.iter().map(place).collect();
             Ok((order.iter().map(f64::to_string).collect(), codes))
         }
-        Values::Text(_) | Values::TermCounts(_) | Values::Sparse(_) => Err(Error::Kind {
+        Values::Text(_) | Values::TokenCounts(_) | Values::Sparse(_) => Err(Error::Kind {
             column: name.to_owned(),
             found: values.kind().to_string(),
             expected: "a categorical or boolean column".into(),

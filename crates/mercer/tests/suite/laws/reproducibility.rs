@@ -207,7 +207,7 @@ fn held_out_metrics_do_not_depend_on_waves_or_threads() {
             let outcome = with_threads(threads, || {
                 train(training(card, &case, 4), &Waves(&table, wave), &Monitor::quiet()).unwrap()
             });
-            (outcome.evaluation, outcome.regression, outcome.bits)
+            (outcome.evaluation, outcome.regression, outcome.mutual_information)
         };
 
         let single = run(1, 1);

@@ -200,7 +200,7 @@ fn states_of(name: &str, values: &Values, n_rows: usize) -> Result<(Vec<String>,
             let codes = values.iter().map(|x| code(x).map_or(Observations::MISSING, |c| c as u32));
             Ok((distinct.iter().map(f64::to_string).collect(), codes.collect()))
         }
-        Values::Text(_) | Values::TermCounts(_) => {
+        Values::Text(_) | Values::TokenCounts(_) => {
             refuse(format!("{} of {n_rows} rows", Kind::Text))
         }
         Values::Sparse(_) => refuse(Kind::Sparse.to_string()),

@@ -1,0 +1,79 @@
+//! Selects the columns that an estimator learns from.
+
+use crate::catalog::{Card, Input};
+use crate::data::{Field, Kind, Schema};
+use crate::error::{Error, Result};
+use crate::preprocess::{CategoryEncoding, DropReason, Features, Reads};
+
+/// Which columns an estimator may learn from, as the user asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ColumnSelection<'a> {
+    /// Columns to drop.
+    pub ignore: &'a [String],
+    /// If not empty, the only columns to use.
+    pub only: &'a [String],
+    /// Columns that the user declared to be text.
+    pub text: &'a [String],
+}
+
+/// The planned features and the columns that they leave out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SelectedColumns {
+    /// The features, to be fitted next.
+    pub features: Features,
+    /// The columns that are not used, with the reason.
+    pub dropped: Vec<(String, DropReason)>,
+}
+
+impl ColumnSelection<'_> {
+    /// Plans the features of an estimator from a schema.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] if a selected column does not exist, [`Error::NoFeatures`] if none is left.
+    pub fn plan(
+        &self,
+        mut schema: Schema,
+        target: Option<&str>,
+        card: &Card,
+        categories: CategoryEncoding,
+    ) -> Result<SelectedColumns> {
+        let columns: Vec<String> = schema.fields.iter().map(|f| f.name.clone()).collect();
+        for (parameter, names) in [("ignore", self.ignore), ("columns", self.only)] {
+            if let Some(name) = names.iter().find(|name| !columns.contains(name)) {
+                return Err(Error::Parameter {
+                    name: parameter.into(),
+                    found: format!("`{name}`"),
+                    expected: format!("one of the columns {}", columns.join(", ")),
+                });
+            }
+        }
+        let is_target = |name: &str| Some(name) == target;
+        let mut dropped = Vec::new();
+        schema.fields.retain(|f| !self.ignore.contains(&f.name));
+        if !self.only.is_empty() {
+            let used = |f: &Field| is_target(&f.name) || self.only.contains(&f.name);
+            dropped.extend(split_off(&mut schema, used, DropReason::NotSelected));
+        }
+        let mut reads = card.reads();
+        let text_requested = |f: &Field| self.text.contains(&f.name);
+        if card.accepts(Input::TextOnRequest) && schema.fields.iter().any(text_requested) {
+            reads = Reads::NumericAndText;
+            let used = |f: &Field| f.kind != Kind::Text || text_requested(f) || is_target(&f.name);
+            dropped.extend(split_off(&mut schema, used, DropReason::Text));
+        }
+        let (features, more) = Features::plan_for(&schema, target, categories, reads)?;
+        dropped.extend(more);
+        Ok(SelectedColumns { features, dropped })
+    }
+}
+
+/// Removes the fields that are not used and returns their names.
+fn split_off(
+    schema: &mut Schema,
+    used: impl Fn(&Field) -> bool,
+    reason: DropReason,
+) -> Vec<(String, DropReason)> {
+    let (kept, dropped) = std::mem::take(&mut schema.fields).into_iter().partition(used);
+    schema.fields = kept;
+    dropped.into_iter().map(|field: Field| (field.name, reason)).collect()
+}
