@@ -158,7 +158,7 @@ fn points(
         && !classes.is_empty();
     if !drawable {
         return Err(Failure::Usage(
-            "--plot draws classes over one or two columns of numbers; name them with --use".into(),
+            "--plot draws classes over one or two numeric columns; name them with --use".into(),
         ));
     }
     let names: Vec<&str> = features.schema.fields.iter().map(|f| f.name.as_str()).collect();

@@ -45,7 +45,7 @@ pub struct TrainReport {
     /// What the estimator chose among, where it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Candidates>,
-    /// The most telling columns first, with the bits they tell about the class.
+    /// The most informative columns first, with their mutual information with the class in bits.
     pub telling: Vec<Telling>,
     #[serde(flatten)]
     pub saved: Paths,

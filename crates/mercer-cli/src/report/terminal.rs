@@ -105,7 +105,7 @@ pub fn train(report: &TrainReport) -> Result<()> {
         writeln!(out, "\nOn rows held out by cross-validation: {percent:.2} % are outliers")?;
     }
     if !report.telling.is_empty() {
-        let mut rows = table(&["most telling columns", "bits about the class", ""]);
+        let mut rows = table(&["most informative columns", "mutual information (bits)", ""]);
         align_right(&mut rows, &[1]);
         let most = report.telling[0].bits;
         for t in report.telling.iter().take(10) {
@@ -178,7 +178,7 @@ pub fn compared(rows: &[crate::commands::Compared]) -> Result<()> {
                 seconds,
             ]);
         } else {
-            out.add_row([row.model.to_owned(), "not judged".to_owned()]);
+            out.add_row([row.model.to_owned(), "not evaluated".to_owned()]);
         }
     }
     writeln!(io::stdout(), "{out}")?;
@@ -191,7 +191,7 @@ pub fn classification(report: &ClassificationReport) -> Result<()> {
     let accuracy = report.accuracy;
     writeln!(
         out,
-        "accuracy    {:.4}  (95 % interval {:.4} to {:.4}; the largest class alone: {:.4})",
+        "accuracy    {:.4}  (95 % interval {:.4} to {:.4}; majority-class baseline {:.4})",
         accuracy.value, accuracy.low, accuracy.high, report.baseline_accuracy
     )?;
     writeln!(out, "macro F1    {:.4}", report.macro_f1)?;
@@ -243,10 +243,10 @@ pub fn decision(report: &RiskReport) -> Result<()> {
 /// The figures of a predictor of numbers.
 pub fn regression(report: &RegressionReport) -> Result<()> {
     let mut out = io::stdout().lock();
-    writeln!(out, "R²            {:.4}  (share of the variance explained)", report.r_squared)?;
+    writeln!(out, "R²            {:.4}  (fraction of the variance explained)", report.r_squared)?;
     writeln!(
         out,
-        "RMSE          {}  (always guessing the mean: {})",
+        "RMSE          {}  (baseline, predicting the mean: {})",
         short(report.rmse),
         short(report.baseline_rmse)
     )?;

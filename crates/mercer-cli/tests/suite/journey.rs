@@ -27,7 +27,7 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
         "calibration",
         "Gentoo",
         "truth \\ predicted",
-        "most telling columns",
+        "most informative columns",
         "flipper_length_mm",
         "saved penguins.mercer",
         "saved penguins.html",

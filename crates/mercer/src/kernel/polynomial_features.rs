@@ -75,7 +75,7 @@ params! {
         kernel: bool = false, Any;
         /// Coefficient of the inner product in the polynomial kernel.
         gamma: f64 = 1.0, AtLeast(0.0);
-        /// Constant term of the polynomial kernel.
+        /// Additive constant of the polynomial kernel `(gamma x·z + coef0)^degree`.
         coef0: f64 = 1.0, AtLeast(0.0);
     }
 }

@@ -24,7 +24,7 @@ params! {
         gamma: f64 = 1.0, AtLeast(0.0);
         /// Degree of the polynomial kernel.
         degree: usize = 2, Between(1.0, 1000.0);
-        /// Constant term of the polynomial kernel.
+        /// Additive constant of the polynomial kernel `(gamma x·z + coef0)^degree`.
         coef0: f64 = 0.0, AtLeast(0.0);
         /// Number of features. The approximation error is inversely proportional to its square root.
         n_components: usize = 100, Between(1.0, 1e9);

@@ -31,7 +31,7 @@ params! {
         /// Return the average of the functions after every row (averaged perceptron) instead of the last one.
         average: bool = false, Any;
         /// Maximum number of support vectors. If it is exceeded, the support vector with the smallest norm is removed.
-        /// `None` sets no limit.
+        /// `None` keeps all of them.
         budget: Option<usize> = None, AtLeast(1.0);
         /// Shuffle the rows before every epoch.
         shuffle: bool = true, Any;

@@ -23,7 +23,7 @@ Examples:
 pub struct Estimate {
     #[command(subcommand)]
     of: Of,
-    /// The share of the posterior inside the interval
+    /// Probability of the credible interval
     #[arg(long, default_value = "95%", value_parser = number, value_name = "P", global = true)]
     level: f64,
 }

@@ -34,7 +34,7 @@ pub enum Taken {
     Honored(&'static str),
     /// It may be any of these types and values; the model is the same.
     Unused(&'static [&'static str]),
-    /// It may be its default or one of these values. Anything else is refused, with a word on what to do.
+    /// It may be its default or one of these values. Anything else is refused, with a remedy.
     Only(&'static [&'static str], &'static str),
 }
 
@@ -47,12 +47,12 @@ const SEED: Taken = Unused(&["int", "RandomState", "None"]);
 const STEPS: Taken = Unused(&["int", "None"]);
 const INT_OR_AUTO: Taken = Unused(&["int", "\"auto\""]);
 
-const ALL_ROWS: &str = "every step looks at all rows.";
-const EXACT: &str = "the equations are solved exactly.";
-const FREE_CONSTANT: &str = "the constant term is free of the price.";
-const HOW_FAR: &str = "Whether a fit prints once a second how far it is.";
-const STEP_LENGTH: &str = "steps go as far as the loss falls.";
-const TO_ROUNDING: &str = "components are found to rounding, in the way that takes least time.";
+const ALL_ROWS: &str = "every iteration uses all rows.";
+const EXACT: &str = "the normal equations are solved exactly.";
+const FREE_CONSTANT: &str = "the intercept is not penalized.";
+const HOW_FAR: &str = "Print the progress of the fit once a second.";
+const STEP_LENGTH: &str = "step sizes are found by a line search.";
+const TO_ROUNDING: &str = "eigenvectors are computed to rounding by the fastest suitable method.";
 const BY_SEARCH: &str = "use sklearn.model_selection.GridSearchCV(Ridge(), {'alpha': alphas})";
 
 const NETWORKS: Of = These(&["mlp", "mlp-regressor"]);
@@ -65,71 +65,69 @@ const RIDGE_CV: Of = These(&["ridge-cv"]);
 #[rustfmt::skip]
 const BESIDE: &[Beside] = &[
     beside(Can(Capability::WarmStart), "warm_start", "False", Honored("bool"),
-        "Whether a fit begins at the weights of the fit before, where there is one."),
+        "Start at the solution of the previous fit, if there is one."),
     beside(Can(Capability::MemoryPlan), "verbose", "False", Honored("bool"),
-        "Whether a fit prints its plan before it begins, the way it takes and the memory it expects, and once a \
-         second how far it is."),
+        "Print the plan of the fit (solver and expected memory) before it starts, and its progress once a second."),
     beside(These(&["logistic", "logistic-cv", "linear-svc", "linear-svr", "perceptron", "sgd", "sgd-regressor",
                    "passive-aggressive", "passive-aggressive-regressor"]),
         "verbose", "0", Honored("int"), HOW_FAR),
     beside(NETWORKS, "verbose", "False", Honored("bool"), HOW_FAR),
     beside(These(&["kernel-pca", "nystroem", "ols", "logistic", "logistic-cv", "perceptron", "sgd", "passive-aggressive"]),
         "n_jobs", "None", Honored("int | None"),
-        "How many threads a fit takes; numbers below zero count from all cores, which are -1. `None` takes those of \
-         `mercer.set_threads`. The model has the same bits with any number."),
+        "Number of threads. Negative values count from the number of cores: -1 uses all of them. `None` uses the value of \
+         `mercer.set_threads`. The fitted model does not depend on it."),
     beside(These(&["kernel-pca", "ridge", "logistic", "logistic-cv", "svc", "nu-svc", "linear-svc", "linear-svr"]),
-        "random_state", "None", SEED, "nothing is drawn."),
-    beside(These(&["kernel-pca", "ols", "ridge"]), "copy_X", "True", BOOL, "rows are never changed."),
+        "random_state", "None", SEED, "the fit is deterministic."),
+    beside(These(&["kernel-pca", "ols", "ridge"]), "copy_X", "True", BOOL, "the input is never modified."),
 
     beside(These(&["kernel-pca", "kernel-ridge"]), "kernel_params", "None", Honored("dict | None"),
-        "What a kernel that is a Python function is called with beside two rows, by name."),
+        "Keyword arguments of a callable kernel."),
     beside(These(&["nystroem"]), "kernel_params", "None", Honored("dict | None"),
-        "What a kernel that is a Python function is called with beside two rows, by name; for other kernels, \
-         `gamma`, `coef0` and `degree`."),
+        "Keyword arguments of a callable kernel; for other kernels `gamma`, `coef0` and `degree`."),
     beside(PCA, "eigen_solver", "\"auto\"",
         Unused(&["\"auto\"", "\"dense\"", "\"arpack\"", "\"randomized\""]), TO_ROUNDING),
     beside(PCA, "tol", "0", FLOAT, TO_ROUNDING),
     beside(PCA, "max_iter", "None", STEPS, TO_ROUNDING),
     beside(PCA, "iterated_power", "\"auto\"", INT_OR_AUTO, TO_ROUNDING),
-    beside(PCA, "remove_zero_eig", "False", BOOL, "components without variance are removed in any case."),
+    beside(PCA, "remove_zero_eig", "False", BOOL, "components with zero eigenvalue are always removed."),
 
     beside(These(&["lda", "qda"]), "covariance_estimator", "None",
         Only(&[], "use shrinkage, a number or \"auto\""),
-        "An estimate of covariances of one's own."),
+        "A custom covariance estimator."),
 
     beside(These(&["ols", "ridge"]), "positive", "False",
         Only(&[], "use scipy.optimize.nnls or scikit-learn's class"),
-        "Whether weights are kept from going below zero."),
+        "Constrain the coefficients to be nonnegative."),
     beside(These(&["ols"]), "tol", "1e-06", FLOAT, EXACT),
     beside(RIDGE, "tol", "0.0001", FLOAT, EXACT),
     beside(RIDGE, "max_iter", "None", STEPS, EXACT),
     beside(RIDGE, "solver", "\"auto\"",
         Unused(&["\"auto\"", "\"svd\"", "\"cholesky\"", "\"lsqr\"", "\"sparse_cg\"", "\"sag\"", "\"saga\"", "\"lbfgs\""]),
-        "the equations are solved exactly, whichever of scikit-learn's words it is."),
+        "the normal equations are solved exactly for every value."),
     beside(RIDGE_CV, "scoring", "None", Only(&["\"neg_mean_squared_error\""], BY_SEARCH),
-        "What the rows that are left out are judged by: the squared error."),
+        "Metric of the leave-one-out predictions: the squared error."),
     beside(RIDGE_CV, "cv", "None", Only(&[], BY_SEARCH),
-        "How rows are left out: every one of them once."),
+        "Cross-validation scheme: leave-one-out."),
     beside(RIDGE_CV, "gcv_mode", "None", Unused(&["\"auto\"", "\"svd\"", "\"eigen\"", "None"]), EXACT),
     beside(RIDGE_CV, "store_cv_results", "False",
-        Only(&[], "fit Ridge with each price to see what it says of every row"),
-        "Whether the error of every row at every price is kept."),
-    beside(RIDGE_CV, "alpha_per_target", "False", Only(&[], "fit an estimator for every number"),
-        "Whether every number of a row has a price of its own."),
+        Only(&[], "fit Ridge with each alpha to see its predictions"),
+        "Store the error of every row for every alpha."),
+    beside(RIDGE_CV, "alpha_per_target", "False", Only(&[], "fit one estimator per target"),
+        "Choose alpha for each target separately."),
 
     beside(LOGISTIC, "solver", "\"lbfgs\"",
         Unused(&["\"lbfgs\"", "\"liblinear\"", "\"newton-cg\"", "\"newton-cholesky\"", "\"sag\"", "\"saga\""]),
-        "every fit goes to the optimum, and measures how far it is. The constant term is free of the price, as it \
-         is in scikit-learn with every solver but `liblinear`."),
-    beside(LOGISTIC, "dual", "False", BOOL, "the optimum is the same from both sides."),
+        "every fit converges to the same certified optimum. The intercept is not penalized, as with every solver of \
+         scikit-learn but `liblinear`."),
+    beside(LOGISTIC, "dual", "False", BOOL, "the primal and the dual problem have the same optimum."),
     beside(These(&["logistic"]), "intercept_scaling", "1", FLOAT, FREE_CONSTANT),
     beside(These(&["logistic-cv"]), "intercept_scaling", "1.0", FLOAT, FREE_CONSTANT),
     beside(These(&["logistic-cv"]), "use_legacy_attributes", "False",
         Only(&["\"warn\""], "read C_, scores_ and coefs_paths_ as scikit-learn 1.10 has them"),
-        "Whether what was found by folds is kept once for every class."),
+        "Repeat the cross-validation results for every class."),
 
     beside(These(&["mlp-regressor"]), "loss", "\"squared_error\"", Only(&[], "use scikit-learn's class"),
-        "What a wrong number costs: half the square of the error."),
+        "Loss: half the squared error."),
     beside(NETWORKS, "batch_size", "\"auto\"", INT_OR_AUTO, ALL_ROWS),
     beside(NETWORKS, "shuffle", "True", BOOL, ALL_ROWS),
     beside(NETWORKS, "learning_rate", "\"constant\"",
@@ -142,12 +140,12 @@ const BESIDE: &[Beside] = &[
     beside(NETWORKS, "beta_2", "0.999", FLOAT, STEP_LENGTH),
     beside(NETWORKS, "epsilon", "1e-08", FLOAT, STEP_LENGTH),
     beside(NETWORKS, "early_stopping", "False",
-        Only(&[], "keep weights small by alpha, or choose max_iter by a search over folds"),
-        "Whether a fit ends when rows that are put aside are told no better."),
-    beside(NETWORKS, "validation_fraction", "0.1", FLOAT, "no rows are put aside."),
-    beside(NETWORKS, "n_iter_no_change", "10", FLOAT, "a fit ends by `tol` or `max_iter`."),
+        Only(&[], "increase alpha, or choose max_iter by cross-validation"),
+        "Stop when the score on held-out rows no longer improves."),
+    beside(NETWORKS, "validation_fraction", "0.1", FLOAT, "no rows are held out."),
+    beside(NETWORKS, "n_iter_no_change", "10", FLOAT, "the fit stops by `tol` or `max_iter`."),
     beside(NETWORKS, "max_fun", "15000", Honored("int"),
-        "Steps after which to stop in any case, as `max_iter`: the smaller of both counts."),
+        "Maximum number of iterations, as `max_iter`; the smaller of the two applies."),
 ];
 
 const fn beside(

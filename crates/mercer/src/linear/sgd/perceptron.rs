@@ -19,7 +19,7 @@ params! {
     pub struct Perceptron {
         ..PenaltyParams(Penalty::None);
         ..EpochParams;
-        /// How far a mistake moves the plane. Without a price it scales the weights and nothing else.
+        /// Learning rate: the factor of every update. Without a penalty it only scales the weights.
         eta0: f64 = 1.0, Above(0.0);
         ..ClassWeightParam(AtLeast(0.0));
     }
