@@ -1,47 +1,48 @@
-"""Scikit-learn's manners around the one compiled class.
+"""The scikit-learn API around the compiled class :class:`mercer._mercer.Fitted`.
 
-The classes users see are generated from the catalog; each puts together the parts of this package that
-its model can do. What is learned lives in ``_fitted``, a compiled object that never changes.
+The public estimator classes are generated from the catalog; each inherits the mixins of this package
+that correspond to the capabilities of its model. The fitted model is ``_fitted``, an immutable compiled
+object.
 """
 
 from .capabilities import (
+    AdditiveScores,
     Calibrated,
     DecisionFunction,
     Discriminant,
     FactorizedLikelihood,
     Generative,
     Probabilistic,
-    AdditiveScores,
     SupportVectors,
     WarmStart,
 )
 from .classifier import Classifier, Mergeable, Online
-from .drop_in import Honored, Only, Unused
 from .estimator import Estimator
 from .files import load
 from .regressor import LinearModel, MergeableRegressor, OnlineRegressor, Regressor
+from .sklearn_parameters import Honored, Only, Unused
 from .unsupervised import Clusterer, OutlierDetector, Transformer
 
 __all__ = [
-    "LinearModel",
+    "AdditiveScores",
     "Calibrated",
     "Classifier",
     "Clusterer",
     "DecisionFunction",
-    "OutlierDetector",
     "Discriminant",
     "Estimator",
     "FactorizedLikelihood",
     "Generative",
     "Honored",
+    "LinearModel",
     "Mergeable",
     "MergeableRegressor",
     "Online",
     "OnlineRegressor",
     "Only",
+    "OutlierDetector",
     "Probabilistic",
     "Regressor",
-    "AdditiveScores",
     "SupportVectors",
     "Transformer",
     "Unused",

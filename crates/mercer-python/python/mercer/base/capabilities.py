@@ -1,4 +1,4 @@
-"""What a model of classes can do beside telling them: probabilities, densities, decisions, reasons."""
+"""Mixins for the capabilities of a classifier: probabilities, densities, decision values, explanations."""
 
 from typing import Any, Self
 
@@ -9,93 +9,89 @@ from sklearn.utils.validation import check_is_fitted
 from ..explanation import Explanation, ScoreExplanation, SupportExplanation
 from .classifier import Classifier
 from .estimator import Estimator
-from .inputs import seed_of
+from .inputs import random_seed
 
 
 class WarmStart(Estimator):
-    """Can begin at the model of the fit before."""
+    """Can start at the solution of the previous fit."""
 
     warm_start: bool
 
 
 class Probabilistic(Classifier):
-    """Says how sure it is."""
+    """Predicts class probabilities."""
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """``log P(class | row)``, a column for each of ``classes_``."""
+        """``log P(class | row)``, one column per class in the order of ``classes_``."""
         return self._log_proba(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """``P(class | row)``, a column for each of ``classes_``."""
-        shares = self._log_proba(X)
-        return np.exp(shares, out=shares)
+        """``P(class | row)``, one column per class in the order of ``classes_``."""
+        proba = self._log_proba(X)
+        return np.exp(proba, out=proba)
 
     def _log_proba(self, X: Any) -> np.ndarray:
-        matrix = self._known_rows(X)
-        return self._fitted.log_proba(matrix)
+        return self._fitted.log_proba(self._known_rows(X))
 
 
 class Generative(Classifier):
-    """Has a density over rows: recognizes strangers and invents new rows."""
+    """Models the joint density of rows and classes: detects outliers and draws samples."""
 
     def predict_joint_log_proba(self, X: Any) -> np.ndarray:
-        """``log P(class, row)``, a column for each of ``classes_``."""
-        matrix = self._known_rows(X)
-        return self._fitted.log_joint(matrix)
+        """``log P(class, row)``, one column per class in the order of ``classes_``."""
+        return self._fitted.log_joint(self._known_rows(X))
 
     def log_density(self, X: Any) -> np.ndarray:
-        """``log p(row)``: the lower, the stranger the row."""
-        matrix = self._known_rows(X)
-        return self._fitted.log_density(matrix)
+        """``log p(row)``; small values indicate outliers."""
+        return self._fitted.log_density(self._known_rows(X))
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The same as ``log_density``, by scikit-learn's name."""
+        """``log_density`` under scikit-learn's name."""
         return self.log_density(X)
 
-    def keep_densities(self, X: Any) -> Self:
-        """Keeps how the log-densities of these rows lie, so that ``is_outlier`` can tell strangers.
+    def store_densities(self, X: Any) -> Self:
+        """Stores the quantiles of the log-densities of ``X``, which ``is_outlier`` compares with.
 
-        Rows the model did not learn from give the more honest measure. What is kept is saved with the
-        model; a model that the command ``mercer train`` made has it already.
+        Held-out rows give an unbiased threshold. The quantiles are saved with the model; the command
+        ``mercer train`` stores them already.
         """
-        matrix = self._known_rows(X)
-        self._fitted = self._fitted.with_densities(matrix)
+        self._fitted = self._fitted.with_densities(self._known_rows(X))
         return self
 
-    def is_outlier(self, X: Any, share: float = 0.01) -> np.ndarray:
-        """Whether each row has a smaller density than all but a share of the rows kept by
-        ``keep_densities``."""
+    def is_outlier(self, X: Any, fraction: float = 0.01) -> np.ndarray:
+        """Whether the density of each row is below that of all but a ``fraction`` of the rows passed
+        to ``store_densities``."""
         check_is_fitted(self)
-        threshold = self._fitted.outlier_threshold(share)
+        threshold = self._fitted.outlier_threshold(fraction)
         if threshold is None:
-            raise ValueError("the model knows no densities to compare with; call keep_densities first")
+            raise ValueError("the model has no stored densities; call store_densities first")
         return self.log_density(X) < threshold
 
     def sample(self, n_samples: int = 1, random_state: Any = None) -> tuple[np.ndarray, np.ndarray]:
-        """New rows and their classes, drawn from the model."""
+        """Draws rows and their classes from the fitted distribution."""
         check_is_fitted(self)
         if n_samples < 1:
             raise ValueError(f"n_samples is {n_samples}; it must be at least 1")
-        X, codes = self._fitted.sample(n_samples, seed_of(random_state))
+        X, codes = self._fitted.sample(n_samples, random_seed(random_state))
         return X, self.classes_[codes]
 
 
 class Calibrated(Probabilistic):
-    """Says how sure it is, where it was asked to learn that."""
+    """Predicts class probabilities if its parameters request them."""
 
-    def _says_how_sure(self) -> bool:
+    def _has_probabilities(self) -> bool:
         if hasattr(self, "probability"):
             return self.probability not in (False, "deprecated")
         return self.loss in ("log_loss", "modified_huber")
 
-    @available_if(lambda self: self._says_how_sure())
+    @available_if(lambda self: self._has_probabilities())
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """``log P(class | row)``, a column for each of ``classes_``."""
+        """``log P(class | row)``, one column per class in the order of ``classes_``."""
         return self._log_proba(X)
 
-    @available_if(lambda self: self._says_how_sure())
+    @available_if(lambda self: self._has_probabilities())
     def predict_proba(self, X: Any) -> np.ndarray:
-        """``P(class | row)``, a column for each of ``classes_``."""
+        """``P(class | row)``, one column per class in the order of ``classes_``."""
         return np.exp(self._log_proba(X))
 
 
@@ -103,43 +99,42 @@ class DecisionFunction(Estimator):
     """Has a decision function."""
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """How far on which side of the border each row is.
+        """Signed decision values.
 
-        Of two classes a number a row, above zero for the second of ``classes_``; of more, a column a
-        class, or a column a pair of classes where ``decision_function_shape="ovo"``.
+        For two classes, one value per row, positive for the second of ``classes_``. For more classes,
+        one column per class, or one column per pair of classes if ``decision_function_shape="ovo"``.
         """
-        matrix = self._known_rows(X)
-        decisions = self._fitted.decisions(matrix)
+        decisions = self._fitted.decisions(self._known_rows(X))
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
 
 class FactorizedLikelihood(Classifier):
-    """Has scores that are a prior times one factor a column."""
+    """The joint probability is the prior times one likelihood factor per column."""
 
     def explain(self, x: Any) -> Explanation:
-        """Why a row gets its class: every factor with its numbers put in.
+        """Explains the prediction for one row by the likelihood factor of every column.
 
         Parameters
         ----------
-        x : array of shape (n_features,), or anything of one row
+        x : array of shape (n_features,), or a matrix or table of one row
             The row.
         """
         check_is_fitted(self)
-        told = self._fitted.explain(self._one_row(x))
-        return Explanation(told, self.classes_)
+        return Explanation(self._fitted.explain(self._one_row(x)), self.classes_)
 
 
 class SupportVectors(Estimator):
-    """Answers by rows that it keeps."""
+    """The decision function is a kernel expansion over stored training rows."""
 
     def explain(self, x: Any) -> SupportExplanation:
-        """Why a row gets its answer: what each of the rows learned from adds to it.
+        """Explains the prediction for one row by the term of every support vector.
 
-        Of many classes the sum is between the class that wins and the one that comes second.
+        For more than two classes, the sum is the decision value of the predicted class against the
+        runner-up.
 
         Parameters
         ----------
-        x : array of shape (n_features,), or anything of one row
+        x : array of shape (n_features,), or a matrix or table of one row
             The row.
         """
         check_is_fitted(self)
@@ -147,22 +142,23 @@ class SupportVectors(Estimator):
 
 
 class AdditiveScores(Classifier):
-    """Has scores that are sums with one term a column."""
+    """The score of a class is a sum with one term per column."""
 
-    # Scikit-learn takes whatever has one for something that reads any numbers.
+    # scikit-learn's checks pass negative and fractional values to every estimator with a
+    # decision_function, which estimators of counts and categories do not accept.
     @available_if(lambda self: not {"categories", "counts"} & set(self._inputs))
     def decision_function(self, X: Any) -> np.ndarray:
-        """The scores of the classes; of two classes, the second's less the first's."""
-        matrix = self._known_rows(X)
-        scores = self._fitted.scores(matrix)
+        """The scores of the classes; for two classes, the score of the second minus that of the
+        first."""
+        scores = self._fitted.scores(self._known_rows(X))
         return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
 
     def explain(self, x: Any) -> ScoreExplanation:
-        """Why a row gets its class: what each column adds to the score of each class.
+        """Explains the prediction for one row by the term of every column in the class scores.
 
         Parameters
         ----------
-        x : array of shape (n_features,), or anything of one row
+        x : array of shape (n_features,), or a matrix or table of one row
             The row.
         """
         check_is_fitted(self)
@@ -170,10 +166,8 @@ class AdditiveScores(Classifier):
 
 
 class Discriminant(AdditiveScores):
-    """Has a center for every class and measures how far rows are from it."""
+    """Has a mean and a covariance matrix per class."""
 
     def mahalanobis(self, X: Any) -> np.ndarray:
-        """Squared distances from the centers, a column for each of ``classes_``, in units of the
-        spread of the class."""
-        matrix = self._known_rows(X)
-        return self._fitted.distances(matrix)
+        """Squared Mahalanobis distances to the class means, one column per class."""
+        return self._fitted.distances(self._known_rows(X))

@@ -1,4 +1,4 @@
-"""Those that tell classes apart: at once, by statistics, or one row after the other."""
+"""Classifiers: fitted at once, from mergeable statistics, or online."""
 
 from typing import Any, Self
 
@@ -7,65 +7,64 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _mercer, labels, rows
-from .drop_in import refuse_start
 from .estimator import Estimator, with_fitted
-from .inputs import check_lengths, row_weights
+from .inputs import check_lengths, checked_weights
+from .sklearn_parameters import refuse_initial_weights
 
 
 class Classifier(ClassifierMixin, Estimator):
-    """Tells classes apart."""
+    """Predicts classes."""
 
     classes_: np.ndarray
-    #: Whether classes that were not named at the start may come later.
+    #: Whether later calls of ``partial_fit`` may add classes.
     _classes_grow: bool
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        # As scikit-learn says of its own: counting says little about real numbers.
-        counting = {"counts", "binary", "categories"}
-        tags.classifier_tags.poor_score = not counting.isdisjoint(self._inputs)
+        # As for scikit-learn's discrete naive Bayes: the data of the checks is real-valued.
+        discrete = {"counts", "binary", "categories"}
+        tags.classifier_tags.poor_score = not discrete.isdisjoint(self._inputs)
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns from rows and their classes.
+        """Fits the model.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows. NaN and null are missing values, where the estimator takes them.
+            Training rows. NaN and null are missing values, if the estimator accepts them.
         y : array of shape (n_samples,)
-            Their classes: truth values, whole numbers, numbers or strings.
+            Class labels: booleans, integers, floats or strings.
         sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights.
         """
-        table = rows.with_texts(X) if "mixed" in self._inputs else None
+        table = rows.text_table(X) if "mixed" in self._inputs else None
         matrix = self._rows(X, reset=True) if table is None else self._columns(table)
         codes, classes, weights = self._target(matrix, y, sample_weight)
-        fitted = self._learned(table, matrix, codes, classes, weights, wait=False)
+        fitted = self._fit_model(table, matrix, codes, classes, weights, wait=False)
         self.classes_ = classes
         self._classes_grow = False
-        return self._keep(fitted, len(codes))
+        return self._set_fitted(fitted, len(codes))
 
     def _columns(self, table: rows.Columns) -> np.ndarray:
-        """Remembers the columns of a table with texts; an array as long as it stands for its rows."""
+        """Stores the column names of a table with text; returns an empty matrix with as many rows."""
         names = [name for name, _, _ in table]
-        rest = np.empty((len(table[0][2]), 0))
         self._levels = None
         self.n_features_in_ = len(names)
         self.feature_names_in_ = np.array(names, dtype=object)
-        return rest
+        return np.empty((len(table[0][2]), 0))
 
-    def _learned(
+    def _fit_model(
         self,
         table: rows.Columns | None,
-        matrix: np.ndarray | rows.Compressed,
+        matrix: np.ndarray | rows.Csr,
         codes: np.ndarray,
         classes: np.ndarray,
         weights: np.ndarray | None,
         *,
         wait: bool,
     ) -> _mercer.Fitted:
-        names, params, limit = labels.natives(classes), self._params(), self._bounds()
+        names, params, limit = labels.to_python(classes), self._params(), self._bounds()
         if table is not None:
             return _mercer.fit_table(self._id, params, table, codes, names, weights, limit, wait)
         columns, start = self._names(), self._start()
@@ -79,7 +78,7 @@ class Classifier(ClassifierMixin, Estimator):
         return self.classes_[self._fitted.predict(matrix)]
 
     def _target(
-        self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any
+        self, matrix: np.ndarray | rows.Csr, y: Any, sample_weight: Any
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
         if y is None:
             raise ValueError(
@@ -87,49 +86,49 @@ class Classifier(ClassifierMixin, Estimator):
             )
         codes, classes = labels.encode(y)
         check_lengths(matrix, codes)
-        return codes, classes, row_weights(sample_weight, codes)
+        return codes, classes, checked_weights(sample_weight, codes)
 
 
 class Mergeable(Classifier):
-    """Learns by statistics: rows can be added, taken back out, and learned in parts."""
+    """Fitted from mergeable sufficient statistics: supports adding, removing and merging rows."""
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learns more rows. Any split of the rows gives the model of all of them.
+        """Adds rows to the fit. Any split of the rows into batches gives the model of all rows.
 
-        Rows too few for a model, as those of a single class, are kept; predicting then raises
-        ``ValueError`` until more have come.
+        Too few rows for a model, such as rows of a single class, are stored; predicting raises
+        ``ValueError`` until there are enough.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their classes.
+            Class labels.
         classes : array of shape (n_classes,), default=None
-            All classes that will ever occur. Given in the first call, others are refused later;
-            without it, classes are added as they come.
+            All classes. If given in the first call, later calls accept no others; if ``None``, new
+            classes are added as they occur.
         sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
-        table = rows.with_texts(X) if first and "mixed" in self._inputs else None
+        table = rows.text_table(X) if first and "mixed" in self._inputs else None
         matrix = self._rows(X, reset=first) if table is None else self._columns(table)
-        codes, seen, weights = self._target(matrix, y, sample_weight)
-        known = self._known_classes(seen, classes, first=first)
-        codes = labels.recode(codes, seen, known)
+        codes, observed, weights = self._target(matrix, y, sample_weight)
+        known = self._known_classes(observed, classes, first=first)
+        codes = labels.recode(codes, observed, known)
         if first:
-            fitted = self._learned(table, matrix, codes, known, weights, wait=True)
+            fitted = self._fit_model(table, matrix, codes, known, weights, wait=True)
             self._classes_grow = classes is None
         else:
-            names, params, limit = labels.natives(known), self._params(), self._bounds()
+            names, params, limit = labels.to_python(known), self._params(), self._bounds()
             fitted = self._fitted.observe(params, matrix, codes, names, weights, limit)
         self.classes_ = known
-        return self._keep(fitted, len(codes))
+        return self._set_fitted(fitted, len(codes))
 
-    def _known_classes(self, seen: np.ndarray, classes: Any, *, first: bool) -> np.ndarray:
+    def _known_classes(self, observed: np.ndarray, classes: Any, *, first: bool) -> np.ndarray:
         given = None if classes is None else labels.encode(classes)[1]
         if first:
-            return seen if given is None else given
+            return observed if given is None else given
         if given is not None and not np.array_equal(given, self.classes_):
             raise ValueError(
                 f"`classes={given!r}` is not the same as on last call to partial_fit, "
@@ -137,16 +136,19 @@ class Mergeable(Classifier):
             )
         if not self._classes_grow:
             return self.classes_
-        kinds = {type(label) for label in labels.natives(np.concatenate([self.classes_, seen]))}
-        if len(kinds) > 1:
-            words = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise ValueError(f"y changes its labels' type: {words}")
-        return np.unique(np.concatenate([self.classes_, seen]))
+        known = np.concatenate([self.classes_, observed])
+        types = {type(label).__name__ for label in labels.to_python(known)}
+        if len(types) > 1:
+            raise ValueError(
+                f"the labels in y change their type between calls: {', '.join(sorted(types))}; "
+                "use one type"
+            )
+        return np.unique(known)
 
     def merge(self, other: Self) -> Self:
-        """The model of the rows of both, as a new estimator.
+        """Merges two fits into a new estimator, equal to a fit of the rows of both.
 
-        Both must have the same parameters and columns; classes may differ.
+        Both must have the same parameters and columns; the classes may differ.
         """
         check_is_fitted(self)
         check_is_fitted(other)
@@ -156,17 +158,17 @@ class Mergeable(Classifier):
         return merged
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Takes rows back out, as if they had never been learned."""
+        """Removes rows from the fit, as if they had never been added."""
         matrix = self._known_rows(X)
-        codes, seen, weights = self._target(matrix, y, sample_weight)
-        codes = labels.recode(codes, seen, self.classes_)
-        names = labels.natives(self.classes_)
+        codes, observed, weights = self._target(matrix, y, sample_weight)
+        codes = labels.recode(codes, observed, self.classes_)
+        names = labels.to_python(self.classes_)
         self._fitted = self._fitted.forget(matrix, codes, names, weights)
         return self
 
 
 class Online(Classifier):
-    """Learns one row after the other: more rows can be learned at any time, and their order matters."""
+    """Fitted online, one row at a time; the result depends on the order of the rows."""
 
     def fit(
         self,
@@ -176,59 +178,59 @@ class Online(Classifier):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learns from rows and their classes.
+        """Fits the model.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their classes.
+            Class labels.
         coef_init, intercept_init : None
-            Weights to begin at. Nothing else is taken.
+            Initial weights, for scikit-learn's signature; only ``None`` is supported.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
         """
-        refuse_start(self, coef_init, intercept_init)
+        refuse_initial_weights(self, coef_init, intercept_init)
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Goes on with one pass over more rows.
+        """Continues the fit with one epoch over more rows.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their classes.
+            Class labels.
         classes : array of shape (n_classes,), default=None
-            All classes that will ever occur; needed in the first call.
+            All classes; required in the first call.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
         if first and classes is None:
             raise ValueError("classes must be passed on the first call to partial_fit.")
         matrix = self._rows(X, reset=first)
-        codes, seen, weights = self._target(matrix, y, sample_weight)
+        codes, observed, weights = self._target(matrix, y, sample_weight)
         known = self.classes_ if classes is None else labels.encode(classes)[1]
         if not first and not np.array_equal(known, self.classes_):
             raise ValueError(
                 f"`classes={known!r}` is not the same as on last call to partial_fit, "
                 f"was: {self.classes_!r}"
             )
-        codes = labels.recode(codes, seen, known)
+        codes = labels.recode(codes, observed, known)
         fitted = _mercer.learn_on(
             self._id,
             self._params(),
             None if first else self._fitted,
             matrix,
             codes,
-            labels.natives(known),
+            labels.to_python(known),
             weights,
             self._names(),
             self._bounds(),
         )
         self.classes_ = known
         self._classes_grow = False
-        return self._keep(fitted, len(codes))
+        return self._set_fitted(fitted, len(codes))

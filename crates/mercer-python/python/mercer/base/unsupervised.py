@@ -107,7 +107,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Alone):
 
     def _dense(self, X: Any, matrix: np.ndarray | rows.Compressed) -> np.ndarray:
         if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32:
-            return self._fitted.transform_single(matrix)
+            return self._fitted.transform_f32(matrix)
         new = self._fitted.transform(matrix)
         # Compressed rows are widened at the door.
         return new.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else new
@@ -120,7 +120,7 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Alone):
         """The names of the new columns: made of the old ones where the map says how, else numbered."""
         check_is_fitted(self)
         inputs = _check_feature_names_in(self, input_features)
-        names = self._fitted.names_out([str(name) for name in inputs])
+        names = self._fitted.feature_names_out([str(name) for name in inputs])
         if names is None:
             return super().get_feature_names_out(input_features)
         return np.asarray(names, dtype=object)

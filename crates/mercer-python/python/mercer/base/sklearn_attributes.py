@@ -1,14 +1,14 @@
-"""What scikit-learn calls the parts of a model, and how its numbers follow from ours."""
+"""scikit-learn's attribute names, and how their values are computed from the fields of a model."""
 
 import importlib
-from itertools import chain, combinations, combinations_with_replacement
+from itertools import chain, combinations, combinations_with_replacement, pairwise
 from typing import Any
 
 import numpy as np
 
 from .. import _mercer
 
-#: What scikit-learn calls the fields of a model, and how its numbers follow from ours.
+#: By scikit-learn's name: the field of the model, and a function of its value.
 ALIASES = {
     "bitHash_": ("bit_hash", None),
     "class_count_": ("class_weights", None),
@@ -37,7 +37,7 @@ ALIASES = {
     "xbar_": ("center", np.ravel),
 }
 
-#: What scikit-learn calls the parts of a model that has an entry a column.
+#: The same for models that store one entry per column.
 BY_COLUMN = {"category_count_": "counts", "feature_log_prob_": "log_probabilities"}
 
 
@@ -51,14 +51,14 @@ def _support_vectors(expansion: dict[str, Any]) -> Any:
 
 
 def _pair_weights(expansion: dict[str, Any], n_support: np.ndarray | None) -> np.ndarray:
-    """The weights of the columns in every decision, where the kernel is linear."""
+    """The weight vector of every decision function; only for a linear kernel."""
     if expansion["function"]["kernel"] != "linear":
         raise AttributeError("coef_ is only available when using a linear kernel")
     vectors, table = _support_vectors(expansion), expansion["coefficients"]
     if n_support is None or len(expansion["intercepts"]) == len(table):
         return np.asarray(table @ vectors)
     ends = np.concatenate([[0], np.cumsum(n_support)])
-    of = [slice(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+    of = [slice(a, b) for a, b in pairwise(ends)]
     return np.array(
         [
             table[b - 1, of[a]] @ vectors[of[a]] + table[a, of[b]] @ vectors[of[b]]
@@ -68,7 +68,8 @@ def _pair_weights(expansion: dict[str, Any], n_support: np.ndarray | None) -> np
     )
 
 
-#: scikit-learn's names of the parts of a kernel expansion, and how they are computed from ours.
+#: scikit-learn's names of the parts of a kernel expansion, computed from the expansion and the number of
+#: support vectors of each class.
 OF_EXPANSION = {
     "coef_": _pair_weights,
     "dual_coef_": lambda expansion, _: expansion["coefficients"],
@@ -81,12 +82,12 @@ OF_EXPANSION = {
 
 
 def _by_target(fitted: _mercer.Fitted, table: np.ndarray) -> np.ndarray:
-    """A row a target as scikit-learn has it: a column a target, or a list for one."""
+    """A matrix of one row per target in scikit-learn's shape: one column per target, or a vector."""
     return table[0] if fitted.n_targets == 1 else table.T
 
 
 def _powers(fitted: _mercer.Fitted) -> np.ndarray:
-    """How often each column occurs in each product."""
+    """The exponent of each input column in each output column."""
     n = fitted.field("n_columns")
     choose = combinations if fitted.field("interaction_only") else combinations_with_replacement
     degrees = range(fitted.field("min_degree"), fitted.field("max_degree") + 1)
@@ -99,9 +100,9 @@ def _of_expansion(derive: Any) -> Any:
     return lambda fitted: derive(fitted.field("expansion"))
 
 
-#: scikit-learn's attribute names by estimator id, where the tables above do not apply: the kernel expansion has
-#: another meaning, or the model has none.
-OF_KERNELIZED = {
+#: Attributes by the id of the estimator, where the kernel expansion has another meaning than in an SVM, or
+#: the model has no expansion.
+BY_ESTIMATOR = {
     "kernel-pca": {
         "eigenvectors_": lambda fitted: (
             fitted.field("expansion")["coefficients"].T * np.sqrt(fitted.field("eigenvalues"))
@@ -137,15 +138,16 @@ OF_KERNELIZED = {
         "powers_": lambda fitted: _powers(fitted),
     },
     "rbf-sampler": {"n_components_": lambda fitted: fitted.n_outputs},
-    # Scikit-learn asks whatever takes ``max_iter`` for its steps; the equations are solved in one.
+    # scikit-learn's checks require ``n_iter_`` of estimators with ``max_iter``; the normal equations are
+    # solved directly.
     "ridge": {"n_iter_": lambda fitted: 1},
 }
 
-#: What a kernel in Python takes the rows of.
+#: Attributes that are training rows; a callable kernel needs them in Python.
 OF_KERNEL_ROWS = frozenset({"X_fit_", "components_", "support_vectors_"})
 
-#: What has an entry a number where several are learned at once, and what it is called in a model.
+#: Attributes with one entry per target of a multi-output model, and their fields in the model.
 OF_TARGETS = {"coef_": "coefficients", "dual_coef_": "", "intercept_": "intercept"}
 
-#: What scikit-learn asks for all the time and no model has: looking would cost a copy of the model.
+#: Attributes that scikit-learn reads often and no model has as fields; looking them up would copy the model.
 NO_FIELDS = frozenset({"classes_", "feature_names_in_", "n_features_in_"})
