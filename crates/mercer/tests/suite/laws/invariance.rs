@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 #[test]
 fn dense_and_sparse_rows_agree() {
-    law(1, shapes(), |shape, cases| {
+    law(898, shapes(), |shape, cases| {
         for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).thinned();
             let x = sparse(&case.x);
@@ -36,7 +36,7 @@ fn dense_and_sparse_rows_agree() {
 
 #[test]
 fn unsorted_and_repeated_sparse_cells_are_summed() {
-    law(1, shapes(), |shape, cases| {
+    law(898, shapes(), |shape, cases| {
         for card in those_that_take(Input::Sparse).filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape).thinned();
             let (ordered, parts) = (sparse(&case.x), disordered(&case.x));
@@ -58,7 +58,7 @@ fn unsorted_and_repeated_sparse_cells_are_summed() {
 
 #[test]
 fn any_split_of_the_rows_merges_to_the_whole() {
-    law(1, (shapes(), prop::array::uniform2(0usize..200)), |(shape, cuts), cases| {
+    law(831, (shapes(), prop::array::uniform2(0usize..200)), |(shape, cuts), cases| {
         for card in mergeable() {
             let case = Case::new(card, shape);
             let data = case.data(card);
@@ -87,7 +87,7 @@ fn any_split_of_the_rows_merges_to_the_whole() {
 
 #[test]
 fn observing_single_rows_equals_one_batch() {
-    law(1, shapes(), |shape, cases| {
+    law(832, shapes(), |shape, cases| {
         for card in mergeable() {
             let case = Case::new(card, shape);
             let data = case.data(card);
@@ -114,7 +114,7 @@ fn observing_single_rows_equals_one_batch() {
 
 #[test]
 fn forgetting_undoes_observing() {
-    law(1, (shapes(), 0.0..0.9f64), |(shape, fraction), cases| {
+    law(832, (shapes(), 0.0..0.9f64), |(shape, fraction), cases| {
         for card in mergeable() {
             let case = Case::new(card, shape);
             let data = case.data(card);
@@ -138,7 +138,7 @@ fn forgetting_undoes_observing() {
 
 #[test]
 fn weight_two_is_the_row_twice_and_weight_zero_its_absence() {
-    law(1, (shapes(), prop::collection::vec(0usize..=2, 200)), |(shape, times), cases| {
+    law(908, (shapes(), prop::collection::vec(0usize..=2, 200)), |(shape, times), cases| {
         for card in order_invariant().filter(|card| tried(card, shape)) {
             let mut case = Case::new(card, Shape { weighted: false, ..shape });
             let n = case.x.nrows();
@@ -163,7 +163,7 @@ fn weight_two_is_the_row_twice_and_weight_zero_its_absence() {
 
 #[test]
 fn predictions_do_not_depend_on_the_row_order() {
-    law(1, shapes(), |shape, cases| {
+    law(1020, shapes(), |shape, cases| {
         for card in order_invariant().filter(|card| tried(card, shape)) {
             let case = Case::new(card, shape);
             let mut rows: Vec<usize> = (0..case.x.nrows()).collect();
@@ -188,7 +188,7 @@ fn predictions_do_not_depend_on_the_row_order() {
 
 #[test]
 fn predictions_do_not_depend_on_the_column_order() {
-    law(1, shapes(), |shape, cases| {
+    law(862, shapes(), |shape, cases| {
         let those = CATALOG
             .iter()
             .filter(|card| card.can(Capability::Classifier) || card.can(Capability::Regressor));
@@ -217,7 +217,7 @@ fn predictions_do_not_depend_on_the_column_order() {
 
 #[test]
 fn predictions_do_not_depend_on_class_names() {
-    law(1, shapes(), |shape, cases| {
+    law(792, shapes(), |shape, cases| {
         let those =
             those_that_can(Capability::Classifier).filter(|card| !card.can(Capability::NonConvex));
         for card in those.filter(|card| tried(card, shape)) {
@@ -246,7 +246,7 @@ fn predictions_do_not_depend_on_class_names() {
 
 #[test]
 fn predictions_do_not_depend_on_the_units_of_the_columns() {
-    law(1, (shapes(), -60i32..60), |(shape, power), cases| {
+    law(320, (shapes(), -60i32..60), |(shape, power), cases| {
         for card in real_densities() {
             let case = Case::new(card, shape);
             let scaled = Case { x: &case.x * 2f64.powi(power), ..case.clone() };
@@ -275,7 +275,7 @@ fn predictions_do_not_depend_on_the_units_of_the_columns() {
 
 #[test]
 fn a_constant_column_does_not_change_the_posterior() {
-    law(1, (shapes(), -9.0..9.0f64), |(shape, value), cases| {
+    law(319, (shapes(), -9.0..9.0f64), |(shape, value), cases| {
         for card in real_densities() {
             let case = Case::new(card, shape);
             let constant = Matrix::from_elem((case.x.nrows(), 1), value);
@@ -296,7 +296,7 @@ fn a_constant_column_does_not_change_the_posterior() {
 
 #[test]
 fn predictions_follow_the_unit_of_the_target() {
-    law(1, (shapes(), -40i32..40, -9.0..9.0f64), |(shape, power, shift), cases| {
+    law(usize::MAX, (shapes(), -40i32..40, -9.0..9.0f64), |(shape, power, shift), cases| {
         for card in
             those_that_can(Capability::Regressor).filter(|card| card.learns == Learns::Statistics)
         {
@@ -322,7 +322,7 @@ fn predictions_follow_the_unit_of_the_target() {
 
 #[test]
 fn a_constant_column_does_not_change_a_regression() {
-    law(1, (shapes(), -9.0..9.0f64), |(shape, value), cases| {
+    law(usize::MAX, (shapes(), -9.0..9.0f64), |(shape, value), cases| {
         for card in
             those_that_can(Capability::Regressor).filter(|card| card.learns == Learns::Statistics)
         {
