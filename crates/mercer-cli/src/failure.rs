@@ -1,4 +1,4 @@
-//! What a command can fail with, and the exit code that says so.
+//! The failures of a command and their exit codes.
 
 use mercer::Error;
 use std::fmt;
@@ -7,22 +7,22 @@ use std::io;
 /// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
-    /// The command itself does not make sense: 2.
+    /// The command line is invalid: exit code 2.
     Usage(String),
-    /// The data is not usable: 3.
+    /// The data is invalid: exit code 3.
     Data(String),
-    /// The model file is not usable: 4.
+    /// The model file is invalid: exit code 4.
     Model(String),
-    /// Memory, time, disk: 5.
+    /// Memory, time or disk: exit code 5.
     Resources(String),
-    /// The fit did not converge and `--strict` asked for that to count: 6.
+    /// The fit did not converge, with `--strict`: exit code 6.
     NotConverged(String),
-    /// Ctrl-C: 130.
+    /// Ctrl-C: exit code 130.
     Interrupted {
-        /// Whether what was learned until then was kept.
+        /// Whether the current model was saved.
         saved: bool,
     },
-    /// Nobody reads our output any more.
+    /// The reader of the output has closed the pipe.
     ClosedPipe,
 }
 
@@ -60,10 +60,10 @@ impl fmt::Display for Failure {
             | Failure::Resources(why)
             | Failure::NotConverged(why) => f.write_str(why),
             Failure::Interrupted { saved: true } => {
-                f.write_str("interrupted; what was learned until then was saved")
+                f.write_str("interrupted; the current model was saved")
             }
             Failure::Interrupted { saved: false } => {
-                f.write_str("interrupted; nothing was changed")
+                f.write_str("interrupted; no file was written")
             }
             Failure::ClosedPipe => f.write_str("the output was closed"),
         }

@@ -25,7 +25,7 @@ fn main() -> ExitCode {
     });
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of our pipe has gone: it has what it wanted.
+        // The reader of the pipe has closed it, as `head` does.
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
             session.fail(&failure);

@@ -30,7 +30,7 @@ enum Layout {
     Stream,
 }
 
-/// Either reader; both give batches.
+/// The reader of a file or of a stream; both yield record batches.
 enum Batches {
     File(Box<FileReader<BufReader<Counted>>>),
     Stream(Box<StreamReader<BufReader<Counted>>>),

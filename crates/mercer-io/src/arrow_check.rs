@@ -1,10 +1,9 @@
-//! Whether the lengths inside an Arrow file are true, asked before its reader allocates by them.
+//! Validates the lengths inside an Arrow file before its reader allocates memory by them.
 //!
-//! Arrow IPC is a row of messages, each with a small flatbuffer and a body (Arrow columnar format,
-//! "Encapsulated message format"). A file lists them in a footer, a stream has them one after
-//! another. A length that the file does not justify would end the process, not just the reading,
-//! so all of them are looked at first; bodies are skipped, except for the lengths of compressed
-//! buffers.
+//! Arrow IPC is a sequence of messages, each with a small flatbuffer and a body (Arrow columnar format, "Encapsulated
+//! message format"). A file lists them in a footer, a stream has them one after another. A wrong length could make
+//! the reader allocate without bound, so all lengths are checked first; bodies are skipped, except for the lengths of
+//! compressed buffers.
 
 use crate::error::{Error, Result};
 use crate::open::{Counted, Input};
@@ -68,7 +67,7 @@ impl Checker<'_> {
     fn stream(&mut self) -> Result<()> {
         let mut at = 0;
         loop {
-            // A stream may end without saying so.
+            // The end-of-stream marker is optional.
             if at + 4 > self.input.size {
                 return Ok(());
             }
@@ -87,7 +86,7 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks a message whose body begins at `begin`; says how long the body is.
+    /// Checks a message whose body begins at `begin`; returns the length of the body.
     fn message(&mut self, bytes: &[u8], begin: u64, block: Option<u64>) -> Result<u64> {
         let message = root_as_message(bytes).map_err(|e| self.lie(&e.to_string()))?;
         let body = u64::try_from(message.bodyLength()).unwrap_or(u64::MAX);
@@ -116,7 +115,7 @@ impl Checker<'_> {
             if offset.checked_add(length).is_none_or(|end| end > body) {
                 return Err(self.lie("a buffer reaches beyond its message"));
             }
-            // A compressed buffer begins with its plain length; -1 says it is not compressed.
+            // A compressed buffer begins with its plain length; -1 means that it is not compressed.
             let said = match packed && length >= 8 {
                 true => {
                     i64::from(self.word(begin + offset)?)
@@ -135,7 +134,7 @@ impl Checker<'_> {
                 name: "expansion",
             });
         }
-        // The least a row takes is a bit; only columns of nothing but nulls take none.
+        // A row takes at least one bit; only null columns take none.
         let n_rows = u64::try_from(batch.length()).unwrap_or(u64::MAX);
         if n_rows > plain.saturating_mul(8).saturating_add(1 << 16) {
             return Err(self.lie("it has more rows than bits"));

@@ -7,7 +7,7 @@ use std::io::Read;
 /// Where the last record that is certainly whole ends, if there is one.
 pub(crate) type Cut<'a> = Box<dyn Fn(&[u8]) -> Option<usize> + 'a>;
 
-/// Reads a text by blocks; what a block leaves over begins the next.
+/// Reads a text in blocks; the incomplete record at the end of a block starts the next one.
 pub(crate) struct TextBlocks<'a> {
     pub input: &'a Input,
     pub reader: Box<dyn Read + Send>,

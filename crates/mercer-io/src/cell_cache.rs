@@ -1,11 +1,9 @@
-//! Cells cached from the first look, so that a table that fits in memory is parsed once.
+//! Cells cached by the profile pass, so that a table that fits in memory is parsed once.
 //!
-//! The pass that finds out what the columns hold has every cell in its hands anyway. As long as the
-//! budget lasts, it keeps them: numbers as numbers, words as codes into the words of their block, and texts,
-//! where somebody said that a column holds them, one behind the other. A later pass takes them from here instead
-//! of the file. A column that is a mixture (numbers first,
-//! then words) is not cached, since nobody knows any more how the numbers were written; then the file is
-//! read again, as it is when the table is too large.
+//! Within the budget of bytes, the profile pass stores every cell: numbers as numbers, strings as codes into the levels
+//! of their block, and the documents of columns that the user declared to be text one after the other. Later passes
+//! read from the cache instead of the file. A column that starts with numbers and goes on with strings is not cached,
+//! because the spelling of its numbers is lost; then the file is parsed again.
 
 use crate::cells::Cells;
 use crate::column_summary::parse_bool;
@@ -38,11 +36,11 @@ pub(crate) struct CachedLevels {
     positions: HashMap<Box<[u8]>, u32, RandomState>,
 }
 
-/// Texts with the spaces their quotes cached.
+/// Documents with the spaces inside their quotes.
 #[derive(Debug, Default)]
 pub(crate) struct CachedTexts {
     bytes: Vec<u8>,
-    /// Where each text ends; nothing where it is missing.
+    /// The end of each document; `None` if it is missing.
     ends: Vec<Option<usize>>,
 }
 
@@ -52,7 +50,7 @@ impl CachedTexts {
         self.ends.push(Some(self.bytes.len()));
     }
 
-    /// The texts; whoever cached them has seen that they are UTF-8.
+    /// The documents; they were checked to be UTF-8 when they were cached.
     fn texts(&self) -> Vec<Option<String>> {
         let mut start = 0;
         let text = |end: &Option<usize>| {
@@ -70,7 +68,7 @@ impl CachedTexts {
 }
 
 impl CachedColumn {
-    /// No cells of a column, with room for `n_rows` of them, or for a block where it holds texts.
+    /// An empty column with the capacity for a block.
     pub fn new(holds_texts: bool, n_rows: usize, n_bytes: usize) -> CachedColumn {
         match holds_texts {
             true => CachedColumn::Text(CachedTexts {
@@ -97,9 +95,9 @@ impl CachedColumn {
         }
     }
 
-    /// Takes a cell by its text, which is `raw` with the spaces its quotes cached; a column that had numbers
-    /// before is lost.
-    pub fn word(&mut self, text: &[u8], raw: &[u8]) {
+    /// Adds a cell by its trimmed text; `raw` has the spaces inside the quotes. A column with earlier numbers is no
+    /// longer cached.
+    pub fn string(&mut self, text: &[u8], raw: &[u8]) {
         if let CachedColumn::Numeric(v) = self {
             *self = if v.iter().all(|x| x.is_nan()) {
                 let codes = vec![MISSING; v.len()];
@@ -140,7 +138,7 @@ impl CachedColumn {
         }
     }
 
-    /// The cells as a field that is served wants them.
+    /// The cells of a field that this column serves.
     fn cells(&self, to: &FieldDecoder) -> Cells {
         match (self, to.field.kind) {
             (CachedColumn::Numeric(v), Kind::Numeric) => Cells::Numeric(v.clone()),
@@ -156,7 +154,7 @@ impl CachedColumn {
                 Cells::Boolean(w.codes.iter().map(answer).collect())
             }
             (CachedColumn::Text(t), Kind::Text) => Cells::Text(t.texts()),
-            // A block of nothing but gaps fits any kind.
+            // A block of missing values fits any kind.
             (_, kind) => {
                 let mut cells = Cells::new(kind, self.len());
                 (0..self.len()).for_each(|_| cells.push_missing());
@@ -196,14 +194,14 @@ impl CachedBlock {
         self.columns.iter().map(CachedColumn::bytes).sum()
     }
 
-    /// Whether every cell of a decoder can be had from here; `names` are the file's columns.
+    /// Whether all fields of a decoder can be read from the cache; `names` are the columns of the file.
     pub fn serves(&self, decoder: &Decoder<'_>, names: &[String]) -> bool {
         names.iter().zip(&self.columns).all(|(name, cached)| {
             decoder.position(name).is_none_or(|k| cached.serves(decoder.fields[k].field.kind))
         })
     }
 
-    /// The cells of a decoder that is served, in its order.
+    /// The cells of the fields of a decoder, in its order.
     pub fn decode(&self, decoder: &Decoder<'_>, names: &[String]) -> Vec<Cells> {
         let mut columns: Vec<(usize, Cells)> = names
             .iter()

@@ -30,7 +30,7 @@ pub(crate) struct SparseRows {
 }
 
 impl Cells {
-    /// No cells of a kind, with room for some.
+    /// An empty column with a capacity.
     pub fn new(kind: Kind, n_rows: usize) -> Cells {
         match kind {
             Kind::Numeric => Cells::Numeric(Vec::with_capacity(n_rows)),
@@ -63,7 +63,7 @@ impl Cells {
         }
     }
 
-    /// Adds the cell a trimmed text stands for; `raw` is the text with the spaces its quotes cached.
+    /// Adds a cell by its trimmed text; `raw` has the spaces inside the quotes.
     #[inline]
     pub fn push(&mut self, text: &[u8], raw: &[u8], line: u64, to: &FieldDecoder) -> Fallible {
         match self {
@@ -161,7 +161,7 @@ impl SparseRows {
     }
 }
 
-/// Gathers blocks of any length and hands out tables of `chunk` rows.
+/// Collects blocks of any length into tables of `chunk` rows.
 #[derive(Debug)]
 pub(crate) struct Chunker<'a> {
     decoder: &'a Decoder<'a>,
@@ -176,8 +176,7 @@ impl<'a> Chunker<'a> {
         Chunker { decoder, chunk: chunk.max(1), n_pending: 0, pending }
     }
 
-    /// Takes a wave of blocks, gives the tables that are full. Columns do not know of each other, so
-    /// each is cut on its own, in parallel.
+    /// Adds a wave of blocks and returns the complete tables. Columns are independent and are cut in parallel.
     pub fn push(&mut self, blocks: Vec<Vec<Cells>>) -> Result<Vec<Table>> {
         let mut columns: Vec<Vec<Cells>> = self.pending.iter().map(|_| Vec::new()).collect();
         for block in blocks {
@@ -219,7 +218,7 @@ impl<'a> Chunker<'a> {
     }
 }
 
-/// Moves the parts of a column behind what is pending; gives what is full.
+/// Appends the parts of a column to what is pending; returns the complete chunks.
 fn cut(pending: &mut Cells, parts: Vec<Cells>, chunk: usize, kind: Kind) -> Vec<Cells> {
     let mut full = Vec::new();
     for mut part in parts {

@@ -1,8 +1,8 @@
-//! Arrow record batches as blocks: what Parquet and Arrow IPC share once their bytes are decoded.
+//! Arrow record batches as blocks: the common part of Parquet and Arrow IPC.
 //!
-//! Here the format says what is a number and what a word, and `null` is the only missing value
-//! besides NaN. Dates become days and times become seconds, which the profile notes. Levels of
-//! numbers, for class labels, are spelled from the integer itself, never through a float.
+//! The format declares which columns are numeric and which are strings, and `null` is the only missing value besides NaN.
+//! Dates become days and times become seconds, which the profile notes. The levels of integer class labels are written
+//! from the integer itself, never through a float.
 
 use crate::arrow_values::{Speller, doubles};
 use crate::cells::Cells;
@@ -77,13 +77,13 @@ pub(crate) fn names(file: &str, schema: &SchemaRef, limit: usize) -> Result<Vec<
     Ok(names)
 }
 
-/// Where in the file the columns of a decoder are; all columns without a decoder.
+/// The indices of the columns of a decoder; all columns without a decoder.
 pub(crate) fn projection(names: &[String], decoder: Option<&Decoder>) -> Vec<usize> {
     let wanted = |name: &String| decoder.is_none_or(|p| p.position(name).is_some());
     names.iter().enumerate().filter(|(_, name)| wanted(name)).map(|(j, _)| j).collect()
 }
 
-/// What the cells of a batch look like.
+/// The summary of a batch.
 pub(crate) fn summarize(batch: &RecordBatch, request: &ProfileRequest) -> Result<ColumnSummaries> {
     let schema = batch.schema();
     let columns = schema.fields().iter().zip(batch.columns()).map(|(field, array)| {
@@ -126,7 +126,7 @@ pub(crate) fn decode(batch: &RecordBatch, decoder: &Decoder) -> Result<Decoded> 
     Ok(Decoded { columns, n_rows: batch.num_rows(), seen: Vec::new() })
 }
 
-/// A column with its dictionary, if it has one, cached apart: expanding it could take any space.
+/// A column with its dictionary, if it has one. The dictionary is not expanded, which could take unbounded memory.
 struct ColumnOf<'a> {
     array: &'a ArrayRef,
     values: &'a ArrayRef,
@@ -147,7 +147,7 @@ impl<'a> ColumnOf<'a> {
             return Ok(ColumnOf { array, values: array, keys: None, class });
         };
         let values = dictionary.values();
-        // Without values every key is null, and there is nothing to look up.
+        // Without values every key is null.
         let class = if values.is_empty() { Class::Null } else { class };
         let keys = (!values.is_empty()).then(|| dictionary.normalized_keys());
         Ok(ColumnOf { array, values, keys, class })
@@ -166,7 +166,7 @@ impl<'a> ColumnOf<'a> {
         summary.declared = match self.class {
             Class::Word => None,
             Class::Boolean => Some(Kind::Boolean),
-            // A batch of nulls says nothing about the others.
+            // A batch of nulls does not determine the kind.
             Class::Null => None,
             _ => Some(Kind::Numeric),
         };
@@ -203,7 +203,7 @@ impl<'a> ColumnOf<'a> {
         Ok(())
     }
 
-    /// The cells of this column as a field wants them, if it can be read so at all.
+    /// The cells of a field, if this column can be read as its kind.
     fn cells(&self, to: &FieldDecoder) -> Option<std::result::Result<Cells, Box<Fault>>> {
         let fits = match (to.field.kind, self.class) {
             (Kind::Sparse, _) => false,
@@ -248,7 +248,7 @@ impl<'a> ColumnOf<'a> {
             Class::Time { per_unit, .. } => {
                 Some(doubles(self.values)?.into_iter().map(|x| x / per_unit).collect())
             }
-            // Through its digits: dividing a rounded mantissa would round twice.
+            // Parsed from its digits: dividing a rounded mantissa would round twice.
             Class::Decimal => {
                 let speller = Speller::new(self.values);
                 let mut word = String::new();

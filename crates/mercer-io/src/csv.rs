@@ -1,9 +1,9 @@
-//! Fields between delimiters, one record a line, quotes where a field holds a delimiter, a quote or
-//! a newline (RFC 4180, with any delimiter and either line end).
+//! CSV: fields between delimiters, one record per line, quotes around fields with a delimiter, a quote or a newline
+//! (RFC 4180).
 //!
-//! A quote is special only at the beginning of a field. Empty lines are no records. Cells are
-//! trimmed; only text keeps the spaces inside its quotes. Numbers are read where they stand, without
-//! looking for the end of the field first: that is where the speed comes from.
+//! A quote is special only at the beginning of a field. Empty lines are skipped. Cells are trimmed; text columns keep
+//! the spaces inside quotes. Numbers are parsed in place, before the end of the field is searched, which makes the
+//! reader fast.
 
 use crate::block::{Cut, TextBlocks, at_newline, n_lines, trim};
 use crate::cell_cache::{CachedBlock, CachedColumn};
@@ -59,7 +59,7 @@ impl Csv {
         Ok(csv)
     }
 
-    /// The first record tells how many columns there are, and what they are called.
+    /// The first record determines the number of columns and their names.
     fn read_header(&mut self, bom: u64, options: &Options) -> Result<()> {
         let file = self.input.name.clone();
         self.skip = bom;
@@ -225,7 +225,7 @@ impl Sink for SummarySink<'_> {
     }
 }
 
-/// Counts cells and keeps them.
+/// Summarizes cells and caches them.
 struct CacheSink<'a> {
     summary: SummarySink<'a>,
     cached: Vec<CachedColumn>,
@@ -251,7 +251,7 @@ impl Sink for CacheSink<'_> {
         } else if self.takes_values(j) && value.is_finite() {
             self.cached[j].value(value);
         } else {
-            self.cached[j].word(text, text);
+            self.cached[j].string(text, text);
         }
         self.summary.number(j, number, text, line)
     }
@@ -262,7 +262,7 @@ impl Sink for CacheSink<'_> {
         } else {
             match number::parse(text).filter(|_| self.takes_values(j)) {
                 Some(value) => self.cached[j].value(value),
-                None => self.cached[j].word(text, raw),
+                None => self.cached[j].string(text, raw),
             }
         }
         self.summary.cell(j, text, raw, line)
@@ -273,7 +273,7 @@ struct DecodeSink<'a> {
     decoder: &'a Decoder<'a>,
     /// Whether a number may stand for a missing value.
     numeric_tokens: bool,
-    /// By column of the file: the field it goes to and its cells, or nothing.
+    /// For every column of the file, the index of its field and its cells; `None` if it is not read.
     cells: Vec<Option<(usize, Cells)>>,
 }
 
@@ -311,8 +311,8 @@ impl Sink for DecodeSink<'_> {
     }
 }
 
-/// The delimiters and newlines of a block, found a window at a time. Those inside quotes are among
-/// them: whoever walks past them asks for the next from where it stands.
+/// The delimiters and newlines of a block, found one window at a time, including those inside quotes, which the
+/// caller skips.
 struct Separators<'a> {
     bytes: &'a [u8],
     delimiter: u8,
@@ -324,12 +324,12 @@ struct Separators<'a> {
     next: usize,
 }
 
-/// A window's positions stay in cache until they are used.
-const WINDOW: usize = 4096;
+/// The positions of a window stay in cache until they are used.
+const WINDOW_BYTES: usize = 4096;
 
 impl<'a> Separators<'a> {
     fn new(bytes: &'a [u8], delimiter: u8) -> Separators<'a> {
-        let positions = vec![0; WINDOW];
+        let positions = vec![0; WINDOW_BYTES];
         Separators { bytes, delimiter, window: 0..0, positions, n_separators: 0, next: 0 }
     }
 
@@ -347,37 +347,37 @@ impl<'a> Separators<'a> {
             if self.window.end >= self.bytes.len() {
                 return self.bytes.len();
             }
-            self.look();
+            self.scan_window();
         }
     }
 
     #[inline(never)]
-    fn look(&mut self) {
-        self.window = self.window.end..(self.window.end + WINDOW).min(self.bytes.len());
+    fn scan_window(&mut self) {
+        self.window = self.window.end..(self.window.end + WINDOW_BYTES).min(self.bytes.len());
         let window = &self.bytes[self.window.clone()];
         self.n_separators = positions_of_either(window, self.delimiter, b'\n', &mut self.positions);
         self.next = 0;
     }
 }
 
-/// What was found in a block.
-struct Walked {
+/// The number of records of a block and the line of the first.
+struct Parsed {
     n_rows: u64,
     first_line: u64,
 }
 
 impl Csv {
-    /// Walks the records of a block, which ends with a newline, and gives their cells away.
+    /// Parses the records of a block, which ends with a newline, and passes the cells to the sink.
     fn records<S: Sink>(
         &self,
         bytes: &[u8],
         (field_bytes, record_bytes): (usize, usize),
         sink: &mut S,
-    ) -> Result<Walked> {
+    ) -> Result<Parsed> {
         let n_columns = self.names.len();
         let delimiter = self.delimiter;
         let mut scratch = Vec::new();
-        let mut read = Walked { n_rows: 0, first_line: 0 };
+        let mut read = Parsed { n_rows: 0, first_line: 0 };
         let mut separators = Separators::new(bytes, delimiter);
         let (mut at, mut line) = (0, 1);
         while at < bytes.len() {
@@ -459,7 +459,7 @@ impl Csv {
         }
     }
 
-    /// Copies a quoted field without its quotes and says where it ends.
+    /// Copies a quoted field without its quotes and returns its end.
     fn unquote(&self, bytes: &[u8], start: usize, line: u64, into: &mut Vec<u8>) -> Result<usize> {
         into.clear();
         let refuse = |found: &str| Error::Quote {
@@ -550,7 +550,7 @@ fn field_end(bytes: &[u8], start: usize, delimiter: u8) -> usize {
 /// Where the last whole record ends, in bytes that begin with a record.
 fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let mut last = None;
-    walk(bytes, delimiter, |begin, end| {
+    each_unquoted_range(bytes, delimiter, |begin, end| {
         last = memrchr(b'\n', &bytes[begin..end]).map(|n| begin + n + 1).or(last);
         true
     });
@@ -560,7 +560,7 @@ fn last_record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
 /// Where the first record ends.
 pub(crate) fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
     let mut first = None;
-    walk(bytes, delimiter, |begin, end| {
+    each_unquoted_range(bytes, delimiter, |begin, end| {
         first = memchr(b'\n', &bytes[begin..end]).map(|n| begin + n + 1);
         first.is_none()
     });
@@ -570,16 +570,16 @@ pub(crate) fn record_end(bytes: &[u8], delimiter: u8) -> Option<usize> {
 /// How many fields a record has.
 pub(crate) fn n_fields(record: &[u8], delimiter: u8) -> usize {
     let mut n = 1;
-    walk(record, delimiter, |begin, end| {
+    each_unquoted_range(record, delimiter, |begin, end| {
         n += memchr::memchr_iter(delimiter, &record[begin..end]).count();
         true
     });
     n
 }
 
-/// Visits the stretches outside quoted fields, in order, while `visit` wants more. What follows a
-/// quote that never closes is not visited.
-fn walk(bytes: &[u8], delimiter: u8, mut visit: impl FnMut(usize, usize) -> bool) {
+/// Visits the ranges outside quoted fields, in order, while `visit` returns true. The rest after an unclosed quote is
+/// not visited.
+fn each_unquoted_range(bytes: &[u8], delimiter: u8, mut visit: impl FnMut(usize, usize) -> bool) {
     let mut begin = 0;
     let mut at = 0;
     while let Some(n) = memchr(QUOTE, &bytes[at..]) {
@@ -617,7 +617,7 @@ fn split(record: &[u8], delimiter: u8, quotes: bool, file: &str) -> Result<Vec<S
         true
     };
     match quotes {
-        true => walk(record, delimiter, visit),
+        true => each_unquoted_range(record, delimiter, visit),
         false => {
             visit(0, record.len());
         }

@@ -1,4 +1,4 @@
-//! A schema made ready for decoding: fields by name, words by hash.
+//! A schema prepared for decoding: fields by name, levels by hash.
 
 use crate::error::{Error, Result};
 use crate::missing::Missing;
@@ -9,7 +9,7 @@ use mercer::data::{Field, Schema};
 use mercer::data::{Kind, UNSEEN};
 use std::sync::Arc;
 
-/// What to decode, from a file of a name.
+/// The fields to decode from a file.
 #[derive(Debug)]
 pub(crate) struct Decoder<'a> {
     pub file: &'a str,
@@ -19,7 +19,7 @@ pub(crate) struct Decoder<'a> {
     positions: HashMap<String, usize, RandomState>,
 }
 
-/// A field and a fast way to the codes of its words.
+/// A field with the codes of its levels.
 #[derive(Debug)]
 pub(crate) struct FieldDecoder {
     pub field: Field,
@@ -35,12 +35,12 @@ impl<'a> Decoder<'a> {
         Decoder { file, missing, limits: options.limits, fields, positions }
     }
 
-    /// The place of a name among the fields.
+    /// The index of a field.
     pub fn position(&self, name: &str) -> Option<usize> {
         self.positions.get(name).copied()
     }
 
-    /// Refuses a schema whose columns are not all there.
+    /// Refuses a schema with columns that the file does not have.
     pub fn check_names(&self, names: &[String]) -> Result<()> {
         let present: hashbrown::HashSet<&str, RandomState> =
             names.iter().map(String::as_str).collect();
@@ -66,7 +66,7 @@ impl FieldDecoder {
         FieldDecoder { field, codes }
     }
 
-    /// The code of a word.
+    /// The code of a level.
     #[inline]
     pub fn code(&self, word: &[u8]) -> u32 {
         self.codes.get(word).copied().unwrap_or(UNSEEN)

@@ -1,10 +1,9 @@
-//! Whole texts: a folder of files with a folder a class, one file, a text a line, or mails.
+//! Documents: a folder with one folder of files per class, one file, one document per line, or mails.
 //!
-//! A document has two columns, `text` and, in a folder of folders, `label`: the name of the folder
-//! it lies in. A schema of another model is served all the same: its one column of text is the
-//! document, whatever it is called, and a class asked for behind it is the folder. Bytes that are not
-//! UTF-8 are read as Latin-1, in which every byte is a letter. Files that end in `.eml` are read as mails
-//! and those in `.mbox` as many of them.
+//! A document has two columns, `text` and, in a folder of folders, `label`: the name of the folder. A schema with other
+//! names is served as well: its only text column is the document, and a categorical column after it is the label.
+//! Bytes that are not UTF-8 are read as Latin-1, in which every byte is a character. Files with the extension `.eml` are
+//! read as mails, those with `.mbox` as mailboxes.
 
 use crate::block::{TextBlocks, at_newline};
 use crate::cells::Cells;
@@ -21,11 +20,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a folder's classes are called.
+/// The column of the labels.
 pub(crate) const LABEL: &str = "label";
 const TEXT: &str = "text";
 
-/// Documents, wherever they lie.
+/// The documents of a folder or a file.
 #[derive(Debug)]
 pub(crate) struct Documents {
     name: String,
@@ -39,7 +38,7 @@ enum Kept {
     Folder { files: Vec<Filed>, n_documents: u64, n_outside: usize },
     /// One document, written as a text or a mail.
     Whole(Input, Written),
-    /// A document a line.
+    /// One document per line.
     Lines(Input),
     /// A mail after the other.
     Mailbox(Input),
@@ -117,7 +116,7 @@ impl Documents {
         Documents { name, cached, limits: options.limits }
     }
 
-    /// What there is, to be said aloud.
+    /// A description of the folder.
     pub fn description(&self) -> String {
         let Kept::Folder { files, n_documents, n_outside } = &self.cached else {
             return String::new();
@@ -132,18 +131,18 @@ impl Documents {
             words += &format!(" in {} classes", classes.len());
         }
         if *n_outside > 0 {
-            words += &format!(" ({n_outside} files outside of a class are not used)");
+            words += &format!(" ({n_outside} files outside the class folders are not used)");
         }
         words
     }
 
-    /// What a document is called: its path, where it has one, and its place in a mailbox.
+    /// The name of a document: its path, and its number in a mailbox.
     pub fn document_name(&self, row: u64) -> Option<String> {
         let Kept::Folder { files, n_documents, .. } = &self.cached else { return None };
         if row >= *n_documents {
             return None;
         }
-        // The last file that begins at or before the row; an empty mailbox begins where the next does.
+        // The last file whose first document is at or before the row; an empty mailbox shares it with the next file.
         let place = files.partition_point(|file| file.first <= row).checked_sub(1)?;
         let Filed { path, first, .. } = files.get(place)?;
         let name = path.display().to_string();
@@ -162,7 +161,7 @@ impl Documents {
         if bytes.contains(&0) {
             return Err(Error::System {
                 file: file.to_owned(),
-                why: "it is not a text, it has zero bytes; take it out of the data".to_owned(),
+                why: "it is not text (it contains null bytes); remove it from the data".to_owned(),
             });
         }
         Ok(readable(bytes))
@@ -186,7 +185,7 @@ impl Documents {
         Box::new(std::iter::once(read))
     }
 
-    /// The texts of a mailbox; one that cannot be read is named by its place.
+    /// The documents of a mailbox; errors name the number of the mail.
     fn mails<'a>(&'a self, input: &Input, progress: &Arc<AtomicU64>) -> Texts<'a> {
         match input.reader(progress) {
             Ok(reader) => {
@@ -210,7 +209,7 @@ fn n_mails(path: &Path, limits: &Limits) -> Result<u64> {
     mails.map(|mail| mail.map(|_| 1)).sum()
 }
 
-/// What lies in a folder, in order, without what is hidden.
+/// The entries of a folder, sorted, without hidden ones.
 fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     let refuse = |e: std::io::Error| Error::System {
         file: folder.display().to_string(),
@@ -227,7 +226,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// All files of a class, however deep.
+/// All files of a class, in nested folders too.
 fn collect(folder: &Path, class: &Option<String>, files: &mut Vec<Filed>) -> Result<()> {
     for entry in entries(folder)? {
         if entry.is_dir() {
@@ -346,7 +345,7 @@ impl Reader for Documents {
             let name = to.field.name.as_str();
             let mut cells = Cells::new(kind(k), n);
             let is_text = kind(k) == Kind::Text && (n_texts == 1 || name == TEXT);
-            // The class stands alone behind the text, as the target of a model does.
+            // The label follows the text, as the target of a model does.
             let behind = decoder.fields.len() == 2 && k == 1 && kind(0) == Kind::Text;
             let is_class = kind(k) == Kind::Categorical
                 && (name == LABEL || behind)

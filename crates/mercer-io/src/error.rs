@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The result of anything in this crate that can fail.
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A place in a file; counted from one.
+/// A position in a file, counted from one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum At {
     /// A line of a text format.
@@ -17,7 +17,7 @@ pub enum At {
 }
 
 impl At {
-    /// The same place seen from `by` lines or rows earlier.
+    /// The position after `by` more lines or rows.
     fn later(self, by: u64) -> At {
         match self {
             At::Line(n) => At::Line(n + by),
@@ -44,7 +44,7 @@ pub enum Error {
     System {
         /// Which file.
         file: String,
-        /// What the system said.
+        /// The message of the operating system.
         why: String,
     },
     /// Not a single byte.
@@ -53,7 +53,7 @@ pub enum Error {
         /// Which file.
         file: String,
     },
-    /// A header, or less, and nothing under it.
+    /// A file without rows.
     #[error("{file} has no rows, only {found}; if its first line is data, say `--no-header`")]
     NoRows {
         /// Which file.
@@ -79,7 +79,7 @@ pub enum Error {
         file: String,
         /// What it was read as.
         format: String,
-        /// What its reader said.
+        /// The message of its reader.
         why: String,
     },
     /// A row with too few or too many fields.
@@ -107,7 +107,7 @@ pub enum Error {
     Quote {
         /// Which file.
         file: String,
-        /// Where the field begins.
+        /// The start of the field.
         at: At,
         /// What is wrong with it.
         found: String,
@@ -124,16 +124,16 @@ pub enum Error {
         /// Counted from one.
         second: usize,
     },
-    /// A column that is asked for and not there.
+    /// A column that the file does not have.
     #[error("{file} has no column `{name}`{}; it has {present}", suggest(.close))]
     MissingColumn {
         /// Which file.
         file: String,
-        /// What was asked for.
+        /// The name of the column.
         name: String,
         /// What there is.
         present: String,
-        /// A name that looks almost like it.
+        /// A similar name.
         close: Option<String>,
     },
     /// A cell that is not what its column holds.
@@ -166,7 +166,7 @@ pub enum Error {
         /// What it should be.
         expected: Kind,
     },
-    /// A type that is not one cell a row.
+    /// A column type that is not supported.
     #[error(
         "{file}, column `{column}`: {found} is nested or not supported; \
          flatten it or leave the column out"
@@ -191,7 +191,7 @@ pub enum Error {
         /// The column, or what is known of it.
         place: String,
     },
-    /// A line that breaks the rules of JSON lines or svmlight.
+    /// A line that is not valid JSON lines or svmlight.
     #[error("{file}, {at}: {found}; expected {expected}")]
     Syntax {
         /// Which file.
@@ -200,7 +200,7 @@ pub enum Error {
         at: At,
         /// What is wrong.
         found: String,
-        /// What the format wants.
+        /// The expected format.
         expected: String,
     },
     /// A sparse index beyond what the model knows.
@@ -223,7 +223,7 @@ pub enum Error {
     Limit {
         /// Which file.
         file: String,
-        /// Where, if it is one place.
+        /// The position, if there is one.
         at: Option<At>,
         /// What is too large.
         what: String,
@@ -240,7 +240,7 @@ pub enum Error {
         /// What does not fit.
         why: String,
     },
-    /// What the core says about tables.
+    /// An error of the core crate.
     #[error(transparent)]
     Core(#[from] mercer::Error),
 }
@@ -251,7 +251,7 @@ impl Error {
         matches!(self, Error::Limit { .. } | Error::Core(mercer::Error::Memory { .. }))
     }
 
-    /// The same error seen from `by` lines earlier: blocks count from their own beginning.
+    /// The error with its position moved by `by` lines, because lines are counted within a block.
     pub(crate) fn later(mut self, by: u64) -> Error {
         match &mut self {
             Error::Ragged { at, .. }

@@ -1,9 +1,8 @@
-//! JSON lines: one flat object a line (RFC 8259 inside, newlines between).
+//! JSON lines: one flat JSON object per line (RFC 8259).
 //!
-//! Keys are columns, in the order of their first appearance anywhere in the file; `null` and an
-//! absent key are missing values. Nested values and repeated keys are refused. The parser is our own
-//! because a word must stay as the file writes it: `1.50` and 9007199254740993 do not survive a
-//! float.
+//! Keys are columns, in the order of their first appearance anywhere in the file; `null` and an absent key are missing
+//! values. Nested values and repeated keys are refused. A parser of our own keeps the spelling of numbers, which class
+//! labels need: `1.50` and 9007199254740993 do not survive a conversion to float.
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::Cells;
@@ -17,7 +16,7 @@ use crate::sniff;
 use mercer::data::Kind;
 use std::borrow::Cow;
 
-const SHAPE: &str = "one flat JSON object a line";
+const SHAPE: &str = "one flat JSON object per line";
 /// Rows are counted from zero, so no row has this number.
 const NEVER: u64 = u64::MAX;
 
@@ -35,7 +34,7 @@ impl JsonLines {
         Ok(JsonLines { input, mark })
     }
 
-    /// Walks the records; `pair` takes a key and its value, `end` is called behind each record.
+    /// Parses the records; `pair` takes a key and its value, `end` is called after each record.
     fn records<T>(
         &self,
         bytes: &[u8],
@@ -179,7 +178,7 @@ impl Reader for JsonLines {
 }
 
 impl JsonLines {
-    /// The place of a key among the columns, made if it is new.
+    /// The index of a key among the columns; a new key is added.
     fn column(
         &self,
         c: &mut Counting,
@@ -254,7 +253,7 @@ impl Value<'_> {
         Ok(())
     }
 
-    /// A text is no number here even if it looks like one: JSON says which is which.
+    /// A JSON string is never read as a number.
     fn push(&self, cells: &mut Cells, line: u64, decoder: &Decoder, k: usize) -> Fallible {
         let text = match self {
             Value::Null => {

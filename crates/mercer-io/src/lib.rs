@@ -1,14 +1,12 @@
-//! Bytes to tables: CSV, JSON lines, svmlight, Parquet, Arrow and folders of texts and mails, compressed
-//! or piped.
+//! Reads tables: CSV, JSON lines, svmlight, Parquet, Arrow and folders of documents and mails, compressed or piped.
 //!
-//! [`Source::open`] decides format, delimiter and compression. [`Source::profile`] reads everything
-//! once to find what each column holds. [`Source::read`] and the [`mercer::data::Stream`] of a source
-//! decode it under a schema, which comes from that profile or from a saved model.
+//! [`Source::open`] infers format, delimiter and compression. [`Source::profile`] reads the input once and infers the
+//! kind of each column. [`Source::read`] and the [`mercer::data::Stream`] of a source decode it under a schema, which
+//! comes from that profile or from a saved model.
 //!
-//! In the order of the data: `open` (files, stdin, gzip, zstd), `sniff` (format and delimiter), one
-//! file a format, each giving blocks of whole records; `drive` reads blocks ahead and works on a
-//! wave of them with all threads; `summary` sums up what columns hold and `profile` decides;
-//! `decoder` and `cells` make tables of exact length.
+//! In the order of the data: `open` (files, stdin, gzip, zstd), `sniff` (format and delimiter), one module per format,
+//! each yielding blocks of complete records; `pipeline` reads blocks ahead and processes several of them in parallel;
+//! `column_summary` counts cells and `profile` infers the kinds; `decoder` and `cells` make tables of exact length.
 
 #![forbid(unsafe_code)]
 

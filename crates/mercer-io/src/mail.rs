@@ -3,7 +3,7 @@
 //!
 //! The text of a mail is its decoded subject, a line with its sender, and its body: the parts written as
 //! plain text, or else those written as HTML without their tags. What is attached is not read. A file
-//! that calls itself a mail and begins with no header is the text it is: bodies are often saved alone.
+//! without a header is read as plain text: bodies are often saved alone.
 
 use crate::catch_panic::guarded;
 use crate::error::{Error, Result};
@@ -18,7 +18,7 @@ use std::borrow::Cow;
 use std::io::BufRead;
 use std::path::Path;
 
-/// Tags that may stand in the middle of a word; the others separate words, as `<td>` does.
+/// Inline tags, which may occur within a word; other tags separate words, as `<td>` does.
 const WITHIN_WORDS: [&str; 18] = [
     "a", "abbr", "b", "big", "code", "em", "font", "i", "ins", "mark", "s", "small", "span",
     "strong", "sub", "sup", "u", "wbr",
@@ -34,7 +34,7 @@ pub(crate) fn is_mailbox(path: &Path) -> bool {
     path.extension().is_some_and(|end| end.eq_ignore_ascii_case("mbox"))
 }
 
-/// The text of a mail; `None` of bytes that begin with no header.
+/// The text of a mail; `None` if it has no header.
 pub(crate) fn text_of(bytes: &[u8], file: &str) -> Result<Option<String>> {
     let Some(bytes) = prepared(bytes) else { return Ok(None) };
     // The parser means never to panic, and has arithmetic that only damaged mails reach.
@@ -53,7 +53,7 @@ pub(crate) fn readable(bytes: Vec<u8>) -> String {
     }
 }
 
-/// A mail as its parser wants it: from its first header on, headers in UTF-8, an end to the last line.
+/// A mail prepared for the parser: from its first header on, headers in UTF-8, a newline at the end.
 fn prepared(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes).trim_ascii_start();
     // What a mailbox puts before each of its messages.
@@ -83,7 +83,7 @@ fn end_of_line(bytes: &[u8]) -> usize {
     memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1)
 }
 
-/// Where the empty line behind the headers begins.
+/// The position of the empty line after the headers.
 fn end_of_headers(bytes: &[u8]) -> usize {
     let mut at = 0;
     while at < bytes.len() {
@@ -117,7 +117,7 @@ fn whole_text(message: &Message<'_>) -> String {
     for part in message.text_bodies() {
         add(&mut text, message, part);
     }
-    // A plain part that only says where to find the other one is left empty by many senders.
+    // Many senders leave the plain part empty.
     if text[headers..].trim().is_empty() {
         text.truncate(headers);
         for part in message.html_bodies() {
@@ -127,7 +127,7 @@ fn whole_text(message: &Message<'_>) -> String {
     text
 }
 
-/// Adds what a part says.
+/// Appends the text of a part.
 fn add(text: &mut String, message: &Message<'_>, part: &MessagePart<'_>) {
     match &part.body {
         PartType::Text(body) => *text += decoded(message, part).as_deref().unwrap_or(body),
@@ -159,7 +159,7 @@ fn decoded(message: &Message<'_>, part: &MessagePart<'_>) -> Option<String> {
     bytes.map(readable)
 }
 
-/// The same page with a space before every tag that separates words.
+/// The page with a space before every tag that separates words.
 fn with_words_apart(html: &str) -> String {
     let mut apart = String::with_capacity(html.len() + html.len() / 8);
     let mut pieces = html.split('<');
@@ -178,8 +178,8 @@ fn with_words_apart(html: &str) -> String {
     apart
 }
 
-/// The messages of a mailbox, each from its first header on. A line `From ` at the beginning or behind
-/// an empty line begins one; the same words in a body are written `>From `.
+/// The messages of a mailbox, each from its first header on. A line `From ` at the beginning or after an empty line
+/// starts a message; in a body it is escaped as `>From `.
 pub(crate) struct Mails<R> {
     lines: R,
     file: String,
@@ -305,7 +305,7 @@ mod tests {
             "привет"
         );
         assert_eq!(body("; charset=shift_jis", b"\x83\x65\x83\x58\x83\x67"), "テスト");
-        // Nothing says what the byte is; Latin-1 has a letter for it.
+        // Without a declared encoding, the byte is read as Latin-1.
         assert_eq!(body("", b"na\xefve"), "naïve");
         assert_eq!(body("\nContent-Transfer-Encoding: base64", b"bmHvdmU="), "naïve");
     }

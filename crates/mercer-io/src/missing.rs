@@ -1,8 +1,8 @@
-//! The words that stand for nothing: `NA`, `?`, an empty cell.
+//! Tokens that mark missing values: `NA`, `?`, an empty cell.
 
 use crate::number;
 
-/// Tokens that mean a missing value, made to be asked once a cell.
+/// The tokens that mark missing values, prepared for one lookup per cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Missing {
     tokens: Vec<Box<[u8]>>,

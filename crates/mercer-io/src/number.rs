@@ -1,5 +1,5 @@
 //! Numbers out of bytes, read once: digits become a 64-bit mantissa m and a power of ten e, and the
-//! scan ends where the number does, so that nobody looks for the end of the field first.
+//! scan ends where the number does, so that the end of the field need not be found first.
 //!
 //! The value m * 10^e is exact in one rounding if m < 2^53 and |e| <= 22, since then both factors
 //! are doubles without error (Clinger, 1990). Everything else goes to `fast-float2`, which is
@@ -132,7 +132,7 @@ fn scan_any(bytes: &[u8]) -> Option<Number> {
     Some(number)
 }
 
-/// The value of a text that is one number and nothing else.
+/// The value of a text that is exactly one number.
 pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     let number = scan(text, 0)?;
     let value = number.value(text);
@@ -205,11 +205,11 @@ fn signed(size: f64, negative: bool) -> f64 {
 
 #[cold]
 fn slow(text: &[u8]) -> f64 {
-    // What the scan accepted, `fast-float2` accepts; an overflow gives infinity.
+    // `fast-float2` accepts what the scan accepts; an overflow gives infinity.
     fast_float2::parse(text).unwrap_or(f64::INFINITY)
 }
 
-/// Reads digits behind those already in the mantissa and says how many; past 19 the mantissa is junk.
+/// Appends digits to the mantissa and returns their number; beyond 19 the mantissa is meaningless.
 #[inline]
 fn digits(bytes: &[u8], at: &mut usize, mantissa: &mut u64) -> usize {
     let begin = *at;

@@ -11,7 +11,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How many bytes come out before the expansion is judged: small files may well be all zeros.
+/// Bytes of output before the expansion limit applies: small files may be highly compressible.
 const EXPANSION_GRACE: u64 = 64 << 20;
 
 /// An input that can be read again.
@@ -47,7 +47,7 @@ impl Input {
             if about.is_dir() {
                 return Err(Error::System {
                     file: name.to_owned(),
-                    why: "is a directory; name a file in it".to_owned(),
+                    why: "is a directory; pass a file in it".to_owned(),
                 });
             }
             // A named pipe or /dev/stdin can be read only once.
@@ -101,7 +101,7 @@ impl Input {
         Ok(reader)
     }
 
-    /// A reader for one look at the beginning.
+    /// The first `n` decompressed bytes.
     pub fn peek(&self, n: u64) -> Result<Vec<u8>> {
         let mut head = Vec::new();
         let read = self.reader(&Arc::default())?.take(n).read_to_end(&mut head);

@@ -1,4 +1,4 @@
-//! How to read: what the user may say about a file, and how much of it is believed.
+//! Options and limits of reading.
 
 use mercer::data::Kind;
 use std::fmt;
@@ -7,9 +7,9 @@ use std::str::FromStr;
 /// What is known about an input before it is opened.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The format; found by extension, then by content, if not given.
+    /// The format; `None` infers it from the extension, then from the content.
     pub format: Option<Format>,
-    /// What separates the fields of a CSV file; inferred among `,` `;` tab and `|` if not given.
+    /// The delimiter of a CSV file; `None` infers it among `,` `;` tab and `|`.
     pub delimiter: Option<u8>,
     /// Whether the first line of a CSV file names the columns.
     pub header: bool,
@@ -20,9 +20,9 @@ pub struct Options {
     pub missing: Vec<String>,
     /// Kinds that win over inference.
     pub kinds: Vec<(String, Kind)>,
-    /// The column to be learned: its words are cached exactly even where they look like numbers.
+    /// The target column: its levels are collected as they are written, even if they are numbers.
     pub target: Option<String>,
-    /// The first index of an svmlight file; 1 unless index 0 occurs, if not given.
+    /// The first index of an svmlight file; `None` is 1 unless index 0 occurs.
     pub first_index: Option<u32>,
     /// What is refused as hostile or broken.
     pub limits: Limits,
@@ -62,7 +62,7 @@ pub struct Limits {
     pub width: usize,
     /// How many bytes one compressed byte may become, once 64 MB have come out.
     pub expansion: u64,
-    /// Distinct words of a categorical column.
+    /// Distinct levels of a categorical column.
     pub levels: usize,
 }
 
@@ -84,23 +84,23 @@ impl Default for Limits {
 pub enum Format {
     /// Fields between delimiters.
     Csv,
-    /// A flat JSON object a line.
+    /// One flat JSON object per line.
     JsonLines,
-    /// A label and index:value pairs a line.
+    /// A label and index:value pairs per line.
     Svmlight,
     /// Apache Parquet.
     Parquet,
     /// Apache Arrow IPC, as a file (Feather) or a stream.
     Arrow,
-    /// A file that is one text.
+    /// A file that is one document.
     Text,
     /// A file that is one mail.
     Mail,
     /// A file of mails one after the other (mbox).
     Mailbox,
-    /// A text a line.
+    /// One document per line.
     Lines,
-    /// A folder of texts or mails, in a folder a class.
+    /// A folder with one folder of documents or mails per class.
     Folder,
 }
 
@@ -112,11 +112,11 @@ impl fmt::Display for Format {
             Format::Svmlight => "svmlight",
             Format::Parquet => "Parquet",
             Format::Arrow => "Arrow",
-            Format::Text => "one text",
+            Format::Text => "one document",
             Format::Mail => "one mail",
             Format::Mailbox => "a mailbox",
-            Format::Lines => "a text a line",
-            Format::Folder => "a folder of texts",
+            Format::Lines => "one document per line",
+            Format::Folder => "a folder of documents",
         })
     }
 }
@@ -137,8 +137,8 @@ impl FromStr for Format {
             "mailbox" | "mbox" => Ok(Format::Mailbox),
             "lines" => Ok(Format::Lines),
             _ => Err(format!(
-                "no format is called `{name}`; there are csv, jsonl, svmlight, parquet, arrow, text \
-                 (a file is one text), lines (a text a line), mail (a file is one mail) and mailbox"
+                "unknown format `{name}`; expected csv, jsonl, svmlight, parquet, arrow, text (the file is one \
+                 document), lines (one document per line), mail (.eml) or mailbox (.mbox)"
             )),
         }
     }

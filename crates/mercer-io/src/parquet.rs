@@ -27,8 +27,8 @@ pub(crate) struct Parquet {
     input: Input,
     names: Vec<String>,
     metadata: ArrowReaderMetadata,
-    /// The decoder moves the one position the open file has, so passes take turns.
-    turn: Mutex<()>,
+    /// The decoder moves the file position, so only one pass may read at a time.
+    reading: Mutex<()>,
 }
 
 impl Parquet {
@@ -39,7 +39,7 @@ impl Parquet {
         })?;
         check_sizes(&input, metadata.metadata(), limits)?;
         let names = columnar::names(&input.name, metadata.schema(), limits.columns)?;
-        Ok(Parquet { input, names, metadata, turn: Mutex::new(()) })
+        Ok(Parquet { input, names, metadata, reading: Mutex::new(()) })
     }
 }
 
@@ -86,7 +86,7 @@ impl Reader for Parquet {
     }
 
     fn blocks<'a>(&'a self, pass: &'a Pass<'a>) -> Result<Blocks<'a, RecordBatch>> {
-        let turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let guard = self.reading.lock().unwrap_or_else(PoisonError::into_inner);
         let columns = columnar::projection(&self.names, pass.decoder);
         let n_rows = (pass.block_size / (8 * columns.len().max(1))).clamp(1, MAX_BATCH);
         let mut batches = guarded(&self.input.name, "Parquet", || {
@@ -102,7 +102,7 @@ impl Reader for Parquet {
         let mut n_read = 0;
         let mut failed = false;
         Ok(Box::new(std::iter::from_fn(move || {
-            let _turn = &turn;
+            let _guard = &guard;
             if failed {
                 return None;
             }
@@ -112,8 +112,8 @@ impl Reader for Parquet {
             failed = batch.is_err();
             if let Ok(Some(batch)) = &batch {
                 n_read += batch.num_rows() as u64;
-                let share = n_read as f64 / total as f64;
-                pass.progress.store((self.input.size as f64 * share) as u64, Ordering::Relaxed);
+                let fraction = n_read as f64 / total as f64;
+                pass.progress.store((self.input.size as f64 * fraction) as u64, Ordering::Relaxed);
             }
             batch.transpose()
         })))

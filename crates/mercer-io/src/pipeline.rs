@@ -1,9 +1,8 @@
-//! The one loop over all formats: a thread reads blocks ahead, all threads work on a wave of them,
-//! the results are taken in the order of the file.
+//! The loop over the blocks of all formats: one thread reads blocks ahead, all threads process a wave of blocks, and the
+//! results are taken in the order of the file.
 //!
-//! Memory is bounded by two waves: the one in work and the one being read. Since a block is worked
-//! on without knowing what came before it, lines inside count from its own beginning; this is where
-//! they learn their place in the file.
+//! Memory is bounded by two waves, the one being processed and the one being read. A block is processed without its
+//! position in the file, so its lines are counted from its own start and moved to their position here.
 
 use crate::cells::Cells;
 use crate::column_summary::{ColumnSummaries, ProfileRequest};
@@ -15,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::sync::mpsc::sync_channel;
 
-/// Several small blocks a thread keep all of them busy to the end of a wave.
+/// Several small blocks per thread balance the load at the end of a wave.
 const BLOCKS_PER_THREAD: usize = 8;
 const MAX_WAVE: usize = 128;
-/// Wide tables cost memory by column: about so many columns are tallied at a time, in all blocks.
+/// Wide tables cost memory by column: about so many columns are summarized at a time, in all blocks.
 const MAX_WAVE_COLUMNS: usize = 1 << 18;
 
 /// What every format can do.
@@ -40,12 +39,12 @@ pub(crate) trait Reader: Sync {
         0
     }
 
-    /// How its errors name a place.
+    /// The position in its errors: a line or a row.
     fn at(&self) -> fn(u64) -> At {
         At::Line
     }
 
-    /// What the cells of a block look like.
+    /// The summary of a block.
     fn summarize(&self, block: &Self::Block, request: &ProfileRequest) -> Result<ColumnSummaries>;
 
     /// The cells of a block in the columns of a decoder.
@@ -70,7 +69,7 @@ pub(crate) struct Pass<'a> {
 pub(crate) struct Decoded {
     pub columns: Vec<Cells>,
     pub n_rows: usize,
-    /// For each field whether any record had it; empty if the format knows its names beforehand.
+    /// For each field whether any record had it; empty if the format declares its columns.
     pub seen: Vec<bool>,
 }
 
@@ -80,7 +79,7 @@ pub(crate) struct Wave<T> {
     pub last: bool,
 }
 
-/// Runs `work` over all blocks and hands the results to `take`, wave by wave.
+/// Runs `work` on all blocks and passes the results to `take`, wave by wave.
 pub(crate) fn waves<R: Reader, T: Send>(
     reader: &R,
     pass: &Pass<'_>,
@@ -91,7 +90,7 @@ pub(crate) fn waves<R: Reader, T: Send>(
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(size);
         scope.spawn(move || match reader.blocks(pass) {
-            // A receiver that is gone wants no more blocks.
+            // The receiver is dropped when no more blocks are needed.
             Ok(mut blocks) => while blocks.next().is_some_and(|b| sender.send(b).is_ok()) {},
             Err(error) => drop(sender.send(Err(error))),
         });

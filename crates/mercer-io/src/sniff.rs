@@ -1,4 +1,4 @@
-//! What a file is, from its name and its first bytes.
+//! Infers format and delimiter from the name and the first bytes of a file.
 
 use crate::csv::{n_fields, record_end};
 use crate::error::{At, Error, Result};
@@ -6,7 +6,7 @@ use crate::open::Input;
 use crate::options::Format;
 use std::str::FromStr;
 
-/// How much of a file is looked at.
+/// The number of bytes that are inspected.
 pub(crate) const HEAD: u64 = 1 << 16;
 const CANDIDATES: [u8; 4] = [b',', b'\t', b';', b'|'];
 /// Records that must agree on a delimiter.
@@ -47,13 +47,13 @@ pub(crate) fn by_content(file: &str, head: &[u8]) -> Result<Format> {
     }
 }
 
-/// A label and at least one index:value, and nothing else.
+/// Whether a line is a label and at least one index:value pair.
 fn is_svmlight_line(line: &[u8]) -> bool {
     let line = line.split(|b| *b == b'#').next().unwrap_or(line);
     let mut words = line.split(u8::is_ascii_whitespace).filter(|w| !w.is_empty());
     let label = words.next().is_some_and(|w| !w.contains(&b':'));
     let mut n_pairs = 0;
-    // The last word may be cut off by the end of the head.
+    // The last token may be cut off.
     let pairs = words.all(|w| {
         n_pairs += 1;
         let mut parts = w.splitn(2, |b| *b == b':');
@@ -71,7 +71,7 @@ pub(crate) fn strip_mark<'a>(file: &str, head: &'a [u8]) -> Result<(usize, &'a [
         return Err(Error::NotUtf8 {
             file: file.to_owned(),
             at: At::Line(1),
-            place: "the first bytes say UTF-16".to_owned(),
+            place: "the byte-order mark is that of UTF-16".to_owned(),
         });
     }
     Ok(match head.strip_prefix(&[0xef, 0xbb, 0xbf]) {
@@ -96,7 +96,7 @@ pub(crate) fn delimiter(head: &[u8]) -> u8 {
     if let Some((_, d)) = agreeing.filter(|(n, _)| *n > 1).max_by_key(|(n, d)| (*n, rank(*d))) {
         return d;
     }
-    // A ragged file will be refused with its line, under the delimiter its header suggests.
+    // A ragged file is refused later, with the delimiter of its header.
     let header = &head[..record_end(head, b',').unwrap_or(head.len())];
     let by_header = CANDIDATES.iter().map(|d| (n_fields(header, *d), *d));
     by_header.max_by_key(|(n, d)| (*n, rank(*d))).map_or(b',', |(_, d)| d)
@@ -127,7 +127,7 @@ fn agreed_fields(head: &[u8], delimiter: u8) -> Option<usize> {
     agreed.or_else(|| Some(n_fields(head, delimiter)))
 }
 
-/// A delimiter as it is said aloud.
+/// The name of a delimiter.
 pub(crate) fn delimiter_name(delimiter: u8) -> String {
     match delimiter {
         b'\t' => "tab".to_owned(),
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_tell_formats() {
+    fn formats_are_inferred_from_names() {
         assert_eq!(by_name("a/b.csv"), Some((Format::Csv, None)));
         assert_eq!(by_name("b.TSV.gz"), Some((Format::Csv, Some(b'\t'))));
         assert_eq!(by_name("x.tar/b.libsvm.zst"), Some((Format::Svmlight, None)));
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_tell_formats() {
+    fn formats_are_inferred_from_contents() {
         let of = |text: &[u8]| by_content("f", text);
         assert_eq!(of(b"PAR1...."), Ok(Format::Parquet));
         assert_eq!(of(b"\n {\"a\": 1}\n"), Ok(Format::JsonLines));
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn records_vote_for_the_delimiter() {
+    fn the_delimiter_splits_all_records_alike() {
         assert_eq!(delimiter(b"a;b\n1,5;2,5\n"), b';');
         assert_eq!(delimiter(b"a,b\n\"x;y;z\",2\n"), b',');
         assert_eq!(delimiter(b"a|b|c\n1|2|3"), b'|');

@@ -1,4 +1,4 @@
-//! An opened input: what the faces hold in their hands.
+//! An opened input, which the interfaces profile, read and stream.
 
 use crate::arrow::Arrow;
 use crate::cell_cache::CachedBlock;
@@ -35,7 +35,7 @@ pub struct Source {
     options: Options,
     block_size: usize,
     format: Opened,
-    /// All cells of the input, if a look at it cached them.
+    /// All cells of the input, if the profile pass cached them.
     cached: OnceLock<Vec<CachedBlock>>,
 }
 
@@ -67,7 +67,7 @@ impl Source {
     /// Opens a file, or standard input as `-`, and finds out its format, delimiter and header.
     ///
     /// # Errors
-    /// If it cannot be read, is empty, or its beginning is not what its format wants.
+    /// If it cannot be read, is empty, or does not start as its format requires.
     ///
     /// ```
     /// use mercer_io::{Options, Source};
@@ -136,7 +136,7 @@ impl Source {
         matches!(self.format(), Format::Svmlight | Format::Folder).then_some(documents::LABEL)
     }
 
-    /// What the document in a row is called, counted from zero: its path in a folder.
+    /// The name of the document in a row, counted from zero: its path in a folder.
     pub fn document_name(&self, row: u64) -> Option<String> {
         match &self.format {
             Opened::Documents(documents, _) => documents.document_name(row),
@@ -161,7 +161,7 @@ impl Source {
         Some(self.size)
     }
 
-    /// The format that was given or found.
+    /// The declared or inferred format.
     pub fn format(&self) -> Format {
         match self.format {
             Opened::Csv(_) => Format::Csv,
@@ -173,7 +173,7 @@ impl Source {
         }
     }
 
-    /// What was decided about the input, to be said aloud: "CSV, delimiter `;` (inferred), gzip".
+    /// A description of the input: "CSV, delimiter `;` (inferred), gzip".
     pub fn description(&self) -> String {
         let mut words = self.format().to_string();
         match &self.format {
@@ -196,11 +196,11 @@ impl Source {
         words
     }
 
-    /// Reads everything once to find what each column holds. `monitor` hears how many bytes of how
-    /// many are read and says whether to go on.
+    /// Reads the input once and infers the kind of each column. `monitor` is called with the bytes read and the total,
+    /// and returns whether to continue.
     ///
     /// # Errors
-    /// If the input is damaged, beyond a limit, or a column of numbers has other cells in it.
+    /// If the input is damaged, beyond a limit, or a numeric column has invalid cells.
     pub fn profile(&self, monitor: &dyn Fn(u64, Option<u64>) -> bool) -> Result<Profile> {
         with_reader!(self, reader => self.profile_with(reader, monitor))
     }
@@ -326,7 +326,7 @@ impl Source {
         )
     }
 
-    /// What only the end of the input can tell: that nothing came, or never a column.
+    /// Checks at the end of the input that there were rows and all columns.
     fn check_end(&self, n_rows: u64, seen: &[bool], schema: &Schema) -> Result<()> {
         if n_rows == 0 {
             return Err(self.no_rows());
@@ -343,7 +343,7 @@ impl Source {
         }
     }
 
-    /// Sparse files know only at their end where their indices begin.
+    /// Determines the first index of a sparse file, which may depend on its last line.
     fn settle(&self, schema: &Schema, pass: &Pass<'_>) -> Result<()> {
         let Opened::Svmlight(svmlight) = &self.format else { return Ok(()) };
         for field in &schema.fields {
@@ -379,7 +379,7 @@ impl Source {
     }
 }
 
-/// Hands out tables from cells that were cached, a wave of blocks at a time.
+/// Streams tables from the cached cells, one wave of blocks at a time.
 fn stream_cached(
     cached: &[CachedBlock],
     names: &[String],

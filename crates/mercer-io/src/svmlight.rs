@@ -1,7 +1,7 @@
 //! The sparse text format of SVMlight and LIBSVM: `label [qid:n] index:value ... [# comment]`.
 //!
-//! Two columns come out of it: `label`, whose words stay exact, and `features`, a sparse bundle.
-//! Indices count from one, unless index zero occurs somewhere in the file or the options say so.
+//! It has two columns: `label`, whose levels are kept as written, and `features`, a sparse column.
+//! Indices start at one, unless index zero occurs in the file or the options set it.
 
 use crate::block::{TextBlocks, at_newline, n_lines};
 use crate::cells::{Cells, SparseRows};
@@ -20,7 +20,7 @@ use std::sync::OnceLock;
 
 use crate::documents::LABEL;
 const FEATURES: &str = "features";
-const SHAPE: &str = "`label index:value ...` with indices rising from left to right";
+const SHAPE: &str = "`label index:value ...` with increasing indices";
 
 /// An svmlight file.
 #[derive(Debug)]
@@ -49,8 +49,8 @@ impl Svmlight {
         self.first_index.get().copied()
     }
 
-    /// Finds the first index before anything is decoded: from the schema that is asked for, or by
-    /// looking, for a zero may stand in the last line.
+    /// Determines the first index before decoding: from the schema, or by a pass over the file, because index zero may
+    /// occur in the last line.
     pub fn settle(&self, schema: &Schema, pass: &Pass<'_>) -> Result<()> {
         if let Some(first) = schema.fields.iter().find_map(|field| field.first_index) {
             self.first_index.get_or_init(|| first);
@@ -83,12 +83,12 @@ impl Svmlight {
         features.width = features.width.saturating_sub(u64::from(first)).max(1);
         features.first_index = Some(first);
         features.note = Some(format!("indices count from {first}"));
-        // Too many different labels for words: these are numbers to be predicted.
+        // Too many distinct labels for classes: a regression target.
         let regression = label.levels.full && label.n_present() == label.n_numbers;
         label.declared = Some(if regression { Kind::Numeric } else { Kind::Categorical });
     }
 
-    /// Walks the records: `label` takes the label and its line, `pair` an index, a value, a line.
+    /// Parses the records: `label` takes the label and its line, `pair` an index, a value, a line.
     fn records(
         &self,
         bytes: &[u8],

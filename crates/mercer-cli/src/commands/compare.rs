@@ -6,7 +6,8 @@ use super::train::{recipe, target_column, target_failure};
 use crate::args::Compare;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::{model_comparison, terminal};
+use crate::report::plot::model_comparison;
+use crate::report::terminal;
 use crate::session::Session;
 use mercer::catalog::{Capability, Estimator};
 use mercer::data::{Classes, Kind, Profile, Stream, Table, Values};
@@ -52,7 +53,7 @@ pub fn run(args: Compare, session: &Session) -> Result<()> {
     }
     if let Some(path) = &args.plot {
         let points = points(&models[0], &source, &classes, session)?;
-        model_comparison::save_compared(path, &models, &points, &classes)?;
+        model_comparison::save_comparison(path, &models, &points, &classes)?;
         session.message(&format!("saved {}", path.display()));
     }
     if session.json {
@@ -145,7 +146,7 @@ fn fit(
     Ok((compared, outcome.trained))
 }
 
-/// The rows of the picture: their columns as the table has them, and the codes of their classes.
+/// The rows of the plot: their numeric columns and class codes.
 fn points(
     model: &Trained,
     source: &Source,
@@ -153,12 +154,13 @@ fn points(
     session: &Session,
 ) -> Result<Vec<(Vec<f64>, u32)>> {
     let features = &model.features;
-    let drawable = features.schema.fields.iter().all(|f| f.kind == Kind::Numeric)
+    let plottable = features.schema.fields.iter().all(|f| f.kind == Kind::Numeric)
         && (1..=2).contains(&features.schema.fields.len())
         && !classes.is_empty();
-    if !drawable {
+    if !plottable {
         return Err(Failure::Usage(
-            "--plot draws classes over one or two numeric columns; name them with --use".into(),
+            "--plot needs a classifier and one or two numeric columns; select them with --use"
+                .into(),
         ));
     }
     let names: Vec<&str> = features.schema.fields.iter().map(|f| f.name.as_str()).collect();
@@ -166,11 +168,11 @@ fn points(
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut gather = |table: &Table| -> mercer::Result<()> {
         let codes = features.encode(table, Some(classes))?.codes;
-        let numbers = |name: &&str| match &table.column(name)?.values {
-            Values::Numeric(numbers) => Some(numbers.as_slice()),
+        let values = |name: &&str| match &table.column(name)?.values {
+            Values::Numeric(values) => Some(values.as_slice()),
             _ => None,
         };
-        let columns: Vec<&[f64]> = names.iter().filter_map(numbers).collect();
+        let columns: Vec<&[f64]> = names.iter().filter_map(values).collect();
         for (i, code) in codes.iter().enumerate() {
             let row: Vec<f64> = columns.iter().map(|column| column[i]).collect();
             if points.len() < MAX_POINTS && row.iter().all(|x| x.is_finite()) {

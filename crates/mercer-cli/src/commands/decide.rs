@@ -1,4 +1,4 @@
-//! `mercer decide`: how a model answers, stored with it.
+//! `mercer decide`: stores a decision rule in a model.
 
 use crate::args::Decide;
 use crate::failure::{Failure, Result};
@@ -11,7 +11,8 @@ use serde_json::json;
 
 pub fn run(args: Decide, session: &Session) -> Result<()> {
     if args.decision.is_empty() && !args.forget {
-        let why = "say what to store: --cost, --reject, --prior, or --forget what is there";
+        let why =
+            "pass --cost, --reject or --prior to store a decision rule, or --forget to remove it";
         return Err(Failure::Usage(why.into()));
     }
     let mut model = input::load(&args.model)?;
@@ -22,8 +23,8 @@ pub fn run(args: Decide, session: &Session) -> Result<()> {
     model.decision = args.decision.rule(&model, &classes, session)?;
     model.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
     match &model.decision {
-        Some(rule) => told(rule, &classes).iter().for_each(|line| session.message(line)),
-        None => session.message("answers are the most probable class"),
+        Some(rule) => description(rule, &classes).iter().for_each(|line| session.message(line)),
+        None => session.message("the model predicts the most probable class"),
     }
     session.message(&format!("saved {}", args.out.display()));
     if session.json {
@@ -33,27 +34,24 @@ pub fn run(args: Decide, session: &Session) -> Result<()> {
 }
 
 /// A rule in words, line by line.
-pub fn told(rule: &DecisionRule, classes: &Classes) -> Vec<String> {
+pub fn description(rule: &DecisionRule, classes: &Classes) -> Vec<String> {
     let names: Vec<String> = classes.labels().iter().map(Label::to_string).collect();
     let mut lines = Vec::new();
     for (truth, row) in names.iter().zip(rule.costs.matrix().outer_iter()) {
         let answers = names.iter().zip(row).filter(|(_, cost)| **cost != 0.0);
         let answers: Vec<String> =
             answers.map(|(a, c)| format!("{a} costs {}", short(*c))).collect();
-        lines.push(format!("where `{truth}` is true, answering {}", answers.join(", ")));
+        lines.push(format!("true class `{truth}`: predicting {}", answers.join(", ")));
     }
     if let Some(reject) = rule.costs.reject() {
-        lines.push(format!(
-            "no answer where every answer is expected to cost over {}",
-            short(reject)
-        ));
+        lines
+            .push(format!("reject if the expected cost of every class is above {}", short(reject)));
     }
     if !rule.shift().is_empty() {
         let shifts = names.iter().zip(rule.shift());
         let shifts: Vec<String> =
             shifts.map(|(name, shift)| format!("{name} times {}", short(shift.exp()))).collect();
-        lines
-            .push(format!("the odds of training are changed by new priors: {}", shifts.join(", ")));
+        lines.push(format!("new priors change the odds: {}", shifts.join(", ")));
     }
     lines
 }

@@ -1,4 +1,4 @@
-//! `mercer evaluate`: a saved model judged on rows it has not seen.
+//! `mercer evaluate`: scores a saved model on a table with the target.
 
 use crate::args::Evaluate;
 use crate::failure::Result;
@@ -14,7 +14,7 @@ use mercer_num::{Matrix, parallel};
 use serde::Serialize;
 use std::ops::ControlFlow;
 
-/// The figures of the classifier, and those of its decisions where the flags ask for any.
+/// The scores of a classifier, and the risk of its decisions if there is a decision rule.
 #[derive(Serialize)]
 struct Report {
     #[serde(flatten)]
@@ -26,7 +26,7 @@ struct Report {
 pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
     if model.fitted.model.as_model().regressor().is_some() {
-        return numbers(&args, &model, session);
+        return regression(&args, &model, session);
     }
     let classes = input::classes(&model)?;
     let rule = args.decision.rule(&model, &classes, session)?;
@@ -38,25 +38,25 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut seen = 0;
     source.stream(&features.input_schema(Some(&classes)), chunk, &mut |tables| {
-        let judged = parallel::map(tables.len(), |k| {
+        let scored = parallel::map(tables.len(), |k| {
             let rows = features.encode(&tables[k], Some(&classes))?;
             let able = model.fitted.model.as_model();
-            let (mut judged, mut risk) = (Evaluation::new(&classes), Risk::default());
+            let (mut scores, mut risk) = (Evaluation::new(&classes), Risk::default());
             if let Some(able) = able.probabilistic() {
                 let mut log_proba = able.log_proba(&rows.rows())?;
                 if let Some(rule) = &rule {
                     risk = decide(rule, &mut log_proba, &rows.codes)?;
                 }
-                judged.push(&rows.codes, &log_proba);
+                scores.push(&rows.codes, &log_proba);
             } else if let Some(able) = able.classifier() {
-                judged.push_predictions(&rows.codes, &able.predict(&rows.rows())?);
+                scores.push_predictions(&rows.codes, &able.predict(&rows.rows())?);
             } else {
-                return Err(model.estimator.unable("tell classes"));
+                return Err(model.estimator.unable("classify"));
             }
-            Ok((judged, rows.n_unseen, risk))
+            Ok((scores, rows.n_unseen, risk))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
-        for (part, unseen, some) in judged {
+        for (part, unseen, some) in scored {
             risk.merge(&some);
             evaluation.merge(&part);
             n_unseen += unseen;
@@ -67,7 +67,7 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     session.check_interrupt()?;
     if n_unseen > 0 {
         session.message(&format!(
-            "{n_unseen} cells hold words the model never saw; they were skipped"
+            "{n_unseen} cells hold categories that the training data does not; they were ignored"
         ));
     }
     let report = Report { classification: evaluation.report(), decision: risk.report() };
@@ -81,7 +81,7 @@ pub fn run(args: Evaluate, session: &Session) -> Result<()> {
     }
 }
 
-/// Decides every row, and puts the new priors into its probabilities.
+/// Decides every row, and adjusts its probabilities to the new priors.
 fn decide(rule: &DecisionRule, log_proba: &mut Matrix, truth: &[u32]) -> mercer::Result<Risk> {
     let mut risk = Risk::default();
     for (mut row, truth) in log_proba.outer_iter_mut().zip(truth) {
@@ -92,26 +92,26 @@ fn decide(rule: &DecisionRule, log_proba: &mut Matrix, truth: &[u32]) -> mercer:
     Ok(risk)
 }
 
-/// The same for a model that predicts numbers.
-fn numbers(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
+/// Scores a regressor.
+fn regression(args: &Evaluate, model: &Trained, session: &Session) -> Result<()> {
     let features = &model.features;
     let Some(regressor) = model.fitted.model.as_model().regressor() else {
-        return Err(model.estimator.unable("predict numbers").into());
+        return Err(model.estimator.unable("predict a regression target").into());
     };
-    // Costs are of classes: any flag about them is refused.
+    // Decision options need classes and are refused here.
     args.decision.rule(model, &Classes::default(), session)?;
     let source = input::open(&args.data, &args.reading, features.target.as_deref(), session)?;
     let mut evaluation = RegressionEvaluation::default();
     let chunk = chunk_rows(features.n_features(), features.layout());
     let mut seen = 0;
     let done = source.stream(&features.regression_schema(), chunk, &mut |tables| {
-        let judged = parallel::map(tables.len(), |k| {
+        let scored = parallel::map(tables.len(), |k| {
             let rows = features.encode_regression(&tables[k])?;
             let predicted = regressor.predict(&rows.rows())?;
             Ok((rows.targets, predicted))
         })
         .map_err(|e: mercer::Error| e.after_rows(seen))?;
-        judged.iter().for_each(|(truth, predicted)| evaluation.push(truth, predicted));
+        scored.iter().for_each(|(truth, predicted)| evaluation.push(truth, predicted));
         seen += tables.iter().map(|t| t.n_rows()).sum::<usize>();
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     });

@@ -1,120 +1,182 @@
-//! `mercer explain`: a prediction, line by line.
+//! `mercer explain`: the contribution of every feature or support vector to a prediction.
 
 use crate::args::Explain;
 use crate::failure::{Failure, Result};
 use crate::input;
-use crate::report::{html, terminal};
+use crate::report::{explanation, html};
 use crate::session::Session;
 use mercer::data::{Stream, Table, Values};
 use mercer::explain::{explain_scores, explain_shown, explain_terms};
+use mercer::model::{FactorizedLikelihood, LinearModel, Model};
 use mercer::preprocess::{Step, TextStep};
 use mercer::text::{TextSpan, highlight};
 use mercer::train::Trained;
+use mercer_io::Source;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 
-/// Rows read at a time on the way to the one asked for.
-const STEP: usize = 1024;
+/// Rows that are read together.
+const ROWS_PER_TABLE: usize = 1024;
 
 pub fn run(args: Explain, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let able = model.fitted.model.as_model();
-    let by_columns = able.factorized_likelihood().is_some()
-        || able.additive_scores().is_some()
-        || able.linear_model().is_some();
-    if !by_columns && able.support_vectors().is_none() {
-        return Err(model.estimator.unable("explain a prediction step by step").into());
+    check(&model, args.html.is_some())?;
+    let source = input::open_for(&model, &args.data, &args.reading, session)?;
+    let row = find_row(&model, &source, args.row, session)?;
+    let fitted = model.fitted.model.as_model();
+    if let Some(support_vectors) = fitted.support_vectors() {
+        let explained = support_vectors.support_terms(&row.values)?;
+        if session.json {
+            return session.print_json(&explained);
+        }
+        let target = model.features.target.as_deref();
+        return explanation::supports(&explained, target, fitted.outlier_detector().is_some());
     }
-    let map = model.features.map.as_ref().filter(|map| by_columns && !map.is_interpretable());
+    let html = args.html.as_deref();
+    if fitted.additive_scores().is_some() {
+        return explain_by_scores(&row, fitted, html, session);
+    }
+    match (fitted.linear_model(), fitted.factorized_likelihood()) {
+        (Some(linear), _) => {
+            let target = model.features.target.as_deref().unwrap_or("prediction");
+            explain_by_terms(&row, linear, target, session)
+        }
+        (None, Some(factorized)) => explain_by_factors(&row, &model, factorized, html, session),
+        (None, None) => Ok(()),
+    }
+}
+
+/// Refuses models whose predictions have no explanation by feature or by support vector.
+fn check(model: &Trained, html: bool) -> Result<()> {
+    let fitted = model.fitted.model.as_model();
+    let by_term = fitted.factorized_likelihood().is_some() || fitted.additive_scores().is_some();
+    let by_feature = by_term || fitted.linear_model().is_some();
+    if !by_feature && fitted.support_vectors().is_none() {
+        return Err(model.estimator.unable("explain a prediction").into());
+    }
+    let map = model.features.map.as_ref().filter(|map| by_feature && !map.is_interpretable());
     if let Some(map) = map {
         return Err(Failure::Usage(format!(
-            "the model sees its columns through a map ({}), and no column of the map says anything by \
-             itself; train with `--features poly:2`, whose columns are products, or without a map, to \
-             have predictions explained",
-            map.asked
+            "the features of the map {} have no meaning of their own, so a prediction cannot be explained by \
+             feature; train with `--features poly:2` or without a feature map",
+            map.spec
         )));
     }
-    let source = input::open_for(&model, &args.data, &args.reading, session)?;
-    let wanted = args.row as usize - 1;
-    let (mut found, mut seen) = (None, 0);
-    source.stream(&model.features.input_schema(None), STEP, &mut |tables| {
+    if html && !by_term {
+        return Err(model.estimator.unable("highlight the terms of a text").into());
+    }
+    Ok(())
+}
+
+/// The row to explain.
+struct Row<'a> {
+    /// The encoded features.
+    values: Vec<f64>,
+    /// The text columns.
+    texts: Vec<Text<'a>>,
+    /// The names of the features; hashed features are named by the terms of this row.
+    names: Vec<String>,
+    /// The features without the terms that the texts do not contain.
+    present: Vec<usize>,
+}
+
+impl Row<'_> {
+    fn is_absent_term(&self, feature: usize) -> bool {
+        self.present.binary_search(&feature).is_err()
+    }
+}
+
+/// Reads the table up to the row, counted from one, and encodes it.
+fn find_row<'a>(
+    model: &'a Trained,
+    source: &Source,
+    number: u64,
+    session: &Session,
+) -> Result<Row<'a>> {
+    let index = number as usize - 1;
+    let (mut found, mut n_read) = (None, 0);
+    source.stream(&model.features.input_schema(None), ROWS_PER_TABLE, &mut |tables| {
         for table in tables {
-            if wanted < seen + table.n_rows() {
+            if index < n_read + table.n_rows() {
                 let rows = model.features.encode(&table, None)?;
-                found =
-                    Some((rows.rows().row(wanted - seen), texts(&model, &table, wanted - seen)));
+                let i = index - n_read;
+                found = Some((rows.rows().row(i), texts(model, &table, i)));
                 return Ok(ControlFlow::Break(()));
             }
-            seen += table.n_rows();
+            n_read += table.n_rows();
         }
         Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
     })?;
     session.check_interrupt()?;
-    let (row, texts) = found.ok_or_else(|| {
-        Failure::Usage(format!("{} has {seen} rows; there is no row {}", source.name(), args.row))
+    let (values, texts) = found.ok_or_else(|| {
+        let name = source.name();
+        Failure::Usage(format!("{name} has {n_read} rows; there is no row {number}"))
     })?;
     let mut names = model.features.names();
-    if args.html.is_some()
-        && able.factorized_likelihood().is_none()
-        && able.additive_scores().is_none()
-    {
-        return Err(model.estimator.unable("mark words in a text").into());
-    }
-    if let Some(supported) = able.support_vectors() {
-        let explanation = supported.support_terms(&row)?;
-        if session.json {
-            return session.print_json(&explanation);
-        }
-        let target = model.features.target.as_deref();
-        return terminal::supports(&explanation, target, able.outlier_detector().is_some());
-    }
-    let absent = |j: usize| row[j] == 0.0 && texts.iter().any(|text| text.has(j));
-    let features: Vec<usize> = (0..row.len()).filter(|j| !absent(*j)).collect();
-    if able.additive_scores().is_some() {
-        texts.iter().for_each(|text| text.name_hashes(&mut names));
-        let mut explanation = explain_scores(able, &row, &names)?;
-        // A word that the text does not have adds nothing.
-        let mut places = 0..;
-        explanation.terms.retain(|_| places.next().is_none_or(|j| !absent(j)));
-        if let Some(path) = &args.html {
-            let said = explanation.terms.iter().map(|term| term.log_odds).collect();
-            let page = html::Marked::of_scores(&explanation);
-            write_page(path, &page, said, &features, &texts)?;
-            session.message(&format!("saved {}", path.display()));
-        }
-        if session.json {
-            return session.print_json(&explanation);
-        }
-        return terminal::scores(&explanation);
-    }
-    if let Some(additive) = able.linear_model() {
-        texts.iter().for_each(|text| text.name_hashes(&mut names));
-        let mut explanation = explain_terms(additive, &row, &names)?;
-        // Of the words that the text does not have, only the average row knows.
-        let mut places = 0..;
-        explanation.terms.retain(|_| places.next().is_none_or(|j| !absent(j)));
-        if session.json {
-            return session.print_json(&explanation);
-        }
-        let target = model.features.target.as_deref().unwrap_or("prediction");
-        return terminal::terms(&explanation, target);
-    }
-    let Some(factored) = able.factorized_likelihood() else { return Ok(()) };
     texts.iter().for_each(|text| text.name_hashes(&mut names));
-    let explanation = explain_shown(factored, &row, &names, |j| !absent(j))?
-        .with_levels(|k, x| model.features.word(*features.get(k)?, x));
-    if let Some(path) = &args.html {
-        let said = explanation.factors.iter().map(|factor| factor.log_odds).collect();
-        write_page(path, &html::Marked::of(&explanation), said, &features, &texts)?;
-        session.message(&format!("saved {}", path.display()));
-    }
-    if session.json {
-        return session.print_json(&explanation);
-    }
-    terminal::explanation(&explanation)
+    let absent = |j: usize| values[j] == 0.0 && texts.iter().any(|text| text.has(j));
+    let present = (0..values.len()).filter(|j| !absent(*j)).collect();
+    Ok(Row { values, texts, names, present })
 }
 
-/// A text of the row, and which features it makes.
+fn explain_by_scores(
+    row: &Row<'_>,
+    fitted: &dyn Model,
+    html: Option<&Path>,
+    session: &Session,
+) -> Result<()> {
+    let mut explained = explain_scores(fitted, &row.values, &row.names)?;
+    // A term that the text does not contain contributes zero.
+    let mut features = 0..;
+    explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
+    if let Some(path) = html {
+        let log_odds = explained.terms.iter().map(|term| term.log_odds).collect();
+        write_page(path, &html::Highlighted::of_scores(&explained), log_odds, row, session)?;
+    }
+    if session.json {
+        return session.print_json(&explained);
+    }
+    explanation::scores(&explained)
+}
+
+fn explain_by_terms(
+    row: &Row<'_>,
+    linear: &dyn LinearModel,
+    target: &str,
+    session: &Session,
+) -> Result<()> {
+    let mut explained = explain_terms(linear, &row.values, &row.names)?;
+    // A term that the text does not contain contributes through the mean only.
+    let mut features = 0..;
+    explained.terms.retain(|_| features.next().is_none_or(|j| !row.is_absent_term(j)));
+    if session.json {
+        return session.print_json(&explained);
+    }
+    explanation::terms(&explained, target)
+}
+
+fn explain_by_factors(
+    row: &Row<'_>,
+    model: &Trained,
+    factorized: &dyn FactorizedLikelihood,
+    html: Option<&Path>,
+    session: &Session,
+) -> Result<()> {
+    let present = |j| !row.is_absent_term(j);
+    let explained = explain_shown(factorized, &row.values, &row.names, present)?
+        .with_levels(|k, x| model.features.category(*row.present.get(k)?, x));
+    if let Some(path) = html {
+        let log_odds = explained.factors.iter().map(|factor| factor.log_odds).collect();
+        write_page(path, &html::Highlighted::of(&explained), log_odds, row, session)?;
+    }
+    if session.json {
+        return session.print_json(&explained);
+    }
+    explanation::explanation(&explained)
+}
+
+/// A text of the row, and the index of its first feature.
 struct Text<'a> {
     text: String,
     step: &'a TextStep,
@@ -126,7 +188,7 @@ impl Text<'_> {
         (self.first..self.first + self.step.width()).contains(&feature)
     }
 
-    /// Calls hashed features by the words of this very text.
+    /// Names hashed features by the terms of this text.
     fn name_hashes(&self, names: &mut [String]) {
         let Ok(reader) = self.step.analyzer.reader() else { return };
         let terms: BTreeSet<String> = reader.terms(&self.text).into_iter().collect();
@@ -160,24 +222,28 @@ fn texts<'a>(model: &'a Trained, table: &Table, row: usize) -> Vec<Text<'a>> {
 }
 
 fn write_page(
-    path: &std::path::Path,
-    page: &html::Marked,
-    said: Vec<f64>,
-    features: &[usize],
-    texts: &[Text<'_>],
+    path: &Path,
+    page: &html::Highlighted,
+    log_odds: Vec<f64>,
+    row: &Row<'_>,
+    session: &Session,
 ) -> Result<()> {
-    if texts.is_empty() {
-        return Err(Failure::Usage("--html: the model reads no text to mark words in".to_owned()));
+    if row.texts.is_empty() {
+        return Err(Failure::Usage("--html: the model has no text column to highlight".to_owned()));
     }
-    let said = |feature: usize| {
-        let k = features.binary_search(&feature).ok()?;
-        said.get(k).copied()
+    let log_odds = |feature: usize| {
+        let k = row.present.binary_search(&feature).ok()?;
+        log_odds.get(k).copied()
     };
     let mut spans: Vec<Vec<TextSpan>> = Vec::new();
-    for text in texts {
+    for text in &row.texts {
         let feature = |term: &str| text.step.feature(term);
-        spans.push(highlight(&text.text, &text.step.analyzer, feature, |j| said(text.first + j))?);
+        let log_odds = |j: usize| log_odds(text.first + j);
+        spans.push(highlight(&text.text, &text.step.analyzer, feature, log_odds)?);
     }
-    let page = html::marked_page(page, &spans)?;
-    mercer::file::save(path, page.as_bytes()).map_err(Failure::model(&path.display().to_string()))
+    let page = html::highlighted_page(page, &spans)?;
+    mercer::file::save(path, page.as_bytes())
+        .map_err(Failure::model(&path.display().to_string()))?;
+    session.message(&format!("saved {}", path.display()));
+    Ok(())
 }

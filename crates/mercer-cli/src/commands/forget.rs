@@ -1,4 +1,4 @@
-//! `mercer forget`: a model without some of its rows.
+//! `mercer forget`: removes training rows from a model.
 
 use crate::args::Forget;
 use crate::failure::{Failure, Result};
@@ -10,27 +10,27 @@ use serde_json::json;
 
 pub fn run(args: Forget, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let numbers = model.fitted.model.as_model().regressor().is_some();
-    let classes = if numbers { Classes::default() } else { input::classes(&model)? };
+    let regression = model.fitted.model.as_model().regressor().is_some();
+    let classes = if regression { Classes::default() } else { input::classes(&model)? };
     let source = input::open(&args.data, &args.reading, model.features.target.as_deref(), session)?;
     let bar = session.bar("reading");
     let training = Training {
         estimator: model.estimator.clone(),
         features: model.features.clone(),
-        task: if numbers { Task::Regression } else { Task::Classification(&classes) },
+        task: if regression { Task::Regression } else { Task::Classification(&classes) },
         n_rows: None,
         n_folds: 0,
         seed: 0,
     };
-    let gone = train(training, &source, &session.monitor(&bar))?.trained;
+    let forgotten = train(training, &source, &session.monitor(&bar))?.trained;
     bar.finish_and_clear();
     session.check_interrupt()?;
-    let rows = gone.fitted.certificate.rows;
-    let stats = gone.stats.ok_or_else(|| Failure::from(model.estimator.unable("forget")))?;
+    let rows = forgotten.fitted.certificate.rows;
+    let stats = forgotten.stats.ok_or_else(|| Failure::from(model.estimator.unable("forget")))?;
     let left = model.forget(&stats, rows)?;
     left.save(&args.out).map_err(Failure::model(&args.out.display().to_string()))?;
     let certificate = &left.fitted.certificate;
-    session.message(&format!("forgot {rows} rows: {certificate}"));
+    session.message(&format!("removed {rows} rows: {certificate}"));
     session.message(&format!("saved {}", args.out.display()));
     if session.json {
         session.print_json(

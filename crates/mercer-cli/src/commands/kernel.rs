@@ -1,4 +1,4 @@
-//! `mercer kernel check`: is a function a kernel on these rows, and does its width suit them?
+//! `mercer kernel check`: positive semi-definiteness and conditioning of a kernel matrix.
 
 use crate::args::Reading;
 use crate::failure::{Failure, Result};
@@ -13,7 +13,7 @@ use mercer_io::Source;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-/// Look at a kernel before any fit.
+/// Check a kernel before a fit.
 #[derive(Group)]
 #[command(after_help = "Example:\n  mercer kernel check iris.csv --ignore species")]
 pub struct Kernel {
@@ -26,12 +26,11 @@ enum What {
     Check(Check),
 }
 
-/// Is it a kernel on these rows, and does its width suit them?
+/// Check that the kernel matrix of a table is positive semi-definite and well scaled.
 ///
-/// Computes the matrix of kernel values among rows of a table and looks at its eigenvalues. A kernel has
-/// none below zero; where there is one, its direction is told. Also told: how many directions the rows
-/// spread over, rows that are the same, the usual first guess of a width, and whether columns are of
-/// very different scales.
+/// Computes the kernel (Gram) matrix of the rows and its eigenvalues. A kernel function has no negative eigenvalue;
+/// if there is one, its eigenvector is printed as a witness. Also reports the effective rank, duplicate rows, the
+/// bandwidth of the median heuristic, and columns of very different scales.
 #[derive(Group)]
 #[command(after_help = "\
 Examples:
@@ -40,29 +39,29 @@ Examples:
   mercer kernel check iris.csv --ignore species --kernel 'rbf(gamma=0.1)+2*linear'
   mercer kernel check penguins.csv --ignore species --prepare impute=mean --prepare categories=one-hot")]
 struct Check {
-    /// The table; `-` is standard input
+    /// Table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     data: String,
-    /// The kernel: linear, poly, rbf, sigmoid, laplacian, chi2, sums and products of these as in
+    /// Kernel: linear, poly, rbf, sigmoid, laplacian, chi2, sums and products of these as in
     /// `rbf(gamma=0.1)+2*linear`, or precomputed where the table holds kernel values
     #[arg(long, default_value = "rbf", value_name = "NAME|FORMULA")]
     kernel: String,
-    /// Its width: a number, scale or auto
-    #[arg(long, default_value = "scale", value_name = "WIDTH")]
+    /// Kernel coefficient gamma: a number, scale or auto
+    #[arg(long, default_value = "scale", value_name = "GAMMA")]
     gamma: String,
-    /// The constant of poly and sigmoid
+    /// Independent term of poly and sigmoid
     #[arg(long, default_value_t = 0.0, value_name = "NUMBER", allow_hyphen_values = true)]
     coef0: f64,
-    /// The power of poly
+    /// Degree of poly
     #[arg(long, default_value_t = 3, value_name = "N")]
     degree: usize,
-    /// Most rows to look at, from the front; the work grows with their cube
+    /// Maximum number of rows, from the first; the time grows with their cube
     #[arg(long, default_value_t = 1000, value_name = "N")]
     rows: usize,
-    /// Leave a column out (may repeat)
+    /// Drop a column (may repeat)
     #[arg(long, value_name = "COLUMN")]
     ignore: Vec<String>,
-    /// Prepare columns as `mercer train` does (may repeat)
+    /// Preprocessing step, as in `mercer train` (may repeat)
     #[arg(long, value_name = "STEP")]
     prepare: Vec<String>,
     #[command(flatten)]
@@ -71,7 +70,7 @@ struct Check {
 
 pub fn run(args: Kernel, session: &Session) -> Result<()> {
     let What::Check(args) = args.what;
-    let (kernel, gamma) = (family(&args.kernel)?, width(&args.gamma)?);
+    let (kernel, gamma) = (family(&args.kernel)?, gamma_of(&args.gamma)?);
     let source = input::open(&args.data, &args.reading, None, session)?;
     let (features, rows) = read(&args, &source, session)?;
     let data = Dataset::unlabeled(rows.rows());
@@ -86,31 +85,31 @@ pub fn run(args: Kernel, session: &Session) -> Result<()> {
 
 fn family(word: &str) -> Result<Family> {
     word.parse().map_err(|why: String| {
-        let words = Family::WORDS.join(", ");
+        let names = Family::WORDS.join(", ");
         Failure::Usage(format!(
-            "--kernel {word}: {why}; there are {words}, and formulas as `rbf(gamma=0.1)+2*linear`"
+            "--kernel {word}: {why}; expected one of {names}, or a formula like `rbf(gamma=0.1)+2*linear`"
         ))
     })
 }
 
-fn width(word: &str) -> Result<Gamma> {
+fn gamma_of(word: &str) -> Result<Gamma> {
     let value = serde_json::from_str(word).unwrap_or_else(|_| word.into());
     match serde_json::from_value(value) {
         Ok(Gamma::Number(gamma)) if gamma < 0.0 => {
-            Err(Failure::Usage(format!("--gamma {word}: a width is at least 0")))
+            Err(Failure::Usage(format!("--gamma {word}: expected a number of at least 0")))
         }
         Ok(gamma) => Ok(gamma),
-        Err(_) => Err(Failure::Usage(format!("--gamma {word}: a number, scale or auto"))),
+        Err(_) => Err(Failure::Usage(format!("--gamma {word}: expected a number, scale or auto"))),
     }
 }
 
-/// The first rows of the table, and what their columns became.
+/// The first rows of the table, encoded, and their features.
 fn read(args: &Check, source: &Source, session: &Session) -> Result<(Features, Encoded)> {
     let profile = input::profile(source, session)?;
     let mut schema = profile.schema();
     for name in &args.ignore {
         if schema.field(name).is_none() {
-            return Err(Failure::Usage(format!("--ignore {name}: there is no such column")));
+            return Err(Failure::Usage(format!("--ignore {name}: the table has no such column")));
         }
         schema = schema.without(name);
     }
@@ -152,25 +151,29 @@ fn show(report: &KernelReport) -> Result<()> {
         "eigenvalues    {:.6e} to {:.6e}: {}",
         report.smallest,
         report.largest,
-        if report.positive { "a kernel on these rows" } else { "NOT A KERNEL on these rows" }
+        if report.positive { "positive semi-definite" } else { "NOT POSITIVE SEMI-DEFINITE" }
     )?;
     if let Some(witness) = &report.witness {
-        let mut places: Vec<usize> = (0..witness.len()).collect();
-        places.sort_by(|a, b| witness[*b].abs().total_cmp(&witness[*a].abs()));
-        let told: Vec<String> =
-            places.iter().take(5).map(|i| format!("row {} x {:.4}", i + 1, witness[*i])).collect();
-        writeln!(out, "witness        {} ...: its square would be negative", told.join(", "))?;
+        let mut indices: Vec<usize> = (0..witness.len()).collect();
+        indices.sort_by(|a, b| witness[*b].abs().total_cmp(&witness[*a].abs()));
+        let entries: Vec<String> =
+            indices.iter().take(5).map(|i| format!("row {} x {:.4}", i + 1, witness[*i])).collect();
+        writeln!(
+            out,
+            "witness        {} ...: an eigenvector with a negative eigenvalue",
+            entries.join(", ")
+        )?;
     }
     writeln!(out, "effective rank {:.1} of {}", report.effective_rank, report.n_rows)?;
     let (low, high) = report.range;
     writeln!(out, "values         {low:.4} to {high:.4} between different rows")?;
     if report.duplicates > 0 {
-        writeln!(out, "duplicates     {} pairs of rows are the same", report.duplicates)?;
+        writeln!(out, "duplicates     {} pairs of rows are equal", report.duplicates)?;
     }
     if report.median_distance > 0.0 {
         writeln!(
             out,
-            "width          gamma {} by the median distance {}",
+            "bandwidth      gamma {} by the median distance {}",
             short(report.median_gamma),
             short(report.median_distance)
         )?;
@@ -178,7 +181,7 @@ fn show(report: &KernelReport) -> Result<()> {
     if report.scale_ratio > 10.0 {
         writeln!(
             out,
-            "scales         columns spread {:.0} times apart: `--prepare scale=standard` gives each its say",
+            "scales         the standard deviations of the columns differ by a factor of {:.0}: `--prepare scale=standard` standardizes them",
             report.scale_ratio
         )?;
     }

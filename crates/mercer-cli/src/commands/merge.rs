@@ -1,4 +1,4 @@
-//! `mercer merge`: several models as one.
+//! `mercer merge`: merges models into the model of all their rows.
 
 use crate::args::Merge;
 use crate::failure::{Failure, Result};
@@ -8,7 +8,7 @@ use serde_json::json;
 
 pub fn run(args: Merge, session: &Session) -> Result<()> {
     let mut models = args.models.iter();
-    let first = models.next().ok_or_else(|| Failure::Usage("name at least two models".into()))?;
+    let first = models.next().ok_or_else(|| Failure::Usage("pass at least two models".into()))?;
     let mut merged = input::load(first)?;
     for path in models {
         merged = merged.merge(&input::load(path)?).map_err(|e| {

@@ -1,8 +1,8 @@
-//! `mercer models`: what there is to choose from.
+//! `mercer models`: the list of estimators, and the parameters of one.
 
 use crate::args::Models;
 use crate::failure::{Failure, Result};
-use crate::report::terminal::{one_line, table};
+use crate::report::terminal::{one_line, wrap, wrap_labeled, wrapped_table};
 use crate::session::Session;
 use mercer::Error;
 use mercer::catalog::{CATALOG, Card, card};
@@ -21,26 +21,19 @@ pub fn run(args: Models, session: &Session) -> Result<()> {
         return session.print_json(&describe(card));
     }
     let mut out = io::stdout().lock();
-    writeln!(out, "{}  (Python: mercer.{})\n{}\n", card.id, card.python, one_line(card.doc))?;
-    writeln!(out, "learns by {}", card.learns.name())?;
-    let capabilities: Vec<&str> = card.capabilities.iter().map(|can| can.name()).collect();
-    writeln!(out, "can be    {}", capabilities.join(", "))?;
-    writeln!(
-        out,
-        "takes     numbers{}\n",
-        card.inputs.iter().map(|input| format!(", {input}")).collect::<String>()
-    )?;
+    writeln!(out, "{}  (Python: mercer.{})\n{}\n", card.id, card.python, wrap(card.doc, 0))?;
+    let names = |list: Vec<&str>| list.join(", ");
+    let capabilities = names(card.capabilities.iter().map(|can| can.name()).collect());
+    let inputs = names(card.inputs.iter().map(|input| input.name()).collect());
+    writeln!(out, "learns by     {}", card.learns.name())?;
+    writeln!(out, "{}", wrap_labeled("capabilities  ", &capabilities))?;
+    writeln!(out, "{}", wrap_labeled("inputs        ", &format!("numeric, {inputs}")))?;
+    writeln!(out, "\nParameters (--set NAME=VALUE):")?;
     let defaults = card.defaults();
-    let mut rows = table(&["--set", "default", "type", "what it does"]);
     for spec in card.specs {
-        rows.add_row([
-            spec.name.to_owned(),
-            defaults[spec.name].to_string(),
-            spec.value_type(),
-            one_line(spec.doc),
-        ]);
+        writeln!(out, "\n  {} = {}  ({})", spec.name, defaults[spec.name], spec.value_type())?;
+        writeln!(out, "{}", wrap_labeled("      ", spec.doc))?;
     }
-    writeln!(out, "{rows}")?;
     Ok(())
 }
 
@@ -48,7 +41,7 @@ fn list(session: &Session) -> Result<()> {
     if session.json {
         return session.print_json(&CATALOG.iter().map(describe).collect::<Vec<_>>());
     }
-    let mut rows = table(&["id", "Python", "what it is"]);
+    let mut rows = wrapped_table(&["id", "Python", "description"]);
     for card in CATALOG {
         rows.add_row([card.id.to_owned(), format!("mercer.{}", card.python), one_line(card.doc)]);
     }

@@ -1,4 +1,4 @@
-//! `mercer predict`: a line a row.
+//! `mercer predict`: one line per row.
 
 use super::unsupervised;
 use crate::args::Predict;
@@ -15,98 +15,141 @@ use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, BufRead, Write};
 use std::ops::ControlFlow;
+use std::path::Path;
 
-/// Bytes of lines that are predicted together.
-const LINES_AT_ONCE: usize = 1 << 18;
+/// The size of the buffer of standard input, in bytes.
+const BUFFER_BYTES: usize = 1 << 18;
 
 pub fn run(args: Predict, session: &Session) -> Result<()> {
     let model = input::load(&args.model)?;
-    let able = model.fitted.model.as_model();
-    let numbers = able.regressor().is_some();
-    let alone = model.estimator.card().is_unsupervised();
-    let classes = if numbers || alone { Classes::default() } else { input::classes(&model)? };
+    let regression = model.fitted.model.as_model().regressor().is_some();
+    let unsupervised = model.estimator.card().is_unsupervised();
+    let classes = match regression || unsupervised {
+        true => Classes::default(),
+        false => input::classes(&model)?,
+    };
     let mut writer = Writer::new(&args, &model, &classes, session)?;
     if args.data == "-" && args.reading.format == Some(Format::Lines) {
-        return lines_as_they_come(&args, &model, &writer, session);
+        return predict_lines(&args, &model, &writer, session);
     }
     let source = input::open_for(&model, &args.data, &args.reading, session)?;
-    writer.files = Some(&source).filter(|s| !numbers && !alone && s.document_name(0).is_some());
-    let features = &model.features;
-    let chunk = chunk_rows(features.n_features(), features.layout());
-    if let Some(share) = args.outliers {
-        let (threshold, of) = match &model.densities {
-            Some(known) if !args.outliers_here => {
-                (known.threshold(share)?, "rows learned from, held out in turn")
-            }
-            None if !args.outliers_here => {
-                return Err(Failure::Usage(format!(
-                    "{} keeps no densities of the rows it learned from; train it with folds, or \
-                     take the share from this table with --outliers-here",
-                    args.model.display()
-                )));
-            }
-            _ => {
-                let densities = log_densities(&model, &source, chunk, session)?;
-                (outlier_threshold(&densities, share)?, "rows of this table")
-            }
-        };
-        let percent = 100.0 * share;
-        session.message(&format!(
-            "outliers have log p(row) below {threshold}: {percent} % of the {of}"
-        ));
-        writer.threshold = Some(threshold);
+    if !regression && !unsupervised && source.document_name(0).is_some() {
+        writer.files = Some(&source);
     }
-    let mut out: Box<dyn Write> = match &args.out {
-        Some(path) => Box::new(PendingFile::create(path)?),
-        None => Box::new(io::stdout().lock()),
-    };
-    let mut header = Some(writer.header());
-    let (mut rows, mut n_unseen) = (0, 0);
-    let mut risk = Risk::default();
-    let mut broken = None;
-    let done = source.stream(&features.input_schema(None), chunk, &mut |tables| {
-        let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], rows + k * chunk))
-            .map_err(|e| e.after_rows(rows))?;
-        rows += tables.iter().map(Table::n_rows).sum::<usize>();
-        // A table that does not fit is refused before a word of an answer.
-        let header = header.take().map(|text| (text, 0, Risk::default()));
-        for (text, unseen, some) in header.into_iter().chain(lines) {
-            n_unseen += unseen;
-            risk.merge(&some);
-            if let Err(error) = out.write_all(text.as_bytes()) {
-                broken = Some(error);
-                return Ok(ControlFlow::Break(()));
-            }
-        }
-        Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-    });
-    done.map_err(|e| input::located_for_model(e, &source, &model))?;
-    session.check_interrupt()?;
-    if let Some(error) = broken {
-        return Err(error.into());
+    if let Some(fraction) = args.outliers {
+        writer.threshold = Some(outlier_threshold_of(&args, fraction, &model, &source, session)?);
     }
-    out.flush()?;
-    session.message(&format!("{rows} rows predicted"));
-    if let Some(report) = risk.report() {
+    let totals = predict_table(&args, &model, &writer, &source, session)?;
+    session.message(&format!("{} rows predicted", totals.n_rows));
+    if let Some(report) = totals.risk.report() {
         session.message(&format!(
             "expected risk {:.6}, {:.2} % of the rows rejected",
             report.expected_risk,
             100.0 * report.rejected_fraction
         ));
     }
-    if n_unseen > 0 {
-        let became = match model.estimator.params()["unseen"].as_str() {
-            Some("other") => "they counted as seen zero times",
-            _ => "they were skipped",
+    if totals.n_unseen > 0 {
+        let treatment = match model.estimator.params()["unseen"].as_str() {
+            Some("other") => "counted as categories of frequency zero",
+            _ => "ignored",
         };
-        session.message(&format!("{n_unseen} cells hold words the model never saw; {became}"));
+        session.message(&format!(
+            "{} cells hold categories that the training data does not; they were {treatment}",
+            totals.n_unseen
+        ));
     }
     Ok(())
 }
 
-/// Predicts the lines of standard input as they arrive: an answer is out before the next line is
-/// waited for.
-fn lines_as_they_come(
+/// Totals over the predicted rows.
+#[derive(Default)]
+struct Totals {
+    n_rows: usize,
+    /// Cells with unknown categories.
+    n_unseen: u64,
+    risk: Risk,
+}
+
+/// Writes the predictions of a table.
+fn predict_table(
+    args: &Predict,
+    model: &Trained,
+    writer: &Writer<'_>,
+    source: &Source,
+    session: &Session,
+) -> Result<Totals> {
+    let features = &model.features;
+    let chunk = chunk_rows(features.n_features(), features.layout());
+    let mut out = output(args.out.as_deref())?;
+    let mut header = Some(writer.header());
+    let mut totals = Totals::default();
+    let mut write_error = None;
+    let done = source.stream(&features.input_schema(None), chunk, &mut |tables| {
+        let first = totals.n_rows;
+        let lines = parallel::map(tables.len(), |k| writer.lines(&tables[k], first + k * chunk))
+            .map_err(|e| e.after_rows(first))?;
+        totals.n_rows += tables.iter().map(Table::n_rows).sum::<usize>();
+        // The header is written only once the first rows have been predicted without an error.
+        let header = header.take().map(|text| (text, 0, Risk::default()));
+        for (text, n_unseen, risk) in header.into_iter().chain(lines) {
+            totals.n_unseen += n_unseen;
+            totals.risk.merge(&risk);
+            if let Err(error) = out.write_all(text.as_bytes()) {
+                write_error = Some(error);
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(if session.interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    });
+    done.map_err(|e| input::located_for_model(e, source, model))?;
+    session.check_interrupt()?;
+    if let Some(error) = write_error {
+        return Err(error.into());
+    }
+    out.flush()?;
+    Ok(totals)
+}
+
+fn output(path: Option<&Path>) -> Result<Box<dyn Write>> {
+    Ok(match path {
+        Some(path) => Box::new(PendingFile::create(path)?),
+        None => Box::new(io::stdout().lock()),
+    })
+}
+
+/// The log density below which a row is an outlier.
+fn outlier_threshold_of(
+    args: &Predict,
+    fraction: f64,
+    model: &Trained,
+    source: &Source,
+    session: &Session,
+) -> Result<f64> {
+    let (threshold, reference) = match &model.densities {
+        Some(known) if !args.outliers_here => {
+            (known.threshold(fraction)?, "held-out training rows")
+        }
+        None if !args.outliers_here => {
+            return Err(Failure::Usage(format!(
+                "{} stores no densities of held-out training rows; train it with cross-validation, or compute \
+                 the threshold from this table with --outliers-here",
+                args.model.display()
+            )));
+        }
+        _ => {
+            let densities = log_densities(model, source, session)?;
+            (outlier_threshold(&densities, fraction)?, "rows of this table")
+        }
+    };
+    let percent = 100.0 * fraction;
+    session.message(&format!(
+        "outliers have log p(row) below {threshold}, the {percent} % quantile of the {reference}"
+    ));
+    Ok(threshold)
+}
+
+/// Predicts the lines of standard input as they arrive: a prediction is written before the next line is read.
+fn predict_lines(
     args: &Predict,
     model: &Trained,
     writer: &Writer<'_>,
@@ -114,20 +157,17 @@ fn lines_as_they_come(
 ) -> Result<()> {
     let [field] = model.features.schema.fields.as_slice() else {
         return Err(Failure::Usage(
-            "--format lines: the model reads more than one column; give it a table".to_owned(),
+            "--format lines: the model has more than one column; pass a table".to_owned(),
         ));
     };
     if args.outliers.is_some() {
         return Err(Failure::Usage(
-            "--outliers compares all rows; lines that come one by one have no end".to_owned(),
+            "--outliers needs a table; it does not work with --format lines".to_owned(),
         ));
     }
-    let mut out: Box<dyn Write> = match &args.out {
-        Some(path) => Box::new(PendingFile::create(path)?),
-        None => Box::new(io::stdout().lock()),
-    };
+    let mut out = output(args.out.as_deref())?;
     out.write_all(writer.header().as_bytes())?;
-    let mut input = io::BufReader::with_capacity(LINES_AT_ONCE, io::stdin().lock());
+    let mut input = io::BufReader::with_capacity(BUFFER_BYTES, io::stdin().lock());
     let mut rows = 0;
     let mut lines: Vec<Option<String>> = Vec::new();
     let mut ended = false;
@@ -139,7 +179,7 @@ fn lines_as_they_come(
             let line = line.strip_suffix(b"\r").unwrap_or(line);
             lines.push(Some(String::from_utf8_lossy(line).into_owned()));
         }
-        // Whole lines that wait already are taken along.
+        // Complete lines that are in the buffer already are predicted together.
         if (ended || !input.buffer().contains(&b'\n')) && !lines.is_empty() {
             let values = Values::Text(std::mem::take(&mut lines));
             let table = Table::new(vec![Column { name: field.name.clone(), values }])?;
@@ -158,19 +198,15 @@ fn lines_as_they_come(
 }
 
 /// `log p(row)` of every row.
-fn log_densities(
-    model: &Trained,
-    source: &Source,
-    chunk: usize,
-    session: &Session,
-) -> Result<Vec<f64>> {
+fn log_densities(model: &Trained, source: &Source, session: &Session) -> Result<Vec<f64>> {
+    let chunk = chunk_rows(model.features.n_features(), model.features.layout());
     let mut densities = Vec::new();
     source.stream(&model.features.input_schema(None), chunk, &mut |tables| {
         let some = parallel::map(tables.len(), |k| {
             let rows = model.features.encode(&tables[k], None)?;
             match model.fitted.model.as_model().generative() {
                 Some(generative) => generative.log_density(&rows.rows()),
-                None => Err(model.estimator.unable("give a density")),
+                None => Err(model.estimator.unable("compute a density")),
             }
         })
         .map_err(|e: mercer::Error| e.after_rows(densities.len()))?;
@@ -186,8 +222,8 @@ struct Writer<'a> {
     model: &'a Trained,
     classes: &'a Classes,
     names: Vec<String>,
-    /// What is said of rows that were learned alone.
-    alone: Option<Vec<String>>,
+    /// The predicted columns of an unsupervised model.
+    unsupervised: Option<Vec<String>>,
     target: String,
     proba: bool,
     density: bool,
@@ -196,16 +232,16 @@ struct Writer<'a> {
     rule: Option<DecisionRule>,
     interval: Option<f64>,
     json: bool,
-    /// Where rows are files, whose names go with the answers.
+    /// The source, if its rows are files whose names are printed.
     files: Option<&'a Source>,
 }
 
-/// What is said of a row.
-struct Said {
-    /// The place of a class; `None` where no answer is given.
-    winner: Option<usize>,
+/// The prediction of a row.
+struct Prediction {
+    /// The code of the class; `None` if the row is rejected.
+    class: Option<usize>,
     proba: Option<Vec<f64>>,
-    /// What the answer is expected to cost, where costs decide.
+    /// The expected cost of the decision, if there is a decision rule.
     risk: Option<f64>,
     density: Option<f64>,
     outlier: Option<bool>,
@@ -220,19 +256,19 @@ impl<'a> Writer<'a> {
     ) -> Result<Writer<'a>> {
         let able = model.fitted.model.as_model();
         if args.proba && able.probabilistic().is_none() {
-            return Err(model.estimator.unable("give probabilities").into());
+            return Err(model.estimator.unable("predict probabilities").into());
         }
         if (args.density || args.outliers.is_some()) && able.generative().is_none() {
-            return Err(model.estimator.unable("give a density").into());
+            return Err(model.estimator.unable("compute a density").into());
         }
         if args.interval.is_some() && able.regressor().is_none() {
-            return Err(model.estimator.unable("give an interval").into());
+            return Err(model.estimator.unable("predict an interval").into());
         }
         Ok(Writer {
             model,
             classes,
             names: classes.labels().iter().map(Label::to_string).collect(),
-            alone: unsupervised::columns(model),
+            unsupervised: unsupervised::columns(model),
             target: model.features.target.clone().unwrap_or_else(|| "prediction".into()),
             proba: args.proba,
             density: args.density,
@@ -248,7 +284,7 @@ impl<'a> Writer<'a> {
         if self.json {
             return String::new();
         }
-        if let Some(columns) = &self.alone {
+        if let Some(columns) = &self.unsupervised {
             let columns: Vec<String> = columns.iter().map(|name| quoted(name)).collect();
             return columns.join(",") + "\n";
         }
@@ -274,23 +310,22 @@ impl<'a> Writer<'a> {
         columns.join(",") + "\n"
     }
 
-    /// The lines of a table, the number of its cells with unknown words, and what its answers are
-    /// expected to cost.
+    /// The lines of a table, the number of its cells with unknown categories, and the risk of its decisions.
     fn lines(&self, table: &Table, first_row: usize) -> mercer::Result<(String, u64, Risk)> {
         let mut risk = Risk::default();
         let rows = self.model.features.encode(table, None)?;
         let able = self.model.fitted.model.as_model();
         if let Some(regressor) = able.regressor() {
-            let text = self.number_lines(regressor, &rows.rows(), first_row)?;
+            let text = self.regression_lines(regressor, &rows.rows(), first_row)?;
             return Ok((text, rows.n_unseen, risk));
         }
-        if let Some(columns) = &self.alone {
+        if let Some(columns) = &self.unsupervised {
             let text =
                 unsupervised::lines(self.model, columns, &rows.rows(), first_row, self.json)?;
             return Ok((text, rows.n_unseen, risk));
         }
         let Some(classifier) = able.classifier() else { return Ok((String::new(), 0, risk)) };
-        let winners = classifier.predict(&rows.rows())?;
+        let predicted = classifier.predict(&rows.rows())?;
         let log_proba = match able.probabilistic() {
             Some(model) if self.proba || self.rule.is_some() => {
                 Some(model.log_proba(&rows.rows())?)
@@ -304,10 +339,10 @@ impl<'a> Writer<'a> {
             }
             _ => None,
         };
-        for (i, winner) in winners.into_iter().enumerate() {
+        for (i, class) in predicted.into_iter().enumerate() {
             let density = densities.as_ref().map(|densities| densities[i]);
-            let mut said = Said {
-                winner: Some(winner as usize),
+            let mut prediction = Prediction {
+                class: Some(class as usize),
                 proba: log_proba.as_ref().map(|p| p.row(i).mapv(f64::exp).to_vec()),
                 risk: None,
                 density: density.filter(|_| self.density),
@@ -317,22 +352,22 @@ impl<'a> Writer<'a> {
                 let log_posterior = log_proba.row(i).to_vec();
                 let decision = rule.decide(&log_posterior)?;
                 risk.push(&rule.costs, &decision, None);
-                said.winner = match decision.action {
+                prediction.class = match decision.action {
                     Action::Class(c) => Some(c),
                     Action::Reject => None,
                 };
-                said.risk = Some(decision.risk);
+                prediction.risk = Some(decision.risk);
                 let adjusted = rule.adjusted(&log_posterior)?;
-                said.proba = Some(adjusted.iter().map(|p| p.exp()).collect());
+                prediction.proba = Some(adjusted.iter().map(|p| p.exp()).collect());
             }
-            said.proba = said.proba.filter(|_| self.proba);
-            self.line(&mut text, first_row + i, said);
+            prediction.proba = prediction.proba.filter(|_| self.proba);
+            self.line(&mut text, first_row + i, prediction);
         }
         Ok((text, rows.n_unseen, risk))
     }
 
-    /// A number a line, and the ends of its interval where they were asked for.
-    fn number_lines(
+    /// One regression prediction per line, with the bounds of its interval if requested.
+    fn regression_lines(
         &self,
         model: &dyn Regressor,
         rows: &Rows<'_>,
@@ -341,8 +376,11 @@ impl<'a> Writer<'a> {
         let predicted = model.predict(rows)?;
         let intervals = match self.interval {
             Some(level) => {
-                let unable =
-                    || self.model.estimator.unable("give an interval: no row is left over");
+                let unable = || {
+                    self.model
+                        .estimator
+                        .unable("predict an interval: there are no residual degrees of freedom")
+                };
                 Some(model.intervals(rows, level)?.ok_or_else(unable)?)
             }
             None => None,
@@ -375,23 +413,23 @@ impl<'a> Writer<'a> {
         self.files?.document_name(row as u64)
     }
 
-    fn line(&self, text: &mut String, row: usize, said: Said) {
+    fn line(&self, text: &mut String, row: usize, prediction: Prediction) {
         if self.json {
-            let winner = said.winner.map(|c| self.classes.labels()[c].to_string());
+            let winner = prediction.class.map(|c| self.classes.labels()[c].to_string());
             let mut line = json!({"row": row + 1, "prediction": winner});
             if let Some(file) = self.file(row) {
                 line["file"] = json!(file);
             }
-            if let Some(proba) = said.proba {
+            if let Some(proba) = prediction.proba {
                 line["proba"] =
                     self.names.iter().cloned().zip(proba.into_iter().map(|p| json!(p))).collect();
             }
-            for (name, value) in [("risk", said.risk), ("log_density", said.density)] {
+            for (name, value) in [("risk", prediction.risk), ("log_density", prediction.density)] {
                 if let Some(value) = value {
                     line[name] = json!(value);
                 }
             }
-            if let Some(outlier) = said.outlier {
+            if let Some(outlier) = prediction.outlier {
                 line["outlier"] = json!(outlier);
             }
             // Writing to a string cannot fail.
@@ -403,11 +441,13 @@ impl<'a> Writer<'a> {
             text.push(',');
         }
         // A row without an answer has an empty cell, as every missing value.
-        text.push_str(&said.winner.map_or_else(String::new, |c| quoted(&self.names[c])));
-        for value in said.proba.into_iter().flatten().chain(said.risk).chain(said.density) {
+        text.push_str(&prediction.class.map_or_else(String::new, |c| quoted(&self.names[c])));
+        for value in
+            prediction.proba.into_iter().flatten().chain(prediction.risk).chain(prediction.density)
+        {
             write!(text, ",{}", json!(value)).ok();
         }
-        if let Some(outlier) = said.outlier {
+        if let Some(outlier) = prediction.outlier {
             write!(text, ",{outlier}").ok();
         }
         text.push('\n');

@@ -24,7 +24,7 @@ pub fn run(args: Sample, session: &Session) -> Result<()> {
         return Err(Failure::Usage(format!(
             "the model's density is over the columns of a map ({}), which do not lead back to rows of a \
              table",
-            map.asked
+            map.spec
         )));
     }
     let classes: Vec<String> = generative.classes().labels().iter().map(Label::to_string).collect();
@@ -103,7 +103,7 @@ impl<'a> Columns<'a> {
                     at += width;
                 }
                 Step::Code => {
-                    out.push(features.word(at, row[at]).map_or(Value::Null, Value::from));
+                    out.push(features.category(at, row[at]).map_or(Value::Null, Value::from));
                     at += 1;
                 }
                 Step::OneHot => {

@@ -1,6 +1,7 @@
-//! The report as one page with pictures, nothing to fetch.
+//! Self-contained HTML pages: the report of a training run and the explanation of a text.
 
-use super::{TrainReport, plot};
+use super::TrainReport;
+use super::plot::evaluation;
 use crate::failure::{Failure, Result};
 use mercer::data::{ColumnDescription, Measure};
 use mercer::evaluate::{ClassificationReport, RegressionReport};
@@ -10,22 +11,22 @@ use mercer::train::Trained;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, context};
 
-/// Classes whose counts still fit a page.
-const MOST_CLASSES: usize = 30;
-/// Columns that get a picture of their curves.
-const MOST_CURVES: usize = 6;
-const CURVE_POINTS: usize = 200;
-/// CategoryEncoding listed under a text.
-const MOST_WORDS: usize = 40;
+/// Classes of a confusion matrix that fits on a page.
+const MAX_CONFUSION_CLASSES: usize = 30;
+/// Columns whose densities are plotted.
+const MAX_DENSITY_PLOTS: usize = 6;
+const POINTS_PER_CURVE: usize = 200;
+/// Terms that are listed under a text.
+const MAX_TERMS: usize = 40;
 
 /// The page of a training run.
 pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
     let mut environment = Environment::new();
-    // Names come from the data: they are text, never markup.
+    // Names come from the data and are escaped.
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let judged = report.cross_validation.as_ref();
+    let scores = report.cross_validation.as_ref();
     let digits = |x: f64| format!("{x:.4}");
-    let classes: Vec<_> = judged
+    let classes: Vec<_> = scores
         .iter()
         .flat_map(|j| &j.classes)
         .map(|c| {
@@ -39,18 +40,18 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
             context! {
                 r => Serde(report),
                 certificate => report.certificate.to_string(),
-                map => report.map.clone(),
-                accuracy => judged.map(|j| digits(j.accuracy.value)),
-                interval => judged.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
-                baseline => judged.map(|j| digits(j.baseline_accuracy)),
-                macro_f1 => judged.map(|j| digits(j.macro_f1)),
-                log_loss => judged.and_then(|j| j.log_loss).map(digits),
-                numbers => report.regression.as_ref().map(figures),
+                map => report.feature_map.clone(),
+                accuracy => scores.map(|j| digits(j.accuracy.value)),
+                interval => scores.map(|j| format!("{:.4} to {:.4}", j.accuracy.low, j.accuracy.high)),
+                baseline => scores.map(|j| digits(j.baseline_accuracy)),
+                macro_f1 => scores.map(|j| digits(j.macro_f1)),
+                log_loss => scores.and_then(|j| j.log_loss).map(digits),
+                regression => report.regression.as_ref().map(regression_scores),
                 summary => summary(trained),
-                calibration => judged.and_then(|j| j.calibration_error).map(digits),
+                calibration => scores.and_then(|j| j.calibration_error).map(digits),
                 classes,
-                confusion => judged.filter(|j| j.classes.len() <= MOST_CLASSES).map(confusion),
-                pictures => pictures(report, trained),
+                confusion => scores.filter(|j| j.classes.len() <= MAX_CONFUSION_CLASSES).map(confusion),
+                plots => plots(report, trained),
                 params => report.params.to_string(),
                 made_by => trained.made_by.as_str(),
             },
@@ -58,31 +59,30 @@ pub fn page(report: &TrainReport, trained: &Trained) -> Result<String> {
         .map_err(|e| Failure::Resources(format!("the report page: {e}")))
 }
 
-/// A prediction that was told step by step, as a page shows it.
-pub struct Marked {
+/// The explanation of a prediction, as a page shows it.
+pub struct Highlighted {
     classes: Vec<String>,
     /// `P(class | row)`, or the scores of a model without probabilities.
-    says: Vec<f64>,
+    probabilities: Vec<f64>,
     has_probabilities: bool,
     winner: usize,
     runner_up: usize,
-    /// What stands before any column is looked at, and what it is called.
+    /// The contribution before any feature, and its name: prior or intercept.
     start: (&'static str, f64),
-    /// Name, value and log-odds of the columns, the strongest first.
+    /// Name, value and log-odds of the features, the largest first.
     contributions: Vec<(String, Option<String>, f64)>,
 }
 
-impl Marked {
-    /// Of a prior and factors.
-    pub fn of(explanation: &Explanation) -> Marked {
-        let ranked =
-            explanation.ranked_contributions().into_iter().take(MOST_WORDS).map(|factor| {
-                let times = factor.level.clone().or_else(|| factor.value.map(short));
-                (factor.column.clone(), times, factor.log_odds)
-            });
-        Marked {
+impl Highlighted {
+    /// The explanation of a model with a factorized likelihood.
+    pub fn of(explanation: &Explanation) -> Highlighted {
+        let ranked = explanation.ranked_contributions().into_iter().take(MAX_TERMS).map(|factor| {
+            let value = factor.level.clone().or_else(|| factor.value.map(short));
+            (factor.column.clone(), value, factor.log_odds)
+        });
+        Highlighted {
             classes: explanation.classes.iter().map(ToString::to_string).collect(),
-            says: explanation.posterior.clone(),
+            probabilities: explanation.posterior.clone(),
             has_probabilities: true,
             winner: explanation.winner,
             runner_up: explanation.runner_up,
@@ -91,15 +91,15 @@ impl Marked {
         }
     }
 
-    /// Of a start and terms.
-    pub fn of_scores(explanation: &ScoreExplanation) -> Marked {
-        let ranked = explanation.ranked_contributions().into_iter().take(MOST_WORDS);
+    /// The explanation of a model with additive scores.
+    pub fn of_scores(explanation: &ScoreExplanation) -> Highlighted {
+        let ranked = explanation.ranked_contributions().into_iter().take(MAX_TERMS);
         let has_probabilities = !explanation.posterior.is_empty();
-        let says =
+        let probabilities =
             if has_probabilities { &explanation.posterior } else { &explanation.scores }.clone();
-        Marked {
+        Highlighted {
             classes: explanation.classes.iter().map(ToString::to_string).collect(),
-            says,
+            probabilities,
             has_probabilities,
             winner: explanation.winner,
             runner_up: explanation.runner_up,
@@ -111,59 +111,59 @@ impl Marked {
     }
 }
 
-/// The page of a prediction: its texts with the words that decided marked.
-pub fn marked_page(marked: &Marked, texts: &[Vec<TextSpan>]) -> Result<String> {
+/// The page of a prediction: its texts with the terms highlighted by their contribution.
+pub fn highlighted_page(explained: &Highlighted, texts: &[Vec<TextSpan>]) -> Result<String> {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let most = (texts.iter().flatten())
-        .filter_map(|piece| piece.log_odds)
+        .filter_map(|span| span.log_odds)
         .fold(f64::MIN_POSITIVE, |most: f64, x| most.max(x.abs()));
-    let piece = |piece: &TextSpan| {
-        let strength = piece.log_odds.map(|x| format!("{:.2}", 0.8 * (x.abs() / most).sqrt()));
+    let span = |span: &TextSpan| {
+        let strength = span.log_odds.map(|x| format!("{:.2}", 0.8 * (x.abs() / most).sqrt()));
         context! {
-            text => piece.text.as_str(), strength,
-            side => if piece.log_odds.unwrap_or(0.0) < 0.0 { "against" } else { "for" },
-            log_odds => piece.log_odds.map(|x| format!("{x:+.3}")),
+            text => span.text.as_str(), strength,
+            side => if span.log_odds.unwrap_or(0.0) < 0.0 { "against" } else { "for" },
+            log_odds => span.log_odds.map(|x| format!("{x:+.3}")),
         }
     };
-    let texts: Vec<Vec<_>> = texts.iter().map(|text| text.iter().map(piece).collect()).collect();
-    let contributions: Vec<_> = (marked.contributions.iter())
-        .map(|(name, times, log_odds)| {
-            context! { name, times, log_odds => format!("{log_odds:+.3}") }
+    let texts: Vec<Vec<_>> = texts.iter().map(|text| text.iter().map(span).collect()).collect();
+    let contributions: Vec<_> = (explained.contributions.iter())
+        .map(|(name, value, log_odds)| {
+            context! { name, value, log_odds => format!("{log_odds:+.3}") }
         })
         .collect();
-    let classes: Vec<_> = (marked.classes.iter().zip(&marked.says))
+    let classes: Vec<_> = (explained.classes.iter().zip(&explained.probabilities))
         .map(|(name, p)| context! { name, p => short(*p) })
         .collect();
     environment
         .render_str(
-            include_str!("marked.html"),
+            include_str!("highlighted.html"),
             context! {
-                winner => marked.classes[marked.winner].as_str(),
-                runner_up => marked.classes[marked.runner_up].as_str(),
-                p => short(marked.says[marked.winner]),
-                // Scores of a model without probabilities are no log-odds.
-                says => if marked.has_probabilities { "P" } else { "Score" },
-                measure => if marked.has_probabilities { "log-odds" } else { "score" },
-                heading => if marked.has_probabilities { "Log-odds" } else { "Scores" },
-                start => marked.start.0,
-                prior => format!("{:+.3}", marked.start.1),
+                winner => explained.classes[explained.winner].as_str(),
+                runner_up => explained.classes[explained.runner_up].as_str(),
+                p => short(explained.probabilities[explained.winner]),
+                // The scores of a model without probabilities are not log-odds.
+                quantity => if explained.has_probabilities { "P" } else { "Score" },
+                measure => if explained.has_probabilities { "log-odds" } else { "score" },
+                heading => if explained.has_probabilities { "Log-odds" } else { "Scores" },
+                start => explained.start.0,
+                prior => format!("{:+.3}", explained.start.1),
                 classes, contributions, texts,
             },
         )
         .map_err(|e| Failure::Resources(format!("the page: {e}")))
 }
 
-/// The figures of a predictor of numbers, as words.
-fn figures(judged: &RegressionReport) -> minijinja::Value {
+/// The scores of a regressor.
+fn regression_scores(scores: &RegressionReport) -> minijinja::Value {
     context! {
-        r_squared => format!("{:.4}", judged.r_squared), rmse => short(judged.rmse),
-        baseline => short(judged.baseline_rmse), mae => short(judged.mae),
-        median => short(judged.median_error), largest => short(judged.largest_error),
+        r_squared => format!("{:.4}", scores.r_squared), rmse => short(scores.rmse),
+        baseline => short(scores.baseline_rmse), mae => short(scores.mae),
+        median => short(scores.median_error), largest => short(scores.largest_error),
     }
 }
 
-/// The table of coefficients, where there is one.
+/// The table of coefficients, if the model has one.
 fn summary(trained: &Trained) -> Option<String> {
     if trained.features.map.as_ref().is_some_and(|map| !map.is_interpretable()) {
         return None;
@@ -172,57 +172,63 @@ fn summary(trained: &Trained) -> Option<String> {
     Some(model.summary(&trained.features.names(), 0.95)?.to_string())
 }
 
-/// Counts by truth and prediction, with the share of the truth's rows to shade them by.
-fn confusion(judged: &ClassificationReport) -> Vec<minijinja::Value> {
-    (judged.classes.iter().zip(&judged.confusion))
+/// The confusion matrix; `fraction` is the fraction of the rows of the true class, for the shade.
+fn confusion(scores: &ClassificationReport) -> Vec<minijinja::Value> {
+    (scores.classes.iter().zip(&scores.confusion))
         .map(|(class, counts)| {
             let cells: Vec<_> = (counts.iter())
-                .map(|n| context! { n => n, share => *n as f64 / class.support.max(1) as f64 })
+                .map(|n| context! { n => n, fraction => *n as f64 / class.support.max(1) as f64 })
                 .collect();
             context! { name => class.class.to_string(), cells }
         })
         .collect()
 }
 
-fn pictures(report: &TrainReport, trained: &Trained) -> Vec<String> {
-    let mut pictures = Vec::new();
-    if let Some(judged) = &report.regression {
-        pictures.extend([plot::predicted(judged), plot::residuals(judged)]);
+fn plots(report: &TrainReport, trained: &Trained) -> Vec<String> {
+    let mut plots = Vec::new();
+    if let Some(scores) = &report.regression {
+        plots.extend([evaluation::predictions(scores), evaluation::residuals(scores)]);
     }
-    if let Some(judged) = report.cross_validation.as_ref().filter(|j| j.log_loss.is_some()) {
-        pictures.push(plot::calibration(judged));
+    if let Some(scores) = report.cross_validation.as_ref().filter(|j| j.log_loss.is_some()) {
+        plots.push(evaluation::calibration(scores));
     }
-    if !report.telling.is_empty() {
-        pictures.push(plot::telling(&report.telling));
+    if !report.mutual_information.is_empty() {
+        plots.push(evaluation::mutual_information(&report.mutual_information));
     }
-    pictures.extend(curves(report, trained));
-    pictures
+    plots.extend(densities(report, trained));
+    plots
 }
 
-/// The densities of the most telling numeric columns: one factor at a time, the others missing.
-fn curves(report: &TrainReport, trained: &Trained) -> Vec<String> {
+/// The class-conditional densities of the most informative numeric columns; all other columns are missing.
+fn densities(report: &TrainReport, trained: &Trained) -> Vec<String> {
     let Some(model) = trained.fitted.model.as_model().factorized_likelihood() else {
         return Vec::new();
     };
     let names = trained.features.names();
     let classes: Vec<String> = model.classes().labels().iter().map(ToString::to_string).collect();
-    // A word that does not occur is not missing: it occurs zero times.
-    let is_word = |c: &ColumnDescription| matches!(c.measure, Measure::TermCount(_));
+    // The count of an absent term is zero, not missing.
+    let is_term = |c: &ColumnDescription| matches!(c.measure, Measure::TermCount(_));
     let columns = trained.features.descriptions();
     let missing: Vec<f64> =
-        columns.iter().map(|c| if is_word(c) { 0.0 } else { f64::NAN }).collect();
+        columns.iter().map(|c| if is_term(c) { 0.0 } else { f64::NAN }).collect();
     let draw = |column: &str| {
         let j = names.iter().position(|name| name == column)?;
         let (low, high) = report.columns.iter().find(|c| c.name == column)?.range?;
         let margin = 0.1 * (high - low);
         let mut row = missing.clone();
         let mut points = vec![Vec::new(); classes.len()];
-        for k in 0..=CURVE_POINTS {
-            row[j] = low - margin + (high - low + 2.0 * margin) * k as f64 / CURVE_POINTS as f64;
+        for k in 0..=POINTS_PER_CURVE {
+            row[j] =
+                low - margin + (high - low + 2.0 * margin) * k as f64 / POINTS_PER_CURVE as f64;
             let factors = model.log_factors(&row).ok()?;
             points.iter_mut().zip(factors.row(j)).for_each(|(p, f)| p.push((row[j], f.exp())));
         }
-        Some(plot::curves(column, classes.iter().cloned().zip(points).collect()))
+        Some(evaluation::densities(column, classes.iter().cloned().zip(points).collect()))
     };
-    report.telling.iter().filter_map(|t| draw(&t.column)).take(MOST_CURVES).collect()
+    report
+        .mutual_information
+        .iter()
+        .filter_map(|t| draw(&t.column))
+        .take(MAX_DENSITY_PLOTS)
+        .collect()
 }

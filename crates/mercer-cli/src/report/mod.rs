@@ -1,8 +1,7 @@
-//! What a run has to tell: as data here, as words, JSON and a page below.
+//! Reports: the data here; as text in `terminal` and `explanation`, as a page in `html`, with the plots in `plot`.
 
-pub mod class_means;
+pub mod explanation;
 pub mod html;
-pub mod model_comparison;
 pub mod plot;
 pub mod terminal;
 
@@ -14,14 +13,17 @@ use serde::Serialize;
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// Where things were saved.
+/// Columns in the ranking by mutual information.
+const MAX_COLUMNS: usize = 20;
+
+/// The files that were written.
 #[derive(Clone, Debug, Serialize)]
 pub struct Paths {
     pub model: PathBuf,
     pub page: Option<PathBuf>,
 }
 
-/// Everything `mercer train` tells.
+/// The report of `mercer train`.
 #[derive(Serialize)]
 pub struct TrainReport {
     pub data: String,
@@ -32,21 +34,21 @@ pub struct TrainReport {
     pub reason: String,
     pub params: Value,
     pub certificate: Certificate,
-    /// The map that the columns go through, and how near it is to its kernel.
-    pub map: Option<String>,
+    /// The feature map, with its approximation error.
+    pub feature_map: Option<String>,
     pub seconds: f64,
-    /// On rows the judging model had not seen.
+    /// Cross-validated scores of a classifier.
     pub cross_validation: Option<ClassificationReport>,
-    /// The same, where numbers were learned.
+    /// Cross-validated scores of a regressor.
     pub regression: Option<RegressionReport>,
-    /// The share of such rows that were taken for strangers, where rows were learned alone.
+    /// The cross-validated fraction of outliers, for an outlier detector.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outside: Option<f64>,
-    /// What the estimator chose among, where it does.
+    pub outlier_fraction: Option<f64>,
+    /// The candidates of a hyperparameter search.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub candidates: Option<Candidates>,
-    /// The most informative columns first, with their mutual information with the class in bits.
-    pub telling: Vec<Telling>,
+    /// The mutual information of each column and the class on held-out rows, largest first.
+    pub mutual_information: Vec<ColumnInformation>,
     #[serde(flatten)]
     pub saved: Paths,
 }
@@ -56,12 +58,12 @@ pub struct ColumnReport {
     pub name: String,
     pub kind: String,
     pub missing: u64,
-    /// Smallest and largest number.
+    /// Minimum and maximum.
     pub range: Option<(f64, f64)>,
 }
 
 #[derive(Serialize)]
-pub struct Telling {
+pub struct ColumnInformation {
     pub column: String,
     pub bits: f64,
 }
@@ -76,7 +78,7 @@ impl TrainReport {
     ) -> TrainReport {
         let trained = &outcome.trained;
         let certificate = trained.fitted.certificate.clone();
-        let judged = outcome.evaluation.as_ref().filter(|e| e.n_rows() > 0);
+        let classification = outcome.evaluation.as_ref().filter(|e| e.n_rows() > 0);
         let regression = outcome.regression.as_ref().filter(|e| e.n_rows() > 0);
         TrainReport {
             data: data.to_owned(),
@@ -97,37 +99,39 @@ impl TrainReport {
             params: trained.estimator.params(),
             seconds: certificate.seconds,
             certificate,
-            map: trained.features.map.as_ref().map(|map| map.description()),
-            cross_validation: judged.map(|e| e.report()),
+            feature_map: trained.features.map.as_ref().map(|map| map.description()),
+            cross_validation: classification.map(|e| e.report()),
             regression: regression.map(|e| e.report()),
-            outside: outcome.outlier_fraction,
+            outlier_fraction: outcome.outlier_fraction,
             candidates: trained.fitted.model.as_model().cross_validated().map(|m| m.candidates()),
-            telling: telling(trained, outcome.mutual_information.as_deref()),
+            mutual_information: mutual_information(trained, outcome.mutual_information.as_deref()),
             saved: paths.clone(),
         }
     }
 }
 
-/// Bits by column, indicators of one column together; a sparse bundle's numbers by themselves.
-fn telling(trained: &Trained, bits: Option<&[f64]>) -> Vec<Telling> {
+/// Mutual information per column: the indicators of a categorical column are summed, the features of a sparse column
+/// are listed one by one.
+fn mutual_information(trained: &Trained, bits: Option<&[f64]>) -> Vec<ColumnInformation> {
     let Some(bits) = bits else { return Vec::new() };
     let features = &trained.features;
-    let mut columns: Vec<Telling> = if features.schema.fields.len() == 1 || features.map.is_some() {
-        features
-            .names()
-            .into_iter()
-            .zip(bits)
-            .map(|(column, bits)| Telling { column, bits: *bits })
-            .collect()
-    } else {
-        let mut sums = vec![0.0; features.schema.fields.len()];
-        features.origins().iter().zip(bits).for_each(|(k, b)| sums[*k] += b);
-        (features.schema.fields.iter().zip(sums))
-            .map(|(field, bits)| Telling { column: field.name.clone(), bits })
-            .collect()
-    };
+    let mut columns: Vec<ColumnInformation> =
+        if features.schema.fields.len() == 1 || features.map.is_some() {
+            features
+                .names()
+                .into_iter()
+                .zip(bits)
+                .map(|(column, bits)| ColumnInformation { column, bits: *bits })
+                .collect()
+        } else {
+            let mut sums = vec![0.0; features.schema.fields.len()];
+            features.origins().iter().zip(bits).for_each(|(k, b)| sums[*k] += b);
+            (features.schema.fields.iter().zip(sums))
+                .map(|(field, bits)| ColumnInformation { column: field.name.clone(), bits })
+                .collect()
+        };
     columns.retain(|t| t.bits > 0.0);
     columns.sort_by(|a, b| b.bits.total_cmp(&a.bits));
-    columns.truncate(20);
+    columns.truncate(MAX_COLUMNS);
     columns
 }

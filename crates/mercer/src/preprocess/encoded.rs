@@ -1,4 +1,4 @@
-//! Rows made from tables, with their classes or numbers.
+//! Encoded rows with their classes or regression targets.
 
 use super::Features;
 use crate::data::{Classes, ColumnDescription, Dataset, Label, MISSING, Table, Values};
@@ -8,22 +8,22 @@ use ndarray::Axis;
 use rayon::prelude::*;
 use std::sync::Arc;
 
-/// The code of a row whose class is not known.
+/// The class code of an unlabeled row.
 pub const UNLABELED: u32 = u32::MAX;
 
-/// Rows made from a table.
+/// The encoded rows of a table.
 pub struct Encoded {
     rows: OwnedRows,
     /// Class codes; empty without a target.
     pub codes: Vec<u32>,
-    /// Numbers to learn; empty without such a target.
+    /// Regression targets; empty without them.
     pub targets: Vec<f64>,
-    /// Cells whose word the model had never seen.
+    /// The number of cells with a category that the model does not know.
     pub n_unseen: u64,
     columns: Arc<[ColumnDescription]>,
 }
 
-/// Rows that own their cells.
+/// Dense or sparse rows.
 pub(crate) enum OwnedRows {
     Dense(Matrix),
     Sparse(Sparse),
@@ -38,7 +38,7 @@ impl Encoded {
         }
     }
 
-    /// Bytes that the features take.
+    /// The size of the features in bytes.
     pub fn n_bytes(&self) -> u64 {
         match &self.rows {
             OwnedRows::Dense(x) => 8 * x.len() as u64,
@@ -49,28 +49,28 @@ impl Encoded {
     /// The features with their classes.
     ///
     /// # Errors
-    /// If there are no classes for them.
+    /// If the rows have no classes.
     pub fn dataset<'a>(&'a self, classes: &'a Classes) -> Result<Dataset<'a>> {
         Dataset::classes(self.rows(), &self.codes, classes)?.with_descriptions(&self.columns)
     }
 
-    /// The features alone.
+    /// The features without a target.
     ///
     /// # Errors
-    /// Never: the description is of these very columns.
+    /// Never: the descriptions belong to these columns.
     pub fn unlabeled(&self) -> Result<Dataset<'_>> {
         Dataset::unlabeled(self.rows()).with_descriptions(&self.columns)
     }
 
-    /// The features with their numbers.
+    /// The features with their regression targets.
     ///
     /// # Errors
-    /// If there are no numbers for them.
+    /// If the rows have no regression targets.
     pub fn regression_dataset(&self) -> Result<Dataset<'_>> {
         Dataset::regression(self.rows(), &self.targets)?.with_descriptions(&self.columns)
     }
 
-    /// All rows of several parts, in their order; `None` of no part.
+    /// Concatenates parts; `None` if there are none.
     pub fn join(mut parts: Vec<Encoded>) -> Option<Encoded> {
         if parts.len() == 1 {
             return parts.pop();
@@ -100,16 +100,16 @@ impl Encoded {
         Some(Encoded { rows, codes, targets, n_unseen, columns })
     }
 
-    /// The rows at some places, copied.
-    pub fn select(&self, places: &[usize]) -> Encoded {
+    /// A copy of the rows at some indices.
+    pub fn select(&self, indices: &[usize]) -> Encoded {
         let rows = match &self.rows {
-            OwnedRows::Dense(x) => OwnedRows::Dense(x.select(Axis(0), places)),
+            OwnedRows::Dense(x) => OwnedRows::Dense(x.select(Axis(0), indices)),
             OwnedRows::Sparse(x) => {
                 let n_cells =
-                    places.iter().filter_map(|i| x.outer_view(*i)).map(|row| row.nnz()).sum();
+                    indices.iter().filter_map(|i| x.outer_view(*i)).map(|row| row.nnz()).sum();
                 let (mut offsets, mut columns, mut values) =
                     (vec![0], Vec::with_capacity(n_cells), Vec::with_capacity(n_cells));
-                for row in places.iter().filter_map(|i| x.outer_view(*i)) {
+                for row in indices.iter().filter_map(|i| x.outer_view(*i)) {
                     columns.extend_from_slice(row.indices());
                     values.extend_from_slice(row.data());
                     offsets.push(columns.len());
@@ -122,8 +122,8 @@ impl Encoded {
                 ))
             }
         };
-        let codes = places.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
-        let targets = places.iter().filter_map(|i| self.targets.get(*i)).copied().collect();
+        let codes = indices.iter().filter_map(|i| self.codes.get(*i)).copied().collect();
+        let targets = indices.iter().filter_map(|i| self.targets.get(*i)).copied().collect();
         Encoded { rows, codes, targets, n_unseen: 0, columns: Arc::clone(&self.columns) }
     }
 }
@@ -213,7 +213,7 @@ impl<'a> Encoder<'a> {
     }
 }
 
-/// The class of every row, [`UNLABELED`] where there is none.
+/// The class code of every row, [`UNLABELED`] if the class is missing.
 fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32>> {
     let column =
         table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
@@ -225,7 +225,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
         });
     };
     let of_level: Vec<Option<u32>> =
-        levels.names().iter().map(|word| class_of(word, classes)).collect();
+        levels.names().iter().map(|level| class_of(level, classes)).collect();
     codes
         .iter()
         .enumerate()
@@ -242,7 +242,7 @@ fn class_codes(table: &Table, target: &str, classes: &Classes) -> Result<Vec<u32
         .collect()
 }
 
-/// The number of every row.
+/// The regression target of every row.
 fn regression_targets(table: &Table, target: &str) -> Result<Vec<f64>> {
     let column =
         table.column(target).ok_or_else(|| Error::MissingColumn { name: target.to_owned() })?;
@@ -250,7 +250,7 @@ fn regression_targets(table: &Table, target: &str) -> Result<Vec<f64>> {
         return Err(Error::Kind {
             column: target.to_owned(),
             found: column.values.kind().to_string(),
-            expected: "a number".into(),
+            expected: "numeric".into(),
         });
     };
     match y.iter().position(|y| y.is_nan()) {
@@ -259,10 +259,10 @@ fn regression_targets(table: &Table, target: &str) -> Result<Vec<f64>> {
     }
 }
 
-/// The class a word stands for: the label it reads as, or the one that is written so.
-fn class_of(word: &str, classes: &Classes) -> Option<u32> {
-    let written = || classes.labels().iter().position(|label| label.to_string() == word);
-    classes.code(&Label::parse(word)).or_else(|| written().map(|c| c as u32))
+/// The code of a level among the classes: by its parsed label, or by its text.
+fn class_of(level: &str, classes: &Classes) -> Option<u32> {
+    let written = || classes.labels().iter().position(|label| label.to_string() == level);
+    classes.code(&Label::parse(level)).or_else(|| written().map(|c| c as u32))
 }
 
 fn known(classes: &Classes) -> String {

@@ -1,8 +1,8 @@
-//! A kernel map between prepared columns and an estimator: `rff:1000`, `rff:error=0.05`, `nystroem:500`,
-//! `sketch:500:2`, `chi2`, `poly:2`.
+//! Feature maps between the encoded columns and an estimator: kernel approximations and polynomial features, written
+//! `rff:1000`, `rff:error=0.05`, `nystroem:500`, `sketch:500:2`, `chi2`, `poly:2`.
 //!
-//! The map is fitted once, to a sample of the rows that any way of reading them gives alike, and kept in
-//! the model. After that it knows nothing of the rows before: they go through it block by block.
+//! The map is fitted to a random sample of the rows, which does not depend on how they are read, and stored in the
+//! model. Rows are transformed block by block.
 
 use super::{Encoded, Features};
 use crate::data::{Dataset, Stream, check_cells};
@@ -19,29 +19,30 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::ops::ControlFlow;
 
-/// Rows looked at together.
-const LOOK: usize = 4096;
-/// Rows a map is fitted to, at least and for every center.
-const SAMPLE: usize = 4096;
-const SAMPLE_BY_CENTER: usize = 16;
+/// Rows that are read together.
+const ROWS_PER_TABLE: usize = 4096;
+/// The minimum number of rows that a map is fitted to,
+const MIN_SAMPLE_ROWS: usize = 4096;
+/// and the number of rows per landmark.
+const ROWS_PER_LANDMARK: usize = 16;
 
-/// At most so many columns where an error is asked for and no number.
-const MOST_WAVES: usize = 16384;
-const MOST_CENTERS: usize = 2000;
+/// The maximum number of features if an error is given instead of their number.
+const MAX_FOURIER_FEATURES: usize = 16384;
+const MAX_LANDMARKS: usize = 2000;
 
-/// The words for maps.
-const KNOWN: &str = "rff:N, nystroem:N, sketch:N:DEGREE, chi2, chi2:STEPS or poly:DEGREE, and behind commas \
-                     parameters of the map as in `nystroem:500,kernel=laplacian,gamma=0.1`; rff:error=E and \
-                     nystroem:error=E for as many columns as such an error takes";
+/// The syntax of feature maps.
+const SYNTAX: &str = "rff:N, nystroem:N, sketch:N:DEGREE, chi2, chi2:STEPS or poly:DEGREE, with parameters \
+                     after commas as in `nystroem:500,kernel=laplacian,gamma=0.1`; rff:error=E and nystroem:error=E \
+                     choose the number of features by the approximation error";
 
-/// A map as it is asked for.
+/// A feature map before it is fitted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FeatureMapRecipe {
-    /// The words that asked for it.
-    pub asked: String,
+    /// The map as the user wrote it.
+    pub spec: String,
     params: MapParams,
-    /// Whether nobody said what inner products are multiplied by.
-    open_gamma: bool,
+    /// Whether `gamma` is not set by the user.
+    default_gamma: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,59 +55,60 @@ enum MapParams {
     Poly(PolynomialFeatures),
 }
 
-/// A fitted map.
+/// A fitted feature map.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FeatureMap {
-    /// The words that asked for it.
-    pub asked: String,
-    /// What was learned.
+    /// The map as the user wrote it.
+    pub spec: String,
+    /// The fitted map.
     pub map: FittedFeatureMap,
-    /// How near it is to its kernel, on the rows it was fitted to.
+    /// The certificate, with the approximation error on the sample.
     pub certificate: Certificate,
 }
 
-/// A fitted map of any kind.
+/// The fitted feature maps.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FittedFeatureMap {
     /// Random Fourier features.
     Rff(Box<RbfSamplerModel>),
-    /// Nyström's map.
+    /// Nyström features.
     Nystroem(Box<NystroemModel>),
     /// A tensor sketch.
     Sketch(PolynomialCountSketchModel),
-    /// Waves over logarithms.
+    /// Additive chi-squared features.
     Chi2(AdditiveChi2SamplerModel),
-    /// Products written out.
+    /// Polynomial features.
     Poly(PolynomialFeaturesModel),
 }
 
 impl FeatureMapRecipe {
-    /// The map of some words.
+    /// Parses a feature map.
     ///
     /// # Errors
     /// [`Error::Parameter`] with what is allowed.
-    pub fn parse(asked: &str) -> Result<FeatureMapRecipe> {
+    pub fn parse(spec: &str) -> Result<FeatureMapRecipe> {
         let refuse = || Error::Parameter {
             name: "features".into(),
-            found: format!("`{asked}`"),
-            expected: KNOWN.into(),
+            found: format!("`{spec}`"),
+            expected: SYNTAX.into(),
         };
-        let mut parts = outside_parentheses(asked).into_iter();
+        let mut parts = outside_parentheses(spec).into_iter();
         let head = parts.next().unwrap_or_default();
-        let mut words = head.split(':');
-        let name = words.next().unwrap_or_default();
-        // What a map is asked for may stand in the place of its number.
-        let (named, numbers): (Vec<&str>, Vec<&str>) = words.partition(|word| word.contains('='));
+        let mut fields = head.split(':');
+        let name = fields.next().unwrap_or_default();
+        // A parameter may stand in place of the number.
+        let (named, numbers): (Vec<&str>, Vec<&str>) =
+            fields.partition(|field| field.contains('='));
         let numbers = numbers.into_iter().map(str::parse);
         let numbers: Vec<usize> =
             numbers.collect::<std::result::Result<_, _>>().map_err(|_| refuse())?;
         let settings: Vec<&str> = named.into_iter().chain(parts).collect();
         let by_error = settings.iter().any(|setting| setting.trim_start().starts_with("error="));
         let numbers = match name {
-            "rff" if by_error && numbers.is_empty() => vec![MOST_WAVES],
-            "nystroem" if by_error && numbers.is_empty() => vec![MOST_CENTERS],
+            "rff" if by_error && numbers.is_empty() => vec![MAX_FOURIER_FEATURES],
+            "nystroem" if by_error && numbers.is_empty() => vec![MAX_LANDMARKS],
             _ => numbers,
         };
         let scale = Gamma::Rule(GammaRule::Scale);
@@ -129,22 +131,22 @@ impl FeatureMapRecipe {
             ("poly", degree, None, _) => MapParams::Poly(
                 PolynomialFeatures::new()
                     .degree(Degrees::UpTo(degree.copied().unwrap_or(2)))
-                    // Estimators have a constant of their own.
+                    // The estimators have an intercept.
                     .include_bias(false),
             ),
             _ => return Err(refuse()),
         };
-        let mut recipe = FeatureMapRecipe { asked: asked.to_owned(), params, open_gamma: true };
+        let mut recipe = FeatureMapRecipe { spec: spec.to_owned(), params, default_gamma: true };
         for setting in settings {
-            let (name, word) = setting.split_once('=').ok_or_else(refuse)?;
-            recipe.set(name.trim(), word.trim())?;
+            let (name, value) = setting.split_once('=').ok_or_else(refuse)?;
+            recipe.set(name.trim(), value.trim())?;
         }
         recipe.check()?;
         Ok(recipe)
     }
 
-    fn set(&mut self, name: &str, word: &str) -> Result<()> {
-        let value = serde_json::from_str(word).unwrap_or_else(|_| Value::String(word.to_owned()));
+    fn set(&mut self, name: &str, text: &str) -> Result<()> {
+        let value = serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
         match &mut self.params {
             MapParams::Rff(params) => *params = set(params, name, value)?,
             MapParams::Nystroem(params) => *params = set(params, name, value)?,
@@ -152,7 +154,7 @@ impl FeatureMapRecipe {
             MapParams::Chi2(params) => *params = set(params, name, value)?,
             MapParams::Poly(params) => *params = set(params, name, value)?,
         }
-        self.open_gamma &= name != "gamma";
+        self.default_gamma &= name != "gamma";
         Ok(())
     }
 
@@ -166,7 +168,7 @@ impl FeatureMapRecipe {
         }
     }
 
-    /// Whether cells must not be below zero.
+    /// Whether the map needs nonnegative features.
     pub fn needs_nonnegative(&self) -> bool {
         match &self.params {
             MapParams::Chi2(_) => true,
@@ -175,11 +177,13 @@ impl FeatureMapRecipe {
         }
     }
 
-    /// How many rows the map is fitted to.
-    fn sample(&self) -> usize {
+    /// The number of rows that the map is fitted to.
+    fn sample_rows(&self) -> usize {
         match &self.params {
-            MapParams::Nystroem(params) => SAMPLE.max(SAMPLE_BY_CENTER * params.n_components),
-            _ => SAMPLE,
+            MapParams::Nystroem(params) => {
+                MIN_SAMPLE_ROWS.max(ROWS_PER_LANDMARK * params.n_components)
+            }
+            _ => MIN_SAMPLE_ROWS,
         }
     }
 
@@ -209,7 +213,7 @@ impl FeatureMapRecipe {
             }
             MapParams::Sketch(params) => {
                 let mut params = params.clone();
-                if self.open_gamma {
+                if self.default_gamma {
                     params.gamma = 1.0 / rows.n_columns().max(1) as f64;
                 }
                 let fitted = params.fit(&data, monitor)?;
@@ -224,10 +228,10 @@ impl FeatureMapRecipe {
                 (FittedFeatureMap::Poly(fitted.model), fitted.certificate)
             }
         };
-        Ok(FeatureMap { asked: self.asked.clone(), map, certificate })
+        Ok(FeatureMap { spec: self.spec.clone(), map, certificate })
     }
 
-    /// Fits the map to a sample of the rows that features make of a stream.
+    /// Fits the map to a sample of the encoded rows of a stream.
     ///
     /// # Errors
     /// What reading or fitting failed with, or [`Error::Stopped`].
@@ -237,54 +241,53 @@ impl FeatureMapRecipe {
         stream: &S,
         monitor: &Monitor<'_>,
     ) -> std::result::Result<FeatureMap, S::Error> {
-        let wanted = self.sample();
+        let wanted = self.sample_rows();
         monitor.reserve("a sample of rows", (wanted * features.n_cells() * 16) as u64)?;
-        // The rows of the smallest keys; a key follows from the place of the row, so that waves and threads
-        // do not matter.
-        let mut kept: Vec<(u64, Encoded)> = Vec::new();
-        let (mut seen, mut bar) = (0u64, u64::MAX);
+        // The rows with the smallest hashes of their index, so that the sample does not depend on blocks and threads.
+        let mut sample: Vec<(u64, Encoded)> = Vec::new();
+        let (mut n_read, mut max_key) = (0u64, u64::MAX);
         let mut stopped = None;
-        stream.stream(&features.input_schema(None), LOOK, &mut |tables| {
+        stream.stream(&features.input_schema(None), ROWS_PER_TABLE, &mut |tables| {
             for table in &tables {
                 let rows = features.encode(table, None)?;
-                // Here a row still has its place.
+                // Checked here, where the index of the row is known.
                 check_cells(&rows.rows(), Missing::Refused)
-                    .map_err(|e| e.after_rows(seen as usize))?;
+                    .map_err(|e| e.after_rows(n_read as usize))?;
                 for i in 0..table.n_rows() {
-                    let key = mix(self.seed() ^ mix(seen + i as u64));
-                    if key <= bar {
-                        kept.push((key, rows.select(&[i])));
+                    let key = mix(self.seed() ^ mix(n_read + i as u64));
+                    if key <= max_key {
+                        sample.push((key, rows.select(&[i])));
                     }
                 }
-                seen += table.n_rows() as u64;
-                if kept.len() >= 2 * wanted {
-                    kept.sort_by_key(|(key, _)| *key);
-                    kept.truncate(wanted);
-                    bar = kept[wanted - 1].0;
+                n_read += table.n_rows() as u64;
+                if sample.len() >= 2 * wanted {
+                    sample.sort_by_key(|(key, _)| *key);
+                    sample.truncate(wanted);
+                    max_key = sample[wanted - 1].0;
                 }
             }
-            monitor.report(seen, None);
+            monitor.report(n_read, None);
             stopped = monitor.stop();
             Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         if stopped.is_some() {
             return Err(Error::Stopped.into());
         }
-        kept.sort_by_key(|(key, _)| *key);
-        kept.truncate(wanted);
-        let rows = Encoded::join(kept.into_iter().map(|(_, row)| row).collect());
+        sample.sort_by_key(|(key, _)| *key);
+        sample.truncate(wanted);
+        let rows = Encoded::join(sample.into_iter().map(|(_, row)| row).collect());
         let rows = rows.ok_or(Error::NoRows)?;
         let mut map = self.fit(&rows.rows(), monitor)?;
         let n = rows.rows().n_rows() as u64;
-        if n < seen {
-            let fitted = format!("fitted to {n} of {seen} rows");
+        if n < n_read {
+            let fitted = format!("fitted to {n} of {n_read} rows");
             map.certificate = map.certificate.note_first(fitted);
         }
         Ok(map)
     }
 }
 
-/// The parts of a text between commas that no parenthesis encloses.
+/// Splits a text at commas outside parentheses.
 fn outside_parentheses(text: &str) -> Vec<&str> {
     let (mut depth, mut first, mut parts) = (0i32, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -302,7 +305,7 @@ fn outside_parentheses(text: &str) -> Vec<&str> {
     parts
 }
 
-/// Spreads every bit over all others (SplitMix64, Steele, Lea & Flood 2014).
+/// The finalizer of SplitMix64 (Steele, Lea & Flood, 2014).
 fn mix(x: u64) -> u64 {
     let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -321,52 +324,52 @@ impl FeatureMap {
         }
     }
 
-    /// How many columns a row has.
+    /// The number of input columns.
     pub fn n_inputs(&self) -> usize {
         self.transformer().n_inputs()
     }
 
-    /// How many columns the new rows have.
+    /// The number of features.
     pub fn n_outputs(&self) -> usize {
         self.transformer().n_outputs()
     }
 
-    /// Whether new rows of sparse rows are sparse.
+    /// Whether the features of sparse rows are sparse.
     pub fn keeps_sparse(&self) -> bool {
         matches!(self.map, FittedFeatureMap::Poly(_))
     }
 
-    /// Whether the new columns say something by themselves, as products of columns do and waves do not.
+    /// Whether a single feature has a meaning: products of columns have one, random features do not.
     pub fn is_interpretable(&self) -> bool {
         matches!(self.map, FittedFeatureMap::Poly(_))
     }
 
-    /// What the new columns are called.
+    /// The names of the features.
     pub fn names(&self, inputs: &[String]) -> Vec<String> {
-        let word = match &self.map {
+        let prefix = match &self.map {
             FittedFeatureMap::Rff(_) => "rff",
             FittedFeatureMap::Nystroem(_) => "nystroem",
             FittedFeatureMap::Sketch(_) => "sketch",
             FittedFeatureMap::Chi2(_) => "chi2-",
             FittedFeatureMap::Poly(_) => "poly",
         };
-        let numbered = || (1..=self.n_outputs()).map(|k| format!("{word}{k}")).collect();
+        let numbered = || (1..=self.n_outputs()).map(|k| format!("{prefix}{k}")).collect();
         self.transformer().feature_names_out(inputs).unwrap_or_else(numbered)
     }
 
-    /// The map in a sentence, with what was measured of it.
+    /// A description with the approximation error.
     pub fn description(&self) -> String {
         let (n, m) = (self.n_inputs(), self.n_outputs());
-        format!("{}: {n} columns become {m}; {}", self.asked, self.certificate)
+        format!("{}: {n} columns mapped to {m} features; {}", self.spec, self.certificate)
     }
 
-    /// The new rows.
+    /// The dense features of some rows.
     ///
     /// # Errors
     /// If a cell is not finite.
     pub fn dense(&self, x: &Rows<'_>) -> Result<Matrix> {
         match (&self.map, x) {
-            // A column that is smaller than it ever was when the map was fitted counts as nothing.
+            // A value below the minimum of the training rows would be negative after scaling; it is set to zero.
             (FittedFeatureMap::Chi2(map), x) => {
                 let cells = Matrix::from_shape_vec(
                     (x.n_rows(), x.n_columns()),
@@ -382,7 +385,7 @@ impl FeatureMap {
         }
     }
 
-    /// The new rows of sparse rows, where those are sparse too.
+    /// The sparse features of sparse rows, if they stay sparse.
     ///
     /// # Errors
     /// If a cell is not finite.
@@ -390,10 +393,10 @@ impl FeatureMap {
         self.transformer().transform_sparse(x)
     }
 
-    /// Refuses a map that no fit could have made.
+    /// Checks a map that was read from a file.
     ///
     /// # Errors
-    /// What does not fit.
+    /// [`Error::File`] if it is inconsistent.
     pub fn check(&self) -> Result<()> {
         match &self.map {
             FittedFeatureMap::Rff(map) => map.check(),
@@ -410,31 +413,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_become_maps_and_others_are_refused() {
-        for word in
+    fn feature_maps_are_parsed_and_others_refused() {
+        for spec in
             ["rff:10", "nystroem:5", "sketch:8", "sketch:8:3", "chi2", "chi2:3", "poly:2", "poly"]
         {
-            assert!(FeatureMapRecipe::parse(word).is_ok(), "{word}");
+            assert!(FeatureMapRecipe::parse(spec).is_ok(), "{spec}");
         }
         assert!(
             FeatureMapRecipe::parse("nystroem:5,kernel=rbf(gamma=0.1)+poly(degree=2,coef0=1)")
                 .is_ok()
         );
         assert!(FeatureMapRecipe::parse("rff:10,directions=orthogonal,random_state=3").is_ok());
-        for word in ["", "rff", "rff:ten", "rff:1:2", "waves:3", "rff:10,", "poly:-1"] {
-            let error = FeatureMapRecipe::parse(word).unwrap_err().to_string();
-            assert!(error.contains("nystroem:N"), "{word}: {error}");
+        for spec in ["", "rff", "rff:ten", "rff:1:2", "waves:3", "rff:10,", "poly:-1"] {
+            let error = FeatureMapRecipe::parse(spec).unwrap_err().to_string();
+            assert!(error.contains("nystroem:N"), "{spec}: {error}");
         }
-        for word in [
+        for spec in [
             "rff:error=0.05",
             "nystroem:error=0.01,landmarks=pivoted-cholesky",
             "rff:500,error=0.1",
         ] {
-            assert!(FeatureMapRecipe::parse(word).is_ok(), "{word}");
+            assert!(FeatureMapRecipe::parse(spec).is_ok(), "{spec}");
         }
-        for word in ["rff:error=0", "nystroem:error=1", "rff:error=few"] {
-            let error = FeatureMapRecipe::parse(word).unwrap_err().to_string();
-            assert!(error.contains("float in (0, 1)"), "{word}: {error}");
+        for spec in ["rff:error=0", "nystroem:error=1", "rff:error=few"] {
+            let error = FeatureMapRecipe::parse(spec).unwrap_err().to_string();
+            assert!(error.contains("float in (0, 1)"), "{spec}: {error}");
         }
         assert!(FeatureMapRecipe::parse("sketch:error=0.1").is_err());
         assert!(FeatureMapRecipe::parse("rff:0").unwrap_err().to_string().contains("n_components"));

@@ -1,19 +1,23 @@
-//! From a table to features: columns matched by name, gaps filled, numbers scaled or cut into bins,
-//! words turned into indicators, texts into counts or weights of their words, and all of them, where asked
-//! for, sent through a kernel map.
+//! Preprocessing: from a table to features. Columns are matched by name; numeric columns are imputed, discretized and
+//! scaled, categorical columns encoded, text columns vectorized, and the encoded columns mapped, if the user asks for it.
 
 mod cached_counts;
+mod encode;
 mod encoded;
 mod feature_map;
 mod features;
+mod fit;
+mod names;
 mod numeric;
+mod plan;
 mod recipe;
 mod text;
 
 pub use cached_counts::CachedCounts;
 pub use encoded::{Encoded, Encoder, UNLABELED};
 pub use feature_map::{FeatureMap, FeatureMapRecipe, FittedFeatureMap};
-pub use features::{DropReason, Features, Reads, Step};
+pub use features::{Features, Reads, Step};
 pub use numeric::NumericStep;
+pub use plan::DropReason;
 pub use recipe::{CategoryEncoding, Discretize, Impute, Recipe, Scale};
 pub use text::{KnownTerms, TextRecipe, TextStep};

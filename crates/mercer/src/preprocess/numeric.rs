@@ -1,32 +1,31 @@
-//! A numeric column's way to features: fill gaps, cut into bins, scale.
+//! The step of a numeric column: imputation, discretization and scaling.
 
 use super::recipe::{Discretize, Impute, Recipe, Scale};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-/// What happens to the numbers of one column.
+/// The fitted step of a numeric column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NumericStep {
-    /// Stands in for a missing number.
+    /// The value that replaces a missing value.
     pub fill: Option<f64>,
-    /// Bin `k` holds numbers from `cuts[k-1]` up to but not `cuts[k]`; without cuts, a number stays
-    /// one.
+    /// The cut points of the bins: bin `k` holds values `cuts[k-1] <= x < cuts[k]`. `None` without discretization.
     pub cuts: Option<Vec<f64>>,
-    /// Taken away, then divided by.
+    /// The shift that is subtracted and the scale that the difference is divided by.
     pub scale: Option<(f64, f64)>,
-    /// Whether a bin is written as its place among the bins, not as an indicator each.
+    /// Whether a bin is encoded as its index instead of one-hot.
     #[serde(default)]
     pub as_code: bool,
 }
 
 impl NumericStep {
-    /// How many features come out.
+    /// The number of features.
     pub fn width(&self) -> usize {
         self.cuts.as_ref().filter(|_| !self.as_code).map_or(1, |cuts| cuts.len() + 1)
     }
 
-    /// Writes the features of a number; a gap that stays one is NaN everywhere.
+    /// Writes the features of a value; a missing value that is not imputed is NaN in all of them.
     pub fn write(&self, x: f64, out: &mut [f64]) {
         let x = if x.is_nan() { self.fill.unwrap_or(x) } else { x };
         match &self.cuts {
@@ -34,7 +33,7 @@ impl NumericStep {
             Some(cuts) if self.as_code => {
                 out[0] = cuts.partition_point(|cut| *cut <= x) as f64;
             }
-            // All numbers in one bin: there was nothing to cut.
+            // All values are in one bin.
             None if self.as_code && !x.is_nan() => out[0] = 0.0,
             Some(cuts) => {
                 out.fill(0.0);
@@ -49,7 +48,7 @@ impl NumericStep {
         }
     }
 
-    /// Names the features of a column.
+    /// The names of the features.
     pub fn names(&self, column: &str) -> Vec<String> {
         let Some(cuts) = self.cuts.as_ref().filter(|_| !self.as_code) else {
             return vec![column.to_owned()];
@@ -64,30 +63,34 @@ impl NumericStep {
             .collect()
     }
 
-    /// Refuses a step that no recipe could have made.
+    /// Checks a step that was read from a file.
     pub(crate) fn check(&self) -> Result<()> {
         let fits = self.fill.is_none_or(f64::is_finite)
             && self.scale.is_none_or(|(a, b)| a.is_finite() && b.is_finite() && b > 0.0)
             && self.cuts.iter().all(|c| {
                 !c.is_empty() && c.iter().all(|x| x.is_finite()) && c.is_sorted_by(|a, b| a < b)
             });
-        if fits { Ok(()) } else { Err(Error::File("a preparation step that cannot be".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("the preprocessing step of a numeric column is invalid".into()))
+        }
     }
 }
 
-/// What a look at a column found.
-pub(crate) struct Look {
+/// The statistics of a numeric column that its step is computed from.
+pub(crate) struct NumericSummary {
     pub mean: f64,
     pub variance: f64,
     pub low: f64,
     pub high: f64,
-    /// The numbers in order, where the recipe needs them.
+    /// The sorted values, if the recipe needs them.
     pub sorted: Vec<f64>,
 }
 
-impl Look {
-    /// The steps a recipe asks for on this column.
-    pub fn steps(&self, recipe: &Recipe) -> NumericStep {
+impl NumericSummary {
+    /// The step of a recipe for this column.
+    pub fn step(&self, recipe: &Recipe) -> NumericStep {
         let fill = match recipe.impute {
             Impute::Keep => None,
             Impute::Mean => Some(self.mean),
@@ -99,7 +102,7 @@ impl Look {
             Scale::Standard => Some((self.mean, self.variance.sqrt())),
             Scale::MinMax => Some((self.low, self.high - self.low)),
         }
-        // A constant column has nothing to scale.
+        // A constant column is shifted only.
         .map(|(shift, spread)| (shift, if spread > 0.0 { spread } else { 1.0 }));
         let as_code = recipe.bins_as_codes && recipe.discretize != Discretize::Keep;
         NumericStep { fill, cuts: self.cuts(recipe.discretize), scale, as_code }
@@ -121,13 +124,13 @@ impl Look {
         (!cuts.is_empty()).then_some(cuts)
     }
 
-    /// The value below which a share of the column lies, between neighbors in proportion.
-    fn quantile(&self, share: f64) -> f64 {
+    /// A quantile, interpolated linearly between neighboring values.
+    fn quantile(&self, probability: f64) -> f64 {
         let Some(last) = self.sorted.len().checked_sub(1) else { return 0.0 };
-        let place = share * last as f64;
-        let below = place.floor() as usize;
+        let position = probability * last as f64;
+        let below = position.floor() as usize;
         let above = (below + 1).min(last);
-        self.sorted[below] + (self.sorted[above] - self.sorted[below]) * (place - below as f64)
+        self.sorted[below] + (self.sorted[above] - self.sorted[below]) * (position - below as f64)
     }
 }
 
@@ -135,11 +138,11 @@ impl Look {
 mod tests {
     use super::*;
 
-    fn look(mut values: Vec<f64>) -> Look {
+    fn summary(mut values: Vec<f64>) -> NumericSummary {
         values.sort_by(f64::total_cmp);
         let n = values.len() as f64;
         let mean = values.iter().sum::<f64>() / n;
-        Look {
+        NumericSummary {
             mean,
             variance: values.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / n,
             low: values[0],
@@ -155,11 +158,11 @@ mod tests {
     }
 
     #[test]
-    fn gaps_are_filled_then_scaled() {
+    fn missing_values_are_imputed_then_scaled() {
         let recipe =
             Recipe::default().with("impute=median").unwrap().with("scale=standard").unwrap();
 
-        let step = look(vec![1.0, 2.0, 6.0]).steps(&recipe);
+        let step = summary(vec![1.0, 2.0, 6.0]).step(&recipe);
 
         // Median 2, mean 3, variance (4 + 1 + 9) / 3.
         assert_eq!(written(&step, f64::NAN), [-1.0 / (14f64 / 3.0).sqrt()]);
@@ -167,10 +170,10 @@ mod tests {
     }
 
     #[test]
-    fn bins_hold_their_lower_edge() {
+    fn bins_include_their_lower_edge() {
         let recipe = Recipe::default().with("bins=equal-width:2").unwrap();
 
-        let step = look(vec![0.0, 10.0]).steps(&recipe);
+        let step = summary(vec![0.0, 10.0]).step(&recipe);
 
         assert_eq!(step.names("x"), ["x<5", "x>=5"]);
         assert_eq!(written(&step, 4.9), [1.0, 0.0]);
@@ -179,11 +182,11 @@ mod tests {
     }
 
     #[test]
-    fn equal_frequency_bins_hold_equal_shares() {
+    fn equal_frequency_bins_hold_equally_many_values() {
         let recipe = Recipe::default().with("bins=equal-frequency:4").unwrap();
         let values: Vec<f64> = (0..100).map(|i| f64::from(i * i)).collect();
 
-        let step = look(values.clone()).steps(&recipe);
+        let step = summary(values.clone()).step(&recipe);
 
         let mut counts = [0; 4];
         for x in values {
@@ -194,16 +197,16 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_column_is_left_alone() {
+    fn a_constant_column_becomes_zero() {
         let recipe = Recipe::default().with("scale=min-max").unwrap();
 
-        let step = look(vec![7.0, 7.0]).steps(&recipe);
+        let step = summary(vec![7.0, 7.0]).step(&recipe);
 
         assert_eq!(written(&step, 7.0), [0.0]);
     }
 
     #[test]
-    fn unknown_steps_are_refused_with_what_is_allowed() {
+    fn unknown_options_are_refused_with_the_allowed_ones() {
         let error = Recipe::default().with("scale=log").unwrap_err().to_string();
 
         assert!(error.contains("standard or min-max"), "{error}");

@@ -1,4 +1,4 @@
-//! How columns of text become features: terms by a vocabulary or by their hash, counted and weighed.
+//! Vectorization of text columns: terms are mapped to features by a vocabulary or by hashing, counted and weighted.
 
 use crate::data::{DocumentTermMatrix, TokenCounts};
 use crate::error::{Error, Result};
@@ -9,21 +9,21 @@ use crate::text::{
 };
 use serde::{Deserialize, Serialize};
 
-/// Terms that are told apart unless the user says otherwise; of more, those in most texts.
-const MOST_TERMS: usize = 200_000;
+/// The default size of the vocabulary; the terms with the highest document frequency are selected.
+const MAX_TERMS: usize = 200_000;
 
-/// What is done to columns of text, by the user's wish.
+/// The vectorization of text columns, as the user wants it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TextRecipe {
-    /// How texts are read as terms.
+    /// How documents are split into terms.
     pub analyzer: Analyzer,
-    /// Which terms are told apart.
+    /// Which terms enter the vocabulary.
     pub selection: Selection,
-    /// How counts become weights.
+    /// The weighting of term counts.
     pub weighting: Weighting,
-    /// How many columns terms are hashed to; `None` finds a vocabulary first.
+    /// The number of hashed features; `None` uses a vocabulary.
     pub hash: Option<usize>,
-    /// What the sign of a hash does; `None` counts every term positive.
+    /// The sign of hashed counts; `None` for positive counts.
     pub hash_sign: Option<Sign>,
 }
 
@@ -31,7 +31,7 @@ impl Default for TextRecipe {
     fn default() -> TextRecipe {
         TextRecipe {
             analyzer: Analyzer::default(),
-            selection: Selection { max_features: Some(MOST_TERMS), ..Selection::default() },
+            selection: Selection { max_features: Some(MAX_TERMS), ..Selection::default() },
             weighting: Weighting::default(),
             hash: None,
             hash_sign: None,
@@ -39,35 +39,35 @@ impl Default for TextRecipe {
     }
 }
 
-/// A column of text on its way to features.
+/// The fitted vectorization of a text column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextStep {
-    /// How texts are read as terms.
+    /// How documents are split into terms.
     pub analyzer: Analyzer,
-    /// Which terms have a feature.
+    /// The terms that have a feature.
     pub terms: KnownTerms,
-    /// How counts become weights.
+    /// The weighting of term counts.
     pub weighting: Weighting,
-    /// What the rarity of each term weighs, worked out once for all texts.
+    /// The inverse document frequency of each term, computed on first use.
     #[serde(skip)]
     pub(crate) idf: Cached<Vec<f64>>,
 }
 
-/// Which terms have a feature.
+/// The terms that have a feature.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum KnownTerms {
-    /// Those of a vocabulary.
+    /// The terms of a vocabulary.
     Vocabulary(DocumentFrequencies),
-    /// All, by their hash.
+    /// All terms, by hashing.
     Hashed {
-        /// How terms become columns.
+        /// The hash function.
         hashing: Hashing,
-        /// How many texts were looked at; none where rarity has no say.
-        n_texts: u64,
-        /// In how many of them each column occurred.
-        documents: Vec<u64>,
+        /// The number of documents that were counted; 0 if the weighting has no idf.
+        n_documents: u64,
+        /// The document frequency of each hashed feature.
+        document_frequencies: Vec<u64>,
     },
 }
 
@@ -78,7 +78,7 @@ impl Default for KnownTerms {
 }
 
 impl TextRecipe {
-    /// Sets one thing by its name and a word; `None` if it is not about text.
+    /// Sets an option by its name; `None` if it is not an option of text columns.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Option<Result<()>> {
         Some(match name {
             "text" => choose(name, value, &WEIGHTINGS).map(|w| self.weighting = w),
@@ -109,7 +109,7 @@ impl TextRecipe {
         })
     }
 
-    /// The step of a column before anything is known of its texts.
+    /// The step of a column before it is fitted.
     pub(crate) fn step(&self) -> Result<TextStep> {
         self.analyzer.reader()?;
         self.check_hash()?;
@@ -118,7 +118,7 @@ impl TextRecipe {
                 let sign = self.hash_sign.unwrap_or(Sign::Positive);
                 let hashing = Hashing { n_features, sign };
                 hashing.check()?;
-                KnownTerms::Hashed { hashing, n_texts: 0, documents: Vec::new() }
+                KnownTerms::Hashed { hashing, n_documents: 0, documents: Vec::new() }
             }
             None => KnownTerms::default(),
         };
@@ -126,28 +126,28 @@ impl TextRecipe {
         Ok(TextStep { analyzer, terms, weighting, idf: Cached::default() })
     }
 
-    /// Whether counts may be below zero.
+    /// Whether counts may be negative.
     pub fn is_signed(&self) -> bool {
         self.hash_sign == Some(Sign::Alternate)
     }
 
-    /// Refuses wishes about hashes that cannot be met together.
+    /// Refuses combinations of hashing options that contradict each other.
     fn check_hash(&self) -> Result<()> {
         let usual = TextRecipe::default().selection;
         match self.hash {
             None if self.hash_sign.is_some() => {
                 let found = if self.is_signed() { "alternate" } else { "positive" };
-                Err(refuse("hash-sign", found, "beside `hash=N`: only hashes have a sign"))
+                Err(refuse("hash-sign", found, "used together with `hash=N`"))
             }
             Some(n) if self.selection != usual => Err(refuse(
                 "hash",
                 &n.to_string(),
-                "without min-df, max-df and max-terms: hashed terms are not told apart",
+                "used without min-df, max-df and max-terms, which need a vocabulary",
             )),
             Some(_) if self.is_signed() && self.weighting.tf == Tf::Log => Err(refuse(
                 "hash-sign",
                 "alternate",
-                "`positive` beside `tf=log`: counts below zero have no logarithm",
+                "`positive` together with `tf=log`: negative counts have no logarithm",
             )),
             _ => Ok(()),
         }
@@ -190,19 +190,19 @@ fn refuse(name: &str, value: &str, expected: impl Into<String>) -> Error {
 }
 
 fn choose<T: Clone>(name: &str, value: &str, arms: &[(&str, T)]) -> Result<T> {
-    let found = arms.iter().find(|(word, _)| *word == value);
+    let found = arms.iter().find(|(name, _)| *name == value);
     found.map(|(_, arm)| arm.clone()).ok_or_else(|| {
-        let words: Vec<&str> = arms.iter().map(|(word, _)| *word).collect();
-        refuse(name, value, format!("one of {}", words.join(", ")))
+        let names: Vec<&str> = arms.iter().map(|(name, _)| *name).collect();
+        refuse(name, value, format!("one of {}", names.join(", ")))
     })
 }
 
 fn whole(name: &str, value: &str) -> Result<usize> {
     let n = value.parse().ok().filter(|n| (1..=i32::MAX as usize).contains(n));
-    n.ok_or_else(|| refuse(name, value, "a whole number from 1 to 2147483647"))
+    n.ok_or_else(|| refuse(name, value, "an integer from 1 to 2147483647"))
 }
 
-/// A number of columns, also written as a power of two.
+/// A number of features, also written as a power of two.
 fn columns(name: &str, value: &str) -> Result<usize> {
     match value.strip_prefix("2^").map(str::parse) {
         Some(Ok(power @ 0..=30)) => Ok(1 << power),
@@ -215,22 +215,22 @@ fn ngrams(value: &str) -> Result<(usize, usize)> {
     let (low, high) = value.split_once('-').unwrap_or((value, value));
     match (low.parse(), high.parse()) {
         (Ok(low), Ok(high)) if (1..=high).contains(&low) && high <= 100 => Ok((low, high)),
-        _ => Err(refuse("ngrams", value, "written as 2 or 1-2, from 1 to 100")),
+        _ => Err(refuse("ngrams", value, "a length like 2 or a range like 1-2, from 1 to 100")),
     }
 }
 
-/// A whole number of texts, or a share where there is a decimal point.
+/// A number of documents, or a fraction of them if there is a decimal point.
 fn bound(name: &str, value: &str) -> Result<Bound> {
     let share = || value.parse().ok().filter(|share| (0.0..=1.0).contains(share));
     let bound = match value.contains('.') {
         true => share().map(Bound::Fraction),
         false => value.parse().ok().filter(|n| *n >= 1).map(Bound::Documents),
     };
-    bound.ok_or_else(|| refuse(name, value, "a number of texts like 5, or a share like 0.1"))
+    bound.ok_or_else(|| refuse(name, value, "a number of documents like 5, or a fraction like 0.1"))
 }
 
 impl TextStep {
-    /// How many features it makes.
+    /// The number of features.
     pub fn width(&self) -> usize {
         match &self.terms {
             KnownTerms::Vocabulary(counts) => counts.vocabulary.len(),
@@ -238,7 +238,7 @@ impl TextStep {
         }
     }
 
-    /// The names of the features: terms, or numbered columns where they are hashed.
+    /// The names of the features: terms, or numbers if they are hashed.
     pub fn names(&self) -> Vec<String> {
         match &self.terms {
             KnownTerms::Vocabulary(counts) => {
@@ -250,7 +250,7 @@ impl TextStep {
         }
     }
 
-    /// The feature of a term, counted from the first of the column.
+    /// The feature of a term, relative to the first feature of the column.
     pub fn feature(&self, term: &str) -> Option<usize> {
         match &self.terms {
             KnownTerms::Vocabulary(counts) => counts.vocabulary.find(term),
@@ -258,7 +258,7 @@ impl TextStep {
         }
     }
 
-    /// What it does, in words.
+    /// A short description.
     pub fn description(&self) -> String {
         let weighting = match (self.weighting.tf, self.weighting.idf) {
             (Tf::Count, Idf::None) => "counts".to_owned(),
@@ -268,17 +268,17 @@ impl TextStep {
         };
         match &self.terms {
             KnownTerms::Vocabulary(counts) => {
-                format!("{weighting} of {} words", counts.vocabulary.len())
+                format!("{weighting} of {} terms", counts.vocabulary.len())
             }
             KnownTerms::Hashed { hashing, .. } => {
                 let signed =
-                    if hashing.sign == Sign::Alternate { ", half of them negative" } else { "" };
-                format!("{weighting} of words in {} hashed columns{signed}", hashing.n_features)
+                    if hashing.sign == Sign::Alternate { " with random signs" } else { "" };
+                format!("{weighting} of terms hashed to {} features{signed}", hashing.n_features)
             }
         }
     }
 
-    /// Whether texts must be looked at before it can be used.
+    /// Whether the step depends on the data.
     pub(crate) fn needs_fit(&self) -> bool {
         match self.terms {
             KnownTerms::Vocabulary(_) => true,
@@ -286,7 +286,7 @@ impl TextStep {
         }
     }
 
-    /// The rows of texts; a missing one has no terms.
+    /// The term weights of documents; a missing document has no terms.
     pub(crate) fn rows(&self, texts: &[Option<String>]) -> Result<DocumentTermMatrix> {
         let texts: Vec<&str> = texts.iter().map(|t| t.as_deref().unwrap_or_default()).collect();
         let quiet = Monitor::quiet();
@@ -296,105 +296,113 @@ impl TextStep {
             }
             KnownTerms::Hashed { hashing, .. } => hashing.count(&texts, &self.analyzer, &quiet)?,
         };
-        Ok(self.weighed(rows))
+        Ok(self.weighted(rows))
     }
 
-    /// The rows of texts that were counted when this step was made.
+    /// The term weights of documents whose tokens were counted when the step was fitted.
     pub(crate) fn rows_of_counted(&self, texts: &TokenCounts) -> Result<DocumentTermMatrix> {
         if texts.n_columns() != self.width() {
             let (found, expected) = (texts.n_columns(), self.width());
             return Err(Error::Columns { found, expected });
         }
-        Ok(self.weighed(texts.matrix()))
+        Ok(self.weighted(texts.matrix()))
     }
 
-    fn weighed(&self, mut rows: DocumentTermMatrix) -> DocumentTermMatrix {
+    fn weighted(&self, mut rows: DocumentTermMatrix) -> DocumentTermMatrix {
         if self.weighting != Weighting::default() {
-            self.weighting.apply(&mut rows, self.idf.get(|| self.rarity()));
+            self.weighting.apply(&mut rows, self.idf.get(|| self.inverse_document_frequencies()));
         }
         rows
     }
 
-    /// What the rarity of each term weighs.
-    fn rarity(&self) -> Vec<f64> {
+    /// The inverse document frequency of each term.
+    fn inverse_document_frequencies(&self) -> Vec<f64> {
         let idf = self.weighting.idf;
         match &self.terms {
             KnownTerms::Vocabulary(counts) => idf.weights(&counts.frequencies, counts.n_documents),
-            KnownTerms::Hashed { n_texts, documents, .. } => {
-                // A column no text came to weighs as one that a single text came to.
+            KnownTerms::Hashed { n_documents, documents, .. } => {
+                // A hashed feature that occurs in no document is weighted as if it occurred in one.
                 let met: Vec<u64> = documents.iter().map(|n| (*n).max(1)).collect();
-                idf.weights(&met, *n_texts)
+                idf.weights(&met, *n_documents)
             }
         }
     }
 
-    /// Refuses a step that no recipe could have made; for those that come from a file.
+    /// Checks a step that was read from a file.
     pub(crate) fn check(&self) -> Result<()> {
         self.analyzer.reader().map_err(|e| Error::File(e.to_string()))?;
         match &self.terms {
             KnownTerms::Vocabulary(counts) => counts.check(),
-            KnownTerms::Hashed { hashing, n_texts, documents } => {
+            KnownTerms::Hashed { hashing, n_documents, documents } => {
                 hashing.check().map_err(|e| Error::File(e.to_string()))?;
                 let wanted = if self.weighting.idf == Idf::None { 0 } else { hashing.n_features };
-                if documents.len() == wanted && documents.iter().all(|n| n <= n_texts) {
+                if documents.len() == wanted && documents.iter().all(|n| n <= n_documents) {
                     Ok(())
                 } else {
-                    Err(Error::File("counts of texts that no texts could have given".into()))
+                    Err(Error::File(
+                        "the document frequencies of a text column are inconsistent".into(),
+                    ))
                 }
             }
         }
     }
 }
 
-/// What is gathered about a column of text while it is looked at.
-pub(crate) enum TextLook {
-    CategoryEncoding(StreamingCounter),
-    Columns { hashing: Hashing, analyzer: Analyzer, n_texts: u64, documents: Vec<u64> },
-    Nothing,
+/// Accumulates what the step of a text column depends on.
+pub(crate) enum TextFit {
+    Vocabulary(StreamingCounter),
+    Hashed {
+        hashing: Hashing,
+        analyzer: Analyzer,
+        n_documents: u64,
+        document_frequencies: Vec<u64>,
+    },
+    /// The step does not depend on the data.
+    Fixed,
 }
 
-impl TextLook {
-    /// Looks at the texts of a step, with room for so many bytes of what is found.
-    pub fn new(step: &TextStep, room: u64) -> Result<TextLook> {
+impl TextFit {
+    /// Starts the fit of a step; at most `cache_bytes` of token counts are cached.
+    pub fn new(step: &TextStep, cache_bytes: u64) -> Result<TextFit> {
         Ok(match &step.terms {
-            _ if !step.needs_fit() => TextLook::Nothing,
+            _ if !step.needs_fit() => TextFit::Fixed,
             KnownTerms::Vocabulary(_) => {
-                TextLook::CategoryEncoding(StreamingCounter::new(&step.analyzer, room)?)
+                TextFit::Vocabulary(StreamingCounter::new(&step.analyzer, cache_bytes)?)
             }
-            KnownTerms::Hashed { hashing, .. } => TextLook::Columns {
+            KnownTerms::Hashed { hashing, .. } => TextFit::Hashed {
                 hashing: *hashing,
                 analyzer: step.analyzer.clone(),
-                n_texts: 0,
+                n_documents: 0,
                 documents: vec![0; hashing.n_features],
             },
         })
     }
 
-    /// Takes the texts of a wave of tables.
-    pub fn take(&mut self, batches: &[&[Option<String>]], monitor: &Monitor<'_>) -> Result<()> {
+    /// Adds documents.
+    pub fn observe(&mut self, batches: &[&[Option<String>]], monitor: &Monitor<'_>) -> Result<()> {
         match self {
-            TextLook::CategoryEncoding(gathering) => {
+            TextFit::Vocabulary(gathering) => {
                 gathering.observe(batches);
-                let reserve = |bytes| monitor.reserve("finding the words of texts", bytes);
+                let reserve = |bytes| monitor.reserve("counting the terms of text columns", bytes);
                 if reserve(gathering.size()).is_err() {
                     gathering.drop_cache();
                 }
                 reserve(gathering.size())
             }
-            TextLook::Columns { hashing, analyzer, n_texts, documents } => {
+            TextFit::Hashed { hashing, analyzer, n_documents, documents } => {
                 for batch in batches {
                     let texts: Vec<&str> = batch.iter().flatten().map(String::as_str).collect();
                     let rows = hashing.count(&texts, analyzer, monitor)?;
-                    *n_texts += texts.len() as u64;
+                    *n_documents += texts.len() as u64;
                     rows.columns.iter().for_each(|j| documents[*j as usize] += 1);
                 }
                 Ok(())
             }
-            TextLook::Nothing => Ok(()),
+            TextFit::Fixed => Ok(()),
         }
     }
 
-    /// The step with what was learned, and the texts if there was room.
+    /// The fitted step, and the token counts if they were cached.
     pub fn finish(
         self,
         mut step: TextStep,
@@ -402,15 +410,15 @@ impl TextLook {
     ) -> Result<(TextStep, Option<TokenCounts>)> {
         let mut texts = None;
         match self {
-            TextLook::CategoryEncoding(gathering) => {
+            TextFit::Vocabulary(gathering) => {
                 let (counts, counted) = gathering.finish(selection)?;
                 step.terms = KnownTerms::Vocabulary(counts);
                 texts = counted;
             }
-            TextLook::Columns { hashing, n_texts, documents, .. } => {
-                step.terms = KnownTerms::Hashed { hashing, n_texts, documents };
+            TextFit::Hashed { hashing, n_documents, documents, .. } => {
+                step.terms = KnownTerms::Hashed { hashing, n_documents, documents };
             }
-            TextLook::Nothing => {}
+            TextFit::Fixed => {}
         }
         Ok((step, texts))
     }

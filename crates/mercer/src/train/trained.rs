@@ -70,7 +70,7 @@ impl Trained {
         if self.estimator != other.estimator {
             return differ("the estimators or their parameters differ");
         }
-        let Some(features) = self.features.agreed(&other.features) else {
+        let Some(features) = self.features.common(&other.features) else {
             return differ("the columns differ; train both with the same columns and levels");
         };
         let (Some(mine), Some(theirs)) = (&self.stats, &other.stats) else {

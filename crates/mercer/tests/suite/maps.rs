@@ -131,8 +131,8 @@ fn a_map_is_the_same_however_rows_come() {
     assert_eq!(one, two);
     let map = one.map.as_ref().unwrap();
     assert!(map.description().contains("fitted to 4096 of 9000 rows"), "{}", map.description());
-    assert_eq!(one.agreed(&two), Some(two.clone()));
-    assert_eq!(one.agreed(&features(&table, "nystroem:13", "where").unwrap()), None);
+    assert_eq!(one.common(&two), Some(two.clone()));
+    assert_eq!(one.common(&features(&table, "nystroem:13", "where").unwrap()), None);
 }
 
 #[test]

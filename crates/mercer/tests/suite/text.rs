@@ -256,7 +256,7 @@ fn cached_counts_give_the_model_of_a_second_pass() {
                     seed: 1,
                 };
                 let outcome = train(training, &looked, &Monitor::quiet()).unwrap();
-                (looked.n_kept(), outcome.trained.to_bytes().unwrap(), outcome.evaluation)
+                (looked.n_cached(), outcome.trained.to_bytes().unwrap(), outcome.evaluation)
             })
         };
 
@@ -317,7 +317,7 @@ fn every_text_column_is_cached_with_missing_values_as_empty() {
     let kept = encode(&|schema| tables_of(&looked, &schema));
     let read = encode(&|schema| tables_of(&rows, &schema));
 
-    assert_eq!(looked.n_kept(), 2);
+    assert_eq!(looked.n_cached(), 2);
     assert_eq!(kept.len(), n);
     assert_eq!(kept, read);
 }

@@ -23,72 +23,73 @@ Examples:
 pub struct Estimate {
     #[command(subcommand)]
     of: Of,
-    /// Probability of the credible interval
+    /// Posterior probability of the credible interval
     #[arg(long, default_value = "95%", value_parser = number, value_name = "P", global = true)]
     level: f64,
 }
 
 #[derive(Subcommand)]
 enum Of {
-    /// The chance of a success, with a beta prior
+    /// Probability of success (Bernoulli), with a beta prior
     #[command(
         after_help = "Example:\n  mercer bayes estimate beta --successes 7 --failures 3 --prior 1,1"
     )]
     Beta {
-        /// How many succeeded
+        /// Number of successes
         #[arg(long, value_parser = number, value_name = "N")]
         successes: f64,
-        /// How many failed
+        /// Number of failures
         #[arg(long, value_parser = number, value_name = "N")]
         failures: f64,
-        /// alpha and beta of the prior: 1,1 believes every chance alike
+        /// Parameters alpha and beta of the prior; 1,1 is uniform
         #[arg(long, default_value = "1,1", value_delimiter = ',', value_parser = number, value_name = "A,B")]
         prior: Vec<f64>,
     },
-    /// The chances of several outcomes, with a Dirichlet prior
+    /// Probabilities of several outcomes (categorical), with a Dirichlet prior
     #[command(after_help = "Example:\n  mercer bayes estimate dirichlet --counts 3,4,5 --prior 1")]
     Dirichlet {
-        /// How often each outcome was seen
+        /// Count of each outcome
         #[arg(long, value_delimiter = ',', value_parser = number, value_name = "N,N,…")]
         counts: Vec<f64>,
-        /// alpha of each outcome, or one for all; 1 is Laplace's rule
+        /// Parameter alpha of each outcome, or one for all; 1 is Laplace smoothing
         #[arg(long, default_value = "1", value_delimiter = ',', value_parser = number, value_name = "A[,A,…]")]
         prior: Vec<f64>,
     },
-    /// The mean of numbers, and their variance unless --noise gives it
+    /// Mean of a normal distribution, and its variance unless --noise gives it
     #[command(after_help = "\
 Examples:
   mercer bayes estimate normal --values 125,100,70,120 --prior 100,1,1,500
   mercer bayes estimate normal --values 12,14 --noise 2 --prior 10,4")]
     Normal {
-        /// The numbers
+        /// Observed values
         #[arg(long, value_delimiter = ',', value_parser = number, value_name = "X,X,…", allow_hyphen_values = true)]
         values: Vec<f64>,
-        /// The variance of a single number, if it is known
+        /// Known variance of a single observation
         #[arg(long, value_parser = number, value_name = "V")]
         noise: Option<f64>,
-        /// With --noise: mean and variance of the mean. Without: mean, kappa, alpha and beta
+        /// Prior. With --noise: mean and variance of the mean (normal). Without: mean, kappa, alpha and beta
+        /// (normal-inverse-gamma)
         #[arg(long, value_delimiter = ',', value_parser = number, value_name = "M,…", allow_hyphen_values = true)]
         prior: Vec<f64>,
     },
-    /// The rate of events, with a gamma prior
+    /// Rate of events (Poisson), with a gamma prior
     #[command(after_help = "Example:\n  mercer bayes estimate gamma --counts 3,1,4,1 --prior 2,1")]
     Gamma {
-        /// How many events came in each unit of time
+        /// Number of events in each unit of time
         #[arg(long, value_delimiter = ',', value_parser = number, value_name = "N,N,…")]
         counts: Vec<f64>,
-        /// Shape and rate of the prior
+        /// Parameters shape and rate of the prior
         #[arg(long, default_value = "1,0.001", value_delimiter = ',', value_parser = number, value_name = "SHAPE,RATE")]
         prior: Vec<f64>,
     },
 }
 
-/// What an estimation tells.
+/// The result of an estimation.
 struct Told {
     rows: Vec<Row>,
     prior: String,
     posterior: String,
-    /// The interval of the next value, where values are numbers.
+    /// The prediction interval of the next value, if values are numeric.
     next: Option<Interval>,
 }
 
@@ -166,7 +167,7 @@ fn dirichlet(counts: &[f64], prior: Vec<f64>, level: f64) -> Result<Told> {
 }
 
 fn known_noise(values: &[f64], noise: f64, prior: &[f64], level: f64) -> Result<Told> {
-    // So wide that the numbers alone decide.
+    // A prior so wide that the data decide.
     let [mean, variance] =
         if prior.is_empty() { [0.0, 1e12 * noise] } else { parts(prior, "MEAN,VARIANCE")? };
     let prior = NormalMean::new(mean, variance, noise)?;
@@ -182,7 +183,7 @@ fn known_noise(values: &[f64], noise: f64, prior: &[f64], level: f64) -> Result<
 }
 
 fn normal(values: &[f64], prior: &[f64], level: f64) -> Result<Told> {
-    // As if next to nothing had been seen before.
+    // A nearly uninformative prior.
     let [mean, kappa, alpha, beta] = if prior.is_empty() {
         [0.0, 1e-9, 1e-9, 1e-9]
     } else {
@@ -219,7 +220,7 @@ fn gamma(counts: &[f64], prior: &[f64], level: f64) -> Result<Told> {
     })
 }
 
-/// As many numbers as a prior has.
+/// The parameters of a prior.
 fn parts<const N: usize>(prior: &[f64], form: &str) -> Result<[f64; N]> {
     prior.try_into().map_err(|_| {
         Failure::Usage(format!("--prior takes {N} numbers, {form}; found {}", prior.len()))

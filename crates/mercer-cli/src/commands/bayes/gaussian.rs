@@ -1,4 +1,4 @@
-//! `mercer bayes gaussian`: the bell curve over several columns.
+//! `mercer bayes gaussian`: the multivariate normal distribution.
 
 use super::number::{named, number};
 use crate::args::Reading;
@@ -15,38 +15,38 @@ use mercer_num::{Matrix, Rows};
 use serde_json::json;
 use std::io::{self, Write};
 
-/// Fit a multivariate normal to columns, or type one in: density, distance, conditioning, samples.
+/// Fit or specify a multivariate normal distribution: density, Mahalanobis distance, conditioning, samples.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
   mercer bayes gaussian examples/data/iris.csv --columns petal_length,petal_width --given petal_length=5
   mercer bayes gaussian --mean 0,0 --covariance '1,0.5;0.5,1' --at 1,1 --sample 3")]
 pub struct Gaussian {
-    /// The table to fit to; `-` is standard input
+    /// Table to fit to; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath, required_unless_present = "mean")]
     data: Option<String>,
-    /// The columns, with commas [default: the numeric ones]
+    /// Columns, separated by commas [default: all numeric columns]
     #[arg(long = "columns", value_delimiter = ',', value_name = "NAMES")]
     names: Vec<String>,
-    /// Divide squares by the number of rows less one instead of their number
+    /// Estimate the covariance without bias (divide by n - 1 instead of n)
     #[arg(long)]
     unbiased: bool,
-    /// The mean, instead of a table
+    /// Mean vector, instead of a table
     #[arg(long, value_delimiter = ',', value_parser = number, value_name = "M,M,…", conflicts_with = "data", requires = "covariance", allow_hyphen_values = true)]
     mean: Option<Vec<f64>>,
-    /// The covariance, rows with semicolons
+    /// Covariance matrix, with rows separated by semicolons
     #[arg(long, value_parser = matrix, value_name = "V,V;V,V", requires = "mean", allow_hyphen_values = true)]
     covariance: Option<Matrix>,
-    /// Ask for the others where this coordinate is known (may repeat)
+    /// Condition on the value of a coordinate (may repeat)
     #[arg(long, value_parser = named, value_name = "NAME=X")]
     given: Vec<(String, f64)>,
-    /// Density and distance at this point
+    /// Point at which the density and the Mahalanobis distance are computed
     #[arg(long, value_delimiter = ',', value_parser = number, value_name = "X,X,…", allow_hyphen_values = true)]
     at: Option<Vec<f64>>,
-    /// Draw so many rows
+    /// Number of rows to sample
     #[arg(long, default_value_t = 0, value_name = "N")]
     sample: usize,
-    /// What the rows are drawn by
+    /// Random seed
     #[arg(long, default_value_t = 0, value_name = "N")]
     seed: u64,
     #[command(flatten)]
@@ -60,7 +60,7 @@ fn matrix(word: &str) -> std::result::Result<Matrix, String> {
         .collect::<std::result::Result<_, _>>()?;
     let width = rows[0].len();
     Matrix::from_shape_vec((rows.len(), width), rows.concat())
-        .map_err(|_| "its rows differ in length".to_owned())
+        .map_err(|_| "the rows differ in length".to_owned())
 }
 
 pub fn run(args: Gaussian, session: &Session) -> Result<()> {
@@ -73,7 +73,7 @@ pub fn run(args: Gaussian, session: &Session) -> Result<()> {
             };
             MultivariateNormal::new(names, mean.clone(), covariance.clone())?
         }
-        _ => return Err(Failure::Usage("give a table, or --mean and --covariance".into())),
+        _ => return Err(Failure::Usage("pass a table, or --mean and --covariance".into())),
     };
     let known: Vec<(&str, f64)> = args.given.iter().map(|(n, x)| (n.as_str(), *x)).collect();
     let normal = whole.given(&known)?;
@@ -115,7 +115,7 @@ pub fn run(args: Gaussian, session: &Session) -> Result<()> {
     if let Some((density, distance, tail)) = at {
         writeln!(out, "\nlog p(x) = {}, p(x) = {}", short(density), short(density.exp()))?;
         writeln!(out, "Mahalanobis distance {}", short(distance))?;
-        writeln!(out, "P(a draw is as far out) = {}", short(tail))?;
+        writeln!(out, "P(a sample has at least this distance) = {}", short(tail))?;
     }
     if args.sample > 0 {
         writeln!(out, "\n{}", normal.names().join(","))?;
@@ -138,7 +138,7 @@ fn fit(data: &str, args: &Gaussian, session: &Session) -> Result<MultivariateNor
         }
     };
     if names.is_empty() {
-        return Err(Failure::Data(format!("{}: no column is numeric", source.name())));
+        return Err(Failure::Data(format!("{}: found no numeric column", source.name())));
     }
     let read = source.read(&profile.schema())?;
     let mut columns = Vec::new();
@@ -160,7 +160,7 @@ fn fit(data: &str, args: &Gaussian, session: &Session) -> Result<MultivariateNor
         (0..read.n_rows()).filter(|i| columns.iter().all(|c| !c[*i].is_nan())).collect();
     if whole.len() < read.n_rows() {
         let n = read.n_rows() - whole.len();
-        session.message(&format!("{n} rows with a gap were left out"));
+        session.message(&format!("{n} rows with missing values were dropped"));
     }
     let x = Matrix::from_shape_fn((whole.len(), names.len()), |(i, j)| columns[j][whole[i]]);
     let fit =

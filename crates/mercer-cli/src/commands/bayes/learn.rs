@@ -19,13 +19,13 @@ use std::io::{Write, stdout};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
-/// Rows read at a time.
+/// Rows that are read together.
 const STEP: usize = 8192;
 
 /// Learn a Bayesian network from a table of categories and save it as BIF.
 ///
-/// Gaps are fine: the tables are then learned by expectation-maximization; arrows are searched for in
-/// the rows without gaps.
+/// With missing values, the conditional probability tables are estimated by expectation maximization; the structure
+/// is learned from the complete rows.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -33,63 +33,62 @@ Examples:
   mercer bayes learn mammals.csv --structure tan --target class --out mammals.bif
   mercer bayes learn survey.csv --structure search --score bdeu --max-parents 3 --out survey.bif")]
 pub struct Learn {
-    /// The table; `-` is standard input
+    /// Table; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub data: String,
-    /// Where the arrows come from
+    /// Structure learning algorithm
     #[arg(long, value_enum, default_value_t = Structure::ChowLiu)]
     pub structure: Structure,
-    /// The class: parent of all others in tan and naive, top of the tree in chow-liu; in a search it is
-    /// made a parent of all others
+    /// Class variable: parent of all others in tan, naive and search, root of the tree in chow-liu
     #[arg(long, value_name = "COLUMN")]
     pub target: Option<String>,
-    /// What a search makes large
+    /// Score that the search maximizes
     #[arg(long, value_enum, default_value_t = By::Bic)]
     pub score: By,
-    /// With --score bdeu: how many rows the prior is worth
+    /// With --score bdeu: equivalent sample size of the prior
     #[arg(long, default_value_t = 10.0, value_name = "N")]
     pub sample_size: f64,
-    /// In a search, no variable gets more parents
+    /// Maximum number of parents of a variable in the search
     #[arg(long, default_value_t = 4, value_name = "N")]
     pub max_parents: usize,
-    /// In a search, how many of the last steps may not be undone; 0 stops at the first top
+    /// Length of the tabu list of the search; 0 stops at the first local maximum
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub tabu: usize,
-    /// Added to every count: 1 is Laplace's rule, 0 none
+    /// Additive smoothing of the counts: 1 is Laplace smoothing, 0 is maximum likelihood
     #[arg(long, default_value_t = 1.0, value_name = "NUMBER")]
     pub alpha: f64,
-    /// Leave a column out (may repeat)
+    /// Drop a column (may repeat)
     #[arg(long, value_name = "COLUMN")]
     pub ignore: Vec<String>,
-    /// Where to save the network [default: the table's name with .bif]
+    /// Network file to write [default: the name of the table with .bif]
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub out: Option<PathBuf>,
-    /// Draw it too: a .svg, or a .dot for other programs
+    /// Also draw the network, as .svg or Graphviz .dot
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub draw: Option<PathBuf>,
     #[command(flatten)]
     pub reading: Reading,
 }
 
-/// Where the arrows come from.
+/// The structure learning algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub enum Structure {
-    /// The tree of largest likelihood
+    /// Chow-Liu tree: the tree of maximum likelihood
     ChowLiu,
-    /// From the class to all others, with the best tree over them
+    /// Tree-augmented naive Bayes: naive Bayes with a maximum-likelihood tree over the features
     Tan,
-    /// From the class to all others, and nothing else
+    /// Naive Bayes: edges from the class to all features
     Naive,
-    /// By the largest score
+    /// Hill climbing by a score
     Search,
 }
 
-/// What a search makes large.
+/// The score that the search maximizes.
 #[derive(Clone, Copy, Debug, PartialEq, ValueEnum)]
 pub enum By {
     /// The Bayesian information criterion
     Bic,
-    /// The probability of the rows under even Dirichlet priors
+    /// Bayesian Dirichlet score with uniform priors (BDeu)
     Bdeu,
 }
 
@@ -116,7 +115,7 @@ pub fn run(args: Learn, session: &Session) -> Result<()> {
     tell(&args, session, &learned, &out)
 }
 
-/// The table's name with another ending.
+/// The name of the table with another extension.
 fn default_out(data: &str) -> PathBuf {
     let stem = PathBuf::from(data).file_name().map(PathBuf::from).unwrap_or_default();
     let stem = if data == "-" { PathBuf::from("network") } else { stem };
@@ -145,7 +144,7 @@ fn observations(
     session.check_interrupt()?;
     Observations::of_table(&whole).map_err(|error| match error {
         mercer::Error::Kind { ref column, .. } => Failure::Data(format!(
-            "{error}; leave it out with `--ignore {column}`, or cut numbers into bins first"
+            "{error}; drop it with `--ignore {column}`, or discretize numeric columns first"
         )),
         other => other.into(),
     })
@@ -156,12 +155,12 @@ fn arrows(args: &Learn, data: &Observations) -> Result<Arrows> {
         let known = || data.variables().iter().map(|v| v.name.as_str()).collect::<Vec<_>>();
         let found = data.variables().iter().position(|v| v.name == *name);
         found.ok_or_else(|| {
-            Failure::Usage(format!("there is no column `{name}`; there are {}", known().join(", ")))
+            Failure::Usage(format!("no column `{name}`; the columns are {}", known().join(", ")))
         })
     };
     let target = args.target.as_ref().map(place).transpose()?;
     let class = || {
-        let words = "name the class with --target for this structure";
+        let why = "name the class with --target for this structure";
         target.ok_or_else(|| Failure::Usage(words.into()))
     };
     Ok(match args.structure {

@@ -1,4 +1,4 @@
-//! `mercer bayes`: reasoning with probabilities, a file a question.
+//! `mercer bayes`: probability calculus; one file per subcommand.
 
 mod estimate;
 mod gaussian;
@@ -13,9 +13,10 @@ use crate::failure::Result;
 use crate::session::Session;
 use clap::{Args, Subcommand};
 
-/// Reason with probabilities: tables, Bayes' rule, belief, parameters, bell curves, networks.
+/// Compute with probabilities: joint tables, Bayes' theorem, belief updating, parameter estimation, normal
+/// distributions, Bayesian networks.
 ///
-/// Numbers may be written as fractions (1/50000) or percents (5%).
+/// Numbers may be written as fractions (1/50000) or percentages (5%).
 #[derive(Args)]
 #[command(after_help = "\
 Examples:

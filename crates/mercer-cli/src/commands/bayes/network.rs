@@ -1,4 +1,4 @@
-//! `mercer bayes network`: questions to a Bayesian network.
+//! `mercer bayes network`: exact inference in a Bayesian network.
 
 use crate::failure::{Failure, Result};
 use crate::report::terminal::table;
@@ -17,9 +17,9 @@ use serde_json::{Map, Value, json};
 use std::io::{Write, stdout};
 use std::path::{Path, PathBuf};
 
-/// Ask a Bayesian network, exactly.
+/// Exact inference in a Bayesian network.
 ///
-/// Without a question it prints the probability of every variable given the evidence.
+/// Without a query it prints the posterior marginal of every variable given the evidence.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -29,28 +29,28 @@ Examples:
   mercer bayes network alarm.bif --separated JohnCalls MaryCalls --given Alarm
   mercer bayes network alarm.bif --draw alarm.svg")]
 pub struct Network {
-    /// The network, a BIF file; `-` is standard input
+    /// Network in BIF format; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: String,
-    /// Variables to ask about, separated by commas; all without it
+    /// Query variables, separated by commas [default: all]
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub query: Vec<String>,
-    /// What was seen (may repeat)
+    /// Evidence: an observed variable (may repeat)
     #[arg(long, value_parser = seen, value_name = "NAME=STATE")]
     pub evidence: Vec<(String, String)>,
-    /// The joint probability of the variables asked about instead of one list each
+    /// Joint distribution of the query variables instead of their marginals
     #[arg(long, requires = "query")]
     pub joint: bool,
-    /// The most probable state of everything given the evidence
+    /// Most probable explanation: the most probable state of all variables given the evidence
     #[arg(long)]
     pub mpe: bool,
-    /// Whether two variables can tell anything about each other, and along which path
+    /// Test d-separation of two variables and show the paths
     #[arg(long, num_args = 2, value_names = ["A", "B"])]
     pub separated: Vec<String>,
-    /// With --separated: variables that are known, separated by commas (may repeat)
+    /// With --separated: conditioning variables, separated by commas (may repeat)
     #[arg(long, value_delimiter = ',', requires = "separated", value_name = "NAMES")]
     pub given: Vec<String>,
-    /// Draw the network with its probabilities: a .svg, or a .dot for other programs
+    /// Draw the network with its probabilities, as .svg or Graphviz .dot
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub draw: Option<PathBuf>,
 }
@@ -58,7 +58,7 @@ pub struct Network {
 fn seen(word: &str) -> std::result::Result<(String, String), String> {
     match word.split_once('=') {
         Some((name, state)) if !name.is_empty() => Ok((name.to_owned(), state.to_owned())),
-        _ => Err("write it as NAME=STATE".into()),
+        _ => Err("expected NAME=STATE".into()),
     }
 }
 
@@ -69,7 +69,7 @@ pub fn run(args: Network, session: &Session) -> Result<()> {
     let seen = args.evidence.iter().map(|(name, state)| (name.as_str(), state.as_str()));
     let evidence = network.evidence(seen)?;
     session.message(&format!(
-        "{}: {} variables, {} arrows, {} free parameters",
+        "{}: {} variables, {} edges, {} free parameters",
         args.file,
         network.len(),
         network.n_edges(),
@@ -104,7 +104,7 @@ pub fn load(path: &str) -> Result<Net> {
     from_bif(&text).map_err(|e| Failure::Data(format!("{path}: {e}")))
 }
 
-/// Draws a network as its file's name asks.
+/// Draws a network in the format of the file extension.
 pub fn draw(network: &Net, evidence: &Evidence, path: &Path, monitor: &Monitor<'_>) -> Result<()> {
     let text = match path.extension().and_then(|e| e.to_str()) {
         Some("svg") => {
@@ -114,7 +114,7 @@ pub fn draw(network: &Net, evidence: &Evidence, path: &Path, monitor: &Monitor<'
         Some("dot" | "gv") => to_dot(network),
         _ => {
             let path = path.display();
-            return Err(Failure::Usage(format!("{path}: a drawing ends in .svg or .dot")));
+            return Err(Failure::Usage(format!("{path}: expected a file name with .svg or .dot")));
         }
     };
     Ok(mercer::file::save(path, text.as_bytes())?)
@@ -159,22 +159,22 @@ fn separation(
             writeln!(out, "{a} and {b} are independent{known}")?;
             for path in blocked {
                 let why = match path.why {
-                    Block::Seen => "which is known",
-                    Block::Collider => "where arrows meet unseen",
+                    Block::Seen => "which is observed",
+                    Block::Collider => "an unobserved collider",
                 };
                 let at = name(&path.at);
                 writeln!(out, "  {} is blocked at {at}, {why}", shown(network, &path.path))?;
             }
         }
         Separation::Connected { path } => {
-            writeln!(out, "{a} and {b} may depend on each other{known}")?;
-            writeln!(out, "  {} is open", shown(network, path))?;
+            writeln!(out, "{a} and {b} are d-connected{known}")?;
+            writeln!(out, "  {} is active", shown(network, path))?;
         }
     }
     Ok(())
 }
 
-/// A path with its arrows: `A -> B <- C`.
+/// A path with its edges: `A -> B <- C`.
 fn shown(network: &Net, path: &[usize]) -> String {
     let mut out = path.first().map_or(String::new(), |v| network.variables()[*v].name.clone());
     for pair in path.windows(2) {
@@ -277,7 +277,7 @@ fn marginals(
     answers: &mut Map<String, Value>,
 ) -> Result<()> {
     let of = if names.is_empty() { (0..network.len()).collect() } else { places(network, names)? };
-    // One question by elimination; many share the junction tree.
+    // A single query is answered by variable elimination; several share a junction tree.
     let (marginals, log_evidence) = if let [v] = of[..] {
         let posterior = query(network, &[v], evidence, monitor)?;
         (vec![posterior.probabilities], posterior.log_evidence)

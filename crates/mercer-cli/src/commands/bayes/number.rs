@@ -1,45 +1,45 @@
-//! Numbers as people write them: `0.05`, `5%`, `1/20`.
+//! Parses numbers, percentages and fractions: `0.05`, `5%`, `1/20`.
 
-/// A number, a percent or a fraction.
-pub fn number(word: &str) -> Result<f64, String> {
-    let word = word.trim();
+/// A number, a percentage or a fraction.
+pub fn number(text: &str) -> Result<f64, String> {
+    let text = text.trim();
     let plain = |w: &str| {
         let number = w.trim().parse::<f64>().ok().filter(|x| x.is_finite());
-        number.ok_or_else(|| format!("`{word}` is not a number; write 0.05, 5% or 1/20"))
+        number.ok_or_else(|| format!("`{text}` is not a number; write 0.05, 5% or 1/20"))
     };
-    if let Some((part, whole)) = word.split_once('/') {
+    if let Some((part, whole)) = text.split_once('/') {
         let (part, whole) = (plain(part)?, plain(whole)?);
         return if whole == 0.0 {
-            Err(format!("`{word}` divides by zero"))
+            Err(format!("`{text}` divides by zero"))
         } else {
             Ok(part / whole)
         };
     }
-    match word.strip_suffix('%') {
+    match text.strip_suffix('%') {
         Some(percent) => Ok(plain(percent)? / 100.0),
-        None => plain(word),
+        None => plain(text),
     }
 }
 
-/// Several, with commas.
-pub fn list(word: &str) -> Result<Vec<f64>, String> {
-    word.split(',').map(number).collect()
+/// Several numbers, separated by commas.
+pub fn list(text: &str) -> Result<Vec<f64>, String> {
+    text.split(',').map(number).collect()
 }
 
 /// `NAME=NUMBER`. The name may hold an equals sign, the number cannot.
-pub fn named(word: &str) -> Result<(String, f64), String> {
-    let (name, value) = word.rsplit_once('=').ok_or("write it as NAME=NUMBER")?;
+pub fn named(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.rsplit_once('=').ok_or("expected NAME=NUMBER")?;
     if name.trim().is_empty() {
-        return Err("write it as NAME=NUMBER".into());
+        return Err("expected NAME=NUMBER".into());
     }
     Ok((name.trim().to_owned(), number(value)?))
 }
 
 /// `NAME=NUMBER,NUMBER,…`
-pub fn named_list(word: &str) -> Result<(String, Vec<f64>), String> {
-    let (name, values) = word.rsplit_once('=').ok_or("write it as NAME=NUMBER,NUMBER,…")?;
+pub fn named_list(text: &str) -> Result<(String, Vec<f64>), String> {
+    let (name, values) = text.rsplit_once('=').ok_or("expected NAME=NUMBER,NUMBER,…")?;
     if name.trim().is_empty() {
-        return Err("write it as NAME=NUMBER,NUMBER,…".into());
+        return Err("expected NAME=NUMBER,NUMBER,…".into());
     }
     Ok((name.trim().to_owned(), list(values)?))
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_as_people_write_them() {
+    fn numbers_percentages_and_fractions_are_parsed() {
         assert_eq!(number("1/50000"), Ok(1.0 / 50000.0));
         assert_eq!(number("5%"), Ok(0.05));
         assert_eq!(number(" 1e-3 "), Ok(0.001));

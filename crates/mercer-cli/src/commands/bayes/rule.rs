@@ -1,4 +1,4 @@
-//! `mercer bayes rule`: Bayes' theorem, step by step.
+//! `mercer bayes rule`: Bayes' theorem with its steps.
 
 use super::number::{named_list, number};
 use crate::failure::{Failure, Result};
@@ -10,9 +10,9 @@ use mercer::probability::BayesRule;
 use serde_json::json;
 use std::io::{self, Write};
 
-/// From prior and likelihood to posterior, with the steps.
+/// Apply Bayes' theorem: from prior and likelihood to posterior, with the steps.
 ///
-/// One hypothesis against its opposite takes --prior, --likelihood and either --evidence or
+/// One hypothesis against its negation takes --prior, --likelihood and either --evidence or
 /// --against; several take --hypothesis for each.
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,7 +30,7 @@ pub struct Rule {
     /// P(evidence), over all cases
     #[arg(long, value_parser = number, value_name = "P", requires = "likelihood")]
     evidence: Option<f64>,
-    /// P(evidence | the opposite), such as a test's false alarms
+    /// P(evidence | not hypothesis), such as the false positive rate of a test
     #[arg(long, value_parser = number, value_name = "P", requires = "likelihood", conflicts_with = "evidence")]
     against: Option<f64>,
     /// A hypothesis with its prior and its likelihood (may repeat)
@@ -99,7 +99,7 @@ fn several(hypotheses: &[(String, Vec<f64>)]) -> Result<BayesRule> {
     for (name, numbers) in hypotheses {
         let [prior, likelihood] = numbers[..] else {
             return Err(Failure::Usage(format!(
-                "--hypothesis {name}: write it as {name}=PRIOR,LIKELIHOOD"
+                "--hypothesis {name}: expected {name}=PRIOR,LIKELIHOOD"
             )));
         };
         priors.push(prior);

@@ -1,4 +1,4 @@
-//! `mercer bayes table`: a joint table and what follows from it.
+//! `mercer bayes table`: joint, marginal and conditional distributions of the columns of a table.
 
 use crate::args::Reading;
 use crate::failure::{Failure, Result};
@@ -15,15 +15,15 @@ use serde::Serialize;
 use std::collections::HashSet;
 use std::io::{self, Write};
 
-/// Cells printed one below the other; more do not fit a screen.
+/// Cells of a joint table that is printed; more do not fit on a screen.
 const MOST_CELLS: usize = 60;
-/// Columns taken without being asked for.
+/// Columns of the joint table unless the user selects them.
 const MOST_COLUMNS: usize = 4;
 
-/// Count a table's columns together, and answer from the counts.
+/// Joint distribution of the columns of a table: marginals, conditionals, independence, entropy.
 ///
-/// Takes the categorical and boolean columns. Where a file holds one row for every combination and
-/// one column of whole numbers besides, that column is the counts.
+/// Uses the categorical and boolean columns. If the file has one row per combination and one integer column, that
+/// column holds the counts.
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -31,22 +31,22 @@ Examples:
   mercer bayes table examples/data/weather.csv --event weather=rainy --event temp=hot
   mercer bayes table examples/data/mammals.csv --columns can_fly,have_legs,class --independent can_fly,have_legs,class")]
 pub struct Table {
-    /// The table: CSV, TSV, Parquet, Arrow or JSON lines; `-` is standard input
+    /// Table: CSV, TSV, Parquet, Arrow or JSON lines; `-` is standard input
     #[arg(value_hint = ValueHint::FilePath)]
     data: String,
-    /// The columns to count together, with commas [default: the categorical and boolean ones]
+    /// Columns of the joint table, separated by commas [default: the categorical and boolean columns]
     #[arg(long = "columns", value_delimiter = ',', value_name = "NAMES")]
     names: Vec<String>,
-    /// The column that says how often a row was seen
+    /// Column with the count of each row
     #[arg(long, value_name = "COLUMN")]
     counts: Option<String>,
-    /// Woodbury the rows where a column has this value, or one of several: roll=1|3|5 (may repeat)
+    /// Condition on a column having this value, or one of several: roll=1|3|5 (may repeat)
     #[arg(long, value_parser = event, value_name = "COLUMN=VALUE")]
     given: Vec<Event>,
-    /// Ask for the probability of this, with --given or without (may repeat)
+    /// Event whose probability is computed, with or without --given (may repeat)
     #[arg(long, value_parser = event, value_name = "COLUMN=VALUE")]
     event: Vec<Event>,
-    /// Test whether the first two columns are independent, given any others: A,B or A,B,C
+    /// Test the independence of the first two columns given the others: A,B or A,B,C
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     independent: Vec<String>,
     #[command(flatten)]
@@ -57,16 +57,16 @@ fn event(word: &str) -> std::result::Result<Event, String> {
     Event::parse(word).map_err(|e| e.to_string())
 }
 
-/// Everything the command tells.
+/// The report of the command.
 #[derive(Serialize)]
 struct Report {
     table: JointTable,
     rows_left_out: usize,
     given: Option<String>,
-    /// The table among the rows where the condition holds.
+    /// The conditional table given the condition.
     conditional: Option<JointTable>,
     answer: Option<Answer>,
-    /// In bits, column by column and all together.
+    /// Entropies in bits, of each column and of all jointly.
     entropy: Vec<f64>,
     joint_entropy: f64,
     independence: Option<Tested>,
@@ -91,7 +91,7 @@ struct Tested {
 pub fn run(args: Table, session: &Session) -> Result<()> {
     let (joint, rows_left_out) = read(&args, session)?;
     if rows_left_out > 0 {
-        session.message(&format!("{rows_left_out} rows with a gap were left out"));
+        session.message(&format!("{rows_left_out} rows with missing values were dropped"));
     }
     let report = ask(&args, joint, rows_left_out)?;
     if session.json {
@@ -114,8 +114,7 @@ fn read(args: &Table, session: &Session) -> Result<(JointTable, usize)> {
     };
     let named: Vec<&str> = named.into_iter().filter(|n| Some(*n) != counts.as_deref()).collect();
     if let (Some(counts), None) = (&counts, &args.counts) {
-        session
-            .message(&format!("`{counts}` is taken for how often a row was seen (see --counts)"));
+        session.message(&format!("`{counts}` is used as the count of each row (see --counts)"));
     }
     Ok(JointTable::from_table(&data, &named, counts.as_deref())?)
 }
@@ -126,18 +125,17 @@ fn default_columns(profile: &Profile) -> Result<Vec<&str>> {
         profile.columns.iter().filter(|c| fit(c.kind)).map(|c| c.name.as_str()).collect();
     match names.len() {
         0 => Err(Failure::Usage(
-            "no column is categorical or boolean; name some with --columns".into(),
+            "found no categorical or boolean column; select columns with --columns".into(),
         )),
         n if n > MOST_COLUMNS => Err(Failure::Usage(format!(
-            "{n} columns together make a large table; choose with --columns among {}",
+            "{n} columns make a large joint table; select some with --columns among {}",
             names.join(", ")
         ))),
         _ => Ok(names),
     }
 }
 
-/// The one column of whole numbers, where every combination of the others comes once: such a file
-/// is a table already.
+/// The only integer column, if every combination of the others occurs once: such a file is a contingency table.
 fn counts_column(data: &mercer::data::Table, named: &[&str]) -> Option<String> {
     let whole = |values: &Values| matches!(values, Values::Numeric(v) if v.iter().all(|x| *x >= 0.0 && x.fract() == 0.0));
     let mut numeric = data
@@ -163,7 +161,7 @@ fn ask(args: &Table, joint: JointTable, rows_left_out: usize) -> Result<Report> 
     let (given, event) = (all(&args.given), all(&args.event));
     let conditional = match given.is_certain() {
         true => None,
-        // With an event asked for, a condition on every column is fine.
+        // If there is an event, the condition may cover every column.
         false => match joint.given(&given) {
             Err(mercer::Error::Parameter { .. }) if !event.is_certain() => None,
             other => Some(other?),
@@ -235,19 +233,22 @@ fn print(report: &Report) -> Result<()> {
     for (name, bits) in names.iter().zip(&report.entropy) {
         writeln!(out, "entropy of {name}: {} bits", short(*bits))?;
     }
-    writeln!(out, "entropy of all together: {} bits", short(report.joint_entropy))?;
+    writeln!(out, "joint entropy: {} bits", short(report.joint_entropy))?;
     if let Some(tested) = &report.independence {
         let test = &tested.test;
         writeln!(out, "\nAre {}?", tested.question)?;
         let bits = short(tested.mutual_information_bits);
-        writeln!(out, "  one tells {bits} bits about the other")?;
+        writeln!(out, "  mutual information {bits} bits")?;
         let d = test.degrees;
         writeln!(out, "  G = {}, {d} degrees: p = {}", short(test.g), short(test.p_value_g))?;
         let (x, p) = (short(test.chi_squared), short(test.p_value_chi_squared));
         writeln!(out, "  chi-squared = {x}, {d} degrees: p = {p}")?;
         if test.least_expected < 5.0 {
             let least = short(test.least_expected);
-            writeln!(out, "  a cell expects only {least}: below 5 the p-values are rough")?;
+            writeln!(
+                out,
+                "  the smallest expected count is {least}: below 5 the p-values are approximate"
+            )?;
         }
     }
     let free = report.parameters;
@@ -310,7 +311,7 @@ fn print_table(out: &mut impl Write, joint: &JointTable) -> Result<()> {
     Ok(())
 }
 
-/// A fraction where there is one, for the cells of a grid.
+/// A probability as a fraction if possible, for the cells of a grid.
 fn plain(share: Fraction) -> String {
     share.counts().map_or_else(|| short(share.value()), |(a, b)| format!("{a}/{b}"))
 }

@@ -1,4 +1,4 @@
-//! `mercer bayes update`: belief after one observation and the next.
+//! `mercer bayes update`: sequential belief updating.
 
 use super::number::{named, named_list, number};
 use crate::failure::{Failure, Result};
@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Most observations that `NAME*N` may stand for.
+/// The maximum number of observations that `NAME*N` may stand for.
 const MOST: usize = 1_000_000;
 
-/// Update belief in hypotheses, a line an observation.
+/// Update the belief in hypotheses, one line per observation.
 ///
-/// Every line shows the belief after the observation and what to expect next. A file holds the
-/// same as the flags: {"hypotheses": {"h1": "1/10", …}, "outcomes": {"lime": {"h1": 0, …}},
+/// Every line shows the posterior after the observation and the predictive distribution of the next one. A file
+/// holds the same as the options: {"hypotheses": {"h1": "1/10", …}, "outcomes": {"lime": {"h1": 0, …}},
 /// "observations": ["lime", …]}.
 #[derive(Args)]
 #[command(after_help = "\
@@ -30,24 +30,24 @@ Examples:
     --outcome lime=0,1/4,1/2,3/4,1 --observe lime*10 --plot bags.svg
   mercer bayes update --file bags.json --observe lime,cherry")]
 pub struct Update {
-    /// A hypothesis and its prior (may repeat)
+    /// Hypothesis and its prior probability (may repeat)
     #[arg(long, value_parser = named, value_name = "NAME=P", conflicts_with = "file")]
     prior: Vec<(String, f64)>,
-    /// What can be seen, with its probability under each hypothesis in their order (may repeat)
+    /// Outcome with its likelihood under each hypothesis, in their order (may repeat)
     #[arg(long, value_parser = named_list, value_name = "NAME=P,P,…", conflicts_with = "file")]
     outcome: Vec<(String, Vec<f64>)>,
-    /// What was seen, in order, with commas; lime*10 is ten times lime
+    /// Observations in order, separated by commas; lime*10 is ten times lime
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     observe: Vec<String>,
     /// Read hypotheses, outcomes and observations from a JSON file; `-` is standard input
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     file: Option<PathBuf>,
-    /// Save a picture of the belief over time: .svg or .png
+    /// Plot the posterior over time, as .svg or .png
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     plot: Option<PathBuf>,
 }
 
-/// What a file may hold.
+/// The contents of a file.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct File {
@@ -104,7 +104,7 @@ fn start(args: &Update) -> Result<(Belief, Vec<String>)> {
         None => (args.prior.clone(), args.outcome.clone(), Vec::new()),
     };
     if priors.is_empty() {
-        return Err(Failure::Usage("give hypotheses with --prior NAME=P, or --file".into()));
+        return Err(Failure::Usage("pass hypotheses with --prior NAME=P, or --file".into()));
     }
     let (names, priors): (Vec<String>, Vec<f64>) = priors.into_iter().unzip();
     let mut belief = Belief::new(&names, &priors)?;
@@ -136,14 +136,14 @@ fn read(path: &Path) -> Result<Parts> {
         .collect::<Result<Vec<_>>>()?;
     let mut outcomes = Vec::new();
     for (outcome, by) in &file.outcomes {
-        if let Some(stranger) = by.keys().find(|h| !file.hypotheses.contains_key(*h)) {
-            let why = format!("outcome `{outcome}`: no hypothesis is called `{stranger}`");
+        if let Some(unknown) = by.keys().find(|h| !file.hypotheses.contains_key(*h)) {
+            let why = format!("outcome `{outcome}`: no hypothesis is named `{unknown}`");
             return Err(refuse(why));
         }
         let likelihoods = (file.hypotheses.keys())
             .map(|h| match by.get(h) {
                 Some(p) => value(&format!("outcome `{outcome}` under `{h}`"), p),
-                None => Err(refuse(format!("outcome `{outcome}` says nothing about `{h}`"))),
+                None => Err(refuse(format!("outcome `{outcome}` has no likelihood for `{h}`"))),
             })
             .collect::<Result<Vec<_>>>()?;
         outcomes.push((outcome.clone(), likelihoods));
@@ -161,7 +161,7 @@ fn repeated(word: &str) -> Result<Vec<String>> {
     match times.trim().parse::<usize>() {
         Ok(n) if n <= MOST => Ok(vec![name.trim().to_owned(); n]),
         _ => Err(Failure::Usage(format!(
-            "--observe {word}: write it as NAME*N, N a whole number up to {MOST}"
+            "--observe {word}: expected NAME*N with an integer N of at most {MOST}"
         ))),
     }
 }

@@ -1,6 +1,7 @@
-//! Several models in one picture: their posteriors over one column, or their borders in a plane of two.
+//! Several classifiers in one plot: their posterior probabilities over one column, or their decision boundaries over
+//! two.
 
-use super::plot::{COLORS, save};
+use super::{COLORS, save};
 use crate::failure::Result;
 use kuva::plot::{LinePlot, ScatterPlot};
 use kuva::render::layout::Layout;
@@ -11,16 +12,16 @@ use mercer::train::Trained;
 use mercer_num::Matrix;
 use std::path::Path;
 
-/// Steps along a curve.
-const STEPS: usize = 240;
-/// Steps along each side of a plane.
-const SIDE: usize = 160;
+/// Points of a curve.
+const POINTS_PER_CURVE: usize = 240;
+/// Grid points along each axis.
+const POINTS_PER_AXIS: usize = 160;
 
 /// A row and the code of its class.
 type Point = (Vec<f64>, u32);
 
-/// Saves the picture; rows have one number or two.
-pub fn save_compared(
+/// Saves the plot of models with one or two numeric columns.
+pub fn save_comparison(
     path: &Path,
     models: &[Trained],
     points: &[Point],
@@ -30,7 +31,7 @@ pub fn save_compared(
         models[0].features.schema.fields.iter().map(|field| field.name.clone()).collect();
     let (plots, labels) = match names.as_slice() {
         [x] => (posteriors(models, points, classes)?, (x.clone(), probability_of(classes))),
-        [x, y, ..] => (borders(models, points, classes)?, (x.clone(), y.clone())),
+        [x, y, ..] => (boundaries(models, points, classes)?, (x.clone(), y.clone())),
         [] => return Ok(()),
     };
     let layout = Layout::auto_from_plots(&plots)
@@ -42,7 +43,7 @@ pub fn save_compared(
     save(path, render_multiple(plots, layout))
 }
 
-/// What the curves are of.
+/// The label of the vertical axis.
 fn probability_of(classes: &Classes) -> String {
     match classes.labels() {
         [_, second] => format!("P({second})"),
@@ -50,22 +51,22 @@ fn probability_of(classes: &Classes) -> String {
     }
 }
 
-/// The smallest and the largest value of a coordinate, with some room around.
+/// The range of a coordinate, with a margin.
 fn range(points: &[Point], k: usize) -> (f64, f64) {
     let values = || points.iter().map(|(row, _)| row[k]);
     let (low, high) =
         (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
-    let room = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
-    (low - room, high + room)
+    let margin = 0.05 * (high - low).max(1e-9 * high.abs()).max(f64::MIN_POSITIVE);
+    (low - margin, high + margin)
 }
 
-/// Numbers from the one end to the other.
-fn steps((low, high): (f64, f64), n: usize) -> Vec<f64> {
+/// Equally spaced values of a range.
+fn grid_points((low, high): (f64, f64), n: usize) -> Vec<f64> {
     (0..=n).map(|k| low + (high - low) * k as f64 / n as f64).collect()
 }
 
-/// What a model says about rows as a table has them: probabilities, or where it has none, certainty.
-fn proba(model: &Trained, columns: Vec<Vec<f64>>) -> Result<Matrix> {
+/// The posterior probabilities of rows; 0 and 1 for a model without probabilities.
+fn probabilities(model: &Trained, columns: Vec<Vec<f64>>) -> Result<Matrix> {
     let rows = encoded(model, columns)?;
     let able = model.fitted.model.as_model();
     if let Some(able) = able.probabilistic() {
@@ -88,8 +89,8 @@ fn encoded(model: &Trained, columns: Vec<Vec<f64>>) -> Result<mercer::preprocess
     Ok(model.features.encode(&Table::new(columns)?, None)?)
 }
 
-/// One curve a model, or, where there are more than two classes, one a model and class; the rows lie below
-/// and above at their class.
+/// One curve per model, or one per model and class if there are more than two classes; the training rows are drawn
+/// below and above the curves.
 fn posteriors(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Vec<Plot>> {
     let mut plots = Vec::new();
     let two = classes.len() == 2;
@@ -101,9 +102,9 @@ fn posteriors(models: &[Trained], points: &[Point], classes: &Classes) -> Result
         let marks = ScatterPlot::new().with_data(marks).with_color(color).with_size(2.5);
         plots.push(Plot::Scatter(marks.with_marker_opacity(0.5).with_legend(label.to_string())));
     }
-    let xs = steps(range(points, 0), STEPS);
+    let xs = grid_points(range(points, 0), POINTS_PER_CURVE);
     for (m, model) in models.iter().enumerate() {
-        let proba = proba(model, vec![xs.clone()])?;
+        let proba = probabilities(model, vec![xs.clone()])?;
         let shown = if two { 1..2 } else { 0..classes.len() };
         for c in shown {
             let curve: Vec<(f64, f64)> =
@@ -126,8 +127,8 @@ fn posteriors(models: &[Trained], points: &[Point], classes: &Classes) -> Result
     Ok(plots)
 }
 
-/// The rows by class, and for every model dots along the borders between its answers.
-fn borders(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Vec<Plot>> {
+/// The training rows by class, and for every model points along its decision boundaries.
+fn boundaries(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Vec<Plot>> {
     let mut plots = Vec::new();
     for (c, label) in classes.labels().iter().enumerate() {
         let of_class = points.iter().filter(|(_, code)| *code as usize == c);
@@ -135,7 +136,10 @@ fn borders(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Ve
         let marks = ScatterPlot::new().with_data(marks).with_color(COLORS[c % COLORS.len()]);
         plots.push(Plot::Scatter(marks.with_size(3.0).with_legend(label.to_string())));
     }
-    let (xs, ys) = (steps(range(points, 0), SIDE), steps(range(points, 1), SIDE));
+    let (xs, ys) = (
+        grid_points(range(points, 0), POINTS_PER_AXIS),
+        grid_points(range(points, 1), POINTS_PER_AXIS),
+    );
     for (m, model) in models.iter().enumerate() {
         let wide = xs.len();
         let grid = |k: usize| {
@@ -144,26 +148,26 @@ fn borders(models: &[Trained], points: &[Point], classes: &Classes) -> Result<Ve
         let rows = encoded(model, vec![grid(0), grid(1)])?;
         let Some(able) = model.fitted.model.as_model().classifier() else { continue };
         let scores = able.scores(&rows.rows())?;
-        let winners = mercer::model::argmax_rows(&scores);
+        let predicted = mercer::model::argmax_rows(&scores);
         let mut dots = Vec::new();
         let mut edge = |a: usize, b: usize| {
-            let (one, other) = (winners[a] as usize, winners[b] as usize);
+            let (one, other) = (predicted[a] as usize, predicted[b] as usize);
             if one == other {
                 return;
             }
-            // Where the two are equal on the way from one place to the other.
+            // The point between the two grid points where the two scores are equal.
             let (at_a, at_b) =
                 (scores[[a, one]] - scores[[a, other]], scores[[b, other]] - scores[[b, one]]);
-            let share = if at_a + at_b > 0.0 { at_a / (at_a + at_b) } else { 0.5 };
-            let share = if share.is_finite() { share } else { 0.5 };
-            let along = |from: f64, to: f64| from + share * (to - from);
+            let fraction = if at_a + at_b > 0.0 { at_a / (at_a + at_b) } else { 0.5 };
+            let fraction = if fraction.is_finite() { fraction } else { 0.5 };
+            let along = |from: f64, to: f64| from + fraction * (to - from);
             dots.push((along(xs[a % wide], xs[b % wide]), along(ys[a / wide], ys[b / wide])));
         };
-        for i in 0..winners.len() {
+        for i in 0..predicted.len() {
             if i % wide + 1 < wide {
                 edge(i, i + 1);
             }
-            if i + wide < winners.len() {
+            if i + wide < predicted.len() {
                 edge(i, i + wide);
             }
         }

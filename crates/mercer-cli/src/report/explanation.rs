@@ -1,0 +1,221 @@
+//! Explanations of predictions as text.
+
+use super::terminal::{align_right, table};
+use crate::failure::Result;
+use mercer::explain::{
+    Explanation, Factor, ScoreExplanation, SupportExplanation, TermExplanation, short,
+};
+use std::io::{self, Write};
+
+/// Features of an explanation that are printed.
+const MAX_FEATURES: usize = 40;
+/// The longest bar of a contribution.
+const MAX_BAR_LENGTH: usize = 30;
+
+/// The prediction of a linear regressor: one term per feature.
+pub fn terms(e: &TermExplanation, target: &str) -> Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{target} = {}\n", short(e.prediction))?;
+    let mut rows = table(&["term", "value", "coefficient", "value x coefficient", "contribution"]);
+    align_right(&mut rows, &[1, 2, 3, 4]);
+    rows.add_row(["(intercept)", "", "", &short(e.intercept), ""]);
+    let ranked = e.ranked_contributions();
+    for term in ranked.iter().take(MAX_FEATURES) {
+        rows.add_row([
+            term.column.clone(),
+            short(term.value),
+            short(term.coefficient),
+            short(term.term),
+            format!(
+                "{}{}",
+                if term.contribution < 0.0 { "" } else { "+" },
+                short(term.contribution)
+            ),
+        ]);
+    }
+    let rest = ranked.len().saturating_sub(MAX_FEATURES);
+    if rest > 0 {
+        let sum: f64 = ranked.iter().skip(MAX_FEATURES).map(|t| t.term).sum();
+        rows.add_row([format!("{rest} smaller terms"), String::new(), String::new(), short(sum)]);
+    }
+    writeln!(out, "{rows}")?;
+    writeln!(
+        out,
+        "\nThe mean prediction is {}; each contribution is the coefficient times the deviation from the \
+         mean.",
+        short(e.average)
+    )?;
+    Ok(())
+}
+
+/// The name of a factor: the column, with its level if it is categorical.
+fn factor_name(factor: &Factor) -> String {
+    match &factor.level {
+        Some(word) => format!("{} = {word}", factor.column),
+        None => factor.column.clone(),
+    }
+}
+
+/// The prediction of a naive Bayes model: one likelihood factor per feature.
+pub fn explanation(e: &Explanation) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
+    writeln!(out, "Class {}: P = {}\n", names[e.winner], short(e.posterior[e.winner]))?;
+    for c in [e.winner, e.runner_up] {
+        writeln!(out, "P({} | row) is proportional to", names[c])?;
+        writeln!(out, "    P({}) = {}", names[c], short(e.log_priors[c].exp()))?;
+        for factor in largest_factors(e) {
+            match factor.formulas.get(c) {
+                Some(formula) => {
+                    writeln!(out, "  x p({} | {}) = {formula}", factor_name(factor), names[c])?
+                }
+                None => writeln!(out, "    {} is missing and has no factor", factor.column)?,
+            }
+        }
+        let rest = e.factors.len().saturating_sub(MAX_FEATURES);
+        if rest > 0 {
+            writeln!(out, "  x {rest} smaller factors")?;
+        }
+        writeln!(out, "  = exp({}) = {}\n", short(e.log_joint[c]), short(e.log_joint[c].exp()))?;
+    }
+    writeln!(out, "Normalized over all classes:")?;
+    for (name, p) in names.iter().zip(&e.posterior) {
+        writeln!(out, "    P({name} | row) = {}", short(*p))?;
+    }
+    writeln!(out, "\nLog-odds, {} against {}:", names[e.winner], names[e.runner_up])?;
+    let mut rows = table(&["", "log-odds", ""]);
+    align_right(&mut rows, &[1]);
+    rows.add_row(["prior".to_owned(), format!("{:+.3}", e.prior_log_odds()), String::new()]);
+    let mut total = e.prior_log_odds();
+    let ranked = e.ranked_contributions();
+    for factor in ranked.iter().take(MAX_FEATURES) {
+        let value = short(factor.value.unwrap_or(f64::NAN));
+        let value = factor.level.as_ref().unwrap_or(&value);
+        rows.add_row([
+            format!("{} = {value}", factor.column),
+            format!("{:+.3}", factor.log_odds),
+            bar(factor.log_odds),
+        ]);
+        total += factor.log_odds;
+    }
+    let rest: f64 = ranked.iter().skip(MAX_FEATURES).map(|factor| factor.log_odds).sum();
+    if ranked.len() > MAX_FEATURES {
+        let name = format!("{} smaller factors", ranked.len() - MAX_FEATURES);
+        rows.add_row([name, format!("{rest:+.3}"), String::new()]);
+    }
+    total += rest;
+    rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// The scores of a linear or discriminant classifier: one term per feature.
+pub fn scores(e: &ScoreExplanation) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let names: Vec<String> = e.classes.iter().map(ToString::to_string).collect();
+    match e.posterior.get(e.winner) {
+        Some(p) => writeln!(out, "Class {}: P = {}\n", names[e.winner], short(*p))?,
+        None => writeln!(out, "Class {}\n", names[e.winner])?,
+    }
+    let columns = [
+        ("score", &e.scores),
+        ("squared distance", &e.distances),
+        ("P(class | row)", &e.posterior),
+    ];
+    let columns: Vec<_> = columns.into_iter().filter(|(_, values)| !values.is_empty()).collect();
+    let heads: Vec<&str> = ["class"].into_iter().chain(columns.iter().map(|c| c.0)).collect();
+    let mut rows = table(&heads);
+    align_right(&mut rows, &[1, 2, 3][..columns.len()]);
+    for (c, name) in names.iter().enumerate() {
+        let numbers = columns.iter().map(|(_, values)| short(values[c]));
+        rows.add_row([name.clone()].into_iter().chain(numbers));
+    }
+    writeln!(out, "{rows}")?;
+    // The scores of a model without probabilities are not log-odds.
+    let (heading, measure) = match e.posterior.is_empty() {
+        true => ("Scores", "score"),
+        false => ("Log-odds", "log-odds"),
+    };
+    writeln!(out, "\n{heading}, {} against {}:", names[e.winner], names[e.runner_up])?;
+    let mut rows = table(&["", measure, ""]);
+    align_right(&mut rows, &[1]);
+    let intercept = e.intercept_log_odds();
+    rows.add_row(["intercept".to_owned(), format!("{intercept:+.3}"), bar(intercept)]);
+    let ranked = e.ranked_contributions();
+    for term in ranked.iter().take(MAX_FEATURES) {
+        rows.add_row([
+            format!("{} = {}", term.column, short(term.value)),
+            format!("{:+.3}", term.log_odds),
+            bar(term.log_odds),
+        ]);
+    }
+    let rest: f64 = ranked.iter().skip(MAX_FEATURES).map(|term| term.log_odds).sum();
+    if ranked.len() > MAX_FEATURES {
+        let name = format!("{} smaller terms", ranked.len() - MAX_FEATURES);
+        rows.add_row([name, format!("{rest:+.3}"), String::new()]);
+    }
+    let total: f64 = intercept + ranked.iter().map(|term| term.log_odds).sum::<f64>();
+    rows.add_row(["sum".to_owned(), format!("{total:+.3}"), String::new()]);
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// The prediction of a kernel machine: one term per support vector.
+pub fn supports(e: &SupportExplanation, target: Option<&str>, detects: bool) -> Result<()> {
+    let mut out = io::stdout().lock();
+    let sum = format!("Σ β K(z, x) + b = {}", short(e.sum));
+    match &e.between {
+        Some([first, second]) => {
+            writeln!(out, "Class {first}\n\n{first} against {second}: f(x) = {sum}")?;
+        }
+        None if detects => {
+            let answer = if e.sum >= 0.0 { "Inlier" } else { "Outlier" };
+            writeln!(out, "{answer}\n\nf(x) = {sum}; negative for outliers")?;
+        }
+        None => writeln!(out, "{} = {sum}", target.unwrap_or("prediction"))?,
+    }
+    writeln!(
+        out,
+        "with K(z, x) = {} over {} support vectors z\n",
+        e.kernel,
+        e.support_vectors.len()
+    )?;
+    let mut rows = table(&["training row", "β", "K(z, x)", "β K(z, x)"]);
+    align_right(&mut rows, &[1, 2, 3]);
+    let signed = |v: f64| format!("{}{}", if v < 0.0 { "" } else { "+" }, short(v));
+    let ranked = e.ranked_contributions();
+    for support in ranked.iter().take(MAX_FEATURES) {
+        rows.add_row([
+            (support.row + 1).to_string(),
+            short(support.coefficient),
+            short(support.kernel),
+            signed(support.term),
+        ]);
+    }
+    let mut last = |name: String, v: f64| {
+        rows.add_row([name, String::new(), String::new(), signed(v)]);
+    };
+    let rest = ranked.len().saturating_sub(MAX_FEATURES);
+    if rest > 0 {
+        let weaker = ranked.iter().skip(MAX_FEATURES).map(|support| support.term).sum();
+        last(format!("{rest} smaller terms"), weaker);
+    }
+    last("b".to_owned(), e.intercept);
+    last("sum".to_owned(), e.sum);
+    writeln!(out, "{rows}")?;
+    Ok(())
+}
+
+/// The factors with the largest log-odds, in the order of the columns.
+fn largest_factors(e: &Explanation) -> Vec<&Factor> {
+    let mut weights: Vec<f64> = e.factors.iter().map(|f| f.log_odds.abs()).collect();
+    weights.sort_by(|a, b| b.total_cmp(a));
+    let least = weights.get(MAX_FEATURES).copied().unwrap_or(-1.0);
+    e.factors.iter().filter(|f| f.log_odds.abs() > least).collect()
+}
+
+/// A bar of one sign per unit of log-odds.
+fn bar(log_odds: f64) -> String {
+    let sign = if log_odds < 0.0 { "-" } else { "+" };
+    sign.repeat((log_odds.abs().ceil() as usize).min(MAX_BAR_LENGTH))
+}

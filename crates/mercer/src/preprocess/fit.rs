@@ -1,0 +1,212 @@
+//! Fits the steps that depend on the data: means, medians, ranges and bins of numeric columns, vocabularies and
+//! document frequencies of text columns, and the kernel map.
+
+use super::features::{Features, Step, is_text};
+use super::numeric::NumericSummary;
+use super::text::TextFit;
+use super::{CachedCounts, Recipe, TextStep};
+use crate::data::{Stream, Table, Values};
+use crate::error::{Error, Result};
+use crate::model::Monitor;
+use crate::stats::{Grouped, Moments};
+use mercer_num::{Matrix, Rows};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// Rows that are read together; the result does not depend on it.
+const ROWS_PER_TABLE: usize = 4096;
+/// Bytes of token counts that are cached if there is no memory limit.
+const MAX_CACHED_BYTES: u64 = 256 << 20;
+
+impl Features {
+    /// Fits the steps that depend on the data.
+    ///
+    /// # Errors
+    /// The error of the stream, or [`Error::Stopped`].
+    pub fn fit<S: Stream>(
+        self,
+        recipe: &Recipe,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Features, S::Error> {
+        Ok(self.fit_within(recipe, stream, 0, monitor)?.0)
+    }
+
+    /// As [`Features::fit`], and caches the token counts of text columns, so that the next pass need not count again.
+    ///
+    /// # Errors
+    /// The error of the stream, or [`Error::Stopped`].
+    pub fn fit_and_cache_counts<'s, S: Stream>(
+        self,
+        recipe: &Recipe,
+        stream: &'s S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<(Features, CachedCounts<'s, S>), S::Error> {
+        // Encoded rows take three times the bytes of the cached counts. An eighth of the budget for the counts leaves
+        // all of it together below one half, so the cache never makes a fit fail.
+        let max_bytes =
+            monitor.memory().map_or(MAX_CACHED_BYTES, |bytes| MAX_CACHED_BYTES.min(bytes / 8));
+        self.fit_within(recipe, stream, max_bytes, monitor)
+    }
+
+    fn fit_within<'s, S: Stream>(
+        mut self,
+        recipe: &Recipe,
+        stream: &'s S,
+        cache_bytes: u64,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<(Features, CachedCounts<'s, S>), S::Error> {
+        let mut cached = CachedCounts::new(stream);
+        let columns = |is: fn(&Step) -> bool| -> Vec<usize> {
+            (0..self.steps.len()).filter(|k| is(&self.steps[*k])).collect()
+        };
+        let text = columns(is_text);
+        let numeric = columns(|step| matches!(step, Step::Numeric(_)));
+        let steps = text.iter().map(|_| recipe.text.step()).collect::<Result<Vec<_>>>()?;
+        if !recipe.needs_fit() && !steps.iter().any(TextStep::needs_fit) {
+            text.into_iter().zip(steps).for_each(|(k, s)| self.steps[k] = Step::Text(s.into()));
+            return Ok((self.fit_map(recipe, stream, monitor)?, cached));
+        }
+        let cache_bytes = cache_bytes / text.len().max(1) as u64;
+        let mut text_fits =
+            steps.iter().map(|step| TextFit::new(step, cache_bytes)).collect::<Result<Vec<_>>>()?;
+        let mut summaries = NumericSummaries::new(numeric.len(), recipe.needs_values());
+        let mut stopped = None;
+        stream.stream(&self.schema, ROWS_PER_TABLE, &mut |tables| {
+            for table in &tables {
+                summaries.observe(table, &numeric, monitor)?;
+            }
+            for (fit, k) in text_fits.iter_mut().zip(&text) {
+                fit.observe(&documents(&tables, *k), monitor)?;
+            }
+            stopped = monitor.stop();
+            Ok(if stopped.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+        })?;
+        if stopped.is_some() {
+            return Err(Error::Stopped.into());
+        }
+        for (k, summary) in numeric.into_iter().zip(summaries.finish()) {
+            let step = summary.step(recipe);
+            step.check().map_err(|_| Error::TooLarge { column: k })?;
+            self.steps[k] = Step::Numeric(step);
+        }
+        for ((k, fit), step) in text.into_iter().zip(text_fits).zip(steps) {
+            let (step, counts) = fit.finish(step, &recipe.text.selection)?;
+            self.steps[k] = Step::Text(step.into());
+            if let Some(counts) = counts {
+                cached.insert(&self.schema.fields[k].name, counts);
+            }
+        }
+        if self.n_features() == 0 {
+            return Err(Error::NoFeatures.into());
+        }
+        Ok((self.fit_map(recipe, &cached, monitor)?, cached))
+    }
+
+    /// Fits the kernel map of the recipe, if there is one.
+    fn fit_map<S: Stream>(
+        mut self,
+        recipe: &Recipe,
+        stream: &S,
+        monitor: &Monitor<'_>,
+    ) -> std::result::Result<Features, S::Error> {
+        if let Some(map) = &recipe.map {
+            self.map = Some(Arc::new(map.fit_stream(&self, stream, monitor)?));
+        }
+        Ok(self)
+    }
+}
+
+/// The documents of a text column.
+fn documents(tables: &[Table], column: usize) -> Vec<&[Option<String>]> {
+    let documents = tables.iter().filter_map(|table| match &table.columns()[column].values {
+        Values::Text(texts) => Some(texts.as_slice()),
+        _ => None,
+    });
+    documents.collect()
+}
+
+/// Accumulates statistics of the numeric columns.
+struct NumericSummaries {
+    n_rows: usize,
+    moments: Moments,
+    low: Vec<f64>,
+    high: Vec<f64>,
+    values: Option<Vec<Vec<f64>>>,
+}
+
+impl NumericSummaries {
+    fn new(n_columns: usize, store_values: bool) -> NumericSummaries {
+        NumericSummaries {
+            n_rows: 0,
+            moments: Moments::empty(1, n_columns),
+            low: vec![f64::INFINITY; n_columns],
+            high: vec![f64::NEG_INFINITY; n_columns],
+            values: store_values.then(|| vec![Vec::new(); n_columns]),
+        }
+    }
+
+    fn observe(&mut self, table: &Table, numeric: &[usize], monitor: &Monitor<'_>) -> Result<()> {
+        let mut x = Matrix::zeros((table.n_rows(), numeric.len()));
+        for (j, k) in numeric.iter().enumerate() {
+            match &table.columns()[*k].values {
+                Values::Numeric(v) => {
+                    x.column_mut(j).iter_mut().zip(v).for_each(|(to, v)| *to = *v)
+                }
+                Values::Boolean(v) => x
+                    .column_mut(j)
+                    .iter_mut()
+                    .zip(v)
+                    .for_each(|(to, v)| *to = v.map_or(f64::NAN, f64::from)),
+                _ => x.column_mut(j).fill(f64::NAN),
+            }
+        }
+        let n = x.nrows();
+        let part = Moments::of_rows(&Rows::from(&x), &vec![0; n], &[], &[n as f64])
+            .map_err(|e| in_table(e, numeric).after_rows(self.n_rows))?;
+        self.n_rows += n;
+        self.moments.merge_group(0, &part, 0);
+        for (j, column) in x.columns().into_iter().enumerate() {
+            let present = column.iter().copied().filter(|v| !v.is_nan());
+            self.low[j] = present.clone().fold(self.low[j], f64::min);
+            self.high[j] = present.clone().fold(self.high[j], f64::max);
+            if let Some(values) = &mut self.values {
+                values[j].extend(present);
+            }
+        }
+        if let Some(values) = &self.values {
+            let n_stored: usize = values.iter().map(Vec::capacity).sum();
+            monitor.reserve("storing values for medians and quantiles", 8 * n_stored as u64)?;
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Vec<NumericSummary> {
+        let variances = self.moments.variances(0.0);
+        let mut values = self.values.unwrap_or_default();
+        values.iter_mut().for_each(|v| v.sort_by(f64::total_cmp));
+        let mut sorted = values.into_iter();
+        (0..self.low.len())
+            .map(|j| {
+                let any = self.low[j] <= self.high[j];
+                NumericSummary {
+                    mean: self.moments.means[[0, j]],
+                    variance: variances[[0, j]],
+                    low: if any { self.low[j] } else { 0.0 },
+                    high: if any { self.high[j] } else { 0.0 },
+                    sorted: sorted.next().unwrap_or_default(),
+                }
+            })
+            .collect()
+    }
+}
+
+/// Translates the column of an error from the numeric columns to all columns.
+fn in_table(error: Error, numeric: &[usize]) -> Error {
+    match error {
+        Error::NotFinite { row, column, value } => {
+            Error::NotFinite { row, column: numeric[column], value }
+        }
+        other => other,
+    }
+}

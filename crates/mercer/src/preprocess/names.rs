@@ -1,0 +1,80 @@
+//! Names and descriptions of the features.
+
+use super::features::{Features, Step, n_codes};
+use crate::data::{ColumnDescription, Field, Kind, Measure};
+use std::sync::Arc;
+
+impl Features {
+    /// The description of every feature, for estimators that treat columns by their type. Terms and sparse features
+    /// have no name.
+    pub fn descriptions(&self) -> Arc<[ColumnDescription]> {
+        if self.map.is_some() {
+            let number = ColumnDescription { name: String::new(), measure: Measure::Numeric };
+            return std::iter::repeat_n(number, self.n_features()).collect();
+        }
+        let mut columns = Vec::with_capacity(self.n_features());
+        for (k, (field, step)) in self.schema.fields.iter().zip(&self.steps).enumerate() {
+            let named = |name, measure| ColumnDescription { name, measure };
+            match step {
+                Step::Text(step) => {
+                    let term = named(String::new(), Measure::TermCount(k));
+                    columns.extend(std::iter::repeat_n(term, step.width()));
+                }
+                Step::Sparse => {
+                    let number = named(String::new(), Measure::Numeric);
+                    columns.extend(std::iter::repeat_n(number, field.width));
+                }
+                Step::Code => {
+                    columns.push(named(field.name.clone(), Measure::Categorical(n_codes(field))));
+                }
+                Step::Numeric(step) if step.as_code => {
+                    let bins = step.cuts.as_ref().map_or(1, |cuts| cuts.len() + 1);
+                    columns.push(named(field.name.clone(), Measure::Categorical(bins)));
+                }
+                Step::Numeric(_) | Step::OneHot => {
+                    let names = feature_names(field, step).into_iter();
+                    columns.extend(names.map(|name| named(name, Measure::Numeric)));
+                }
+            }
+        }
+        columns.into()
+    }
+
+    /// The category that the value of a feature stands for, if the feature is a category code.
+    pub fn category(&self, feature: usize, x: f64) -> Option<String> {
+        let k = *self.origins().get(feature)?;
+        match &self.steps[k] {
+            Step::Code if x == n_codes(&self.schema.fields[k]) as f64 => Some("(new)".to_owned()),
+            Step::Code if self.schema.fields[k].kind == Kind::Boolean => {
+                Some((x != 0.0).to_string())
+            }
+            Step::Code => self.schema.fields[k].levels.name(x as u32).map(str::to_owned),
+            _ => None,
+        }
+    }
+
+    /// The names of the features.
+    pub fn names(&self) -> Vec<String> {
+        let encoded = self.encoded_names();
+        self.map.as_ref().map_or_else(|| encoded.clone(), |map| map.names(&encoded))
+    }
+
+    /// The names of the encoded columns before the kernel map.
+    pub fn encoded_names(&self) -> Vec<String> {
+        let columns = self.schema.fields.iter().zip(&self.steps);
+        columns.flat_map(|(field, step)| feature_names(field, step)).collect()
+    }
+}
+
+/// The names of a column's features.
+fn feature_names(field: &Field, step: &Step) -> Vec<String> {
+    match step {
+        Step::Numeric(step) => step.names(&field.name),
+        Step::OneHot => {
+            field.levels.names().iter().map(|w| format!("{}={w}", field.name)).collect()
+        }
+        Step::Code => vec![field.name.clone()],
+        Step::Text(step) => step.names(),
+        Step::Sparse => (1..=field.width).map(|j| format!("f{j}")).collect(),
+    }
+}
