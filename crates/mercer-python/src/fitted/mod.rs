@@ -492,7 +492,7 @@ impl Fitted {
         let model = model.factorized_likelihood();
         let model = model.ok_or_else(|| self.unable("be told factor by factor"))?;
         let told = explain(model, row.as_slice()?, &names).map_err(raised)?;
-        let told = told.with_levels(|feature, x| self.features().word(feature, x));
+        let told = told.with_levels(|feature, x| self.features().category(feature, x));
         array::tree_object(py, tree(&told)?)
     }
 

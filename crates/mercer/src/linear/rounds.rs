@@ -38,7 +38,7 @@ struct LinearProblem {
     /// The classes, or `None` for regression.
     classes: Option<Classes>,
     class_weight: Option<ClassWeight>,
-    C: f64,
+    c: f64,
     width: usize,
     fit_intercept: bool,
     /// The penalty on half the squared intercept; zero leaves it unpenalized.
@@ -78,7 +78,7 @@ impl ByRounds for LogisticRegression {
             loss: RowLoss::Softmax,
             classes: Some(classes(shape)?),
             class_weight: self.class_weight.clone(),
-            C: self.C,
+            c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
             intercept_penalty: 0.0,
@@ -119,7 +119,7 @@ impl ByRounds for LinearSvc {
             loss: RowLoss::SquaredHinge,
             classes: Some(classes(shape)?),
             class_weight: self.class_weight.clone(),
-            C: self.C,
+            c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
             intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
@@ -149,7 +149,7 @@ impl ByRounds for LinearSvr {
             loss: RowLoss::SquaredEpsilonInsensitive { epsilon: self.epsilon },
             classes: None,
             class_weight: None,
-            C: self.C,
+            c: self.C,
             width: shape.n_columns,
             fit_intercept: self.fit_intercept,
             intercept_penalty: intercept_penalty(self.intercept, self.intercept_scaling),
@@ -270,7 +270,7 @@ impl LinearProblem {
         }
         let m = if present.len() <= 2 { 1 } else { present.len() };
         let loss_weight: f64 =
-            self.C * by_class.iter().zip(&factors).map(|(w, f)| w * f).sum::<f64>();
+            self.c * by_class.iter().zip(&factors).map(|(w, f)| w * f).sum::<f64>();
         let mut penalties = vec![1.0; m * self.width];
         penalties.resize(self.n_weights(m), self.intercept_penalty);
         let tolerances = (self.tol * loss_weight, INTERCEPT_TOLERANCE * loss_weight);
@@ -388,7 +388,7 @@ struct Targets<'a, 'd> {
     codes: &'d [u32],
     numbers: &'d [f64],
     state: &'a State,
-    C: f64,
+    c: f64,
 }
 
 impl<'a, 'd> Targets<'a, 'd> {
@@ -401,11 +401,11 @@ impl<'a, 'd> Targets<'a, 'd> {
             Some(_) => (batch.class_target()?.0, &[][..]),
             None => (&[][..], batch.regression_target()?),
         };
-        Ok(Targets { weights: batch.weights(), codes, numbers, state, C: problem.C })
+        Ok(Targets { weights: batch.weights(), codes, numbers, state, c: problem.c })
     }
 
     fn row(&self, i: usize) -> RowTarget {
-        let cost = self.C * self.weights.get(i).copied().unwrap_or(1.0);
+        let cost = self.c * self.weights.get(i).copied().unwrap_or(1.0);
         match self.codes.get(i) {
             Some(code) => RowTarget {
                 cost,

@@ -242,7 +242,7 @@ impl FeatureMapRecipe {
         monitor: &Monitor<'_>,
     ) -> std::result::Result<FeatureMap, S::Error> {
         let wanted = self.sample_rows();
-        monitor.reserve("a sample of rows", (wanted * features.n_cells() * 16) as u64)?;
+        monitor.reserve("a sample of rows", (wanted * features.n_encoded() * 16) as u64)?;
         // The rows with the smallest hashes of their index, so that the sample does not depend on blocks and threads.
         let mut sample: Vec<(u64, Encoded)> = Vec::new();
         let (mut n_read, mut max_key) = (0u64, u64::MAX);

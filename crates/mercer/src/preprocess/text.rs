@@ -118,7 +118,7 @@ impl TextRecipe {
                 let sign = self.hash_sign.unwrap_or(Sign::Positive);
                 let hashing = Hashing { n_features, sign };
                 hashing.check()?;
-                KnownTerms::Hashed { hashing, n_documents: 0, documents: Vec::new() }
+                KnownTerms::Hashed { hashing, n_documents: 0, document_frequencies: Vec::new() }
             }
             None => KnownTerms::default(),
         };
@@ -320,9 +320,9 @@ impl TextStep {
         let idf = self.weighting.idf;
         match &self.terms {
             KnownTerms::Vocabulary(counts) => idf.weights(&counts.frequencies, counts.n_documents),
-            KnownTerms::Hashed { n_documents, documents, .. } => {
+            KnownTerms::Hashed { n_documents, document_frequencies, .. } => {
                 // A hashed feature that occurs in no document is weighted as if it occurred in one.
-                let met: Vec<u64> = documents.iter().map(|n| (*n).max(1)).collect();
+                let met: Vec<u64> = document_frequencies.iter().map(|n| (*n).max(1)).collect();
                 idf.weights(&met, *n_documents)
             }
         }
@@ -333,10 +333,12 @@ impl TextStep {
         self.analyzer.reader().map_err(|e| Error::File(e.to_string()))?;
         match &self.terms {
             KnownTerms::Vocabulary(counts) => counts.check(),
-            KnownTerms::Hashed { hashing, n_documents, documents } => {
+            KnownTerms::Hashed { hashing, n_documents, document_frequencies } => {
                 hashing.check().map_err(|e| Error::File(e.to_string()))?;
                 let wanted = if self.weighting.idf == Idf::None { 0 } else { hashing.n_features };
-                if documents.len() == wanted && documents.iter().all(|n| n <= n_documents) {
+                if document_frequencies.len() == wanted
+                    && document_frequencies.iter().all(|n| n <= n_documents)
+                {
                     Ok(())
                 } else {
                     Err(Error::File(
@@ -373,7 +375,7 @@ impl TextFit {
                 hashing: *hashing,
                 analyzer: step.analyzer.clone(),
                 n_documents: 0,
-                documents: vec![0; hashing.n_features],
+                document_frequencies: vec![0; hashing.n_features],
             },
         })
     }
@@ -389,12 +391,12 @@ impl TextFit {
                 }
                 reserve(gathering.size())
             }
-            TextFit::Hashed { hashing, analyzer, n_documents, documents } => {
+            TextFit::Hashed { hashing, analyzer, n_documents, document_frequencies } => {
                 for batch in batches {
                     let texts: Vec<&str> = batch.iter().flatten().map(String::as_str).collect();
                     let rows = hashing.count(&texts, analyzer, monitor)?;
                     *n_documents += texts.len() as u64;
-                    rows.columns.iter().for_each(|j| documents[*j as usize] += 1);
+                    rows.columns.iter().for_each(|j| document_frequencies[*j as usize] += 1);
                 }
                 Ok(())
             }
@@ -415,8 +417,8 @@ impl TextFit {
                 step.terms = KnownTerms::Vocabulary(counts);
                 texts = counted;
             }
-            TextFit::Hashed { hashing, n_documents, documents, .. } => {
-                step.terms = KnownTerms::Hashed { hashing, n_documents, documents };
+            TextFit::Hashed { hashing, n_documents, document_frequencies, .. } => {
+                step.terms = KnownTerms::Hashed { hashing, n_documents, document_frequencies };
             }
             TextFit::Fixed => {}
         }

@@ -42,12 +42,6 @@ impl DualityGap {
         (self.dual > f64::NEG_INFINITY).then_some(self.dual)
     }
 
-    /// The gap relative to the larger of both values.
-    pub fn relative(&self) -> f64 {
-        let size = self.primal.abs().max(self.dual.abs()).max(f64::MIN_POSITIVE);
-        self.gap.abs() / size
-    }
-
     /// Whether the gap is at most `fraction` of the objective.
     pub fn is_within(&self, fraction: f64) -> bool {
         self.gap <= fraction * self.primal
@@ -101,7 +95,6 @@ mod tests {
 
         assert_eq!((total.primal, total.dual, total.gap), (5.0, 4.25, 0.75));
         assert!(total.is_within(0.15) && !total.is_within(0.1));
-        assert_eq!(total.relative(), 0.15);
         assert_eq!(DualityGap::without_dual(1.0).lower_bound(), None);
     }
 }

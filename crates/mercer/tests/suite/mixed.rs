@@ -229,7 +229,7 @@ fn a_mixed_table_trains_and_is_explained_with_its_levels() {
         &names,
     )
     .unwrap()
-    .with_levels(|j, x| trained.features.word(j, x));
+    .with_levels(|j, x| trained.features.category(j, x));
     let factor = |name: &str| explanation.factors.iter().find(|f| f.column == name).unwrap();
     assert_eq!(factor("domain").level.as_deref(), Some("com"));
     assert_eq!(factor("urgent").level.as_deref(), Some("true"));

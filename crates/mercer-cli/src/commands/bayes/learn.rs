@@ -160,8 +160,8 @@ fn arrows(args: &Learn, data: &Observations) -> Result<Arrows> {
     };
     let target = args.target.as_ref().map(place).transpose()?;
     let class = || {
-        let why = "name the class with --target for this structure";
-        target.ok_or_else(|| Failure::Usage(words.into()))
+        let missing = || "name the class with --target for this structure".into();
+        target.ok_or_else(|| Failure::Usage(missing()))
     };
     Ok(match args.structure {
         Structure::ChowLiu => Arrows::ChowLiu { root: target.unwrap_or(0) },
