@@ -36,7 +36,7 @@ fn rows_alone_tell_inliers_from_outliers() {
     let told = folder.output(&["predict", "alone.mercer", "new.csv", "--json"]);
     assert!(told.starts_with("{\"prediction\":\"inlier\",\"row\":1,\"score\":"), "{told}");
     let inspected = folder.output(&["inspect", "alone.mercer"]);
-    assert!(inspected.contains("rows alone"), "{inspected}");
+    assert!(inspected.contains("unsupervised: prediction, score"), "{inspected}");
 }
 
 #[test]
@@ -57,10 +57,10 @@ fn a_target_has_no_say_where_rows_are_learned_alone() {
     let error = folder.failure(&[&start[..], &["--target", "kind"]].concat(), 3);
     assert!(error.contains("no column `kind`"), "{error}");
     let error = folder.failure(&[&start[..], &["--reject", "0.2"]].concat(), 2);
-    assert!(error.contains("rows alone"), "{error}");
+    assert!(error.contains("is unsupervised"), "{error}");
     let compare = ["compare", &iris, "--target", "species", "--models", "svc,one-class-svm"];
     let error = folder.failure(&compare, 2);
-    assert!(error.contains("rows alone"), "{error}");
+    assert!(error.contains("is unsupervised"), "{error}");
     let error = folder.failure(&["evaluate", "a.mercer", &iris], 2);
     assert!(error.contains("one-class-svm"), "{error}");
 }
@@ -91,7 +91,7 @@ fn rows_are_grouped_and_mapped_without_a_target() {
     let told = folder.output(&["predict", "m.mercer", &iris, "--json"]);
     assert!(told.starts_with("{\"kernelpca0\":"), "{told}");
     let inspected = folder.output(&["inspect", "m.mercer"]);
-    assert!(inspected.contains("rows alone: kernelpca0, kernelpca1"), "{inspected}");
+    assert!(inspected.contains("unsupervised: kernelpca0, kernelpca1"), "{inspected}");
     let products = train("polynomial-features", &[]);
     assert!(products.contains("sepal_length^2,sepal_length sepal_width"), "{products}");
     let error = folder.failure(&["evaluate", "m.mercer", &iris], 2);

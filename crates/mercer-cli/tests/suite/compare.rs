@@ -50,10 +50,10 @@ fn what_cannot_be_compared_or_drawn_is_said() {
     let run = ["compare", &iris, "--target", "species", "--models"];
 
     for (more, words) in [
-        (vec!["lda,ols"], "compare like with like"),
-        (vec!["lda,nystroem"], "from rows alone"),
+        (vec!["lda,ols"], "compare one kind"),
+        (vec!["lda,nystroem"], "is unsupervised"),
         (vec!["lda", "--set", "shrinkage=0.1"], "--set lda.shrinkage=0.1"),
-        (vec!["lda", "--plot", "x.svg"], "name them with --use"),
+        (vec!["lda", "--plot", "x.svg"], "select them with --use"),
         (vec!["lda", "--use", "petals"], "no column `petals`"),
     ] {
         let told = folder.failure(&[&run[..], &more].concat(), 2);
@@ -70,7 +70,7 @@ fn the_prices_there_were_are_told_with_the_one_that_was_chosen() {
     let told = folder.output(&run);
     let json = folder.json(&[&run[..], &["--json"]].concat());
 
-    assert!(told.contains("accuracy on rows left out") && told.contains("chosen"), "{told}");
+    assert!(told.contains("cross-validated accuracy") && told.contains("selected"), "{told}");
     assert_eq!(json["candidates"]["all"].as_array().unwrap().len(), 10);
 }
 

@@ -76,14 +76,14 @@ fn a_quantity_is_no_class() {
     let named = ["--target", "y", "--model", "gaussian-nb"];
     let words = refused(&format!("a,y\n{rows}"), &named, 3);
 
-    says(&words, &["`y`", "quantity", "--model ols", "--column y=categorical"]);
+    says(&words, &["`y`", "a regression target", "--model ols", "--column y=categorical"]);
 }
 
 #[test]
 fn a_word_is_no_quantity() {
     let named = ["--target", "y", "--model", "ridge"];
 
-    says(&refused("a,y\n1,p\n2,q\n", &named, 3), &["`y`", "ridge learns numbers"]);
+    says(&refused("a,y\n1,p\n2,q\n", &named, 3), &["`y`", "ridge is a regressor"]);
 }
 
 #[test]

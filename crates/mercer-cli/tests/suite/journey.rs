@@ -16,7 +16,7 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
     for said in
-        ["delimiter `,`", "344 rows, 8 columns, 19 missing values", "mixed-nb: chosen because"]
+        ["delimiter `,`", "344 rows, 8 columns, 19 missing values", "mixed-nb (chosen because"]
     {
         assert!(words.contains(said), "`{said}` is not in {words}");
     }
@@ -289,7 +289,7 @@ fn a_quantity_is_learned_judged_and_drawn() {
 
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
     let report = String::from_utf8(done.get_output().stdout.clone()).unwrap();
-    assert!(words.contains("ols: chosen because `sepal_length` is a quantity"), "{words}");
+    assert!(words.contains("ols (chosen because `sepal_length` is numeric"), "{words}");
     for told in
         ["R²            0.8", "RMSE", "median error", "rows          150", "condition number"]
     {
@@ -427,7 +427,7 @@ fn a_model_without_probabilities_is_judged_by_its_classes() {
         assert!(figures["accuracy"]["value"].as_f64().unwrap() > 0.9, "{figures}");
         assert!(figures["log_loss"].is_null(), "{figures}");
     }
-    assert!(told.contains("classes without probabilities"), "{told}");
+    assert!(told.contains("the model has no probabilities"), "{told}");
 }
 
 #[test]
@@ -531,7 +531,7 @@ fn words_never_seen_are_counted_in_the_report() {
     let done = folder.mercer(&["predict", "tax.mercer", "new.csv"]).assert().success();
 
     let words = String::from_utf8(done.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("2 cells hold words the model never saw"), "{words}");
+    assert!(words.contains("2 cells hold categories that the training data does not"), "{words}");
 }
 
 /// Two heaps, of which only the first rows have a class.

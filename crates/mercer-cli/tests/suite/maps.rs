@@ -27,7 +27,7 @@ fn a_map_and_its_estimator_are_one_model() {
             "map.mercer",
         ]);
 
-        assert!(report.contains(&format!("map: {map}: 4 columns become")), "{report}");
+        assert!(report.contains(&format!("map: {map}: 4 columns mapped to")), "{report}");
         let inspected = folder.output(&["inspect", "map.mercer"]);
         assert!(inspected.contains(&format!("map: {map}")), "{inspected}");
         let told = folder.json(&["inspect", "map.mercer", "--json"]);
@@ -55,7 +55,7 @@ fn a_map_may_be_asked_for_by_its_error() {
         let report = train(map);
 
         let told = format!("features for an error of at most {asked}");
-        assert!(report.contains(&format!("map: {map}: 4 columns become")), "{report}");
+        assert!(report.contains(&format!("map: {map}: 4 columns mapped to")), "{report}");
         assert!(report.contains(&told), "{report}");
         assert!(folder.output(&["inspect", "m.mercer"]).contains(&told));
         assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
@@ -140,7 +140,7 @@ fn a_kernel_may_be_a_formula() {
     ]);
 
     assert!(told.contains("a kernel on these rows") && told.contains("2.0*linear"), "{told}");
-    assert!(report.contains("svc learned"), "{report}");
+    assert!(report.contains("svc fitted"), "{report}");
     let error =
         folder.failure(&["kernel", "check", &iris, "--kernel", "rbf+", "--ignore", "species"], 2);
     assert!(error.contains("formulas"), "{error}");

@@ -39,7 +39,7 @@ fn joint_explanation_and_separation_are_told() {
 
     assert!(joint.contains("P(evidence) = 0.002516"), "{joint}");
     assert!(best.contains("true (seen)"), "{best}");
-    assert!(open.contains("JohnCalls <- Alarm -> MaryCalls is open"), "{open}");
+    assert!(open.contains("JohnCalls <- Alarm -> MaryCalls is active"), "{open}");
     assert!(closed.contains("is blocked at Alarm, which is known"), "{closed}");
     assert!(all.contains("MaryCalls"), "{all}");
 }
@@ -103,7 +103,7 @@ fn mistakes_get_a_name_and_a_code() {
         "variable `Alarm` has no value `maybe`",
     );
     fails(&["bayes", "network", "sure.bif", "--evidence", "x=b"], 3, "x=b has probability 0");
-    fails(&["bayes", "network", &alarm, "--draw", "x.png"], 2, "ends in .svg or .dot");
+    fails(&["bayes", "network", &alarm, "--draw", "x.png"], 2, "expected a file name with .svg or .dot");
     fails(&["bayes", "learn", &example("mammals.csv"), "--structure", "tan"], 2, "--target");
     fails(&["bayes", "learn", &example("wine.csv")], 3, "--ignore");
 }
@@ -131,5 +131,5 @@ fn a_network_is_an_estimator_like_the_others() {
         assert_eq!(folder.output(&["sample", model, "--rows", "5"]).lines().count(), 6);
     }
     let inside = folder.output(&["inspect", "net.mercer"]);
-    assert!(inside.contains("training rows can be read out of them"), "{inside}");
+    assert!(inside.contains("training rows can be reconstructed"), "{inside}");
 }

@@ -28,7 +28,7 @@ fn a_network_learns_predicts_and_says_how_flat_its_loss_is() {
 
         let report = folder.output(&[&train[..], map].concat());
 
-        assert!(report.contains("mlp learned"), "{report}");
+        assert!(report.contains("mlp fitted"), "{report}");
         assert!(report.contains("nonconvex"), "{report}");
         let judged = folder.json(&["evaluate", "m.mercer", &iris, "--json"]);
         assert!(judged["accuracy"]["value"].as_f64().unwrap() > 0.95);
@@ -61,7 +61,7 @@ fn a_network_learns_numbers() {
         "m.mercer",
     ]);
 
-    assert!(report.contains("mlp-regressor learned"), "{report}");
+    assert!(report.contains("mlp-regressor fitted"), "{report}");
     assert_eq!(folder.output(&["predict", "m.mercer", &iris]).lines().count(), 151);
     let error = folder.failure(
         &["train", &iris, "--target", "species", "--model", "mlp", "--set", "solver=adam"],

@@ -27,7 +27,7 @@ fn json_is_all_there_is_on_standard_output() {
     assert_eq!(report["rows"], 344);
     assert_eq!(report["estimator"], "mixed-nb");
     assert_eq!(report["certificate"]["status"], "closed-form");
-    assert!(report["telling"][0]["bits"].as_f64().unwrap() > 0.5);
+    assert!(report["mutual_information"][0]["bits"].as_f64().unwrap() > 0.5);
     let cards = folder.json(&["models", "--json"]);
     assert_eq!(cards[0]["id"], "gaussian-nb");
     let why = folder.json(&["explain", "penguins.mercer", &example("penguins.csv"), "--json"]);

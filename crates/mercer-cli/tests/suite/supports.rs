@@ -20,7 +20,7 @@ fn a_class_is_told_by_support_vectors() {
         let told = folder.output(&["explain", "m.mercer", &iris, "--row", "71"]);
         let json = folder.json(&["explain", "m.mercer", &iris, "--row", "71", "--json"]);
 
-        assert!(told.contains("row learned from") && told.contains("exp(-"), "{told}");
+        assert!(told.contains("training row") && told.contains("exp(-"), "{told}");
         let between = |k: usize| json["between"][k]["text"].as_str().unwrap().to_owned();
         assert!(told.contains(&format!("{} against {}", between(0), between(1))), "{told}");
         let support_vectors = json["support_vectors"].as_array().unwrap();

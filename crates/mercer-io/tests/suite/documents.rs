@@ -130,5 +130,5 @@ fn a_mail_or_a_mailbox_is_read_by_its_name() {
     assert!(texts.unwrap()[0].contains("Grüße"));
     assert_eq!(many.unwrap().iter().map(|t| t.trim()).collect::<Vec<_>>(), ["1", "2"]);
     assert!(broken.unwrap_err().to_string().contains(".mbox is not whole or not a mailbox"));
-    assert!(picture.unwrap_err().to_string().contains(".eml: it is not a text"));
+    assert!(picture.unwrap_err().to_string().contains(".eml: it is not text"));
 }

@@ -40,7 +40,6 @@ macro_rules! catalog {
 
         /// The summary of any estimator that learns by statistics.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "id", content = "stats", deny_unknown_fields)]
         pub enum AnyStats {
             $(#[doc = $s_id] #[serde(rename = $s_id)] $S(<$S as Accumulate>::Stats),)*
         }
@@ -185,14 +184,12 @@ macro_rules! catalog {
     (@all $($P:ident $id:literal $M:ident;)*) => {
         /// Any estimator with its parameters.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "id", content = "params", deny_unknown_fields)]
         pub enum Estimator {
             $(#[doc = $id] #[serde(rename = $id)] $P($P),)*
         }
 
         /// Any fitted model.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-        #[serde(tag = "id", content = "model", deny_unknown_fields)]
         pub enum AnyModel {
             $(#[doc = $id] #[serde(rename = $id)] $P($M),)*
         }

@@ -62,7 +62,7 @@ impl Fit for KernelPca {
         let bytes = if whole { 32 } else { 5 };
         problem.reserve(bytes, monitor)?;
         let way = match whole {
-            true => "the whole kernel matrix, taken apart".to_owned(),
+            true => "eigendecomposition of the whole kernel matrix".to_owned(),
             false => format!("half of the kernel matrix, its first {wanted} components"),
         };
         let plan = problem.plan(way, problem.matrix_bytes(bytes), 8, monitor);

@@ -47,7 +47,7 @@ fn one() -> usize {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "precision", content = "of", rename_all = "lowercase", deny_unknown_fields)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
 enum Sums {
     #[default]
     None,

@@ -57,7 +57,8 @@ pub fn choose_estimator(
 
 /// Least squares, or ridge regression if rows are few or the columns are terms of texts.
 fn choose_regressor(profile: &Profile, target: &ColumnProfile, text: bool) -> Choice {
-    let width: usize = profile.columns.iter().map(|c| c.width.max(c.levels.len()).max(1)).sum();
+    let features = profile.columns.iter().filter(|column| column.name != target.name);
+    let width: usize = features.map(|c| c.width.max(c.levels.len()).max(1)).sum();
     let regression = format!(
         "chosen because `{}` is numeric with {} distinct values (regression)",
         target.name,

@@ -105,9 +105,9 @@ fn a_vocabulary_is_compressed_and_corruption_is_detected() {
 #[test]
 fn invalid_text_steps_are_refused_by_name() {
     for (step, said) in [
-        ("ngrams=2-1", "written as 2 or 1-2"),
-        ("min-df=0", "a number of texts"),
-        ("max-df=1.5", "a share like 0.1"),
+        ("ngrams=2-1", "a range like 1-2"),
+        ("min-df=0", "a number of documents"),
+        ("max-df=1.5", "a fraction like 0.1"),
         ("hash=0", "from 1 to 2147483647"),
         ("hash=2^31", "from 2^0 to 2^30"),
         ("hash-sign=minus", "positive, alternate"),
@@ -142,7 +142,7 @@ fn hashed_terms_have_signs_if_requested() {
 fn invalid_hashing_options_are_refused() {
     let (table, schema) = table();
     for (steps, said) in [
-        (&["hash-sign=alternate"][..], "beside `hash=N`"),
+        (&["hash-sign=alternate"][..], "together with `hash=N`"),
         (&["hash=64", "min-df=2"], "without min-df"),
         (&["hash=64", "hash-sign=alternate", "tf=log"], "no logarithm"),
     ] {

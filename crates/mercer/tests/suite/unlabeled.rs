@@ -138,7 +138,7 @@ fn a_limit_keeps_the_rounds_before_it() {
     let seen = Arc::clone(&flag);
     // Progress beyond the labeled rows means that a round is behind us.
     let cancel = Monitor::quiet().cancelled_by(flag).on_progress(move |p| {
-        seen.store(p.total == Some(1_000_000) && p.done > 2, Ordering::Relaxed)
+        seen.store(p.total == Some(1_000_000) && p.done > 3, Ordering::Relaxed)
     });
 
     let (cancelled, _) = how.fit(&estimator, &labeled, &more, &cancel).unwrap();

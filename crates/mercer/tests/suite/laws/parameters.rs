@@ -40,7 +40,7 @@ fn bad_parameters_are_refused_by_name() {
                 };
                 refused(estimator(card).set(spec.name, value.clone()).unwrap_err());
                 // A description may come from anywhere: a fit looks again.
-                let described = json!({"id": card.id, "params": {spec.name: value}});
+                let described = json!({card.id: {spec.name: value}});
                 if let Ok(estimator) = serde_json::from_value::<Estimator>(described) {
                     refused(estimator.fit(&case.data(card), &Monitor::quiet()).unwrap_err());
                 }
@@ -48,7 +48,7 @@ fn bad_parameters_are_refused_by_name() {
         }
         let unknown = estimator(card).set("no_such_parameter", json!(1)).unwrap_err();
         assert!(matches!(unknown, Error::UnknownParameter { .. }));
-        let described = json!({"id": card.id, "params": {"no_such_parameter": 1}});
+        let described = json!({card.id: {"no_such_parameter": 1}});
         assert!(serde_json::from_value::<Estimator>(described).is_err());
     }
     assert!(matches!(Estimator::from_id("no-such-id"), Err(Error::UnknownEstimator { .. })));
