@@ -112,8 +112,8 @@ impl Session {
                     bar.set_length(total);
                 }
                 bar.set_position(p.done);
-                if let Some(standing) = p.standing {
-                    bar.set_prefix(format!("; {standing}"));
+                if let Some(convergence) = p.convergence {
+                    bar.set_prefix(format!("; {convergence}"));
                 }
             });
         if !self.quiet {

@@ -366,6 +366,16 @@ struct Parsed {
     first_line: u64,
 }
 
+/// The position of the parser in a block.
+struct Cursor {
+    /// The next byte.
+    at: usize,
+    /// The line of that byte, counted from one.
+    line: u64,
+    /// A buffer for the current quoted field without its quotes.
+    unquoted: Vec<u8>,
+}
+
 impl Csv {
     /// Parses the records of a block, which ends with a newline, and passes the cells to the sink.
     fn records<S: Sink>(
@@ -375,80 +385,85 @@ impl Csv {
         sink: &mut S,
     ) -> Result<Parsed> {
         let n_columns = self.names.len();
-        let delimiter = self.delimiter;
-        let mut scratch = Vec::new();
         let mut read = Parsed { n_rows: 0, first_line: 0 };
-        let mut separators = Separators::new(bytes, delimiter);
-        let (mut at, mut line) = (0, 1);
-        while at < bytes.len() {
-            if let Some(n) = blank_line(bytes, at) {
-                at += n;
-                line += 1;
+        let mut separators = Separators::new(bytes, self.delimiter);
+        let mut cursor = Cursor { at: 0, line: 1, unquoted: Vec::new() };
+        while cursor.at < bytes.len() {
+            if let Some(n) = blank_line(bytes, cursor.at) {
+                cursor.at += n;
+                cursor.line += 1;
                 continue;
             }
             if read.n_rows == 0 {
-                read.first_line = line;
+                read.first_line = cursor.line;
             }
-            let (begin, begin_line) = (at, line);
+            let (begin, begin_line) = (cursor.at, cursor.line);
             for j in 0..n_columns {
-                let expected = if j + 1 == n_columns { b'\n' } else { delimiter };
-                let separator = separators.next_from(at);
-                // The way most fields of most files go; whatever is unusual falls through. The next
-                // field begins where the separator says, not where this number ends, so that the
-                // processor can read several fields at once.
+                let expected = if j + 1 == n_columns { b'\n' } else { self.delimiter };
+                let separator = separators.next_from(cursor.at);
+                // Most fields of most files are short numbers. The next field begins behind the separator, not behind
+                // the number, so that the processor can parse several fields at once.
                 if sink.takes_values(j)
-                    && let Some(short) = number::scan_short(bytes, at)
+                    && let Some(short) = number::scan_short(bytes, cursor.at)
                     && short.end == separator
                     && bytes.get(separator) == Some(&expected)
                 {
                     sink.value(j, short.value(), short.is_plain_integer());
-                    at = separator.wrapping_add(1);
+                    cursor.at = separator.wrapping_add(1);
                     continue;
                 }
-                let start = at;
-                let taken = match number::scan(bytes, at) {
-                    Some(n) if ends(bytes, n.end, delimiter) => {
-                        at = n.end + usize::from(bytes[n.end] == b'\r');
-                        sink.number(j, &n, &bytes[start..n.end], line)
-                    }
-                    _ if self.quotes && bytes[at] == QUOTE => {
-                        let end = self.unquote(bytes, at, line, &mut scratch)?;
-                        let taken = sink.cell(j, trim(&scratch), &scratch, line);
-                        line += n_lines(&bytes[at..end]);
-                        at = end;
-                        taken
-                    }
-                    _ => {
-                        at = separator;
-                        let text = trim(&bytes[start..at]);
-                        sink.cell(j, text, text, line)
-                    }
-                };
-                if let Err(fault) = taken {
-                    return Err(fault.error(&self.input.name, &self.names[j], At::Line));
-                }
-                if at - start > field_bytes {
-                    let what = format!("a field of column `{}`", self.names[j]);
-                    return Err(over(&self.input.name, line, &what, field_bytes, "field_bytes"));
-                }
-                if bytes[at] != expected {
+                self.general_field(bytes, j, separator, field_bytes, &mut cursor, sink)?;
+                if bytes[cursor.at] != expected {
                     return Err(self.ragged(&bytes[begin..], begin_line));
                 }
-                at += 1;
+                cursor.at += 1;
             }
-            if at - begin > record_bytes {
-                return Err(over(
-                    &self.input.name,
-                    begin_line,
-                    "a record",
-                    record_bytes,
-                    "record_bytes",
-                ));
+            if cursor.at - begin > record_bytes {
+                let file = &self.input.name;
+                return Err(over(file, begin_line, "a record", record_bytes, "record_bytes"));
             }
-            line += 1;
+            cursor.line += 1;
             read.n_rows += 1;
         }
         Ok(read)
+    }
+
+    /// Parses a field of any form: a number, a quoted field or plain text up to the separator. The cursor stops at the
+    /// end of the field.
+    fn general_field<S: Sink>(
+        &self,
+        bytes: &[u8],
+        j: usize,
+        separator: usize,
+        field_bytes: usize,
+        cursor: &mut Cursor,
+        sink: &mut S,
+    ) -> Result<()> {
+        let (start, line) = (cursor.at, cursor.line);
+        let parsed = match number::scan(bytes, start) {
+            Some(n) if ends(bytes, n.end, self.delimiter) => {
+                cursor.at = n.end + usize::from(bytes[n.end] == b'\r');
+                sink.number(j, &n, &bytes[start..n.end], line)
+            }
+            _ if self.quotes && bytes[start] == QUOTE => {
+                cursor.at = self.unquote(bytes, start, line, &mut cursor.unquoted)?;
+                cursor.line += n_lines(&bytes[start..cursor.at]);
+                sink.cell(j, trim(&cursor.unquoted), &cursor.unquoted, line)
+            }
+            _ => {
+                cursor.at = separator;
+                let text = trim(&bytes[start..separator]);
+                sink.cell(j, text, text, line)
+            }
+        };
+        if let Err(fault) = parsed {
+            return Err(fault.error(&self.input.name, &self.names[j], At::Line));
+        }
+        if cursor.at - start > field_bytes {
+            let (file, what) = (&self.input.name, format!("a field of column `{}`", self.names[j]));
+            return Err(over(file, cursor.line, &what, field_bytes, "field_bytes"));
+        }
+        Ok(())
     }
 
     /// Where the first record ends.

@@ -383,14 +383,14 @@ struct ColumnBits {
 }
 
 impl ColumnBits {
-    const WORDS: usize = 1 << 11;
+    const N_WORDS: usize = 1 << 11;
 
     fn new() -> ColumnBits {
-        ColumnBits { bits: vec![0; ColumnBits::WORDS], sorted: Vec::new() }
+        ColumnBits { bits: vec![0; ColumnBits::N_WORDS], sorted: Vec::new() }
     }
 
     fn place(j: i32) -> (usize, u64) {
-        (j as usize >> 6 & (ColumnBits::WORDS - 1), 1 << (j & 63))
+        (j as usize >> 6 & (ColumnBits::N_WORDS - 1), 1 << (j & 63))
     }
 
     /// Whether a column stands in a row twice. Two columns of the same mark are looked at again.

@@ -53,7 +53,7 @@ impl Limits {
                 let Ok(mut last) = last.try_lock() else { return };
                 if now - *last >= BETWEEN {
                     *last = now;
-                    say(tell, progress.told_after(now - start));
+                    say(tell, progress.describe_after(now - start));
                 }
             });
         }

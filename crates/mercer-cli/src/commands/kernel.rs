@@ -85,7 +85,7 @@ pub fn run(args: Kernel, session: &Session) -> Result<()> {
 
 fn family(word: &str) -> Result<Family> {
     word.parse().map_err(|why: String| {
-        let names = Family::WORDS.join(", ");
+        let names = Family::VALUES.join(", ");
         Failure::Usage(format!(
             "--kernel {word}: {why}; expected one of {names}, or a formula like `rbf(gamma=0.1)+2*linear`"
         ))

@@ -27,7 +27,7 @@ params! {
         min_categories: OneOrEach = OneOrEach::Each(Vec::new()), Between(0.0, 16_777_216.0);
         /// Categories that do not occur in the training data: `ignore` omits the factor, as for a missing value, `other`
         /// uses the smoothed probability of a count of zero, `error` refuses the row.
-        unseen: Unseen = Unseen::Ignore, OneOf(Unseen::WORDS);
+        unseen: Unseen = Unseen::Ignore, OneOf(Unseen::VALUES);
     }
 }
 

@@ -27,7 +27,7 @@ params! {
         var_smoothing: f64 = 1e-9, AtLeast(0.0);
         /// Denominator of the variances: the weight (`population`, maximum likelihood) or the weight minus one
         /// (`sample`, unbiased).
-        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+        variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows with what is to be learned about them.
+//! Datasets: numeric rows with an optional target and sample weights.
 
 use crate::data::Classes;
 use crate::error::{Error, Result};
@@ -9,7 +9,7 @@ use ndarray::ArrayView2;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
-/// Borrowed rows, their target and their weights; lengths and numbers are checked when it is made.
+/// Borrowed rows, their target and their sample weights. Lengths and values are checked on construction.
 #[derive(Clone, Debug)]
 pub struct Dataset<'a> {
     rows: Rows<'a>,
@@ -18,55 +18,55 @@ pub struct Dataset<'a> {
     columns: &'a [ColumnDescription],
 }
 
-/// A column's name and what its numbers stand for.
+/// The name of a column and the kind of its values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ColumnDescription {
-    /// What users call it.
+    /// The name.
     pub name: String,
-    /// What its numbers stand for.
+    /// The kind of its values.
     pub measure: Measure,
 }
 
-/// What the numbers of a column stand for.
+/// The kind of the values of a numeric column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Measure {
-    /// A quantity.
+    /// A numeric variable.
     Numeric,
-    /// The place of a value in a list of so many; larger ones stand for values not in the list.
+    /// The code of a category, out of so many; larger codes are categories that do not occur in the training data.
     Categorical(usize),
-    /// How often a word of a text occurs; the words of one text have one number.
+    /// The count of a term in a text; all terms of one text column have the same index.
     TermCount(usize),
 }
 
-/// What the rows are about.
+/// The target of the rows.
 #[derive(Clone, Copy, Debug)]
 pub enum Target<'a> {
-    /// A class code a row.
+    /// One class code per row.
     Classes {
-        /// Codes into `classes`.
+        /// Indices into `classes`.
         codes: &'a [u32],
-        /// What the codes stand for.
+        /// The classes.
         classes: &'a Classes,
     },
-    /// A number a row.
+    /// One regression target per row.
     Regression(&'a [f64]),
-    /// Several numbers a row.
+    /// Several regression targets per row.
     MultiOutput {
-        /// A row of numbers a row.
+        /// The targets, row-major.
         cells: &'a [f64],
-        /// How many numbers a row has.
+        /// The number of targets.
         width: usize,
     },
-    /// Nothing is known.
+    /// No target.
     None,
 }
 
 impl<'a> Dataset<'a> {
-    /// Rows of known classes. NaN is a missing value, for the estimators that take it.
+    /// Rows with class labels. NaN is a missing value, which some estimators accept.
     ///
     /// # Errors
-    /// If lengths differ, a code stands for no class, or sparse rows are stored by columns.
+    /// If lengths differ, a code exceeds the classes, or sparse rows are stored by columns.
     ///
     /// ```
     /// use mercer::prelude::*;
@@ -98,10 +98,10 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Rows with a number each.
+    /// Rows with one regression target each.
     ///
     /// # Errors
-    /// If lengths differ or a number is not finite.
+    /// If lengths differ or a target is not finite.
     pub fn regression(rows: impl Into<Rows<'a>>, target: &'a [f64]) -> Result<Dataset<'a>> {
         let rows = rows.into();
         check_storage(&rows)?;
@@ -112,10 +112,10 @@ impl<'a> Dataset<'a> {
         Ok(Dataset { rows, target: Target::Regression(target), weights: None, columns: &[] })
     }
 
-    /// Rows with several numbers each: a row of the table each.
+    /// Rows with several regression targets each: one row of the table per row.
     ///
     /// # Errors
-    /// If lengths differ, a number is not finite, or the table has no columns or is not stored by rows.
+    /// If lengths differ, a target is not finite, or the table has no columns or is not row-major.
     pub fn multi_output(
         rows: impl Into<Rows<'a>>,
         target: ArrayView2<'a, f64>,
@@ -126,7 +126,7 @@ impl<'a> Dataset<'a> {
         let width = target.ncols();
         let Some(cells) = target.to_slice().filter(|_| width > 0) else {
             let (found, expected) =
-                ("no numbers in a row, or not by rows", "a table stored by rows");
+                ("a table without columns or not row-major", "a row-major table");
             let column = "target".into();
             return Err(Error::Kind { column, found: found.into(), expected: expected.into() });
         };
@@ -142,12 +142,12 @@ impl<'a> Dataset<'a> {
         })
     }
 
-    /// Rows alone.
+    /// Rows without a target.
     pub fn unlabeled(rows: impl Into<Rows<'a>>) -> Dataset<'a> {
         Dataset { rows: rows.into(), target: Target::None, weights: None, columns: &[] }
     }
 
-    /// The same rows, counted `weights[i]` times each.
+    /// The same rows with sample weights.
     ///
     /// # Errors
     /// If the length differs or a weight is negative or not finite.
@@ -162,18 +162,18 @@ impl<'a> Dataset<'a> {
     /// The same rows with a description of every column.
     ///
     /// # Errors
-    /// If there are not as many as columns.
+    /// Unless there is one description per column.
     pub fn with_descriptions(self, columns: &'a [ColumnDescription]) -> Result<Dataset<'a>> {
         check_length("the description of the columns", columns.len(), self.rows.n_columns())?;
         Ok(Dataset { columns, ..self })
     }
 
-    /// What is known about the columns; empty where nobody said.
+    /// The descriptions of the columns; empty if there are none.
     pub fn columns(&self) -> &'a [ColumnDescription] {
         self.columns
     }
 
-    /// What the columns hold; numbers where nobody said.
+    /// The kinds of the columns; numeric if there are no descriptions.
     pub fn measures(&self) -> Vec<Measure> {
         match self.columns {
             [] => vec![Measure::Numeric; self.n_columns()],
@@ -186,27 +186,27 @@ impl<'a> Dataset<'a> {
         &self.rows
     }
 
-    /// What is to be learned.
+    /// The target.
     pub fn target(&self) -> Target<'a> {
         self.target
     }
 
-    /// The weights, empty where every row counts once.
+    /// The sample weights; empty if all are one.
     pub fn weights(&self) -> &'a [f64] {
         self.weights.unwrap_or(&[])
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.rows.n_rows()
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn n_columns(&self) -> usize {
         self.rows.n_columns()
     }
 
-    /// How the rows lie in memory.
+    /// The memory layout of the rows.
     pub fn layout(&self) -> Layout {
         match self.rows {
             Rows::Sparse(_) => Layout::Sparse,
@@ -217,7 +217,7 @@ impl<'a> Dataset<'a> {
     /// The rows of a range.
     ///
     /// # Panics
-    /// If the range leaves the data.
+    /// If the range exceeds the data.
     pub fn slice(&self, range: Range<usize>) -> Dataset<'a> {
         Dataset {
             rows: self.rows.slice(range.clone()),
@@ -240,7 +240,7 @@ impl<'a> Dataset<'a> {
     /// The class codes and the classes.
     ///
     /// # Errors
-    /// If the target is something else.
+    /// If the target is not a class.
     pub fn class_target(&self) -> Result<(&'a [u32], &'a Classes)> {
         match self.target {
             Target::Classes { codes, classes } => Ok((codes, classes)),
@@ -253,25 +253,25 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The number to be learned of every row.
+    /// The regression target of every row.
     ///
     /// # Errors
-    /// If the target is something else.
+    /// If the target is not numeric, or there are several.
     pub fn regression_target(&self) -> Result<&'a [f64]> {
         match self.regression_targets()? {
             (y, 1) => Ok(y),
             (_, width) => Err(Error::Kind {
                 column: "target".into(),
-                found: format!("{width} numbers a row"),
-                expected: "one number; fit a model for each".into(),
+                found: format!("{width} targets"),
+                expected: "one target; fit one model per target".into(),
             }),
         }
     }
 
-    /// The numbers to be learned, row by row, and how many a row has.
+    /// The regression targets, row-major, and their number per row.
     ///
     /// # Errors
-    /// If the target is something else.
+    /// If the target is not numeric.
     pub fn regression_targets(&self) -> Result<(&'a [f64], usize)> {
         match self.target {
             Target::Regression(y) => Ok((y, 1)),
@@ -285,7 +285,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// Refuses cells that cannot be computed with.
+    /// Refuses infinite cells, and missing ones unless they are allowed.
     ///
     /// # Errors
     /// [`Error::NotFinite`] with the first such cell.
@@ -305,7 +305,7 @@ pub fn check_storage(rows: &Rows<'_>) -> Result<()> {
     }
 }
 
-/// Refuses cells that cannot be computed with.
+/// Refuses infinite cells, and missing ones unless they are allowed.
 ///
 /// # Errors
 /// [`Error::NotFinite`] with the first such cell.

@@ -1,4 +1,4 @@
-//! Class labels: exact values, never squeezed through a float.
+//! Class labels: exact values that are not converted to floating point.
 
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
@@ -6,42 +6,42 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// The name of a class as the data had it.
+/// A class label as it stands in the data.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Label {
     /// `true` or `false`.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// Any other number; finite.
+    /// Any other finite number.
     Float(f64),
-    /// A word.
+    /// A string.
     Text(String),
 }
 
 impl Label {
-    /// The label a word stands for: `true`, a whole number, a number, or the word itself.
+    /// Parses a label: a boolean, an integer, a floating-point number, or else a string.
     ///
     /// ```
     /// use mercer::data::Label;
     /// assert_eq!(Label::parse("9007199254740993"), Label::Int(9_007_199_254_740_993));
     /// assert_eq!(Label::parse("007"), Label::Text("007".into()));
     /// ```
-    pub fn parse(word: &str) -> Label {
-        match word {
+    pub fn parse(text: &str) -> Label {
+        match text {
             "true" => return Label::Bool(true),
             "false" => return Label::Bool(false),
             _ => {}
         }
-        if let Ok(n) = word.parse::<i64>()
-            && n.to_string() == word
+        if let Ok(n) = text.parse::<i64>()
+            && n.to_string() == text
         {
             return Label::Int(n);
         }
-        match word.parse::<f64>() {
-            Ok(x) if x.is_finite() && x.to_string() == word => Label::Float(x),
-            _ => Label::Text(word.to_owned()),
+        match text.parse::<f64>() {
+            Ok(x) if x.is_finite() && x.to_string() == text => Label::Float(x),
+            _ => Label::Text(text.to_owned()),
         }
     }
 
@@ -55,13 +55,13 @@ impl Label {
 }
 
 impl Ord for Label {
-    /// Truth values, then numbers by size, then words.
+    /// Booleans first, then numbers by value, then strings.
     fn cmp(&self, other: &Self) -> Ordering {
         match (self, other) {
             (Label::Bool(a), Label::Bool(b)) => a.cmp(b),
             (Label::Int(a), Label::Int(b)) => a.cmp(b),
             (Label::Float(a), Label::Float(b)) => a.total_cmp(b),
-            // Equal numbers of two types stay two labels, so that the order is total.
+            // Equal values of two types are different labels, so that the order is total.
             (Label::Int(a), Label::Float(b)) => (*a as f64).total_cmp(b).then(Ordering::Less),
             (Label::Float(a), Label::Int(b)) => a.total_cmp(&(*b as f64)).then(Ordering::Greater),
             (Label::Text(a), Label::Text(b)) => a.cmp(b),
@@ -96,35 +96,35 @@ impl fmt::Display for Label {
 }
 
 impl From<&str> for Label {
-    fn from(word: &str) -> Self {
-        Label::Text(word.to_owned())
+    fn from(text: &str) -> Self {
+        Label::Text(text.to_owned())
     }
 }
 
-/// The classes of a problem, sorted and distinct; a class's code is its place.
+/// The classes, sorted and distinct; the code of a class is its index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<Label>")]
 pub struct Classes(Arc<[Label]>);
 
 impl Classes {
-    /// Sorts labels and drops repetitions.
+    /// Sorts labels and removes duplicates.
     pub fn new(mut labels: Vec<Label>) -> Classes {
         labels.sort();
         labels.dedup();
         Classes(labels.into())
     }
 
-    /// Classes that are words.
+    /// Classes with string labels.
     pub fn from_names<S: AsRef<str>>(names: impl IntoIterator<Item = S>) -> Classes {
         Classes::new(names.into_iter().map(|n| Label::from(n.as_ref())).collect())
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no class at all.
+    /// Whether there are no classes.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -151,15 +151,15 @@ impl Classes {
         (all, places)
     }
 
-    /// Whether both are the same list in memory, which spares comparing names.
+    /// Whether both share one list in memory, which makes a comparison unnecessary.
     pub fn same_list(&self, other: &Classes) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Refuses a problem that has nothing to tell apart.
+    /// Refuses a target with fewer than two classes.
     ///
     /// # Errors
-    /// [`Error::OneClass`] when there are fewer than two classes.
+    /// [`Error::OneClass`].
     pub fn check_several(&self) -> Result<()> {
         match self.len() {
             0 => Err(Error::NoRows),
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn labels_sort_as_people_expect() {
+    fn labels_sort_by_type_and_value() {
         let classes = Classes::new(vec![
             Label::parse("b"),
             Label::parse("10"),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_union_says_where_the_others_went() {
+    fn a_union_maps_the_codes_of_the_other() {
         let (all, places) =
             Classes::from_names(["b", "d"]).union(&Classes::from_names(["a", "d", "e"]));
 

@@ -1,4 +1,4 @@
-//! What is learned from: tables as people have them, and rows with a target as learners want them.
+//! Training data: tables with named columns, and datasets of numeric rows with a target.
 
 mod class_weight;
 mod dataset;

@@ -1,57 +1,58 @@
-//! What the columns are called and what they hold: stored in every model, matched at every door.
+//! The schema of a table: names and kinds of the columns. It is stored in every model and matched against the data of
+//! every prediction.
 
 use super::{Column, Kind, Levels, Table};
 use crate::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The columns a model was trained with, in order.
+/// The columns that a model was trained on, in order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Schema {
-    /// One entry a column.
+    /// One field per column.
     pub fields: Vec<Field>,
 }
 
-/// A column's name and what it holds.
+/// The name and the kind of a column.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// What the file calls it.
+    /// The name in the header of the file.
     pub name: String,
-    /// What it holds.
+    /// The kind of its values.
     pub kind: Kind,
-    /// The words of a categorical column.
+    /// The levels of a categorical column.
     #[serde(default)]
     pub levels: Arc<Levels>,
-    /// How many numbers a sparse bundle holds; one for every other kind.
+    /// The number of features of a sparse column; one for every other kind.
     pub width: usize,
-    /// What a sparse file calls its first number, zero or one: a file that happens not to use it must
-    /// not be read one off.
+    /// The index of the first feature in a sparse file, zero or one. It is stored, because a later file need not use
+    /// the first feature.
     #[serde(default)]
     pub first_index: Option<u32>,
 }
 
 impl Field {
-    /// A column of numbers.
+    /// A numeric column.
     pub fn numeric(name: impl Into<String>) -> Field {
         Field::new(name, Kind::Numeric)
     }
 
-    /// A column of one value a row.
+    /// A column with one value per row.
     pub fn new(name: impl Into<String>, kind: Kind) -> Field {
         Field { name: name.into(), kind, levels: Arc::default(), width: 1, first_index: None }
     }
 
-    /// A column of words.
+    /// A categorical column.
     pub fn categorical(name: impl Into<String>, levels: Arc<Levels>) -> Field {
         Field { levels, ..Field::new(name, Kind::Categorical) }
     }
 
-    /// The column that was found for it, if it is one.
+    /// The given column, if it matches this field.
     ///
     /// # Errors
-    /// If there is none, or it is of the wrong kind.
+    /// If the column is missing or has the wrong kind.
     pub(crate) fn check<'c>(&self, column: Option<&'c Column>) -> Result<&'c Column> {
         let missing = || Error::MissingColumn { name: self.name.clone() };
         let column = column.ok_or_else(missing)?;
@@ -67,7 +68,7 @@ impl Field {
 }
 
 impl Schema {
-    /// The field of a name.
+    /// The field with a name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|f| f.name == name)
     }
@@ -80,7 +81,7 @@ impl Schema {
     /// Checks that a table has exactly these columns in this order.
     ///
     /// # Errors
-    /// Names the first column that is missing or of the wrong kind.
+    /// The first column that is missing or has the wrong kind.
     pub fn check(&self, table: &Table) -> Result<()> {
         for (i, field) in self.fields.iter().enumerate() {
             field.check(table.columns().get(i).filter(|c| c.name == field.name))?;

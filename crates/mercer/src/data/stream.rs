@@ -1,20 +1,20 @@
-//! Rows that come in batches and can be read again.
+//! Out-of-core data: tables that are read in chunks, as often as needed.
 
 use super::Schema;
 use crate::data::Table;
 use crate::error::{Error, Result};
 use std::ops::ControlFlow;
 
-/// Something to read tables from, more than once, without holding it all.
+/// A source of tables that can be read several times without holding all rows in memory.
 pub trait Stream {
-    /// What reading can fail with.
+    /// The error of reading.
     type Error: From<Error>;
 
-    /// Reads everything once, in order, as tables of exactly `chunk` rows; only the last may be
-    /// shorter. They come in waves of consecutive tables, so that the taker can use all threads.
+    /// Reads all rows once, in order, as tables of exactly `chunk` rows; only the last may have fewer. Each call
+    /// receives several consecutive tables, so that they can be processed on all threads.
     ///
     /// # Errors
-    /// What reading or taking failed with.
+    /// An error of reading or of the callback.
     fn stream(
         &self,
         schema: &Schema,
@@ -22,7 +22,8 @@ pub trait Stream {
         take: &mut dyn FnMut(Vec<Table>) -> std::result::Result<ControlFlow<()>, Self::Error>,
     ) -> std::result::Result<(), Self::Error>;
 
-    /// Whether a table of all rows takes no more memory than what is held anyway, its texts being counted.
+    /// Whether a table of all rows fits into the memory that is held anyway, because only the term counts of its texts
+    /// are needed.
     fn has_cached_counts(&self, _schema: &Schema) -> bool {
         false
     }

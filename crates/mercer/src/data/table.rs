@@ -1,4 +1,4 @@
-//! A table as people have it: named columns of numbers, categories, truth values and text, with gaps.
+//! Tables: named columns with numeric, categorical, boolean, text or sparse values, some of which may be missing.
 
 use super::{Schema, TokenCounts};
 use crate::error::{Error, Result};
@@ -8,24 +8,24 @@ use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// The code of a category that is missing.
+/// The code of a missing category.
 pub const MISSING: u32 = u32::MAX;
-/// The code of a category the levels do not know.
+/// The code of a category that is not among the levels.
 pub const UNSEEN: u32 = u32::MAX - 1;
 
-/// Rows under named columns.
+/// A table with named columns.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     columns: Vec<Column>,
     n_rows: usize,
 }
 
-/// A name and its values.
+/// A named column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// What the file calls it.
+    /// The name in the header of the file.
     pub name: String,
-    /// One value a row.
+    /// One value per row.
     pub values: Values,
 }
 
@@ -36,9 +36,9 @@ pub enum Values {
     Numeric(Vec<f64>),
     /// Codes into sorted levels, [`MISSING`] or [`UNSEEN`].
     Categorical {
-        /// One code a row.
+        /// One code per row.
         codes: Vec<u32>,
-        /// What the codes stand for.
+        /// The levels.
         levels: Arc<Levels>,
     },
     /// `None` is missing.
@@ -47,23 +47,23 @@ pub enum Values {
     Text(Vec<Option<String>>),
     /// Documents of which only the term counts are stored.
     TokenCounts(TokenCounts),
-    /// A bundle of numeric columns in compressed rows, as svmlight files have them.
+    /// Several numeric columns in CSR format, as in svmlight files.
     Sparse(Sparse),
 }
 
-/// What a column holds.
+/// The kind of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Numbers.
     Numeric,
-    /// One of a few words.
+    /// One of a few levels.
     Categorical,
     /// True or false.
     Boolean,
     /// Free text.
     Text,
-    /// Many numbers, mostly zero.
+    /// Many numeric features, mostly zero.
     Sparse,
 }
 
@@ -79,25 +79,25 @@ impl fmt::Display for Kind {
     }
 }
 
-/// The words a categorical column may hold: sorted, distinct; a word's code is its place.
+/// The levels of a categorical column, sorted and distinct; the code of a level is its index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "Vec<String>", into = "Vec<String>")]
 pub struct Levels(Vec<String>);
 
 impl Levels {
-    /// Sorts words and drops repetitions.
-    pub fn new(mut words: Vec<String>) -> Levels {
-        words.sort();
-        words.dedup();
-        Levels(words)
+    /// Sorts names and removes duplicates.
+    pub fn new(mut names: Vec<String>) -> Levels {
+        names.sort();
+        names.dedup();
+        Levels(names)
     }
 
-    /// The words in order.
+    /// The names in order.
     pub fn names(&self) -> &[String] {
         &self.0
     }
 
-    /// How many words there are.
+    /// The number of levels.
     pub fn len(&self) -> usize {
         self.0.len()
     }
@@ -107,12 +107,12 @@ impl Levels {
         self.0.is_empty()
     }
 
-    /// The code of a word, [`UNSEEN`] if it is not among them.
-    pub fn code(&self, word: &str) -> u32 {
-        self.0.binary_search_by(|w| w.as_str().cmp(word)).map_or(UNSEEN, |i| i as u32)
+    /// The code of a level, [`UNSEEN`] if it is not among them.
+    pub fn code(&self, name: &str) -> u32 {
+        self.0.binary_search_by(|w| w.as_str().cmp(name)).map_or(UNSEEN, |i| i as u32)
     }
 
-    /// The word of a code, if it stands for one.
+    /// The name of a code.
     pub fn name(&self, code: u32) -> Option<&str> {
         self.0.get(code as usize).map(String::as_str)
     }
@@ -121,9 +121,9 @@ impl Levels {
 impl TryFrom<Vec<String>> for Levels {
     type Error = String;
 
-    fn try_from(words: Vec<String>) -> std::result::Result<Self, String> {
-        if words.is_sorted_by(|a, b| a < b) {
-            Ok(Levels(words))
+    fn try_from(names: Vec<String>) -> std::result::Result<Self, String> {
+        if names.is_sorted_by(|a, b| a < b) {
+            Ok(Levels(names))
         } else {
             Err("levels are not sorted and distinct".to_owned())
         }
@@ -137,7 +137,7 @@ impl From<Levels> for Vec<String> {
 }
 
 impl Values {
-    /// What these values are.
+    /// The kind of the values.
     pub fn kind(&self) -> Kind {
         match self {
             Values::Numeric(_) => Kind::Numeric,
@@ -148,7 +148,7 @@ impl Values {
         }
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         match self {
             Values::Numeric(v) => v.len(),
@@ -165,7 +165,7 @@ impl Values {
         self.len() == 0
     }
 
-    /// How many values are missing; a text that was counted is not known to be.
+    /// The number of missing values; unknown, and zero, for documents of which only term counts are stored.
     pub fn n_missing(&self) -> usize {
         match self {
             Values::Numeric(v) => v.iter().filter(|x| x.is_nan()).count(),
@@ -176,7 +176,7 @@ impl Values {
         }
     }
 
-    /// The value of row `i` as a word, `None` where it is missing or not one cell.
+    /// The value of row `i` as text; `None` if it is missing or the column is sparse.
     pub fn cell(&self, i: usize) -> Option<String> {
         match self {
             Values::Numeric(v) => (!v[i].is_nan()).then(|| v[i].to_string()),
@@ -187,7 +187,7 @@ impl Values {
         }
     }
 
-    /// Takes the rows of `other` to the end.
+    /// Appends the rows of `other`.
     ///
     /// # Errors
     /// If the kinds or levels differ.
@@ -209,7 +209,7 @@ impl Values {
         Ok(())
     }
 
-    /// Takes rows off the front, leaving the rest.
+    /// Removes and returns the first `n` rows.
     fn take_front(&mut self, n: usize) -> Values {
         fn front<T>(v: &mut Vec<T>, n: usize) -> Vec<T> {
             let rest = v.split_off(n);
@@ -240,7 +240,7 @@ impl Table {
     /// A table of columns of one length with distinct names.
     ///
     /// # Errors
-    /// If lengths differ or a name comes twice.
+    /// If lengths differ or two columns have the same name.
     pub fn new(columns: Vec<Column>) -> Result<Table> {
         let n_rows = columns.first().map_or(0, |c| c.values.len());
         let mut names = HashSet::with_capacity(columns.len());
@@ -259,7 +259,7 @@ impl Table {
         Ok(Table { columns, n_rows })
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     pub fn n_rows(&self) -> usize {
         self.n_rows
     }
@@ -269,12 +269,12 @@ impl Table {
         &self.columns
     }
 
-    /// The columns in order, for keeps.
+    /// The columns in order, without a copy.
     pub fn into_columns(self) -> Vec<Column> {
         self.columns
     }
 
-    /// The column of a name.
+    /// The column with a name.
     pub fn column(&self, name: &str) -> Option<&Column> {
         self.columns.iter().find(|c| c.name == name)
     }
@@ -282,22 +282,22 @@ impl Table {
     /// The columns of a schema, by name, in its order.
     ///
     /// # Errors
-    /// Names the first column that is missing or of the wrong kind.
+    /// The first column that is missing or has the wrong kind.
     pub fn select(&self, schema: &Schema) -> Result<Table> {
         let columns = self.columns_of(schema)?.into_iter().cloned().collect();
         Ok(Table { columns, n_rows: self.n_rows })
     }
 
-    /// The same without a copy.
+    /// The same as references.
     ///
     /// # Errors
-    /// Names the first column that is missing or of the wrong kind.
+    /// The first column that is missing or has the wrong kind.
     pub fn columns_of(&self, schema: &Schema) -> Result<Vec<&Column>> {
         let find = |name: &str| self.column(name);
         schema.fields.iter().map(|field| field.check(find(&field.name))).collect()
     }
 
-    /// Takes the rows of `other`, which has the same columns in the same order.
+    /// Appends the rows of `other`, which has the same columns in the same order.
     ///
     /// # Errors
     /// If names, kinds or levels differ.
@@ -326,10 +326,10 @@ impl Table {
         Ok(())
     }
 
-    /// Takes the first `n` rows off, leaving the rest.
+    /// Removes and returns the first `n` rows.
     ///
     /// # Panics
-    /// If there are fewer.
+    /// If there are fewer rows.
     pub fn take_front(&mut self, n: usize) -> Table {
         let columns = self
             .columns
@@ -345,18 +345,18 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn table(numbers: &[f64], words: &[&str]) -> Table {
+    fn table(values: &[f64], names: &[&str]) -> Table {
         let levels = Arc::new(Levels::new(vec!["a".into(), "b".into()]));
-        let codes = words.iter().map(|w| levels.code(w)).collect();
+        let codes = names.iter().map(|w| levels.code(w)).collect();
         Table::new(vec![
-            Column { name: "x".into(), values: Values::Numeric(numbers.to_vec()) },
+            Column { name: "x".into(), values: Values::Numeric(values.to_vec()) },
             Column { name: "c".into(), values: Values::Categorical { codes, levels } },
         ])
         .unwrap()
     }
 
     #[test]
-    fn taking_and_appending_keeps_every_row() {
+    fn taking_and_appending_preserves_every_row() {
         let mut rest = table(&[1.0, 2.0, 3.0], &["a", "b", "z"]);
         let mut head = rest.take_front(2);
         assert_eq!(head, table(&[1.0, 2.0], &["a", "b"]));
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_stands_for_one_column() {
+    fn duplicate_names_are_refused() {
         let twice =
             ["x", "x"].map(|name| Column { name: name.into(), values: Values::Numeric(vec![1.0]) });
 

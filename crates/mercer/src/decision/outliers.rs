@@ -98,7 +98,7 @@ impl Densities {
             return threshold_of(std::iter::empty(), 0.0, fraction);
         };
         let counts = column.counts();
-        let cells = column.cells().iter().copied().zip(counts.iter().copied());
+        let cells = column.bins().iter().copied().zip(counts.iter().copied());
         threshold_of(cells, counts.sum(), fraction)
     }
 

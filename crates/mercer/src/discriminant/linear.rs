@@ -44,7 +44,7 @@ params! {
     pub struct LinearDiscriminantAnalysis {
         /// Accepted for compatibility with scikit-learn; all values give the same model. The factorization is
         /// chosen by the condition number of the covariance.
-        solver: LdaSolver = LdaSolver::Svd, OneOf(LdaSolver::WORDS);
+        solver: LdaSolver = LdaSolver::Svd, OneOf(LdaSolver::VALUES);
         /// Shrinkage intensity: the weight of a multiple of the identity in the covariance, between 0 and 1. `auto`
         /// estimates it by Ledoit and Wolf, `oas` by oracle approximating shrinkage, for each class; `None` does
         /// not shrink. Larger values shrink correlations more.
@@ -60,7 +60,7 @@ params! {
         tol: f64 = 1e-4, AtLeast(0.0);
         /// Divisor of the scatter matrix: the total weight (`population`) or the total weight less the number of
         /// classes (`sample`).
-        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+        variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
 }
 

@@ -29,7 +29,7 @@ params! {
     pub struct QuadraticDiscriminantAnalysis {
         /// Accepted for compatibility with scikit-learn; both values give the same model. The factorization is chosen
         /// by the condition number of the covariances.
-        solver: QdaSolver = QdaSolver::Svd, OneOf(QdaSolver::WORDS);
+        solver: QdaSolver = QdaSolver::Svd, OneOf(QdaSolver::VALUES);
         /// Shrinkage intensity: the weight of a multiple of the identity in each covariance, between 0 and 1. `auto`
         /// estimates it by Ledoit and Wolf, `oas` by oracle approximating shrinkage, for each class; `None` does
         /// not shrink. Larger values shrink correlations more.
@@ -44,7 +44,7 @@ params! {
         /// with a smaller one are set to it.
         tol: f64 = 1e-4, AtLeast(0.0);
         /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
-        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+        variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
 }
 

@@ -84,7 +84,7 @@ params! {
     pub struct RegularizedDiscriminantAnalysis {
         /// Shrinkage target of the class covariances: the `identity`, the `diagonal` of the covariance, or, after
         /// Friedman, the pooled covariance (`alpha`) and then a multiple of the identity (`gamma`).
-        strategy: Strategy = Strategy::Diagonal, OneOf(Strategy::WORDS);
+        strategy: Strategy = Strategy::Diagonal, OneOf(Strategy::VALUES);
         /// Shrinkage intensity: the weight of the identity or diagonal, between 0 and 1. `auto` maximizes the
         /// leave-one-out likelihood. Unused by the strategy `friedman`.
         reg_param: ShrinkageAmount = ShrinkageAmount::AUTO, Between(0.0, 1.0);
@@ -99,7 +99,7 @@ params! {
         /// with a smaller one are set to it.
         tol: f64 = 1e-4, AtLeast(0.0);
         /// Divisor of the scatter matrix of a class: its weight (`population`) or its weight less one (`sample`).
-        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+        variance: Variance = Variance::Population, OneOf(Variance::VALUES);
     }
 }
 

@@ -19,58 +19,56 @@ use ndarray::ArrayView2;
 /// A standard deviation below this fraction of the mean is the rounding error of a constant column.
 const RELATIVE_ROUNDING: f64 = 1e-13;
 
-/// Directions that are multiplied together: what stands above the diagonal of a triangle is skipped
-/// block by block.
+/// Rows of `W` per block. A triangular `W` is multiplied block by block, so that the zeros above its diagonal are skipped.
 pub(super) const DIRECTIONS_PER_BLOCK: usize = 128;
 
-/// Rows of up to so many cells are measured as they lie, without a product of matrices. They have one block,
-/// which reads all of them.
+/// Up to so many columns, distances are computed row by row, without a matrix product. There is a single block then.
 const MAX_SMALL_COLUMNS: usize = 32;
 
-/// What becomes of a direction without spread.
+/// How directions with zero variance are treated.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum NullSpace<'a> {
-    /// It is left out, as by a pseudo-inverse.
+    /// They do not contribute to distances, as with a pseudo-inverse.
     Dropped,
-    /// It is taken to be as wide as `tol`, in units of the spread of its columns; columns without
-    /// any spread take these variances as their unit. So every class keeps a proper density.
+    /// Their standard deviation is set to `tol` in units of their columns, so that every class has a proper density. The
+    /// unit of a constant column is given by these variances.
     Floored(&'a [f64]),
 }
 
-/// The root of a covariance.
+/// The whitening matrix of a covariance.
 #[derive(Clone, Debug)]
 pub(crate) struct Whitening {
-    /// What columns are divided by; infinite where a column is left out.
+    /// The standard deviations `D` that columns are divided by; infinite for a dropped column.
     scales: Vec<f64>,
     form: Form,
-    /// The whitening matrix in blocks of rows, made when rows are first measured.
+    /// The whitening matrix in blocks of rows, computed with the first distance.
     blocks: Cached<Vec<Block>>,
-    /// `log det Σ` over the directions that are kept.
+    /// `log det Σ` over the retained directions.
     pub log_determinant: f64,
-    /// How many directions have a spread of their own.
+    /// The rank of the covariance.
     pub rank: usize,
-    /// How many directions are measured along.
+    /// The number of directions that contribute to distances.
     pub dimension: usize,
-    /// An estimate of the condition number of `R`, over the directions that are kept.
+    /// An estimate of the condition number of `R` over the retained directions.
     pub condition: f64,
 }
 
 #[derive(Clone, Debug)]
 enum Form {
-    /// `R + QQᵀ = L Lᵀ`, and `Q`, which has few columns or none: directions that `R` turns to nothing.
+    /// `L` of `R + QQᵀ = L Lᵀ`, and the basis `Q` of the null space of `R`, with few columns or none.
     Cholesky(Matrix, Matrix),
-    /// `R = V S² Vᵀ`: the columns of `V`, and `S`.
+    /// `V` and the diagonal of `S` of `R = V S² Vᵀ`.
     Eigen(Matrix, Vec<f64>),
 }
 
-/// Some rows of a whitening matrix, turned: one row a column of the data, up to the last that any of
-/// them reads, and one column a direction.
+/// The transpose of consecutive rows of a whitening matrix: one row per column of the data, up to the last with a
+/// nonzero weight, and one column per direction.
 #[derive(Clone, Debug)]
 struct Block(Matrix);
 
 impl Block {
     fn cells(&self) -> &[f64] {
-        self.0.as_slice().expect("made row-major")
+        self.0.as_slice().expect("blocks are row-major")
     }
 }
 
@@ -111,29 +109,42 @@ impl Form {
     }
 }
 
-impl Whitening {
-    /// The root of a covariance of rows with some mean; `None` where its numbers are not finite.
-    pub fn of(
+/// The decomposition `Σ = D R D` of a covariance, and how its null space is treated.
+struct Correlations<'a> {
+    /// `R`. The rows of constant columns are those of the identity.
+    r: Matrix,
+    /// The diagonal of `D`.
+    scales: Vec<f64>,
+    /// `log det D²` over the columns that are retained.
+    log_scales: f64,
+    /// Columns whose variance is rounding error.
+    constant: Vec<bool>,
+    /// An eigenvalue of `R` of at most so much belongs to the null space.
+    min_eigenvalue: f64,
+    null_space: NullSpace<'a>,
+}
+
+impl<'a> Correlations<'a> {
+    fn new(
         covariance: ArrayView2<'_, f64>,
         mean: &[f64],
         tol: f64,
-        null_vectors: NullSpace<'_>,
-    ) -> Option<Whitening> {
+        null_space: NullSpace<'a>,
+    ) -> Correlations<'a> {
         let width = covariance.nrows();
-        let floor = (tol * tol).max(f64::EPSILON);
+        let min_eigenvalue = (tol * tol).max(f64::EPSILON);
         let constant: Vec<bool> = covariance
             .diag()
             .iter()
             .zip(mean)
             .map(|(v, m)| *v <= (RELATIVE_ROUNDING * m) * (RELATIVE_ROUNDING * m))
             .collect();
-        let n_constant = constant.iter().filter(|c| **c).count();
         let mut log_scales = 0.0;
         let mut scales = Vec::with_capacity(width);
         for (j, constant) in constant.iter().enumerate() {
-            let variance = match null_vectors {
+            let variance = match null_space {
                 NullSpace::Dropped if *constant => f64::INFINITY,
-                NullSpace::Floored(units) if *constant => floor * units[j],
+                NullSpace::Floored(units) if *constant => min_eigenvalue * units[j],
                 _ => covariance[[j, j]],
             };
             if variance.is_finite() {
@@ -141,7 +152,7 @@ impl Whitening {
             }
             scales.push(variance.sqrt());
         }
-        let scaled = Matrix::from_shape_fn((width, width), |(i, j)| {
+        let r = Matrix::from_shape_fn((width, width), |(i, j)| {
             if i == j {
                 1.0
             } else if constant[i] || constant[j] {
@@ -150,70 +161,93 @@ impl Whitening {
                 covariance[[i, j]] / scales[i] / scales[j]
             }
         });
-        let dropped = matches!(null_vectors, NullSpace::Dropped);
-        // The estimate is nearly always within a factor of three below the truth.
-        let safe = |a: &Matrix| -> Option<(Cholesky, f64)> {
-            let factor = Cholesky::of(a.view())?;
-            let inverse_norm = factor.inverse_norm();
-            (inverse_norm * 4.0 * floor < 1.0).then(|| (factor, inverse_norm * one_norm(a)))
-        };
-        let whole = || Some((safe(&scaled)?, Matrix::zeros((width, 0))));
+        Correlations { r, scales, log_scales, constant, min_eigenvalue, null_space }
+    }
+
+    /// Whitening by a Cholesky factor: of `R`, or of `R + QQᵀ` if the null space is dropped. `None` if neither is safely
+    /// positive definite.
+    fn cholesky(&self) -> Option<Whitening> {
+        let width = self.scales.len();
+        let dropped = matches!(self.null_space, NullSpace::Dropped);
+        let full_rank = || Some((self.safe_factor(&self.r)?, Matrix::zeros((width, 0))));
         let completed = || {
-            let null_vectors = null_space(&scaled, floor)?;
-            Some((
-                safe(&(&scaled + &multiply(null_vectors.view(), null_vectors.t())))?,
-                null_vectors,
-            ))
+            let null_vectors = null_space(&self.r, self.min_eigenvalue)?;
+            let completed = &self.r + &multiply(null_vectors.view(), null_vectors.t());
+            Some((self.safe_factor(&completed)?, null_vectors))
         };
-        if let Some(((factor, condition), null_vectors)) =
-            whole().or_else(|| if dropped { completed() } else { None })
-        {
-            let rank = width - n_constant - null_vectors.ncols();
-            return Some(Whitening {
-                log_determinant: log_scales + factor.log_determinant(),
-                rank,
-                dimension: if dropped { rank } else { width },
-                condition,
-                blocks: Cached::default(),
-                form: Form::Cholesky(factor.lower().clone(), null_vectors),
-                scales,
-            });
-        }
-        // A column without spread is an axis of its own; the others need not know of it.
-        let varying: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
-        let part = Matrix::from_shape_fn((varying.len(), varying.len()), |(i, j)| {
-            scaled[[varying[i], varying[j]]]
-        });
-        let eigen = SymmetricEigen::of(part.view())?;
-        let rank = eigen.values.iter().filter(|v| **v > floor).count();
-        let floored = matches!(null_vectors, NullSpace::Floored(_));
-        let kept: Vec<usize> =
-            (0..varying.len()).filter(|k| floored || eigen.values[*k] > floor).collect();
-        let constant_axes: Vec<usize> = (0..width).filter(|j| floored && constant[*j]).collect();
-        let mut axes = Matrix::zeros((width, kept.len() + constant_axes.len()));
-        for (vector, j) in eigen.vectors.outer_iter().zip(&varying) {
-            let row = axes.row_mut(*j);
-            row.into_iter().zip(&kept).for_each(|(cell, k)| *cell = vector[*k]);
-        }
-        constant_axes.iter().enumerate().for_each(|(k, j)| axes[[*j, kept.len() + k]] = 1.0);
-        let mut values: Vec<f64> = kept.iter().map(|k| eigen.values[*k].max(floor)).collect();
-        values.resize(axes.ncols(), 1.0);
-        let largest = values.iter().copied().fold(1.0, f64::max);
-        let smallest = values.iter().copied().fold(1.0, f64::min);
-        let dimension = axes.ncols();
-        let form = Form::Eigen(axes, values.iter().map(|v| v.sqrt()).collect());
+        let ((factor, condition), null_vectors) =
+            full_rank().or_else(|| if dropped { completed() } else { None })?;
+        let n_constant = self.constant.iter().filter(|c| **c).count();
+        let rank = width - n_constant - null_vectors.ncols();
         Some(Whitening {
-            log_determinant: log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
+            log_determinant: self.log_scales + factor.log_determinant(),
             rank,
-            dimension,
-            condition: largest / smallest,
+            dimension: if dropped { rank } else { width },
+            condition,
             blocks: Cached::default(),
-            form,
-            scales,
+            form: Form::Cholesky(factor.lower().clone(), null_vectors),
+            scales: self.scales.clone(),
         })
     }
 
-    /// How many numbers a whitened row has.
+    /// The Cholesky factor and the condition number of a matrix whose smallest eigenvalue is above the threshold. The
+    /// estimated norm of the inverse is nearly always within a factor of three below the truth, hence the factor of four.
+    fn safe_factor(&self, a: &Matrix) -> Option<(Cholesky, f64)> {
+        let factor = Cholesky::of(a.view())?;
+        let inverse_norm = factor.inverse_norm();
+        let safe = inverse_norm * 4.0 * self.min_eigenvalue < 1.0;
+        safe.then(|| (factor, inverse_norm * one_norm(a)))
+    }
+
+    /// Whitening by the eigenvectors of `R`.
+    fn eigen(&self) -> Option<Whitening> {
+        let (width, floor, constant) = (self.scales.len(), self.min_eigenvalue, &self.constant);
+        // A constant column is an eigenvector of its own, so that the decomposition needs the other columns only.
+        let varying: Vec<usize> = (0..width).filter(|j| !constant[*j]).collect();
+        let part = Matrix::from_shape_fn((varying.len(), varying.len()), |(i, j)| {
+            self.r[[varying[i], varying[j]]]
+        });
+        let eigen = SymmetricEigen::of(part.view())?;
+        let rank = eigen.values.iter().filter(|v| **v > floor).count();
+        let floored = matches!(self.null_space, NullSpace::Floored(_));
+        let retained: Vec<usize> =
+            (0..varying.len()).filter(|k| floored || eigen.values[*k] > floor).collect();
+        let constant_axes: Vec<usize> = (0..width).filter(|j| floored && constant[*j]).collect();
+        let mut axes = Matrix::zeros((width, retained.len() + constant_axes.len()));
+        for (vector, j) in eigen.vectors.outer_iter().zip(&varying) {
+            let row = axes.row_mut(*j);
+            row.into_iter().zip(&retained).for_each(|(cell, k)| *cell = vector[*k]);
+        }
+        constant_axes.iter().enumerate().for_each(|(k, j)| axes[[*j, retained.len() + k]] = 1.0);
+        let mut values: Vec<f64> = retained.iter().map(|k| eigen.values[*k].max(floor)).collect();
+        values.resize(axes.ncols(), 1.0);
+        let largest = values.iter().copied().fold(1.0, f64::max);
+        let smallest = values.iter().copied().fold(1.0, f64::min);
+        Some(Whitening {
+            log_determinant: self.log_scales + values.iter().map(|v| v.ln()).sum::<f64>(),
+            rank,
+            dimension: axes.ncols(),
+            condition: largest / smallest,
+            blocks: Cached::default(),
+            form: Form::Eigen(axes, values.iter().map(|v| v.sqrt()).collect()),
+            scales: self.scales.clone(),
+        })
+    }
+}
+
+impl Whitening {
+    /// The whitening matrix of a covariance; `None` if the covariance has entries that are not finite.
+    pub fn of(
+        covariance: ArrayView2<'_, f64>,
+        mean: &[f64],
+        tol: f64,
+        null_space: NullSpace<'_>,
+    ) -> Option<Whitening> {
+        let correlations = Correlations::new(covariance, mean, tol, null_space);
+        correlations.cholesky().or_else(|| correlations.eigen())
+    }
+
+    /// The length of a whitened row.
     pub fn size(&self) -> usize {
         match &self.form {
             Form::Cholesky(lower, _) => lower.nrows(),
@@ -226,8 +260,8 @@ impl Whitening {
         self.blocks.get(|| self.form.blocks(&self.scales))
     }
 
-    /// Whitens differences from a mean: one row a column of the data and one column a row of it,
-    /// `n` of them. The answer has one row a direction.
+    /// Whitens `n` differences from a mean, given as the columns of a matrix with one row per column of the data. The
+    /// result has one row per direction.
     pub fn whiten(&self, differences: &[f64], n: usize) -> Vec<f64> {
         let mut scaled = differences.to_vec();
         divide_rows(&mut scaled, &self.scales, n);
@@ -266,12 +300,12 @@ impl Whitening {
         out
     }
 
-    /// `Σ⁻¹ v`, along the directions that are kept.
+    /// `Σ⁻¹ v` over the retained directions.
     pub fn solve(&self, v: &[f64]) -> Vec<f64> {
         self.whiten_transposed(&self.whiten(v, 1), 1)
     }
 
-    /// Squared distances from a mean of the rows of a row-major panel.
+    /// The squared Mahalanobis distances of the rows of a row-major panel from a mean.
     pub fn distances(&self, panel: &[f64], mean: &[f64]) -> Vec<f64> {
         let width = mean.len();
         let n = panel.len() / width;
@@ -287,18 +321,18 @@ impl Whitening {
         out
     }
 
-    /// How many columns a block reads, the first of them.
+    /// The number of leading columns that a block reads.
     pub fn columns(&self, block: usize) -> usize {
         self.blocks()[block].0.nrows()
     }
 
-    /// In how many parts a distance is summed up.
+    /// The number of blocks whose partial sums make a distance.
     pub fn n_blocks(&self) -> usize {
         self.blocks().len()
     }
 
-    /// Adds the squares along the directions of one block to what the blocks before it summed up, for rows
-    /// seen from a mean, in the columns that the block reads or more.
+    /// Adds the squares along the directions of one block to the partial sums of centered rows, which have at least the
+    /// columns that the block reads.
     pub fn add_block(&self, block: usize, centered: &[f64], sums: &mut [f64]) {
         let n = sums.len();
         if n == 0 {
@@ -313,7 +347,7 @@ impl Whitening {
         }
     }
 
-    /// A row drawn around zero, from as many standard normal numbers as [`Whitening::size`].
+    /// A sample from `N(0, Σ)`, from [`Whitening::size`] standard normal values.
     pub fn unwhiten(&self, z: &[f64]) -> Vec<f64> {
         let mut out: Vec<f64> = match &self.form {
             Form::Cholesky(lower, null_vectors) => {
@@ -334,24 +368,24 @@ impl Whitening {
     }
 }
 
-/// Takes what lies along some directions off columns of numbers, `n` of them side by side.
+/// Projects the `n` columns of a matrix onto the orthogonal complement of the null vectors.
 fn project_out(null_vectors: &Matrix, cells: &mut [f64], n: usize) {
     if null_vectors.ncols() > 0 {
-        let columns =
-            ArrayView2::from_shape((null_vectors.nrows(), n), &*cells).expect("a row a direction");
+        let columns = ArrayView2::from_shape((null_vectors.nrows(), n), &*cells)
+            .expect("one row per column of the data");
         let along = multiply(null_vectors.view(), multiply(null_vectors.t(), columns).view());
         cells.iter_mut().zip(&along).for_each(|(cell, part)| *cell -= part);
     }
 }
 
-/// Divides each row of `n` numbers by its own; nothing is left of one that is divided by infinity.
+/// Divides each row of `n` values by its own divisor; an infinite divisor makes the row zero.
 fn divide_rows(cells: &mut [f64], by: &[f64], n: usize) {
     for (row, by) in cells.chunks_exact_mut(n.max(1)).zip(by) {
         row.iter_mut().for_each(|v| *v /= by);
     }
 }
 
-/// `x − mean` of some rows of a row-major panel, in their first columns.
+/// `x − mean` of the given rows of a row-major panel, in their first columns.
 pub(super) fn centered_rows(
     panel: &[f64],
     mean: &[f64],
@@ -380,7 +414,7 @@ mod tests {
     const UNITS: [f64; 2] = [4.0, 9.0];
 
     #[test]
-    fn a_definite_covariance_measures_as_its_inverse_does() {
+    fn distances_match_the_inverse_of_a_definite_covariance() {
         let covariance = array![[4.0, 2.0], [2.0, 5.0]];
 
         let root = Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Dropped).unwrap();
@@ -394,8 +428,8 @@ mod tests {
     }
 
     #[test]
-    fn collinear_columns_are_dropped_or_widened() {
-        // Both columns say the same: the spread lies along (2, 3), and none across.
+    fn collinear_columns_are_dropped_or_floored() {
+        // Both columns are proportional: all variance lies along (2, 3).
         let covariance = array![[4.0, 6.0], [6.0, 9.0]];
 
         let dropped =
@@ -403,7 +437,7 @@ mod tests {
         let floored =
             Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Floored(&UNITS)).unwrap();
 
-        // In units of their spread, (2, 3) is (1, 1) and (2, -3) is across it.
+        // In units of the standard deviations, (2, 3) is (1, 1) and (2, -3) is orthogonal to it.
         let (along, across) = ([2.0, 3.0], [2.0, -3.0]);
         assert!((dropped.distances(&along, &[0.0; 2])[0] - 1.0).abs() < 1e-12);
         assert!(dropped.distances(&across, &[0.0; 2])[0].abs() < 1e-12);
@@ -414,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_column_is_dropped_or_takes_the_unit_it_is_given() {
+    fn a_constant_column_is_dropped_or_takes_the_given_unit() {
         let covariance = array![[4.0, 0.0], [0.0, 1e-33]];
         let mean = [0.0, 0.1];
 
@@ -431,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_few_directions_without_spread_are_measured_as_eigenvectors_would() {
+    fn a_projected_null_space_matches_the_eigendecomposition() {
         let mut random = Random::new(9);
         let width = 70;
         let mut x = Matrix::from_shape_simple_fn((300, width), || 3.0 * random.normal());
@@ -447,7 +481,7 @@ mod tests {
 
         assert!(matches!(&root.form, Form::Cholesky(_, null_vectors) if null_vectors.ncols() == 1));
         assert_eq!((root.rank, root.dimension), (68, 68));
-        // By the pseudo-inverse of the correlations.
+        // The expected distances use the pseudo-inverse of the correlations.
         let scale = |j: usize| if j == 9 { f64::INFINITY } else { covariance[[j, j]].sqrt() };
         let r = Matrix::from_shape_fn((width, width), |(i, j)| {
             covariance[[i, j]] / scale(i) / scale(j)
@@ -470,14 +504,14 @@ mod tests {
             assert!((found - expected).abs() < 1e-9 * expected, "{found} for {expected}");
             assert!((whitened - expected).abs() < 1e-9 * expected);
         }
-        // Rows drawn stay where the columns add up.
+        // Sampled rows satisfy the linear dependence of the columns.
         let z: Vec<f64> = (0..root.size()).map(|_| random.normal()).collect();
         let drawn = root.unwhiten(&z);
         assert!((drawn[0] + drawn[1] - drawn[5]).abs() < 1e-9 && drawn[9] == 0.0);
     }
 
     #[test]
-    fn solving_is_whitening_twice() {
+    fn solve_inverts_the_covariance() {
         for covariance in [array![[4.0, 2.0], [2.0, 5.0]], array![[4.0, 6.0], [6.0, 9.0]]] {
             let root =
                 Whitening::of(covariance.view(), &[0.0; 2], 1e-4, NullSpace::Dropped).unwrap();

@@ -3,12 +3,12 @@
 //! ```text
 //! 8 bytes   length of the header, little-endian
 //! header    {"__metadata__": {"format", "version", "sha256", "description"}, tensors …}
-//! bytes     the tensors, in the order of their names, narrow ones last
+//! bytes     the tensors, in the order of their names, those in narrow types last
 //! ```
 //!
-//! Large arrays of whole numbers, as counts are, lie in the narrowest type that holds them. Written in one fixed order, so the same model is the same bytes. Read with every claim checked
-//! before it is believed: sizes, then shapes and bounds, then the hash, then the rules of the kind of
-//! model inside. Nothing in a file is ever run.
+//! Large arrays of integers, such as counts, are stored in the narrowest type that holds them. The order is fixed, so
+//! that the same model gives the same bytes. Everything is checked on reading: sizes, shapes and bounds, the hash, and
+//! finally the consistency of the model. A file contains no executable code.
 
 use crate::error::{Error, Result};
 use crate::model::tree::{Array, Numbers, Tree};
@@ -19,45 +19,45 @@ use std::collections::BTreeMap;
 use std::io::{Seek, SeekFrom, Write};
 use std::path::Path;
 
-/// The version of the format this build writes; it reads all up to it.
+/// The format version that this build writes. It reads all versions up to it.
 pub const VERSION: u32 = 1;
 const MAX_HEADER: usize = 16 << 20;
-/// Characters of a hash.
-const HASH: usize = 64;
-/// The one name inside a description that stands for a tensor.
+/// The number of hexadecimal characters of a hash.
+const HASH_LENGTH: usize = 64;
+/// The key that refers to a tensor in a description.
 const TENSOR: &str = "$tensor";
 
-/// Arrays of fewer numbers are not made narrow: nothing would be gained.
-const LEAST_NARROWED: usize = 4096;
+/// Arrays with fewer elements are not narrowed, because it would save little.
+const MIN_NARROWED_LENGTH: usize = 4096;
 
 /// The tensors of a file, by name.
 type Tensors = BTreeMap<String, Tensor>;
 
-/// An array, and how its numbers lie in a file.
+/// An array and its storage type in a file.
 struct Tensor {
     array: Array,
     stored: Stored,
 }
 
-/// How numbers lie in a file, in the order of tensors there: what is not a multiple of eight bytes comes last.
+/// The storage type of elements, in the order of tensors in a file: types with fewer than eight bytes come last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stored {
-    /// As they are.
+    /// The type of the array.
     Plain,
-    /// Whole numbers in double precision, in four bytes each.
+    /// Integers in double precision, stored in four bytes.
     U32,
-    /// The same in two.
+    /// The same, stored in two bytes.
     U16,
 }
 
 impl Stored {
-    /// The narrowest that gives every number back.
+    /// The narrowest type that represents every element exactly.
     fn narrowest(numbers: &Numbers) -> Stored {
         let Numbers::F64(v) = numbers else { return Stored::Plain };
-        // No branch for each number; zero below zero is not whole here, it would come back above.
+        // Without a branch per element. Negative zero does not count as an integer, because its sign would be lost.
         let is_whole = |x: &f64| f64::from(*x as u32).to_bits() == x.to_bits();
         let are_whole = |some: &[f64]| some.iter().fold(true, |all, x| all & is_whole(x));
-        if v.len() < LEAST_NARROWED || !v.chunks(LEAST_NARROWED).all(are_whole) {
+        if v.len() < MIN_NARROWED_LENGTH || !v.chunks(MIN_NARROWED_LENGTH).all(are_whole) {
             return Stored::Plain;
         }
         let most = v.iter().fold(0, |most, x| most.max(*x as u32));
@@ -65,52 +65,53 @@ impl Stored {
     }
 }
 
-/// The tensors in the order of a file.
+/// The tensors in the order of the file.
 fn in_order(tensors: &Tensors) -> Vec<(&String, &Tensor)> {
     let mut all: Vec<_> = tensors.iter().collect();
     all.sort_by_key(|(_, tensor)| tensor.stored);
     all
 }
 
-/// The bytes of a file around a tree.
+/// Serializes a tree to the bytes of a file.
 ///
 /// # Errors
 /// If the header would be too large.
 pub fn to_bytes(tree: Tree) -> Result<Vec<u8>> {
-    let mut file = Unsealed::new(tree)?;
+    let mut file = UnhashedFile::new(tree)?;
     let hash = file.hash();
-    file.bytes[file.place..file.place + HASH].copy_from_slice(hash.as_bytes());
+    file.bytes[file.hash_offset..file.hash_offset + HASH_LENGTH].copy_from_slice(hash.as_bytes());
     Ok(file.bytes)
 }
 
-/// Writes the file around a tree, whole or not at all. The hash of a large model takes as long as writing
-/// it: it is worked out meanwhile, and comes last into its place.
+/// Writes a tree to a file atomically. The hash of a large model takes as long as writing it, so it is computed at the
+/// same time and written last.
 ///
 /// # Errors
-/// If the header would be too large, or what the system said.
+///
+/// If the header is too large, or the operating system fails.
 pub fn save_tree(path: &Path, tree: Tree) -> Result<()> {
-    let file = Unsealed::new(tree)?;
+    let file = UnhashedFile::new(tree)?;
     save_with(path, |out| {
         let (written, hash) = rayon::join(|| out.write_all(&file.bytes), || file.hash());
         written?;
-        out.seek(SeekFrom::Start(file.place as u64))?;
+        out.seek(SeekFrom::Start(file.hash_offset as u64))?;
         out.write_all(hash.as_bytes())
     })
 }
 
-/// The bytes of a file, zeros where its hash belongs.
-struct Unsealed {
+/// The bytes of a file, with zeros for its hash.
+struct UnhashedFile {
     bytes: Vec<u8>,
-    /// Where the hash belongs.
-    place: usize,
-    /// Where the tensors begin.
-    body: usize,
+    /// The offset of the hash.
+    hash_offset: usize,
+    /// The offset of the tensors.
+    body_offset: usize,
     description: String,
     tensors: Tensors,
 }
 
-impl Unsealed {
-    fn new(tree: Tree) -> Result<Unsealed> {
+impl UnhashedFile {
+    fn new(tree: Tree) -> Result<UnhashedFile> {
         let mut tensors = Tensors::new();
         let mut description = String::new();
         describe(tree, "", &mut description, &mut tensors);
@@ -131,17 +132,17 @@ impl Unsealed {
             "{{\"__metadata__\":{{\"format\":\"mercer\",\"version\":\"{VERSION}\",\"sha256\":\""
         );
         let after = format!("\",\"description\":{}}}{infos}}}", quoted(&description));
-        // Tensors start on a multiple of eight, as the format asks.
-        let length = (before.len() + HASH + after.len()).next_multiple_of(8);
+        // The format requires that tensors start at a multiple of eight bytes.
+        let length = (before.len() + HASH_LENGTH + after.len()).next_multiple_of(8);
         if length > MAX_HEADER {
             return Err(Error::File("the description is larger than 16 MB".into()));
         }
-        // A large model is written once: the length of its hash is known.
+        // The size is known beforehand, so a large model is written without reallocation.
         let mut bytes = Vec::with_capacity(8 + length + end);
         bytes.extend((length as u64).to_le_bytes());
         bytes.extend(before.bytes());
-        let place = bytes.len();
-        bytes.resize(place + HASH, b'0');
+        let hash_offset = bytes.len();
+        bytes.resize(hash_offset + HASH_LENGTH, b'0');
         bytes.extend(after.bytes());
         bytes.resize(8 + length, b' ');
         for (_, tensor) in &order {
@@ -153,12 +154,12 @@ impl Unsealed {
                 (Numbers::U8(v), _) => bytes.extend(v),
             }
         }
-        let body = 8 + length;
-        Ok(Unsealed { bytes, place, body, description, tensors })
+        let body_offset = 8 + length;
+        Ok(UnhashedFile { bytes, hash_offset, body_offset, description, tensors })
     }
 
     fn hash(&self) -> String {
-        hash(&self.description, &self.tensors, &self.bytes[self.body..])
+        hash(&self.description, &self.tensors, &self.bytes[self.body_offset..])
     }
 }
 
@@ -179,7 +180,7 @@ impl Tensor {
         Tensor { array, stored }
     }
 
-    /// How many bytes it takes in a file.
+    /// The number of bytes in a file.
     fn size(&self) -> usize {
         let width = match (&self.array.numbers, self.stored) {
             (Numbers::U8(_), _) => 1,
@@ -222,10 +223,10 @@ impl Tensor {
     }
 }
 
-/// The tree inside a file's bytes.
+/// The tree in the bytes of a file.
 ///
 /// # Errors
-/// The first claim that does not hold.
+/// The first check that fails.
 pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
     let refuse = |why: &str| Error::File(why.to_owned());
     let Some((length, rest)) = bytes.split_first_chunk::<8>() else {
@@ -261,12 +262,12 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
         let tensor = Tensor::read(&name, view.dtype(), view.shape(), view.data())?;
         tensors.insert(name, tensor);
     }
-    // The checksum says nothing of what belongs to whom: that is settled by the order of tensors.
+    // The checksum does not cover the offsets of the tensors, so their order is checked.
     let mut end = 0;
     for (name, _) in in_order(&tensors) {
         let (from, to) = parsed.info(name).map_or((0, 0), |info| info.data_offsets);
         if from != end {
-            return Err(Error::File(format!("tensor `{name}` is not in its place")));
+            return Err(Error::File(format!("tensor `{name}` is not in the expected order")));
         }
         end = to;
     }
@@ -278,15 +279,15 @@ pub fn from_bytes(bytes: &[u8]) -> Result<Tree> {
         .map_err(|e| Error::File(format!("its description cannot be read ({e})")))?;
     let tree = rebuild(description, &mut tensors)?;
     match tensors.keys().next() {
-        Some(name) => Err(Error::File(format!("tensor `{name}` belongs to nothing"))),
+        Some(name) => Err(Error::File(format!("tensor `{name}` is not used"))),
         None => Ok(tree),
     }
 }
 
-/// Writes a file whole or not at all: a new file beside it, synced, then renamed over it.
+/// Writes a file atomically: to a temporary file beside it, which is synced and renamed.
 ///
 /// # Errors
-/// What the system said.
+/// If the operating system fails.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<()> {
     save_with(path, |out| out.write_all(bytes))
 }
@@ -305,35 +306,35 @@ fn save_with(
         tempfile::Builder::new().prefix(".mercer-").tempfile_in(folder).map_err(refuse)?;
     write(file.as_file_mut()).map_err(refuse)?;
     file.as_file().sync_all().map_err(refuse)?;
-    share(file.as_file()).map_err(refuse)?;
+    set_default_permissions(file.as_file()).map_err(refuse)?;
     file.persist(path).map_err(|e| refuse(e.error))?;
-    // The rename itself must survive a power cut; not every system can sync a folder.
+    // Sync the folder, so that the rename survives a power failure; not every system supports it.
     if let Ok(folder) = std::fs::File::open(folder) {
         folder.sync_all().ok();
     }
     Ok(())
 }
 
-/// Temporary files are private; a saved one is readable as any other new file.
+/// Temporary files are private; a saved file gets the permissions of any other new file.
 #[cfg(unix)]
-fn share(file: &std::fs::File) -> std::io::Result<()> {
+fn set_default_permissions(file: &std::fs::File) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(not(unix))]
-fn share(_: &std::fs::File) -> std::io::Result<()> {
+fn set_default_permissions(_: &std::fs::File) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Writes the tree as JSON, its arrays moved out under their paths.
+/// Writes the tree as JSON; arrays are moved to tensors, named by their paths.
 fn describe(tree: Tree, path: &str, out: &mut String, tensors: &mut Tensors) {
     match tree {
         Tree::Null => out.push_str("null"),
         Tree::Bool(v) => *out += &v.to_string(),
         Tree::Int(v) => *out += &v.to_string(),
         Tree::Float(v) if v.is_finite() => *out += &json!(v).to_string(),
-        // JSON has no such numbers: they travel as a tensor of one.
+        // JSON has no such values, so they are stored as a tensor with one element.
         Tree::Float(v) => {
             let array = Array { shape: Vec::new(), numbers: Numbers::F64(vec![v]) };
             describe(Tree::Array(array), path, out, tensors);
@@ -372,7 +373,7 @@ fn join(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// The JSON as a tree, its tensors moved back in; each can be claimed once.
+/// Converts the JSON to a tree with its tensors; each tensor is used once.
 fn rebuild(value: Value, tensors: &mut Tensors) -> Result<Tree> {
     Ok(match value {
         Value::Null => Tree::Null,

@@ -290,7 +290,7 @@ impl<'a> Reader<'a> {
             None => {
                 return Err(format!(
                     "no kernel is called `{name}`; there are {}",
-                    Kernel::WORDS.join(", ")
+                    Kernel::VALUES.join(", ")
                 ));
             }
         };

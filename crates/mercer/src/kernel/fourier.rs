@@ -59,7 +59,7 @@ params! {
         /// Distribution of the random directions: independent (`gaussian`), orthogonal to each other
         /// (`orthogonal`), which has a smaller error for the same number of features, or structured orthogonal by Hadamard
         /// transforms (`structured`), which is many times faster for many columns.
-        directions: Directions = Directions::Gaussian, OneOf(Directions::WORDS);
+        directions: Directions = Directions::Gaussian, OneOf(Directions::VALUES);
         ..RandomState;
     }
 }

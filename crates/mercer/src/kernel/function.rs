@@ -70,7 +70,7 @@ pub trait CustomKernel: fmt::Debug + Send + Sync {
 
 impl Kernel {
     /// The words for those that have one, in order.
-    pub const WORDS: &'static [&'static str] =
+    pub const VALUES: &'static [&'static str] =
         &["linear", "poly", "rbf", "sigmoid", "laplacian", "chi2", "precomputed"];
 
     /// A function of one's own.

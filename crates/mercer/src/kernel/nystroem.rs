@@ -62,11 +62,11 @@ params! {
         /// Selection of the landmarks: rows sampled by weight (`uniform`), the means of a k-means clustering
         /// (`k-means`), or the pivots of a randomly pivoted Cholesky factorization (`pivoted-cholesky`), which has the
         /// smallest error and takes longest.
-        landmarks: LandmarkSelection = LandmarkSelection::Uniform, OneOf(LandmarkSelection::WORDS);
+        landmarks: LandmarkSelection = LandmarkSelection::Uniform, OneOf(LandmarkSelection::VALUES);
         /// Normalization of the features: the inverse symmetric square root of the kernel matrix of the landmarks, as in
         /// scikit-learn (`symmetric`), or the inverse of its Cholesky factor, in half the time (`cholesky`). Inner products
         /// are the same. An ill-conditioned kernel matrix falls back to `symmetric`.
-        basis: Basis = Basis::Symmetric, OneOf(Basis::WORDS);
+        basis: Basis = Basis::Symmetric, OneOf(Basis::VALUES);
         ..RandomState;
     }
 }

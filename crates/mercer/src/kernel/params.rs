@@ -26,7 +26,7 @@ macro_rules! KernelParams {
             /// Kernel function: `linear`, `poly`, `rbf`, `sigmoid`, `laplacian`, `chi2`; sums and products of
             /// kernels such as `rbf(gamma=0.1)+2*linear`; or `precomputed`, if the rows are rows of a kernel
             /// matrix.
-            kernel: $crate::kernel::Kernel = $kernel, Formula($crate::kernel::Kernel::WORDS);
+            kernel: $crate::kernel::Kernel = $kernel, Formula($crate::kernel::Kernel::VALUES);
             /// Degree of the kernel `poly`. Other kernels ignore it.
             degree: usize = 3, Between(0.0, 1000.0);
             /// Coefficient of the kernels `rbf`, `poly`, `sigmoid`, `laplacian` and `chi2`: a number, `scale`

@@ -69,7 +69,7 @@ params! {
         /// Include the monomial of degree zero, a column of ones.
         include_bias: bool = true, Any;
         /// Memory layout of the dense result in Python: row-major (`C`) or column-major (`F`).
-        order: Order = Order::Rows, OneOf(Order::WORDS);
+        order: Order = Order::Rows, OneOf(Order::VALUES);
         /// Scale the monomials such that inner products of the features equal the polynomial kernel
         /// `(gamma x·z + coef0)ᵈᵉᵍʳᵉᵉ`.
         kernel: bool = false, Any;

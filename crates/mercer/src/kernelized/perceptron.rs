@@ -12,14 +12,15 @@ use super::{DEFAULT_MEMORY_BYTES, KernelProblem};
 use crate::explain::{SupportExplanation, first_two};
 use crate::kernel::KernelParams;
 use crate::kernel::{Kernel, KernelExpansion, KernelRows, Precision, Segment};
+use crate::model::Stop;
 use crate::prelude::*;
 use mercer_num::random::Random;
 use std::time::Instant;
 
 /// Memory for cached columns of the kernel matrix, in bytes.
-const KEPT: u64 = 256 << 20;
+const MAX_CACHE_BYTES: u64 = 256 << 20;
 /// Rows between two checks for a stop.
-const LOOK: usize = 256;
+const ROWS_PER_STOP_CHECK: usize = 256;
 
 params! {
     /// Kernel perceptron: a kernel expansion over the rows that were misclassified during training.
@@ -79,67 +80,31 @@ impl Fit for KernelPerceptron {
         let n = codes.len();
         let n_functions = if classes.len() == 2 { 1 } else { classes.len() };
         let fixed = 8 * n as u64 * (problem.rows.n_columns() + 4 * n_functions) as u64;
-        monitor.reserve_within("rows made ready and their scores", fixed, DEFAULT_MEMORY_BYTES)?;
-        let room = monitor.memory().map_or(KEPT, |m| m.saturating_sub(fixed)).min(KEPT);
-        let mut run = Run::new(problem.kernel_rows(), n_functions, room);
-        let shown: Vec<bool> =
+        monitor.reserve_within("kernel rows and scores", fixed, DEFAULT_MEMORY_BYTES)?;
+        let cache_bytes = monitor
+            .memory()
+            .map_or(MAX_CACHE_BYTES, |m| m.saturating_sub(fixed))
+            .min(MAX_CACHE_BYTES);
+        let mut run = Run::new(problem.kernel_rows(), n_functions, cache_bytes);
+        let observed: Vec<bool> =
             (0..n_functions).map(|k| n_functions == 1 || codes.contains(&(k as u32))).collect();
-        let mut random = Random::new(self.random_state as u64);
-        let mut order: Vec<usize> = (0..n).collect();
-        let (mut mistakes, mut stopped) = (Vec::new(), None);
-        'passes: for pass in 0..self.max_iter {
-            if self.shuffle {
-                random.shuffle(&mut order);
-            }
-            mistakes.push(0);
-            for (at, i) in order.iter().enumerate() {
-                if at % LOOK == 0 {
-                    monitor.report((pass * n + at) as u64, Some((self.max_iter * n) as u64));
-                    stopped = monitor.stop();
-                    if stopped.is_some() {
-                        break 'passes;
-                    }
-                }
-                // For two classes the function is positive for the second. An unobserved class has none.
-                let wrong = run.look(*i, problem.weights[*i], self, |k| match codes[*i] {
-                    _ if !shown[k] => None,
-                    code if n_functions == 1 => Some(if code == 1 { 1.0 } else { -1.0 }),
-                    code => Some(if code == k as u32 { 1.0 } else { -1.0 }),
-                });
-                mistakes[pass] += wrong;
-            }
-            if mistakes[pass] == 0 {
-                break;
-            }
-        }
-        let total = (self.max_iter * n) as u64;
-        monitor.report(total, Some(total));
-        let clean = mistakes.last() == Some(&0) && stopped.is_none();
-        let rounds = mistakes.len() as u64;
-        let looks = (n * n_functions) as f64;
-        let share = mistakes.last().map_or(0.0, |m| *m as f64 / looks);
-        let mut how =
-            if clean { "a pass without a mistake" } else { "no pass without a mistake" }.to_owned();
-        if run.dropped > 0 {
-            how += &format!(", {} rows went because of the budget", run.dropped);
-        }
-        let certificate = Certificate::iterative(true, stopped)
-            .objective("total mistakes", mistakes.iter().sum::<u64>() as f64)
-            .violation("fraction of mistakes in the last epoch", share)
-            .note(how)
+        let (mistakes, stopped) = self.run_epochs(&mut run, &problem, &codes, &observed, monitor);
+        let n_iter = mistakes.len() as u64;
+        let certificate = self
+            .certificate(&mistakes, (n * n_functions) as f64, run.dropped, stopped)
             .rows(data.n_rows() as u64)
-            .iterations(rounds)
+            .iterations(n_iter)
             .since(start);
         let dropped = run.dropped;
         let mut expansion = run.expansion(&problem, self.average);
-        for (b, _) in expansion.intercepts.iter_mut().zip(&shown).filter(|(_, shown)| !**shown) {
+        for (b, _) in expansion.intercepts.iter_mut().zip(&observed).filter(|(_, seen)| !**seen) {
             // An unobserved class never has the highest score.
             *b = -1e300;
         }
         let model = KernelPerceptronModel {
             classes: classes.clone(),
             expansion,
-            n_iter: rounds,
+            n_iter,
             mistakes,
             dropped,
         };
@@ -147,49 +112,117 @@ impl Fit for KernelPerceptron {
     }
 }
 
+impl KernelPerceptron {
+    /// Runs epochs until one has no mistake, `max_iter` is reached or the fit is stopped. Returns the mistakes of each
+    /// epoch.
+    fn run_epochs(
+        &self,
+        run: &mut Run,
+        problem: &KernelProblem<'_>,
+        codes: &[u32],
+        observed: &[bool],
+        monitor: &Monitor<'_>,
+    ) -> (Vec<u64>, Option<Stop>) {
+        let n = codes.len();
+        let total = (self.max_iter * n) as u64;
+        let mut random = Random::new(self.random_state as u64);
+        let mut order: Vec<usize> = (0..n).collect();
+        let (mut mistakes, mut stopped) = (Vec::new(), None);
+        'epochs: for epoch in 0..self.max_iter {
+            if self.shuffle {
+                random.shuffle(&mut order);
+            }
+            mistakes.push(0);
+            for (visited, i) in order.iter().enumerate() {
+                if visited % ROWS_PER_STOP_CHECK == 0 {
+                    monitor.report((epoch * n + visited) as u64, Some(total));
+                    stopped = monitor.stop();
+                    if stopped.is_some() {
+                        break 'epochs;
+                    }
+                }
+                // For two classes the function is positive for the second. An unobserved class has none.
+                mistakes[epoch] += run.visit(*i, problem.weights[*i], self, |k| match codes[*i] {
+                    _ if !observed[k] => None,
+                    code if observed.len() == 1 => Some(if code == 1 { 1.0 } else { -1.0 }),
+                    code => Some(if code == k as u32 { 1.0 } else { -1.0 }),
+                });
+            }
+            if mistakes[epoch] == 0 {
+                break;
+            }
+        }
+        monitor.report(total, Some(total));
+        (mistakes, stopped)
+    }
+
+    fn certificate(
+        &self,
+        mistakes: &[u64],
+        predictions_per_epoch: f64,
+        dropped: u64,
+        stopped: Option<Stop>,
+    ) -> Certificate {
+        let separates = mistakes.last() == Some(&0) && stopped.is_none();
+        let mistake_rate = mistakes.last().map_or(0.0, |m| *m as f64 / predictions_per_epoch);
+        let mut note =
+            if separates { "an epoch without a mistake" } else { "no epoch without a mistake" }
+                .to_owned();
+        if dropped > 0 {
+            note += &format!(", {dropped} support vectors removed because of the budget");
+        }
+        Certificate::iterative(true, stopped)
+            .objective("total mistakes", mistakes.iter().sum::<u64>() as f64)
+            .violation("fraction of mistakes in the last epoch", mistake_rate)
+            .note(note)
+    }
+}
+
 /// The state of the algorithm.
 struct Run {
-    ready: KernelRows<f64>,
-    own: Vec<f64>,
+    rows: KernelRows<f64>,
+    /// `K(xᵢ, xᵢ)`.
+    diagonal: Vec<f64>,
     /// The current value of every function at every row, without the intercept.
     scores: Vec<Vec<f64>>,
     /// The coefficient of every row in every function.
     alpha: Vec<Vec<f64>>,
     /// The same, each update times the number of rows visited before it: the average is derived from these.
-    late: Vec<Vec<f64>>,
+    time_weighted: Vec<Vec<f64>>,
     intercepts: Vec<f64>,
-    late_constants: Vec<f64>,
+    time_weighted_intercepts: Vec<f64>,
     /// Support vectors, the oldest first.
     support: Vec<usize>,
     dropped: u64,
     /// Rows visited so far.
-    looks: f64,
+    n_visits: f64,
+    /// Cached columns of the kernel matrix.
     columns: Vec<Option<Vec<f64>>>,
-    room: u64,
+    cache_bytes: u64,
 }
 
 impl Run {
-    fn new(ready: KernelRows<f64>, n_functions: usize, room: u64) -> Run {
-        let n = ready.n_rows();
+    fn new(rows: KernelRows<f64>, n_functions: usize, cache_bytes: u64) -> Run {
+        let n = rows.n_rows();
         let table = || vec![vec![0.0; n]; n_functions];
         Run {
-            own: ready.diagonal(),
-            ready,
+            diagonal: rows.diagonal(),
+            rows,
             scores: table(),
             alpha: table(),
-            late: table(),
+            time_weighted: table(),
             intercepts: vec![0.0; n_functions],
-            late_constants: vec![0.0; n_functions],
+            time_weighted_intercepts: vec![0.0; n_functions],
             support: Vec::new(),
             dropped: 0,
-            looks: 0.0,
+            n_visits: 0.0,
             columns: vec![None; n],
-            room,
+            cache_bytes,
         }
     }
 
     /// Visits a row; returns the number of functions that misclassified it.
-    fn look(
+    fn visit(
         &mut self,
         i: usize,
         weight: f64,
@@ -204,10 +237,10 @@ impl Run {
         if !steps.is_empty() {
             for (k, step) in &steps {
                 self.alpha[*k][i] += step;
-                self.late[*k][i] += self.looks * step;
+                self.time_weighted[*k][i] += self.n_visits * step;
                 if params.fit_intercept {
                     self.intercepts[*k] += step;
-                    self.late_constants[*k] += self.looks * step;
+                    self.time_weighted_intercepts[*k] += self.n_visits * step;
                 }
             }
             self.add(i, &steps);
@@ -218,60 +251,62 @@ impl Run {
                 self.drop_one();
             }
         }
-        self.looks += 1.0;
+        self.n_visits += 1.0;
         steps.len() as u64
     }
 
     /// Removes the support vector with the smallest norm.
     fn drop_one(&mut self) {
-        let weight = |i: usize| {
+        let squared_norm = |i: usize| {
             let square: f64 = self.alpha.iter().map(|alpha| alpha[i] * alpha[i]).sum();
-            square * self.own[i].abs()
+            square * self.diagonal[i].abs()
         };
-        let mut least = 0;
+        let mut smallest = 0;
         for at in 1..self.support.len() {
-            if weight(self.support[at]) < weight(self.support[least]) {
-                least = at;
+            if squared_norm(self.support[at]) < squared_norm(self.support[smallest]) {
+                smallest = at;
             }
         }
-        let i = self.support.remove(least);
+        let i = self.support.remove(smallest);
         let steps: Vec<(usize, f64)> =
             (0..self.alpha.len()).map(|k| (k, -self.alpha[k][i])).collect();
         self.add(i, &steps);
         for k in 0..self.alpha.len() {
-            (self.alpha[k][i], self.late[k][i]) = (0.0, 0.0);
+            (self.alpha[k][i], self.time_weighted[k][i]) = (0.0, 0.0);
         }
         self.dropped += 1;
     }
 
     /// Adds multiples of a row's kernel values to scores.
     fn add(&mut self, i: usize, steps: &[(usize, f64)]) {
-        let n = self.own.len();
+        let n = self.diagonal.len();
         let column = match self.columns[i].take() {
             Some(column) => column,
             None => {
                 let mut column = vec![0.0; n];
-                self.ready.columns(&[i as u32], &self.ready, &mut [&mut column]);
+                self.rows.columns(&[i as u32], &self.rows, &mut [&mut column]);
                 column
             }
         };
         for (k, step) in steps.iter().filter(|(_, step)| *step != 0.0) {
             self.scores[*k].iter_mut().zip(&column).for_each(|(score, v)| *score += step * v);
         }
-        let kept = self.columns.iter().flatten().count() as u64;
-        if (kept + 1) * 8 * n as u64 <= self.room {
+        let n_cached = self.columns.iter().flatten().count() as u64;
+        if (n_cached + 1) * 8 * n as u64 <= self.cache_bytes {
             self.columns[i] = Some(column);
         }
     }
 
+    /// The fitted functions over the rows with a nonzero coefficient.
     fn expansion(mut self, problem: &KernelProblem<'_>, average: bool) -> KernelExpansion {
-        let n = self.own.len();
-        if average && self.looks > 0.0 {
-            for (alpha, late) in self.alpha.iter_mut().zip(&self.late) {
-                alpha.iter_mut().zip(late).for_each(|(a, l)| *a -= l / self.looks);
+        let n = self.diagonal.len();
+        if average && self.n_visits > 0.0 {
+            for (alpha, time_weighted) in self.alpha.iter_mut().zip(&self.time_weighted) {
+                alpha.iter_mut().zip(time_weighted).for_each(|(a, l)| *a -= l / self.n_visits);
             }
-            for (b, late) in self.intercepts.iter_mut().zip(&self.late_constants) {
-                *b -= late / self.looks;
+            for (b, time_weighted) in self.intercepts.iter_mut().zip(&self.time_weighted_intercepts)
+            {
+                *b -= time_weighted / self.n_visits;
             }
         }
         let positions: Vec<usize> =
@@ -317,8 +352,8 @@ impl SupportVectors for KernelPerceptronModel {
             2 => vec![(0, if first == 1 { 1.0 } else { -1.0 })],
             _ => vec![(first, 1.0), (second, -1.0)],
         };
-        let told = self.expansion.explain(row, &[Segment::all(&self.expansion)], &sum)?;
-        Ok(told.between(self, (first, second)))
+        let explanation = self.expansion.explain(row, &[Segment::all(&self.expansion)], &sum)?;
+        Ok(explanation.between(self, (first, second)))
     }
 }
 
@@ -331,7 +366,11 @@ impl Check for KernelPerceptronModel {
             && self.expansion.coefficients.nrows() == functions
             && self.expansion.intercepts.len() == functions
             && !self.mistakes.is_empty();
-        if fits { Ok(()) } else { Err(Error::File("a perceptron that no rows could have".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("the kernel perceptron's numbers of classes, coefficients and intercepts do not agree".into()))
+        }
     }
 }
 
@@ -347,9 +386,9 @@ mod tests {
     }
 
     /// The linear perceptron: weights, intercept, and their averages.
-    fn plain(x: &Matrix, codes: &[u32], passes: usize) -> [(Vec<f64>, f64); 2] {
+    fn linear_perceptron(x: &Matrix, codes: &[u32], passes: usize) -> [(Vec<f64>, f64); 2] {
         let (mut w, mut b) = (vec![0.0; x.ncols()], 0.0);
-        let (mut sum, mut sum_b, mut looks) = (vec![0.0; x.ncols()], 0.0, 0.0);
+        let (mut sum, mut sum_b, mut n_visits) = (vec![0.0; x.ncols()], 0.0, 0.0);
         for _ in 0..passes {
             for (row, code) in x.outer_iter().zip(codes) {
                 let y = if *code == 1 { 1.0 } else { -1.0 };
@@ -360,11 +399,11 @@ mod tests {
                 }
                 sum.iter_mut().zip(&w).for_each(|(s, w)| *s += w);
                 sum_b += b;
-                looks += 1.0;
+                n_visits += 1.0;
             }
         }
-        sum.iter_mut().for_each(|s| *s /= looks);
-        [(w, b), (sum, sum_b / looks)]
+        sum.iter_mut().for_each(|s| *s /= n_visits);
+        [(w, b), (sum, sum_b / n_visits)]
     }
 
     fn fit(params: &KernelPerceptron, x: &Matrix, codes: &[u32]) -> Fitted<KernelPerceptronModel> {
@@ -376,7 +415,7 @@ mod tests {
     fn a_linear_kernel_is_the_linear_perceptron() {
         let (x, codes) = rows(60, 3);
         let params = KernelPerceptron::new().kernel(Kernel::Linear).shuffle(false).max_iter(4);
-        let expected = plain(&x, &codes, 4);
+        let expected = linear_perceptron(&x, &codes, 4);
         for (average, (w, b)) in [false, true].into_iter().zip(expected) {
             let fitted = fit(&params.clone().average(average), &x, &codes);
 
@@ -389,18 +428,18 @@ mod tests {
     }
 
     #[test]
-    fn a_boundary_that_exists_is_found() {
+    fn separable_classes_are_separated() {
         let (x, codes) = rows(80, 4);
 
         let fitted = fit(&KernelPerceptron::new().max_iter(1000), &x, &codes);
 
         assert_eq!(fitted.predict(&Rows::from(&x)).unwrap(), codes);
         assert_eq!(fitted.mistakes.last(), Some(&0));
-        assert!(fitted.certificate.to_string().contains("a pass without a mistake"));
+        assert!(fitted.certificate.to_string().contains("an epoch without a mistake"));
     }
 
     #[test]
-    fn a_budget_is_kept() {
+    fn the_number_of_support_vectors_stays_within_the_budget() {
         let (x, mut codes) = rows(100, 5);
         codes.iter_mut().step_by(7).for_each(|c| *c = 1 - *c);
         for average in [false, true] {

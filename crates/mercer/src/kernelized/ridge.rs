@@ -57,7 +57,7 @@ params! {
         /// Solver of the linear system: a Cholesky factorization of the kernel matrix (`cholesky`), preconditioned
         /// conjugate gradients without storing the matrix (`cg`), or an expansion over a few landmarks (`approx`), for
         /// very many rows. `auto` chooses the first that fits into the memory budget.
-        solver: RidgeSolver = RidgeSolver::Auto, OneOf(RidgeSolver::WORDS);
+        solver: RidgeSolver = RidgeSolver::Auto, OneOf(RidgeSolver::VALUES);
         /// Number of landmarks of the solver `approx`. Larger values approximate the exact solution more closely.
         n_landmarks: usize = 1000, Between(1.0, 1e5);
         /// Stop `cg` and `approx` when the norm of the residual, relative to the targets, is at most `tol`.

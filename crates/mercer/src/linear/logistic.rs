@@ -40,7 +40,7 @@ params! {
     pub struct LogisticRegression {
         /// Penalty on the weights: `l2` (half the squared norm), `l1` (the sum of absolute values, which makes many weights
         /// zero), `elasticnet` (a mix of both, see `l1_ratio`) or `none`.
-        penalty: Penalty = Penalty::L2, OneOf(Penalty::WORDS);
+        penalty: Penalty = Penalty::L2, OneOf(Penalty::VALUES);
         /// Inverse regularization strength. Larger values fit the training rows more closely, smaller values shrink the
         /// weights.
         C: f64 = 1.0, Above(0.0);

@@ -82,9 +82,9 @@ params! {
         cv: Option<usize> = None, AtLeast(2.0);
         /// Penalty on the weights: `l2` (half the squared norm), `l1` (the sum of absolute values) or `elasticnet` (a mix of
         /// both, see `l1_ratios`).
-        penalty: CvPenalty = CvPenalty::L2, OneOf(CvPenalty::WORDS);
+        penalty: CvPenalty = CvPenalty::L2, OneOf(CvPenalty::VALUES);
         /// Score of a fold: the fraction of correct predictions (`accuracy`) or minus the mean log loss (`neg_log_loss`).
-        scoring: FoldScore = FoldScore::Accuracy, OneOf(FoldScore::WORDS);
+        scoring: FoldScore = FoldScore::Accuracy, OneOf(FoldScore::VALUES);
         /// Stop a fit when the largest entry of the gradient of the penalized mean loss is at most `tol`.
         tol: f64 = 1e-4, Above(0.0);
         /// Maximum number of iterations of each fit.

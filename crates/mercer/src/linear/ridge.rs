@@ -33,7 +33,7 @@ params! {
         ..FitIntercept;
         /// Use the parameter `alpha` (`given`), or the value that maximizes the evidence of the training rows
         /// (`evidence`), jointly over all targets.
-        alpha_from: AlphaFrom = AlphaFrom::Given, OneOf(AlphaFrom::WORDS);
+        alpha_from: AlphaFrom = AlphaFrom::Given, OneOf(AlphaFrom::VALUES);
     }
 }
 

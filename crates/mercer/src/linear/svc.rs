@@ -78,10 +78,10 @@ params! {
     pub struct LinearSvc {
         /// Penalty on the weights: `l2` (half the squared norm) or `l1` (the sum of absolute values, which makes many
         /// weights zero; only with `loss=squared_hinge`).
-        penalty: SvmPenalty = SvmPenalty::L2, OneOf(SvmPenalty::WORDS);
+        penalty: SvmPenalty = SvmPenalty::L2, OneOf(SvmPenalty::VALUES);
         /// Loss of a row inside the margin: its distance from the margin (`hinge`) or the squared distance
         /// (`squared_hinge`).
-        loss: HingeLoss = HingeLoss::SquaredHinge, OneOf(HingeLoss::WORDS);
+        loss: HingeLoss = HingeLoss::SquaredHinge, OneOf(HingeLoss::VALUES);
         /// Stop when the optimality conditions are violated by at most `tol` and the relative duality gap is at most
         /// `tol`. Smaller values take longer.
         tol: f64 = 1e-4, Above(0.0);
@@ -95,7 +95,7 @@ params! {
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the penalty includes the intercept: `penalized` like the weight of the constant column, as LIBLINEAR
         /// does, or `unpenalized`.
-        intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
+        intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::VALUES);
         ..ClassWeightParam(Above(0.0));
         /// Maximum number of iterations. For `multi_class=crammer_singer` an iteration is a hundred epochs over the rows.
         max_iter: usize = 1000, AtLeast(1.0);
@@ -103,13 +103,13 @@ params! {
         gap: Option<f64> = None, Above(0.0);
         /// Multiclass strategy: one problem per class against the rest (`ovr`), or all classes jointly
         /// (`crammer_singer`, which uses the hinge loss whatever `loss` is).
-        multi_class: LinearMulticlass = LinearMulticlass::OneVsRest, OneOf(LinearMulticlass::WORDS);
+        multi_class: LinearMulticlass = LinearMulticlass::OneVsRest, OneOf(LinearMulticlass::VALUES);
         /// Estimate class probabilities, calibrated on approximate leave-one-out scores. Predictions are then the most
         /// probable class.
         probability: bool = false, Any;
         /// Calibration of scores to probabilities if `probability` is true: `sigmoid` (Platt), `isotonic` or `venn-abers`
         /// (two isotonic fits, one per assumed label). The last two need more rows and adapt to any monotonic shape.
-        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
+        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::VALUES);
     }
 }
 

@@ -38,13 +38,13 @@ params! {
         C: f64 = 1.0, Above(0.0);
         /// Loss of a row outside the ε-tube: its distance from the tube (`epsilon_insensitive`) or the squared distance
         /// (`squared_epsilon_insensitive`).
-        loss: EpsilonInsensitiveLoss = EpsilonInsensitiveLoss::EpsilonInsensitive, OneOf(EpsilonInsensitiveLoss::WORDS);
+        loss: EpsilonInsensitiveLoss = EpsilonInsensitiveLoss::EpsilonInsensitive, OneOf(EpsilonInsensitiveLoss::VALUES);
         ..FitIntercept;
         /// Value of the constant column whose weight gives the intercept. Larger values penalize the intercept less.
         intercept_scaling: f64 = 1.0, Above(0.0);
         /// Whether the penalty includes the intercept: `penalized` like the weight of the constant column, as LIBLINEAR
         /// does, or `unpenalized`.
-        intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::WORDS);
+        intercept: InterceptPenalty = InterceptPenalty::Penalized, OneOf(InterceptPenalty::VALUES);
         /// Solve the dual problem by coordinate descent first. Fast for many features with the linear loss; `auto`
         /// chooses it there. Newton's method on the primal problem gives the last digits in any case.
         dual: Dual = Dual::Rule(DualRule::Auto), Any;

@@ -1,5 +1,5 @@
-//! Ways to learn: by one mergeable summary of the rows, or by a solver that needs the rows in memory. Estimators that
-//! learn by one mergeable summary per iteration are in [`rounds`](super::rounds).
+//! The ways to fit a model: from sufficient statistics that can be merged, or by a solver that needs the rows in
+//! memory. Estimators with one mergeable summary per iteration are in [`rounds`](super::rounds).
 
 use crate::data::{Classes, Dataset, Target};
 use crate::error::{Error, Result};
@@ -9,157 +9,169 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Instant;
 
-/// Learns a model from rows.
+/// An estimator that is fitted to rows.
 pub trait Fit: Params {
-    /// What is learned.
+    /// The fitted model.
     type Model;
 
-    /// Learns from all rows, on all threads of the current pool.
+    /// Fits a model to all rows, on all threads of the current pool.
     ///
     /// # Errors
-    /// If parameters or data are not usable, or it was stopped before anything was learned.
+    ///
+    /// If parameters or data are invalid, or the fit was stopped before a model existed.
     fn fit(&self, data: &Dataset<'_>, monitor: &Monitor<'_>) -> Result<Fitted<Self::Model>>;
 
-    /// Learns from all rows, beginning at another model of the same classes and columns: what its card
-    /// calls `warm`.
+    /// Fits a model to all rows, starting from another model of the same classes and columns (warm start).
     ///
     /// # Errors
-    /// As [`Fit::fit`], or if it cannot, which is the rule.
+    ///
+    /// As [`Fit::fit`], or if the estimator has no warm start, which is the default.
     fn fit_from(
         &self,
         _start: &Self::Model,
         _data: &Dataset<'_>,
         _monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self::Model>> {
-        Err(Error::Unable { estimator: Self::NAME.into(), what: "begin at another model".into() })
+        Err(Error::Unable { estimator: Self::NAME.into(), what: "start from another model".into() })
     }
 
-    /// Goes on from a model, or from nothing, with one pass over more rows: what its card calls `online`.
+    /// Updates a model, or starts a new one, with one pass over more rows (scikit-learn's `partial_fit`).
     ///
     /// # Errors
-    /// As [`Fit::fit`], or if it cannot, which is the rule.
+    ///
+    /// As [`Fit::fit`], or if the estimator does not learn online, which is the default.
     fn learn_on(
         &self,
         _before: Option<&Self::Model>,
         _data: &Dataset<'_>,
         _monitor: &Monitor<'_>,
     ) -> Result<Fitted<Self::Model>> {
-        Err(Error::Unable { estimator: Self::NAME.into(), what: "learn row by row".into() })
+        Err(Error::Unable { estimator: Self::NAME.into(), what: "learn online".into() })
     }
 
-    /// Begins to learn from rows that come in parts, as often as it wants to see them: what its card calls
-    /// `online`.
+    /// Starts a fit to rows that come in parts, in as many passes as it needs.
     ///
     /// # Errors
-    /// If parameters are not usable, or it cannot, which is the rule.
+    ///
+    /// If parameters are invalid, or the estimator does not learn online, which is the default.
     fn in_parts(&self, _shape: &Shape<'_>) -> Result<BoxedParts<Self::Model>> {
-        Err(Error::Unable { estimator: Self::NAME.into(), what: "learn rows in parts".into() })
+        Err(Error::Unable { estimator: Self::NAME.into(), what: "learn out of core".into() })
     }
 }
 
-/// What is known about rows before the first of them comes.
+/// The shape of the data, known before the first row.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
-    /// The classes, where classes are learned.
+    /// The classes of a classification problem.
     pub classes: Option<&'a Classes>,
-    /// How many columns there are.
+    /// The number of columns.
     pub n_columns: usize,
-    /// How the rows lie in memory.
+    /// The memory layout of the rows.
     pub layout: Layout,
 }
 
-/// Learning under way, from rows that come in parts.
+/// The state of an out-of-core fit to rows that come in parts.
 pub trait InParts: Send {
-    /// What is learned.
+    /// The fitted model.
     type Model;
 
-    /// Learns the rows at some places of a part; fewer where the monitor says to end.
+    /// Updates the state with the given rows of a part; with fewer if the monitor stops it.
     ///
     /// # Errors
-    /// If the rows are not usable.
+    ///
+    /// If the rows are invalid.
     fn take(&mut self, part: &Dataset<'_>, rows: &[usize], monitor: &Monitor<'_>) -> Result<()>;
 
-    /// Ends a pass over all rows, and says whether it wants to see them again.
+    /// Ends a pass over all rows; returns whether another pass follows.
     ///
     /// # Errors
-    /// If there were no rows, or what is learned has left the numbers there are.
+    ///
+    /// If there were no rows, or the weights diverged.
     fn end_pass(&mut self) -> Result<bool>;
 
-    /// The model, as far as it has come.
+    /// The model of the current state.
     ///
     /// # Errors
-    /// If it has seen nothing.
+    ///
+    /// If there were no rows.
     fn finish(self: Box<Self>, stopped: Option<Stop>) -> Result<Fitted<Self::Model>>;
 }
 
-/// Learning in parts, whoever does it.
+/// An out-of-core fit of any estimator.
 pub type BoxedParts<M> = Box<dyn InParts<Model = M>>;
 
-/// A summary of rows that can be added to another, in any grouping.
+/// Sufficient statistics of rows that can be merged in any grouping.
 pub trait Statistics: Default + Clone + Send + Sync + Serialize + DeserializeOwned {
-    /// Adds the rows of another summary.
+    /// Adds the statistics of other rows.
     ///
     /// # Errors
-    /// If the two are not about the same columns.
+    ///
+    /// If the columns differ.
     fn merge(&mut self, other: &Self) -> Result<()>;
 
-    /// Takes rows back out.
+    /// Removes rows.
     ///
     /// # Errors
-    /// If they cannot have been in.
+    ///
+    /// If they cannot have been part of the statistics.
     fn forget(&mut self, other: &Self) -> Result<()>;
 
-    /// Refuses numbers that no rows could have given; for summaries that come from a file.
+    /// Refuses inconsistent values, as of a damaged file.
     ///
     /// # Errors
-    /// What does not fit.
+    ///
+    /// The first inconsistency found.
     fn check(&self) -> Result<()>;
 
-    /// The number of columns and the classes, where it knows them without a model being made.
+    /// The number of columns and the classes, if the statistics know them.
     fn outline(&self) -> Option<(usize, Classes)> {
         None
     }
 
-    /// Whether rows can be read back out of it.
+    /// Whether the rows can be read back from the statistics.
     fn holds_rows(&self) -> bool {
         false
     }
 
-    /// How many rows one leaf summarizes. It depends on the width and the storage of the data and
-    /// on nothing else, so that any number of threads builds the same tree.
+    /// The number of rows per chunk. It depends on the number of columns and the storage of the data only, so that the
+    /// merge tree does not depend on the number of threads.
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
         parallel::chunk_rows(n_columns, layout)
     }
 
-    /// About how many bytes the summary of so many classes and columns takes.
+    /// An estimate of the memory for so many classes and columns, in bytes.
     fn bytes(n_classes: usize, n_columns: usize) -> u64 {
         24 * n_classes.max(1) as u64 * n_columns as u64
     }
 }
 
-/// Learns from one summary: naive Bayes, discriminants, least squares, ridge, tf-idf, scaling.
+/// An estimator that is fitted from sufficient statistics: naive Bayes, discriminant analysis, least squares, ridge
+/// regression, tf-idf, scaling.
 pub trait Accumulate: Params {
-    /// The summary.
+    /// The sufficient statistics.
     type Stats: Statistics;
-    /// What is learned.
+    /// The fitted model.
     type Model: Send;
 
-    /// Adds rows to a summary.
+    /// Adds rows to the statistics.
     ///
     /// # Errors
-    /// If the rows are not usable.
+    ///
+    /// If the rows are invalid.
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()>;
 
-    /// Makes the model.
+    /// Computes the model.
     ///
     /// # Errors
-    /// If the summary is of too little.
+    ///
+    /// If there are too few rows.
     fn finish(&self, stats: &Self::Stats) -> Result<Self::Model>;
 
-    /// Makes the model where that takes a search: the best so far, and why, if the monitor ends it.
+    /// Computes the model by a search: the best model so far and the reason, if the monitor stops it.
     ///
     /// # Errors
-    /// If the summary is of too little.
+    ///
+    /// If there are too few rows.
     fn finish_within(
         &self,
         stats: &Self::Stats,
@@ -168,7 +180,7 @@ pub trait Accumulate: Params {
         Ok((self.finish(stats)?, None))
     }
 
-    /// What can be said about the solution from the summary.
+    /// The certificate of the solution.
     fn certificate(&self, _stats: &Self::Stats, _model: &Self::Model) -> Certificate {
         Certificate::closed_form()
     }
@@ -195,27 +207,28 @@ impl<A: Accumulate> Fit for A {
     }
 }
 
-/// The summary of all rows, or of those before a stop.
+/// The statistics of all rows, or of those before a stop.
 pub struct Gathered<S> {
-    /// The summary.
+    /// The statistics.
     pub stats: S,
-    /// How many rows are in it.
+    /// The number of rows in them.
     pub rows: u64,
-    /// Why it is not all of them.
+    /// The reason if some rows are missing.
     pub stopped: Option<Stop>,
 }
 
 impl<S> Gathered<S> {
-    /// The same rows in another form of summary.
+    /// The same rows with converted statistics.
     pub fn map<T>(self, f: impl FnOnce(S) -> T) -> Gathered<T> {
         Gathered { stats: f(self.stats), rows: self.rows, stopped: self.stopped }
     }
 }
 
-/// Summarizes rows over the fixed chunk plan and merge tree.
+/// Computes the statistics of rows over the fixed chunks and the fixed merge tree.
 ///
 /// # Errors
-/// If rows are not usable, or it was stopped before the first chunk.
+///
+/// If rows are invalid, or the fit was stopped before the first chunk.
 pub fn gather<S: Statistics>(
     data: &Dataset<'_>,
     monitor: &Monitor<'_>,

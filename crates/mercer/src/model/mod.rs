@@ -1,4 +1,4 @@
-//! What an estimator is: parameters, a way to learn, a proof, and what the fitted thing can do.
+//! Estimators and models: parameters, fitting, certificates, and the capabilities of fitted models.
 
 mod cached;
 mod capability;
@@ -18,7 +18,7 @@ pub use capability::{
 };
 pub use certificate::{Certificate, Fitted, Measured, Status};
 pub use fit::{Accumulate, BoxedParts, Fit, Gathered, InParts, Shape, Statistics, gather};
-pub use monitor::{Monitor, Progress, Standing, Stop};
+pub use monitor::{Convergence, Monitor, Progress, Stop};
 pub use params::sklearn;
 pub(crate) use params::{AlphaParam, FitIntercept, ForceAlpha, PriorParams, Priors, RandomState};
 pub use params::{OneOrEach, ParamValue, Params, Rule, Sklearn, Spec, set, shown};
@@ -26,5 +26,5 @@ pub use plan::Plan;
 pub use rounds::{BoxedRounds, ByRounds, RoundSums, Rounds, fit_by_rounds};
 pub use tree::Tree;
 
-/// How many rows a leaf takes, for those who cut the rows themselves.
+/// The number of rows per chunk, for callers that split the rows themselves.
 pub use mercer_num::parallel::chunk_rows;

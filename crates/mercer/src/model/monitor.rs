@@ -1,4 +1,4 @@
-//! What a fit may use and whom it tells: its plan, progress, a deadline, a memory budget, a cancel flag.
+//! The monitor of a fit: progress reports, the plan, a time limit, a memory budget and a cancellation flag.
 
 use crate::error::{Error, Result};
 use crate::model::Plan;
@@ -8,149 +8,148 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// What to do where a budget does not allow something.
-const RAISE: &str = "raise the memory budget";
+/// The default remedy if the memory budget is exceeded.
+const RAISE_BUDGET: &str = "raise the memory budget";
 
-/// Handed to everything that can take long. The default allows everything and tells nobody.
+/// Passed to everything that can take long. The default has no limits and reports nothing.
 #[derive(Default)]
 pub struct Monitor<'a> {
     progress: Option<Box<dyn Fn(Progress) + Sync + 'a>>,
-    plan: Option<TellPlan<'a>>,
+    plan: Option<ReportPlan<'a>>,
     deadline: Option<Instant>,
     memory: Option<u64>,
     cancel: Arc<AtomicBool>,
 }
 
-/// Who is told a plan.
-type TellPlan<'a> = Box<dyn Fn(&Plan) + Sync + 'a>;
+/// The callback that receives the plan.
+type ReportPlan<'a> = Box<dyn Fn(&Plan) + Sync + 'a>;
 
-/// How far a fit has come.
+/// The progress of a fit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
-    /// Rows or steps behind us.
+    /// Rows or steps done.
     pub done: u64,
-    /// All of them, where that is known.
+    /// The total number of rows or steps, if it is known.
     pub total: Option<u64>,
-    /// Where a fit that goes on to an optimum stands.
-    pub standing: Option<Standing>,
+    /// The state of an iterative solver.
+    pub convergence: Option<Convergence>,
 }
 
-/// How near a machine is to its optimum.
+/// How far an iterative solver is from the optimum.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Standing {
-    /// By how much its conditions are violated: the fit ends at the tolerance.
+pub struct Convergence {
+    /// The largest violation of the optimality conditions; the fit ends at the tolerance.
     pub violation: f64,
-    /// Its support vectors so far.
-    pub supports: usize,
+    /// The number of support vectors so far.
+    pub n_support_vectors: usize,
 }
 
-impl Standing {
-    /// Of a violation and coefficients.
-    pub(crate) fn new(violation: f64, beta: &[f64]) -> Standing {
-        Standing { violation, supports: beta.iter().filter(|b| **b != 0.0).count() }
+impl Convergence {
+    /// From the violation and the dual variables.
+    pub(crate) fn new(violation: f64, beta: &[f64]) -> Convergence {
+        Convergence { violation, n_support_vectors: beta.iter().filter(|b| **b != 0.0).count() }
     }
 
-    /// Of two machines that are solved beside each other.
-    pub(crate) fn and(self, other: Standing) -> Standing {
-        Standing {
+    /// The combined state of two subproblems.
+    pub(crate) fn and(self, other: Convergence) -> Convergence {
+        Convergence {
             violation: self.violation.max(other.violation),
-            supports: self.supports + other.supports,
+            n_support_vectors: self.n_support_vectors + other.n_support_vectors,
         }
     }
 }
 
 impl Progress {
-    /// The share behind us, where it is known.
-    pub fn share(&self) -> Option<f64> {
+    /// The fraction that is done, if the total is known.
+    pub fn fraction(&self) -> Option<f64> {
         let total = self.total.filter(|total| *total > 0)?;
         Some((self.done as f64 / total as f64).min(1.0))
     }
 
-    /// In words, after some time: `12 s: 43 %, 16 s left, violation 1.20e-2, 812 support vectors`.
-    pub fn told_after(&self, time: Duration) -> String {
+    /// A line of text after some elapsed time: `12 s: 43 %, 16 s left, violation 1.20e-2, 812 support vectors`.
+    pub fn describe_after(&self, time: Duration) -> String {
         let seconds = time.as_secs_f64();
-        let way = match self.share().filter(|share| *share > 0.0) {
-            Some(share) => {
-                let left = seconds * (1.0 - share) / share;
-                format!("{seconds:.0} s: {:.0} %, {left:.0} s left", 100.0 * share)
+        let done = match self.fraction().filter(|fraction| *fraction > 0.0) {
+            Some(fraction) => {
+                let left = seconds * (1.0 - fraction) / fraction;
+                format!("{seconds:.0} s: {:.0} %, {left:.0} s left", 100.0 * fraction)
             }
             None => format!("{seconds:.0} s: step {}", self.done),
         };
-        match self.standing {
-            Some(standing) => format!("{way}, {standing}"),
-            None => way,
+        match self.convergence {
+            Some(convergence) => format!("{done}, {convergence}"),
+            None => done,
         }
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for Convergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "violation {:.2e}, {} support vectors", self.violation, self.supports)
+        write!(f, "violation {:.2e}, {} support vectors", self.violation, self.n_support_vectors)
     }
 }
 
-/// Why a fit ended before it was finished.
+/// Why a fit stopped early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Stop {
-    /// Its time was up.
+    /// The time limit was reached.
     Deadline,
-    /// Somebody asked it to.
+    /// The fit was cancelled.
     Cancelled,
 }
 
 impl<'a> Monitor<'a> {
-    /// Allows everything, tells nobody.
+    /// No limits and no reports.
     pub fn quiet() -> Monitor<'static> {
         Monitor::default()
     }
 
-    /// The same limits, telling nobody: for the parts of a work that tells as a whole.
+    /// The same limits without reports, for the parts of a fit that reports as a whole.
     pub fn silent(&self) -> Monitor<'static> {
         let cancel = Arc::clone(&self.cancel);
         let Monitor { deadline, memory, .. } = *self;
         Monitor { progress: None, plan: None, deadline, memory, cancel }
     }
 
-    /// The same limits, telling progress but no plan: for fits like one whose plan was told.
+    /// The same limits and progress reports without a plan, for a fit whose plan was already reported.
     pub fn planned(&self) -> Monitor<'_> {
-        self.silent().on_progress(|p| self.tell(p))
+        self.silent().on_progress(|p| self.report_progress(p))
     }
 
-    /// The same with a share of the time that is left: for the first of two parts, where the second is to have some
-    /// too.
-    pub fn first_part(&self, share: f64) -> Monitor<'_> {
+    /// The same with a fraction of the remaining time, for the first of two stages.
+    pub fn first_part(&self, fraction: f64) -> Monitor<'_> {
         let now = Instant::now();
-        let part = |end: Instant| now + end.saturating_duration_since(now).mul_f64(share);
+        let part = |end: Instant| now + end.saturating_duration_since(now).mul_f64(fraction);
         Monitor { deadline: self.deadline.map(part), ..self.planned() }
     }
 
-    /// Tells `report` about progress, from any thread.
+    /// Calls `report` with the progress, from any thread.
     pub fn on_progress(self, report: impl Fn(Progress) + Sync + 'a) -> Monitor<'a> {
         Monitor { progress: Some(Box::new(report)), ..self }
     }
 
-    /// Tells `tell` what a fit is about to do.
-    pub fn on_plan(self, tell: impl Fn(&Plan) + Sync + 'a) -> Monitor<'a> {
-        Monitor { plan: Some(Box::new(tell)), ..self }
+    /// Calls `report` with the plan of a fit before it starts.
+    pub fn on_plan(self, report: impl Fn(&Plan) + Sync + 'a) -> Monitor<'a> {
+        Monitor { plan: Some(Box::new(report)), ..self }
     }
 
-    /// Ends the fit after this long.
+    /// Stops the fit after this duration.
     pub fn time_limit(self, limit: Duration) -> Monitor<'a> {
         Monitor { deadline: Instant::now().checked_add(limit), ..self }
     }
 
-    /// Refuses work that would take more bytes than this.
+    /// Refuses work that needs more bytes than this.
     pub fn memory_limit(self, bytes: u64) -> Monitor<'a> {
         Monitor { memory: Some(bytes), ..self }
     }
 
-    /// Ends the fit when the flag turns true.
+    /// Stops the fit when the flag becomes true.
     pub fn cancelled_by(self, flag: Arc<AtomicBool>) -> Monitor<'a> {
         Monitor { cancel: flag, ..self }
     }
 
-    /// Whether to end now, and why. Cheap enough to ask every few milliseconds.
+    /// Whether to stop now, and why. The call is fast enough for every few milliseconds.
     pub fn stop(&self) -> Option<Stop> {
         if self.cancel.load(Ordering::Relaxed) {
             return Some(Stop::Cancelled);
@@ -158,22 +157,22 @@ impl<'a> Monitor<'a> {
         self.deadline.filter(|d| Instant::now() >= *d).map(|_| Stop::Deadline)
     }
 
-    /// Tells how far things have come.
+    /// Reports the progress.
     pub fn report(&self, done: u64, total: Option<u64>) {
-        self.tell(Progress { done, total, standing: None });
+        self.report_progress(Progress { done, total, convergence: None });
     }
 
-    /// The same with all that is known.
-    pub fn tell(&self, progress: Progress) {
+    /// Reports the progress with all its details.
+    pub fn report_progress(&self, progress: Progress) {
         if let Some(report) = &self.progress {
             report(progress);
         }
     }
 
-    /// Tells what is about to be done, and hands it on to be kept beside the proof.
+    /// Reports the plan, and returns it for the certificate.
     pub fn plan(&self, plan: Plan) -> Option<Plan> {
-        if let Some(tell) = &self.plan {
-            tell(&plan);
+        if let Some(report) = &self.plan {
+            report(&plan);
         }
         Some(plan)
     }
@@ -183,7 +182,7 @@ impl<'a> Monitor<'a> {
         self.memory
     }
 
-    /// Asks for memory before it is taken.
+    /// Checks the memory budget before an allocation.
     ///
     /// # Errors
     /// [`Error::Memory`] if the budget does not allow it.
@@ -191,16 +190,16 @@ impl<'a> Monitor<'a> {
         self.reserve_within(what, needed, u64::MAX)
     }
 
-    /// Asks for memory that could be more than any machine has: where nobody set a budget, the
-    /// usual one holds.
+    /// Checks the memory budget before an allocation that may be very large; without a budget, `default` bytes are
+    /// allowed.
     ///
     /// # Errors
     /// [`Error::Memory`] if the budget does not allow it.
-    pub fn reserve_within(&self, what: &str, needed: u64, usual: u64) -> Result<()> {
-        self.reserve_or(what, needed, usual, RAISE)
+    pub fn reserve_within(&self, what: &str, needed: u64, default: u64) -> Result<()> {
+        self.reserve_or(what, needed, default, RAISE_BUDGET)
     }
 
-    /// The same, telling whoever is refused what to do `instead`.
+    /// The same with a remedy, `instead`, for the error message.
     ///
     /// # Errors
     /// [`Error::Memory`] if the budget does not allow it.
@@ -208,10 +207,10 @@ impl<'a> Monitor<'a> {
         &self,
         what: &str,
         needed: u64,
-        usual: u64,
+        default: u64,
         instead: &'static str,
     ) -> Result<()> {
-        let budget = self.memory.unwrap_or(usual);
+        let budget = self.memory.unwrap_or(default);
         if needed > budget {
             return Err(Error::Memory { what: what.to_owned(), needed, budget, instead });
         }
@@ -243,20 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_told_in_words_with_the_time_that_is_left() {
-        let standing = Some(Standing { violation: 0.012, supports: 812 });
-        let progress = Progress { done: 300, total: Some(1000), standing };
+    fn progress_is_described_with_the_remaining_time() {
+        let convergence = Some(Convergence { violation: 0.012, n_support_vectors: 812 });
+        let progress = Progress { done: 300, total: Some(1000), convergence };
 
         assert_eq!(
-            progress.told_after(Duration::from_secs(6)),
+            progress.describe_after(Duration::from_secs(6)),
             "6 s: 30 %, 14 s left, violation 1.20e-2, 812 support vectors"
         );
-        let unknown = Progress { done: 7, total: None, standing: None };
-        assert_eq!(unknown.told_after(Duration::from_secs(6)), "6 s: step 7");
+        let unknown = Progress { done: 7, total: None, convergence: None };
+        assert_eq!(unknown.describe_after(Duration::from_secs(6)), "6 s: step 7");
     }
 
     #[test]
-    fn memory_is_refused_before_it_is_taken() {
+    fn memory_is_refused_before_it_is_allocated() {
         let monitor = Monitor::quiet().memory_limit(1000);
 
         assert!(monitor.reserve("a table", 1000).is_ok());

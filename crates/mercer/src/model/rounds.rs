@@ -10,7 +10,7 @@ use crate::model::{Fit, Fitted, Gathered, Monitor, Shape, Statistics, Stop, gath
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
-/// What the rows of a round add up to. What the sums mean is known to the state that asked for them.
+/// The sums of one round over the rows; the current state defines their meaning.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RoundSums {
@@ -19,7 +19,7 @@ pub struct RoundSums {
 }
 
 impl RoundSums {
-    /// The sums, at least `n` of them, to be added to.
+    /// The sums, extended with zeros to at least `n`.
     pub fn at_least(&mut self, n: usize) -> &mut [f64] {
         if self.sums.len() < n {
             self.sums.resize(n, 0.0);
@@ -52,11 +52,11 @@ pub trait ByRounds: Fit {
     /// Starts a fit by rounds.
     ///
     /// # Errors
-    /// If parameters are not usable, or ask for a problem that has no rounds.
+    /// If parameters are invalid, or specify a problem that cannot be fitted by rounds.
     fn by_rounds(&self, shape: &Shape<'_>) -> Result<BoxedRounds<Self::Model>>;
 }
 
-/// A fit by rounds under way.
+/// The state of a fit by rounds.
 pub trait Rounds: Send + Sync {
     /// The fitted model.
     type Model;
@@ -64,13 +64,13 @@ pub trait Rounds: Send + Sync {
     /// Adds rows to the sums of this round.
     ///
     /// # Errors
-    /// If the rows are not usable.
+    /// If the rows are invalid.
     fn observe(&self, sums: &mut RoundSums, batch: &Dataset<'_>) -> Result<()>;
 
-    /// Moves on with the sums of all rows; returns whether another round is wanted.
+    /// Updates the state with the sums of all rows; returns whether another round follows.
     ///
     /// # Errors
-    /// If the rows allow no model.
+    /// If no model can be fitted to the rows.
     fn step(&mut self, sums: &RoundSums, rows: u64) -> Result<bool>;
 
     /// The model of the current state.
@@ -86,7 +86,7 @@ pub type BoxedRounds<M> = Box<dyn Rounds<Model = M>>;
 /// Runs the rounds of a fit over rows in memory.
 ///
 /// # Errors
-/// If the rows are not usable, or the monitor stopped it before a model existed.
+/// If the rows are invalid, or the monitor stopped the fit before a model existed.
 pub fn fit_by_rounds<M>(
     mut rounds: BoxedRounds<M>,
     data: &Dataset<'_>,

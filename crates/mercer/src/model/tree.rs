@@ -1,7 +1,7 @@
-//! Any serializable model as a tree of plain values with its arrays kept whole.
+//! A generic tree representation of any serializable model, with arrays as leaves.
 //!
-//! A list of numbers becomes one array, and a matrix one array with a shape, so that files can store
-//! them as tensors and Python can take them as numpy arrays. Everything else is what JSON has.
+//! A list of numbers becomes one array, and a matrix one array with a shape, so that files can store them as tensors
+//! and Python can view them as numpy arrays. Everything else corresponds to JSON.
 
 use serde::de::value::{MapDeserializer, SeqDeserializer};
 use serde::de::{self, DeserializeOwned, DeserializeSeed, IntoDeserializer, Visitor};
@@ -9,49 +9,49 @@ use serde::ser::{self, Serialize};
 use serde::{Deserializer, forward_to_deserialize_any};
 use std::fmt;
 
-/// A value.
+/// A node of the tree.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Tree {
-    /// Nothing.
+    /// JSON's `null`.
     Null,
-    /// True or false.
+    /// A boolean.
     Bool(bool),
-    /// A whole number.
+    /// An integer.
     Int(i64),
-    /// A number.
+    /// A floating-point number.
     Float(f64),
-    /// A word.
+    /// A string.
     Text(String),
-    /// Values in order.
+    /// An ordered list.
     List(Vec<Tree>),
-    /// Named values in order.
+    /// An ordered map with string keys.
     Map(Vec<(String, Tree)>),
-    /// Numbers of one type.
+    /// A numeric array.
     Array(Array),
 }
 
-/// Numbers of one type in row-major order.
+/// A row-major numeric array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array {
-    /// The length along each direction.
+    /// The length of each dimension.
     pub shape: Vec<usize>,
-    /// The numbers.
+    /// The elements.
     pub numbers: Numbers,
 }
 
-/// The numbers of an array.
+/// The elements of an array, of one type.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Numbers {
-    /// Double precision.
+    /// 64-bit floating-point numbers.
     F64(Vec<f64>),
-    /// Whole numbers.
+    /// 64-bit integers.
     I64(Vec<i64>),
-    /// Bytes that a value packs itself into.
+    /// The bytes of a value with a serialization of its own.
     U8(Vec<u8>),
 }
 
 impl Numbers {
-    /// How many there are.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         match self {
             Numbers::F64(v) => v.len(),
@@ -66,7 +66,7 @@ impl Numbers {
     }
 }
 
-/// Why a value has no tree, or a tree no value.
+/// Why a value cannot be serialized or deserialized.
 #[derive(Debug)]
 pub struct TreeError(String);
 
@@ -93,23 +93,25 @@ impl de::Error for TreeError {
 type Done<T> = Result<T, TreeError>;
 
 impl Tree {
-    /// The tree of a value.
+    /// Serializes a value to a tree.
     ///
     /// # Errors
-    /// If the value has parts that no tree has (128-bit numbers).
+    ///
+    /// If the value has parts that a tree cannot represent (128-bit integers).
     pub fn of<T: Serialize>(value: &T) -> Done<Tree> {
-        value.serialize(Grow)
+        value.serialize(TreeSerializer)
     }
 
-    /// The value of a tree.
+    /// Deserializes a value from a tree.
     ///
     /// # Errors
-    /// What does not fit.
+    ///
+    /// The first mismatch.
     pub fn into_value<T: DeserializeOwned>(self) -> Done<T> {
         T::deserialize(self)
     }
 
-    /// The value under a name.
+    /// The value of a key.
     pub fn get(&self, name: &str) -> Option<&Tree> {
         match self {
             Tree::Map(fields) => fields.iter().find(|(key, _)| key == name).map(|(_, v)| v),
@@ -118,30 +120,30 @@ impl Tree {
     }
 }
 
-/// Turns values into trees.
-struct Grow;
+/// Serializes values to trees.
+struct TreeSerializer;
 
-/// A list, tuple, map or struct under way.
-struct Growing {
+/// A list, tuple, map or struct under construction.
+struct TreeBuilder {
     tag: Option<&'static str>,
-    /// How many items are expected.
-    room: usize,
+    /// The expected number of items.
+    capacity: usize,
     key: String,
     items: Vec<Tree>,
     fields: Vec<(String, Tree)>,
     numbers: Option<Numbers>,
 }
 
-impl Growing {
-    fn new(tag: Option<&'static str>, room: usize) -> Growing {
+impl TreeBuilder {
+    fn new(tag: Option<&'static str>, capacity: usize) -> TreeBuilder {
         let (key, items, fields) = (String::new(), Vec::new(), Vec::new());
-        Growing { tag, room, key, items, fields, numbers: None }
+        TreeBuilder { tag, capacity, key, items, fields, numbers: None }
     }
 
-    /// Numbers of one type gather in an array.
+    /// Appends an item; numbers of one type are collected in an array.
     #[inline]
     fn push(&mut self, item: Tree) {
-        // Millions come one by one: the way of another number of a kind is short.
+        // Arrays have millions of elements, so another number of the same type takes a fast path.
         match (&mut self.numbers, &item) {
             (Some(Numbers::F64(v)), Tree::Float(x)) => v.push(*x),
             (Some(Numbers::I64(v)), Tree::Int(x)) => v.push(*x),
@@ -149,14 +151,14 @@ impl Growing {
         }
     }
 
-    /// What comes first, or anything else, which turns what came before into a list.
+    /// Appends the first item, or one of another type, which converts the array to a list.
     fn push_other(&mut self, item: Tree) {
         match (&mut self.numbers, item) {
             (None, Tree::Float(x)) if self.items.is_empty() => {
-                self.numbers = Some(Numbers::F64(first(x, self.room)));
+                self.numbers = Some(Numbers::F64(first(x, self.capacity)));
             }
             (None, Tree::Int(x)) if self.items.is_empty() => {
-                self.numbers = Some(Numbers::I64(first(x, self.room)));
+                self.numbers = Some(Numbers::I64(first(x, self.capacity)));
             }
             (_, item) => {
                 match self.numbers.take() {
@@ -182,14 +184,14 @@ impl Growing {
     }
 }
 
-/// A list of one, with room for as many as are expected.
-fn first<T>(item: T, room: usize) -> Vec<T> {
-    let mut list = Vec::with_capacity(room.max(1));
+/// A vector of one item with a given capacity.
+fn first<T>(item: T, capacity: usize) -> Vec<T> {
+    let mut list = Vec::with_capacity(capacity.max(1));
     list.push(item);
     list
 }
 
-/// Recognizes how ndarray writes itself: `v`, `dim`, `data`; other fields are given back.
+/// Recognizes the serialized form of ndarray (`v`, `dim`, `data`); other fields are returned unchanged.
 fn matrix(mut fields: Vec<(String, Tree)>) -> std::result::Result<Tree, Vec<(String, Tree)>> {
     let shape = match &fields[..] {
         [(v, _), (dim, Tree::Array(Array { numbers: Numbers::I64(shape), .. })), (data, _)]
@@ -224,16 +226,16 @@ macro_rules! scalars {
     };
 }
 
-impl ser::Serializer for Grow {
+impl ser::Serializer for TreeSerializer {
     type Ok = Tree;
     type Error = TreeError;
-    type SerializeSeq = Growing;
-    type SerializeTuple = Growing;
-    type SerializeTupleStruct = Growing;
-    type SerializeTupleVariant = Growing;
-    type SerializeMap = Growing;
-    type SerializeStruct = Growing;
-    type SerializeStructVariant = Growing;
+    type SerializeSeq = TreeBuilder;
+    type SerializeTuple = TreeBuilder;
+    type SerializeTupleStruct = TreeBuilder;
+    type SerializeTupleVariant = TreeBuilder;
+    type SerializeMap = TreeBuilder;
+    type SerializeStruct = TreeBuilder;
+    type SerializeStructVariant = TreeBuilder;
 
     scalars! {
         serialize_bool bool => |v| Ok(Tree::Bool(v));
@@ -284,14 +286,14 @@ impl ser::Serializer for Grow {
     ) -> Done<Tree> {
         Ok(tagged(Some(variant), value.serialize(self)?))
     }
-    fn serialize_seq(self, room: Option<usize>) -> Done<Growing> {
-        Ok(Growing::new(None, room.unwrap_or(0)))
+    fn serialize_seq(self, capacity: Option<usize>) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(None, capacity.unwrap_or(0)))
     }
-    fn serialize_tuple(self, _: usize) -> Done<Growing> {
-        Ok(Growing::new(None, 0))
+    fn serialize_tuple(self, _: usize) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(None, 0))
     }
-    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Done<Growing> {
-        Ok(Growing::new(None, 0))
+    fn serialize_tuple_struct(self, _: &'static str, _: usize) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(None, 0))
     }
     fn serialize_tuple_variant(
         self,
@@ -299,14 +301,14 @@ impl ser::Serializer for Grow {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Done<Growing> {
-        Ok(Growing::new(Some(variant), 0))
+    ) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(Some(variant), 0))
     }
-    fn serialize_map(self, _: Option<usize>) -> Done<Growing> {
-        Ok(Growing::new(None, 0))
+    fn serialize_map(self, _: Option<usize>) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(None, 0))
     }
-    fn serialize_struct(self, _: &'static str, _: usize) -> Done<Growing> {
-        Ok(Growing::new(None, 0))
+    fn serialize_struct(self, _: &'static str, _: usize) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(None, 0))
     }
     fn serialize_struct_variant(
         self,
@@ -314,18 +316,18 @@ impl ser::Serializer for Grow {
         _: u32,
         variant: &'static str,
         _: usize,
-    ) -> Done<Growing> {
-        Ok(Growing::new(Some(variant), 0))
+    ) -> Done<TreeBuilder> {
+        Ok(TreeBuilder::new(Some(variant), 0))
     }
 }
 
 macro_rules! growing_lists {
     ($($Trait:ident $method:ident;)*) => {
-        $(impl ser::$Trait for Growing {
+        $(impl ser::$Trait for TreeBuilder {
             type Ok = Tree;
             type Error = TreeError;
             fn $method<T: Serialize + ?Sized>(&mut self, value: &T) -> Done<()> {
-                self.push(value.serialize(Grow)?);
+                self.push(value.serialize(TreeSerializer)?);
                 Ok(())
             }
             fn end(self) -> Done<Tree> {
@@ -344,7 +346,7 @@ growing_lists! {
 
 macro_rules! growing_structs {
     ($($Trait:ident;)*) => {
-        $(impl ser::$Trait for Growing {
+        $(impl ser::$Trait for TreeBuilder {
             type Ok = Tree;
             type Error = TreeError;
             fn serialize_field<T: Serialize + ?Sized>(
@@ -352,7 +354,7 @@ macro_rules! growing_structs {
                 key: &'static str,
                 value: &T,
             ) -> Done<()> {
-                self.fields.push((key.to_owned(), value.serialize(Grow)?));
+                self.fields.push((key.to_owned(), value.serialize(TreeSerializer)?));
                 Ok(())
             }
             fn end(self) -> Done<Tree> {
@@ -364,18 +366,18 @@ macro_rules! growing_structs {
 
 growing_structs! { SerializeStruct; SerializeStructVariant; }
 
-impl ser::SerializeMap for Growing {
+impl ser::SerializeMap for TreeBuilder {
     type Ok = Tree;
     type Error = TreeError;
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Done<()> {
-        match key.serialize(Grow)? {
+        match key.serialize(TreeSerializer)? {
             Tree::Text(key) => self.key = key,
             other => return Err(TreeError(format!("{other:?} cannot be a name"))),
         }
         Ok(())
     }
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Done<()> {
-        self.fields.push((std::mem::take(&mut self.key), value.serialize(Grow)?));
+        self.fields.push((std::mem::take(&mut self.key), value.serialize(TreeSerializer)?));
         Ok(())
     }
     fn end(self) -> Done<Tree> {
@@ -383,7 +385,7 @@ impl ser::SerializeMap for Growing {
     }
 }
 
-/// A matrix is given back the way ndarray writes itself.
+/// Converts a matrix back to the serialized form of ndarray.
 fn unshaped(array: Array) -> Tree {
     let shape = array.shape.iter().map(|n| Tree::Int(*n as i64)).collect();
     let flat = Array { shape: vec![array.numbers.len()], numbers: array.numbers };
@@ -464,7 +466,7 @@ impl<'de> IntoDeserializer<'de, TreeError> for Tree {
     }
 }
 
-/// The arm of an enum and what it holds.
+/// The variant of an enum and its content.
 struct Variant {
     variant: String,
     content: Option<Tree>,
@@ -526,19 +528,19 @@ mod tests {
         some: Option<(String, f64)>,
         matrix: Matrix,
         empty: Matrix,
-        arm: Arm,
-        arms: Vec<Arm>,
+        arm: Variants,
+        arms: Vec<Variants>,
     }
 
     #[derive(Debug, PartialEq, serde::Serialize, Deserialize)]
-    enum Arm {
+    enum Variants {
         Bare,
         Holding(i64),
         Named { x: f64 },
     }
 
     #[test]
-    fn a_value_survives_its_tree_and_arrays_stay_whole() {
+    fn a_value_survives_serialization_and_arrays_are_leaves() {
         let value = Everything {
             flag: true,
             words: vec!["a".into()],
@@ -548,8 +550,8 @@ mod tests {
             some: Some(("gap".into(), 0.5)),
             matrix: array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]],
             empty: Matrix::zeros((0, 3)),
-            arm: Arm::Bare,
-            arms: vec![Arm::Holding(-3), Arm::Named { x: 2.0 }],
+            arm: Variants::Bare,
+            arms: vec![Variants::Holding(-3), Variants::Named { x: 2.0 }],
         };
 
         let tree = Tree::of(&value).unwrap();

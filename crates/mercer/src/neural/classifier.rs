@@ -20,9 +20,9 @@ params! {
         /// logistic regression.
         hidden_layer_sizes: Sizes = Sizes::Each(vec![100]), AtLeast(1.0);
         /// Activation function of the hidden layers: `relu`, `tanh`, `logistic` (the sigmoid) or `identity`.
-        activation: Activation = Activation::Relu, OneOf(Activation::WORDS);
+        activation: Activation = Activation::Relu, OneOf(Activation::VALUES);
         /// Optimization algorithm: `lbfgs`, limited-memory BFGS on the full training data.
-        solver: MlpSolver = MlpSolver::Lbfgs, OneOf(MlpSolver::WORDS);
+        solver: MlpSolver = MlpSolver::Lbfgs, OneOf(MlpSolver::VALUES);
         /// L2 regularization strength, divided by the sum of the sample weights. Larger values give smaller weights.
         alpha: f64 = 1e-4, AtLeast(0.0);
         /// Maximum number of iterations. The certificate reports if the fit stops here.

@@ -1,8 +1,8 @@
-//! The scatter of groups of rows around their means, in one reading of the rows.
+//! The within-group scatter in one pass over the rows.
 //!
-//! Some rows of one group, a segment, are looked at for their mean and, while they are still in cache, once more from
-//! there. Where a group has several segments, `Σ w (mean of the segment − mean of the group)(…)ᵀ` is what they are
-//! short of (Chan, Golub & LeVeque 1979).
+//! The mean of a segment, some rows of one group, is computed first, and its scatter while the rows are still in cache.
+//! For a group of several segments, `Σ w (segment mean − group mean)(segment mean − group mean)ᵀ` is added (Chan, Golub
+//! & LeVeque 1979).
 
 use mercer_num::linalg::add_gram;
 use mercer_num::simd::centered_product::{add_and_mark_changes, write_centered};
@@ -10,28 +10,28 @@ use mercer_num::{Rows, SparseView};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// Rows of a product: enough for full speed, few enough to stay in cache.
-const PANEL: usize = 512;
-/// Rows after which a product ends with its group: fewer columns move in one group than in two.
-const ENOUGH: usize = 128;
+/// Rows per product: enough for full speed, few enough to stay in cache.
+const ROWS_PER_PANEL: usize = 512;
+/// A panel of at least so many rows ends with its group, because fewer columns vary within one group than within two.
+const MIN_PANEL_ROWS: usize = 128;
 
-/// Rows on their way into a scatter.
-pub(crate) struct Segments<'a, 'w> {
+/// The scatter under construction.
+pub(crate) struct BlockedScatter<'a, 'w> {
     cells: Cells<'a>,
     width: usize,
     weights: &'w [f64],
-    /// Segments of the panel that grows, with their means.
+    /// The segments of the current panel, with their means.
     pending: Vec<(Vec<usize>, Vec<f64>)>,
-    /// How many rows they have.
+    /// The number of their rows.
     n_pending: usize,
-    /// Not zero where a column moves in one of them.
+    /// Nonzero for a column that varies in one of them.
     changes: Vec<u64>,
-    /// `√w (mean of a segment − mean of its group)` of groups that have several.
+    /// `√w (segment mean − group mean)` for groups of several segments.
     between: Vec<f64>,
     square: Vec<f64>,
 }
 
-/// Rows to be read one by one, as dense ones.
+/// Access to dense or sparse rows as dense ones.
 pub(super) enum Cells<'a> {
     Dense(Cow<'a, [f64]>),
     Sparse(SparseView<'a>),
@@ -53,10 +53,10 @@ impl<'a> Cells<'a> {
     }
 }
 
-impl<'a, 'w> Segments<'a, 'w> {
-    pub fn new(rows: &Rows<'a>, weights: &'w [f64]) -> Segments<'a, 'w> {
+impl<'a, 'w> BlockedScatter<'a, 'w> {
+    pub fn new(rows: &Rows<'a>, weights: &'w [f64]) -> BlockedScatter<'a, 'w> {
         let width = rows.n_columns();
-        Segments {
+        BlockedScatter {
             cells: Cells::of(rows),
             width,
             weights,
@@ -68,22 +68,22 @@ impl<'a, 'w> Segments<'a, 'w> {
         }
     }
 
-    /// Adds the rows of a group and answers its mean: zero where it has no weight, and not finite where a cell
-    /// is not.
-    pub fn push_group(&mut self, places: &[usize]) -> Vec<f64> {
-        if self.n_pending >= ENOUGH {
+    /// Adds the rows of a group and returns its mean: zero for a group without weight, not finite if a cell is not
+    /// finite.
+    pub fn push_group(&mut self, indices: &[usize]) -> Vec<f64> {
+        if self.n_pending >= MIN_PANEL_ROWS {
             self.flush();
         }
         let mut parts: Vec<(f64, Vec<f64>)> = Vec::new();
-        let mut rest = places;
+        let mut rest = indices;
         while !rest.is_empty() {
-            let (segment, others) = rest.split_at(rest.len().min(PANEL - self.n_pending));
+            let (segment, others) = rest.split_at(rest.len().min(ROWS_PER_PANEL - self.n_pending));
             rest = others;
             let (weight, mean) = self.mean(segment);
             self.n_pending += segment.len();
             self.pending.push((segment.to_vec(), mean.clone()));
             parts.push((weight, mean));
-            if self.n_pending == PANEL {
+            if self.n_pending == ROWS_PER_PANEL {
                 self.flush();
             }
         }
@@ -101,7 +101,7 @@ impl<'a, 'w> Segments<'a, 'w> {
             let share = if total > 0.0 { w / total } else { 0.0 };
             mean.iter_mut().zip(part).for_each(|(m, p)| *m += share * p);
         }
-        // In a column that stands still the shares may add up to almost one.
+        // For a constant column, rounded fractions may not add up to one.
         let (_, first) = &parts[0];
         for (j, m) in mean.iter_mut().enumerate() {
             if parts.iter().all(|(w, part)| *w == 0.0 || part[j] == first[j]) && parts[0].0 > 0.0 {
@@ -115,17 +115,17 @@ impl<'a, 'w> Segments<'a, 'w> {
         mean
     }
 
-    /// The weight and the mean of some rows; marks the columns in which they differ. A column that stands still has
-    /// its value as mean, to the bit.
-    fn mean(&mut self, places: &[usize]) -> (f64, Vec<f64>) {
+    /// The weight and the mean of some rows; records the columns that vary. The mean of a constant column is its value,
+    /// to the bit.
+    fn mean(&mut self, indices: &[usize]) -> (f64, Vec<f64>) {
         let mut sums = vec![0.0; self.width];
         let mut changes = vec![0; self.width];
         let (mut total, mut first) = (0.0, None);
-        for i in places {
+        for i in indices {
             let row = self.cells.row(self.width, *i);
             let w = self.weights.get(*i).copied().unwrap_or(1.0);
             if w == 0.0 {
-                // It says nothing, but its cells must be numbers: zero times another is none.
+                // A row of weight zero adds nothing, but a cell that is not finite must be noticed.
                 sums.iter_mut().zip(row.iter()).for_each(|(s, x)| *s += 0.0 * x);
                 continue;
             }
@@ -142,18 +142,18 @@ impl<'a, 'w> Segments<'a, 'w> {
         (total, sums)
     }
 
-    /// Adds the products of the rows that are pending. Columns that stand still add nothing and are left out: a
-    /// pixel at the rim, a word that a class never uses.
+    /// Adds the products of the pending rows. Columns that are constant in them add nothing and are left out of the
+    /// product.
     fn flush(&mut self) {
         let width = self.width;
         let runs = runs(&self.changes);
         let n: usize = runs.iter().map(Range::len).sum();
         let mut thin = vec![0.0; self.n_pending * n];
         let mut used = 0;
-        for (places, mean) in &self.pending {
-            for i in places {
+        for (indices, mean) in &self.pending {
+            for i in indices {
                 let w = self.weights.get(*i).copied().unwrap_or(1.0);
-                // A row that weighs nothing says nothing, even where its square is infinite.
+                // A row of weight zero is skipped, because its square may be infinite.
                 if w == 0.0 {
                     continue;
                 }
@@ -181,7 +181,7 @@ impl<'a, 'w> Segments<'a, 'w> {
         for (from, i) in square.chunks_exact(n).zip(runs.iter().cloned().flatten()) {
             let into = &mut self.square[i * width..(i + 1) * width];
             let mut from = from;
-            // What stands right of the diagonal is not touched.
+            // Cells right of the diagonal are not computed.
             for run in runs.iter().take_while(|run| run.start <= i) {
                 let (cells, rest) = from.split_at(run.len());
                 let end = run.end.min(i + 1);
@@ -199,14 +199,13 @@ impl<'a, 'w> Segments<'a, 'w> {
     }
 }
 
-/// The columns that move, neighbors together. A few that stand still between two runs cost less to take along than
-/// to leave out.
+/// Ranges of varying columns. A few constant columns between two ranges cost less to include than to leave out.
 fn runs(changes: &[u64]) -> Vec<Range<usize>> {
-    const GAP: usize = 2;
+    const MAX_CONSTANT_BETWEEN: usize = 2;
     let mut runs: Vec<Range<usize>> = Vec::new();
     for j in (0..changes.len()).filter(|j| changes[*j] != 0) {
         match runs.last_mut() {
-            Some(last) if j <= last.end + GAP => last.end = j + 1,
+            Some(last) if j <= last.end + MAX_CONSTANT_BETWEEN => last.end = j + 1,
             _ => runs.push(j..j + 1),
         }
     }
@@ -218,7 +217,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn runs_are_the_columns_that_move() {
+    fn runs_cover_the_varying_columns() {
         assert_eq!(runs(&[0, 1, 1, 0, 0, 0, 0, 4, 0, 1]), [1..3, 7..10]);
         assert!(runs(&[0, 0]).is_empty());
     }

@@ -1,5 +1,4 @@
-//! A summary a class, kept by the class's name: two parts that saw different labels merge without
-//! being told the classes first.
+//! Statistics by class, stored under the class's name, so that parts with different classes can be merged.
 
 use crate::data::{Classes, Dataset};
 use crate::error::{Error, Result};
@@ -8,59 +7,64 @@ use mercer_num::parallel::{Layout, chunk_rows};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A summary of several groups of rows at once, one row a group.
+/// Statistics of several groups of rows, one entry per group.
 pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned {
-    /// Groups that saw nothing.
+    /// Empty groups.
     fn empty(n_groups: usize, n_columns: usize) -> Self;
 
-    /// How many groups and columns there are.
+    /// The numbers of groups and columns.
     fn shape(&self) -> (usize, usize);
 
-    /// Whether the columns of both hold the same kinds of things.
+    /// Whether the columns of both have the same kinds.
     fn agrees(&self, _other: &Self) -> bool {
         true
     }
 
-    /// Makes room for what `other` saw and I did not, before its groups are added or taken away.
+    /// Enlarges the summary for values of `other` that were not observed before, before its groups are added or
+    /// removed.
     ///
     /// # Errors
-    /// If that is more than fits in memory.
+    ///
+    /// If that takes too much memory.
     fn widen(&mut self, _other: &Self) -> Result<()> {
         Ok(())
     }
 
-    /// Adds a group of `other` to one of mine.
+    /// Adds the group `theirs` of `other` to the group `mine`.
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize);
 
-    /// Adds every group of `other`; `places` has mine for each of theirs.
-    fn merge_groups(&mut self, places: &[usize], other: &Self) {
-        for (theirs, mine) in places.iter().enumerate() {
+    /// Adds every group of `other`; `targets[theirs]` is the group it is added to.
+    fn merge_groups(&mut self, targets: &[usize], other: &Self) {
+        for (theirs, mine) in targets.iter().enumerate() {
             self.merge_group(*mine, other, theirs);
         }
     }
 
-    /// Takes a group of `other` out of one of mine.
+    /// Removes the group `theirs` of `other` from the group `mine`.
     ///
     /// # Errors
-    /// If it cannot have been in.
+    ///
+    /// If it cannot have been part of it.
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()>;
 
-    /// Adds what the groups of `other` have in common; called once, before its groups come.
+    /// Adds statistics that are common to all groups of `other`; called once, before its groups are added.
     fn merge_shared(&mut self, _other: &Self) {}
 
-    /// Takes out what the groups of `other` have in common; called once, after its groups are
-    /// gone. `before` is what all of it was taken from.
+    /// Removes statistics that are common to all groups of `other`; called once, after its groups are removed. `before`
+    /// is the summary before the removal.
     ///
     /// # Errors
-    /// If it cannot have been in.
+    ///
+    /// If they cannot have been part of it.
     fn forget_shared(&mut self, _other: &Self, _before: &Self) -> Result<()> {
         Ok(())
     }
 
-    /// Refuses numbers that no rows could have given.
+    /// Refuses inconsistent values, as of a damaged file.
     ///
     /// # Errors
-    /// What does not fit.
+    ///
+    /// [`Error::File`] names them.
     fn check(&self) -> Result<()>;
 
     /// As [`Statistics::holds_rows`].
@@ -79,16 +83,15 @@ pub trait Grouped: Clone + Default + Send + Sync + Serialize + DeserializeOwned 
     }
 }
 
-/// Groups by class. Only classes that were seen take room, so a chunk of a problem with thousands
-/// of classes stays small.
+/// Groups by class. Only observed classes are stored, so a chunk of a problem with thousands of classes stays small.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ByClass<G> {
     /// The classes that may occur.
     classes: Classes,
-    /// How many columns the rows have; zero until rows were seen.
+    /// The number of columns; zero before the first row.
     n_columns: usize,
-    /// CategoryCounts of the classes that did occur, rising.
+    /// The codes of the observed classes, ascending.
     codes: Vec<u32>,
     /// Their weights.
     weights: Vec<f64>,
@@ -97,15 +100,16 @@ pub struct ByClass<G> {
 }
 
 impl<G: Grouped> ByClass<G> {
-    /// No rows yet, of known classes.
+    /// No rows yet, with known classes.
     pub fn new(classes: Classes) -> Self {
         ByClass { classes, ..Default::default() }
     }
 
-    /// Adds rows. `summarize` gets the group of each row and the weight of each group.
+    /// Adds rows. `summarize` receives the group of each row and the weight of each group.
     ///
     /// # Errors
-    /// If the rows are not of classes, have no columns, or not the columns before.
+    ///
+    /// If the target is not a class, there are no columns, or their number differs.
     pub fn push_rows(
         &mut self,
         batch: &Dataset<'_>,
@@ -122,13 +126,14 @@ impl<G: Grouped> ByClass<G> {
             seen[*c as usize] = true;
         }
         let codes: Vec<u32> = (0..classes.len() as u32).filter(|c| seen[*c as usize]).collect();
-        let mut slot_of = vec![0; classes.len()];
-        for (slot, c) in codes.iter().enumerate() {
-            slot_of[*c as usize] = slot as u32;
+        let mut group_of_class = vec![0; classes.len()];
+        for (group, c) in codes.iter().enumerate() {
+            group_of_class[*c as usize] = group as u32;
         }
-        let slots: Vec<u32> = row_codes.iter().map(|c| slot_of[*c as usize]).collect();
+        let group_of_row: Vec<u32> =
+            row_codes.iter().map(|c| group_of_class[*c as usize]).collect();
         let weights: Vec<f64> = codes.iter().map(|c| weights[*c as usize]).collect();
-        let groups = summarize(batch, &slots, &weights)?;
+        let groups = summarize(batch, &group_of_row, &weights)?;
         let n_columns = batch.n_columns();
         let part = ByClass { classes: classes.clone(), n_columns, codes, weights, groups };
         if self.is_blank() {
@@ -143,49 +148,49 @@ impl<G: Grouped> ByClass<G> {
         &self.classes
     }
 
-    /// How many columns the rows have.
+    /// The number of columns.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
 
-    /// The weight of every class, seen or not.
+    /// The weight of every class, observed or not.
     pub fn weights(&self) -> Vec<f64> {
         let mut all = vec![0.0; self.classes.len()];
         self.codes.iter().zip(&self.weights).for_each(|(c, w)| all[*c as usize] = *w);
         all
     }
 
-    /// The summary of every class, seen or not.
+    /// The summary of every class, observed or not.
     pub fn groups(&self) -> G {
         if self.codes.len() == self.classes.len() {
             return self.groups.clone();
         }
         let mut all = G::empty(self.classes.len(), self.n_columns);
         all.merge_shared(&self.groups);
-        let places: Vec<usize> = self.codes.iter().map(|c| *c as usize).collect();
-        all.merge_groups(&places, &self.groups);
+        let targets: Vec<usize> = self.codes.iter().map(|c| *c as usize).collect();
+        all.merge_groups(&targets, &self.groups);
         all
     }
 
-    /// The codes of the classes that were seen and their summaries, in this order.
+    /// The codes of the observed classes, and their summaries in this order.
     pub fn seen(&self) -> (&[u32], &G) {
         (&self.codes, &self.groups)
     }
 
-    /// Whether neither classes nor rows were seen.
+    /// Whether there are neither classes nor rows.
     fn is_blank(&self) -> bool {
         self.classes.is_empty() && self.codes.is_empty()
     }
 
-    /// Renames codes into a larger list of classes.
+    /// Translates the codes into a larger list of classes.
     fn adopt(&mut self, classes: &Classes) {
-        let (all, places) = classes.union(&self.classes);
+        let (all, targets) = classes.union(&self.classes);
         debug_assert_eq!(&all, classes, "the new list holds the old one");
-        self.codes.iter_mut().for_each(|c| *c = places[*c as usize]);
+        self.codes.iter_mut().for_each(|c| *c = targets[*c as usize]);
         self.classes = classes.clone();
     }
 
-    /// Brings `other` under my classes, enlarging mine where needed.
+    /// Translates `other` into my classes, which are enlarged if necessary.
     fn align(&mut self, other: &Self) -> Result<Self> {
         if self.n_columns == 0 {
             self.n_columns = other.n_columns;
@@ -202,25 +207,25 @@ impl<G: Grouped> ByClass<G> {
         Ok(other)
     }
 
-    /// Refuses a summary of other kinds of columns.
+    /// Refuses a summary with columns of other kinds.
     fn check_agreement(&self, other: &Self) -> Result<()> {
-        // Another number of columns is its own error.
+        // A different number of columns has an error of its own.
         let comparable =
             !self.codes.is_empty() && !other.codes.is_empty() && self.n_columns == other.n_columns;
         if !comparable || self.groups.agrees(&other.groups) {
             return Ok(());
         }
-        Err(Error::Merge { why: "the columns hold different kinds of things".into() })
+        Err(Error::Merge { why: "the columns have different kinds".into() })
     }
 
-    /// Adds rows whose codes mean the same as mine.
+    /// Adds rows with the same classes.
     fn merge_aligned(&mut self, other: &Self) -> Result<()> {
         if self.codes == other.codes {
             self.groups.widen(&other.groups)?;
             self.groups.merge_shared(&other.groups);
-            let places: Vec<usize> = (0..self.codes.len()).collect();
+            let targets: Vec<usize> = (0..self.codes.len()).collect();
             self.weights.iter_mut().zip(&other.weights).for_each(|(a, b)| *a += b);
-            self.groups.merge_groups(&places, &other.groups);
+            self.groups.merge_groups(&targets, &other.groups);
             return Ok(());
         }
         let mut codes: Vec<u32> = self.codes.iter().chain(&other.codes).copied().collect();
@@ -232,9 +237,9 @@ impl<G: Grouped> ByClass<G> {
             groups.widen(&part.groups)?;
             groups.merge_shared(&part.groups);
             let place = |c: &u32| codes.partition_point(|code| code < c);
-            let places: Vec<usize> = part.codes.iter().map(place).collect();
-            places.iter().zip(&part.weights).for_each(|(slot, w)| weights[*slot] += w);
-            groups.merge_groups(&places, &part.groups);
+            let targets: Vec<usize> = part.codes.iter().map(place).collect();
+            targets.iter().zip(&part.weights).for_each(|(group, w)| weights[*group] += w);
+            groups.merge_groups(&targets, &part.groups);
         }
         (self.codes, self.weights, self.groups) = (codes, weights, groups);
         Ok(())
@@ -262,26 +267,30 @@ impl<G: Grouped> Statistics for ByClass<G> {
         let other = left.align(other)?;
         left.groups.widen(&other.groups)?;
         if left.classes != self.classes {
-            return Err(Error::Forget { why: "it has classes that were never learned".into() });
+            return Err(Error::Forget {
+                why: "it has classes that are not in the training data".into(),
+            });
         }
         for (theirs, c) in other.codes.iter().enumerate() {
-            let Some(slot) = left.codes.iter().position(|code| code == c) else {
+            let Some(group) = left.codes.iter().position(|code| code == c) else {
                 let class = left.classes.label(*c);
-                return Err(Error::Forget { why: format!("class `{class}` was never learned") });
+                return Err(Error::Forget {
+                    why: format!("class `{class}` is not in the training data"),
+                });
             };
-            let weight = left.weights[slot] - other.weights[theirs];
-            if weight < -1e-9 * left.weights[slot].max(1.0) {
+            let weight = left.weights[group] - other.weights[theirs];
+            if weight < -1e-9 * left.weights[group].max(1.0) {
                 return Err(Error::Forget {
                     why: format!(
-                        "class `{}` has weight {}, asked to lose {}",
+                        "class `{}` has weight {}, which is less than the {} to remove",
                         left.classes.label(*c),
-                        left.weights[slot],
+                        left.weights[group],
                         other.weights[theirs]
                     ),
                 });
             }
-            left.weights[slot] = weight.max(0.0);
-            left.groups.forget_group(slot, &other.groups, theirs)?;
+            left.weights[group] = weight.max(0.0);
+            left.groups.forget_group(group, &other.groups, theirs)?;
         }
         left.groups.forget_shared(&other.groups, &self.groups)?;
         *self = left;
@@ -296,7 +305,7 @@ impl<G: Grouped> Statistics for ByClass<G> {
             && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
             && (n == 0 || (self.n_columns > 0 && self.groups.shape() == (n, self.n_columns)));
         if !fits {
-            return Err(Error::File("statistics by class that do not fit together".into()));
+            return Err(Error::File("inconsistent statistics by class".into()));
         }
         self.groups.check()
     }

@@ -1,49 +1,48 @@
-//! How often each category of each column occurs in each group.
+//! Weighted counts of the categories of each column by group.
 //!
-//! A category is a code: a whole number from zero. Columns have as many codes as were seen, so a
-//! summary widens when a later batch shows a larger one.
+//! A category is a code, an integer from zero. A column has as many codes as its largest observed code requires, so a
+//! summary is enlarged if a later batch has a larger one.
 
 use super::Grouped;
-use super::counts::{take_away, widened};
+use super::counts::{subtract_count, widened};
 use crate::error::{Error, Result};
 use mercer_num::{Matrix, Rows};
 use ndarray::{Axis, Slice};
 use serde::{Deserialize, Serialize};
 
-/// The largest code there may be. A number beyond it is hardly the place of a word in a list, and
-/// counting it would take that much memory.
+/// The largest code. A larger value is unlikely to be a category, and its counts would take too much memory.
 pub const LARGEST_CODE: usize = (1 << 24) - 1;
 
-/// Weighted counts of codes: a matrix a column, one row a group and one column a code.
+/// Weighted counts of codes: one matrix per column, with one row per group and one column per code.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CategoryCounts {
-    /// How many groups there are.
+    /// The number of groups.
     n_groups: usize,
-    /// `Σ w` over the rows of a group with a code; the last code of a column occurs somewhere.
+    /// `Σ w` over the rows of a group with a code. The last code of a column has a positive count.
     pub counts: Vec<Matrix>,
 }
 
 impl CategoryCounts {
-    /// Counts the codes of rows; `slots[i]` is the group of row `i`, missing cells are skipped.
+    /// Counts the codes of rows; `group_of_row[i]` is the group of row `i`. Missing cells are skipped.
     ///
     /// # Errors
-    /// [`Error::NotACategory`] with the first cell that is no code.
+    /// [`Error::NotACategory`] with the first invalid cell.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
     ) -> Result<CategoryCounts> {
         let width = rows.n_columns();
         let mut n_codes = vec![0; width];
         each_code(rows, |_, j, code| n_codes[j] = code.max(n_codes[j]))?;
-        // One flat table a column, so that the loop over cells finds its counter by adding.
+        // One flat table per column, so that the inner loop computes the index of a counter without a division.
         let mut flat: Vec<Vec<f64>> =
             n_codes.iter().map(|last| vec![0.0; n_groups * (last + 1)]).collect();
         each_code(rows, |i, j, code| {
             let weight = weights.get(i).copied().unwrap_or(1.0);
-            flat[j][slots[i] as usize * (n_codes[j] + 1) + code] += weight;
+            flat[j][group_of_row[i] as usize * (n_codes[j] + 1) + code] += weight;
         })?;
         let counts = flat
             .into_iter()
@@ -58,7 +57,7 @@ impl CategoryCounts {
         Ok(CategoryCounts { n_groups, counts })
     }
 
-    /// The counts of a column with at least so many codes.
+    /// The counts of a column, with zeros up to a minimum number of codes.
     pub fn column(&self, j: usize, n_codes: usize) -> Matrix {
         widened(&self.counts[j], n_codes)
     }
@@ -86,7 +85,7 @@ fn each_code(rows: &Rows<'_>, mut visit: impl FnMut(usize, usize, usize)) -> Res
     }
 }
 
-/// The code a cell stands for, nothing if it is missing.
+/// The code of a cell; `None` if it is missing.
 #[inline]
 pub(crate) fn as_code(x: f64) -> std::result::Result<Option<usize>, ()> {
     let code = x as u32;
@@ -99,7 +98,7 @@ pub(crate) fn as_code(x: f64) -> std::result::Result<Option<usize>, ()> {
     if x >= 0.0 && x.fract() == 0.0 { Ok(Some(x as usize)) } else { Err(()) }
 }
 
-/// Why a cell is no category.
+/// The error of a cell that is not a category.
 pub(crate) fn not_a_category(row: usize, column: usize, value: f64) -> Error {
     if value.is_finite() {
         Error::NotACategory { row, column, value }
@@ -108,8 +107,7 @@ pub(crate) fn not_a_category(row: usize, column: usize, value: f64) -> Error {
     }
 }
 
-/// Without the codes at the end that nobody has: what is left after forgetting, or of rows that
-/// weigh nothing, is what was never there.
+/// Removes trailing codes without a positive count, so that rows of weight zero and removed rows leave no trace.
 fn trimmed(counts: Matrix) -> Matrix {
     let used = counts
         .columns()
@@ -143,10 +141,11 @@ impl Grouped for CategoryCounts {
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
         for (j, (counts, gone)) in self.counts.iter_mut().zip(&other.counts).enumerate() {
             for (code, gone) in gone.row(theirs).iter().enumerate().filter(|(_, n)| **n > 0.0) {
-                let why = || format!("column {} never had code {code}", j + 1);
+                let why = || format!("column {} has no such count of code {code}", j + 1);
                 let count =
                     counts.get_mut([mine, code]).ok_or_else(|| Error::Forget { why: why() })?;
-                *count = take_away(*count, *gone).ok_or_else(|| Error::Forget { why: why() })?;
+                *count =
+                    subtract_count(*count, *gone).ok_or_else(|| Error::Forget { why: why() })?;
             }
             *counts = trimmed(std::mem::take(counts));
         }
@@ -159,6 +158,6 @@ impl Grouped for CategoryCounts {
                 && counts.ncols() <= LARGEST_CODE + 1
                 && counts.iter().all(|n| n.is_finite() && *n >= 0.0)
         });
-        if fits { Ok(()) } else { Err(Error::File("counts that no rows could have".into())) }
+        if fits { Ok(()) } else { Err(Error::File("inconsistent category counts".into())) }
     }
 }

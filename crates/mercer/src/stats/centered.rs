@@ -1,4 +1,4 @@
-//! A chunk of rows seen from the means of their groups.
+//! A chunk of rows, centered at the means of their groups.
 
 use crate::error::{Error, Result};
 use mercer_num::linalg::add_gram;
@@ -7,21 +7,21 @@ use mercer_num::simd::add_rows;
 use mercer_num::{Matrix, Rows, SparseView};
 use std::borrow::Cow;
 
-/// Rows written out at a time: enough for products at full speed, few enough to stay in cache.
-const PANEL: usize = 512;
-/// Rows after which a panel ends with its group: fewer columns move in one group than in two.
-const ENOUGH: usize = 128;
+/// Rows per product: enough for full speed, few enough to stay in cache.
+const ROWS_PER_PANEL: usize = 512;
+/// A panel of at least so many rows ends with its group, because fewer columns vary within one group than within two.
+const MIN_PANEL_ROWS: usize = 128;
 
-/// Columns are left out where at most this share of them moves, seven of eight.
-const WORTH_LEAVING_OUT: (usize, usize) = (7, 8);
+/// Constant columns are left out of a product if at most this fraction of the columns varies.
+const MAX_VARYING_FRACTION: (usize, usize) = (7, 8);
 
-/// Rows, their groups, and the means of those.
+/// Rows, their groups and the group means.
 pub(crate) struct Centered<'a, 's> {
     cells: Cells<'a>,
     width: usize,
-    slots: &'s [u32],
+    group_of_row: &'s [u32],
     weights: &'s [f64],
-    /// One row a group; zero where a group has no weight.
+    /// One row per group; zero for a group without weight.
     pub means: Matrix,
 }
 
@@ -31,13 +31,13 @@ enum Cells<'a> {
 }
 
 impl<'a, 's> Centered<'a, 's> {
-    /// Takes the means; `slots[i]` is the group of row `i`.
+    /// Computes the means; `group_of_row[i]` is the group of row `i`.
     ///
     /// # Errors
     /// If a cell is missing or infinite.
     pub fn new(
         rows: &Rows<'a>,
-        slots: &'s [u32],
+        group_of_row: &'s [u32],
         weights: &'s [f64],
         group_weights: &[f64],
     ) -> Result<Centered<'a, 's>> {
@@ -46,16 +46,16 @@ impl<'a, 's> Centered<'a, 's> {
         let sums = means.as_slice_mut().expect("a fresh matrix is contiguous");
         let cells = match rows {
             Rows::Sparse(x) => {
-                for (i, ((columns, values), slot)) in x.iter().zip(slots).enumerate() {
+                for (i, ((columns, values), group)) in x.iter().zip(group_of_row).enumerate() {
                     let w = weights.get(i).copied().unwrap_or(1.0);
-                    let sums = &mut sums[*slot as usize * width..][..width];
+                    let sums = &mut sums[*group as usize * width..][..width];
                     columns.iter().zip(values).for_each(|(j, v)| sums[*j as usize] += w * v);
                 }
                 Cells::Sparse(*x)
             }
             _ => {
                 let block = rows.block(0..rows.n_rows()).unwrap_or_default();
-                add_rows(&block, width, slots, weights, sums);
+                add_rows(&block, width, group_of_row, weights, sums);
                 Cells::Dense(block)
             }
         };
@@ -67,37 +67,38 @@ impl<'a, 's> Centered<'a, 's> {
         for (mut mean, w) in means.outer_iter_mut().zip(group_weights) {
             mean.mapv_inplace(|s| if *w > 0.0 { s / w } else { 0.0 });
         }
-        Ok(Centered { cells, width, slots, weights, means })
+        Ok(Centered { cells, width, group_of_row, weights, means })
     }
 
-    /// `into += Σ w (x − mean)(x − mean)ᵀ` over some rows, each around the mean of its own group;
-    /// only the lower triangle of the row-major square is touched.
+    /// `into += Σ w (x − mean)(x − mean)ᵀ` over some rows, each centered at the mean of its group; only the lower
+    /// triangle of the row-major square is updated.
     ///
-    /// Columns that stand still in a panel add nothing and are left out of its product: a pixel at the rim,
-    /// a word that a class never uses. So rows of one group should come together.
-    pub fn add_scatter(&self, places: impl Iterator<Item = usize>, into: &mut [f64]) {
+    /// Columns that are constant in a panel add nothing and are left out of its product, so the rows of one group
+    /// should be adjacent.
+    pub fn add_scatter(&self, indices: impl Iterator<Item = usize>, into: &mut [f64]) {
         let width = self.width;
-        let (mut seen, mut thin, mut square) = (vec![0.0; width], Vec::new(), Vec::new());
-        self.each_panel(places, |panel, _| {
-            seen.fill(0.0);
+        let (mut magnitudes, mut varying_cells, mut square) =
+            (vec![0.0; width], Vec::new(), Vec::new());
+        self.each_panel(indices, |panel, _| {
+            magnitudes.fill(0.0);
             for row in panel.chunks_exact(width) {
-                seen.iter_mut().zip(row).for_each(|(seen, v)| *seen += v.abs());
+                magnitudes.iter_mut().zip(row).for_each(|(magnitudes, v)| *magnitudes += v.abs());
             }
-            let moving: Vec<usize> = (0..width).filter(|j| seen[*j] != 0.0).collect();
-            let n = moving.len();
-            if n * WORTH_LEAVING_OUT.1 > width * WORTH_LEAVING_OUT.0 {
+            let varying: Vec<usize> = (0..width).filter(|j| magnitudes[*j] != 0.0).collect();
+            let n = varying.len();
+            if n * MAX_VARYING_FRACTION.1 > width * MAX_VARYING_FRACTION.0 {
                 return add_gram(panel, width, into);
             }
-            thin.clear();
+            varying_cells.clear();
             for row in panel.chunks_exact(width) {
-                thin.extend(moving.iter().map(|j| row[*j]));
+                varying_cells.extend(varying.iter().map(|j| row[*j]));
             }
             square.clear();
             square.resize(n * n, 0.0);
-            add_gram(&thin, n, &mut square);
-            for (row, i) in square.chunks_exact(n.max(1)).zip(&moving) {
+            add_gram(&varying_cells, n, &mut square);
+            for (row, i) in square.chunks_exact(n.max(1)).zip(&varying) {
                 let into = &mut into[i * width..];
-                moving
+                varying
                     .iter()
                     .zip(row)
                     .take_while(|(j, _)| *j <= i)
@@ -109,31 +110,33 @@ impl<'a, 's> Centered<'a, 's> {
     /// Visits rows in row-major panels of `√w (x − mean)`, with the `√w` of each row.
     pub fn each_panel(
         &self,
-        places: impl Iterator<Item = usize>,
+        indices: impl Iterator<Item = usize>,
         mut visit: impl FnMut(&[f64], &[f64]),
     ) {
-        let mut panel = vec![0.0; PANEL * self.width];
-        let mut roots = Vec::with_capacity(PANEL);
+        let mut panel = vec![0.0; ROWS_PER_PANEL * self.width];
+        let mut roots = Vec::with_capacity(ROWS_PER_PANEL);
         let mut group = None;
-        for i in places {
+        for i in indices {
             let w = self.weights.get(i).copied().unwrap_or(1.0);
-            // A row that weighs nothing says nothing, even where its square is infinite.
+            // A row of weight zero is skipped, because its square may be infinite.
             if w == 0.0 {
                 continue;
             }
-            if group.replace(self.slots[i]) != Some(self.slots[i]) && roots.len() >= ENOUGH {
+            if group.replace(self.group_of_row[i]) != Some(self.group_of_row[i])
+                && roots.len() >= MIN_PANEL_ROWS
+            {
                 visit(&panel[..roots.len() * self.width], &roots);
                 roots.clear();
             }
             let start = roots.len() * self.width;
             let row = &mut panel[start..start + self.width];
             self.write(i, row);
-            let mean = self.means.row(self.slots[i] as usize);
+            let mean = self.means.row(self.group_of_row[i] as usize);
             let mean = mean.to_slice().expect("means are row-major");
             let root = w.sqrt();
             row.iter_mut().zip(mean).for_each(|(x, m)| *x = (*x - m) * root);
             roots.push(root);
-            if roots.len() == PANEL {
+            if roots.len() == ROWS_PER_PANEL {
                 visit(&panel, &roots);
                 roots.clear();
             }

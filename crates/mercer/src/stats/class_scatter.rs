@@ -1,7 +1,7 @@
-//! Weight, mean and scatter matrix of every group: what Gaussians with a covariance of their own need.
+//! Weight, mean and scatter matrix of every group, the sufficient statistics of Gaussians with a covariance per class.
 //!
-//! Two summaries of a group are merged by the pairwise update of Chan, Golub & LeVeque (1979),
-//! `S = Sₐ + S_b + δδᵀ wₐw_b / w` with `δ = m_b − mₐ`.
+//! Two summaries of a group are merged by the pairwise update of Chan, Golub & LeVeque (1979), `S = Sₐ + S_b + δδᵀ
+//! wₐw_b / w` with `δ = m_b − mₐ`.
 
 use super::Grouped;
 use super::centered::Centered;
@@ -11,10 +11,11 @@ use mercer_num::parallel::{Layout, chunk_rows};
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Below this share of a total, what taking away leaves over is rounding.
-const CRUMB: f64 = 1e-12;
-/// A variance that falls this share of itself below zero was never learned from these rows.
-const NEGATIVE: f64 = 1e-6;
+/// A weight or variance below this fraction of its former value is the rounding error of a subtraction.
+const RELATIVE_RESIDUE: f64 = 1e-12;
+/// A variance below zero by more than this fraction of its former value shows that the removed rows were not part of
+/// the data.
+const MAX_NEGATIVE_FRACTION: f64 = 1e-6;
 
 /// Weight, mean and centered scatter of every group.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -22,34 +23,34 @@ const NEGATIVE: f64 = 1e-6;
 pub struct ClassScatter {
     /// `Σ w`.
     pub weights: Vec<f64>,
-    /// The weighted means, one row a group; zero where there is no weight.
+    /// The weighted means, one row per group; zero for a group without weight.
     pub means: Matrix,
-    /// `Σ w (x − mean)(x − mean)ᵀ`, one row a group: the lower triangle, row after row.
+    /// `Σ w (x − mean)(x − mean)ᵀ`: one row per group, the packed lower triangle.
     pub scatters: Matrix,
 }
 
 impl ClassScatter {
-    /// Summarizes rows; `slots[i]` is the group of row `i`.
+    /// Summarizes rows; `group_of_row[i]` is the group of row `i`.
     ///
     /// # Errors
     /// If a cell is missing or infinite.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         group_weights: &[f64],
     ) -> Result<ClassScatter> {
         let width = rows.n_columns();
-        let centered = Centered::new(rows, slots, weights, group_weights)?;
-        let mut places = vec![Vec::new(); group_weights.len()];
-        slots.iter().enumerate().for_each(|(i, slot)| places[*slot as usize].push(i));
+        let centered = Centered::new(rows, group_of_row, weights, group_weights)?;
+        let mut indices = vec![Vec::new(); group_weights.len()];
+        group_of_row.iter().enumerate().for_each(|(i, group)| indices[*group as usize].push(i));
         let mut scatters = Matrix::zeros((group_weights.len(), packed_symmetric::size(width)));
         let mut square = vec![0.0; width * width];
-        for (places, mut scatter) in places.iter().zip(scatters.outer_iter_mut()) {
-            // One row lies at its own mean.
-            if places.len() > 1 {
+        for (indices, mut scatter) in indices.iter().zip(scatters.outer_iter_mut()) {
+            // The scatter of a single row is zero.
+            if indices.len() > 1 {
                 square.fill(0.0);
-                centered.add_scatter(places.iter().copied(), &mut square);
+                centered.add_scatter(indices.iter().copied(), &mut square);
                 let scatter = scatter.as_slice_mut().expect("a fresh matrix is contiguous");
                 packed_symmetric::pack(&square, width, scatter);
             }
@@ -57,7 +58,7 @@ impl ClassScatter {
         Ok(ClassScatter { weights: group_weights.to_vec(), means: centered.means, scatters })
     }
 
-    /// The lower triangle of a group's scatter.
+    /// The packed lower triangle of a group's scatter.
     pub(crate) fn scatter(&self, group: usize) -> &[f64] {
         let width = self.scatters.ncols();
         let cells = self.scatters.as_slice().expect("summaries are row-major");
@@ -70,7 +71,7 @@ impl ClassScatter {
         &mut cells[group * width..(group + 1) * width]
     }
 
-    /// The scatter of all rows around the means of their own groups: a lower triangle.
+    /// The within-group scatter, a packed lower triangle.
     pub(crate) fn within(&self) -> Vec<f64> {
         let mut sum = vec![0.0; self.scatters.ncols()];
         for scatter in self.scatters.outer_iter() {
@@ -121,7 +122,7 @@ impl Grouped for ClassScatter {
         if let Some((factor, delta)) = factor {
             packed_symmetric::add_outer(scatter, -factor, &delta);
         }
-        settle(scatter, &before)
+        check_variances(scatter, &before)
     }
 
     fn check(&self) -> Result<()> {
@@ -135,10 +136,10 @@ impl Grouped for ClassScatter {
             && (0..n_groups).all(|g| {
                 packed_symmetric::diagonal(self.scatter(g), width).iter().all(|v| *v >= 0.0)
             });
-        if fits { Ok(()) } else { Err(Error::File("scatters that no rows could have".into())) }
+        if fits { Ok(()) } else { Err(Error::File("inconsistent scatter matrices".into())) }
     }
 
-    /// A leaf has a square for every class in it, so it takes rows enough to be worth them.
+    /// A chunk has one matrix per class, so it has many rows.
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
         (4 * n_columns.next_power_of_two()).min(4096).max(chunk_rows(n_columns, layout))
     }
@@ -151,7 +152,7 @@ impl Grouped for ClassScatter {
 
 type Mean<'a> = (&'a mut f64, Option<&'a mut [f64]>);
 
-/// Moves a mean to that of both; returns `wₐw_b / w` and `δ` where both have weight.
+/// Updates a mean by that of another group; returns `wₐw_b / w` and `δ` if the other has weight.
 pub(super) fn merge_mean(
     (weight, mean): Mean<'_>,
     (wb, other): (f64, Option<&[f64]>),
@@ -168,7 +169,7 @@ pub(super) fn merge_mean(
     Some((wa / w * wb, delta))
 }
 
-/// The way back: moves a mean to that of what is left; returns what [`merge_mean`] had returned.
+/// The inverse of [`merge_mean`], with the same return value.
 pub(super) fn forget_mean(
     (weight, mean): Mean<'_>,
     (wb, other): (f64, Option<&[f64]>),
@@ -176,10 +177,12 @@ pub(super) fn forget_mean(
     let (Some(mean), Some(other)) = (mean, other) else { return Ok(None) };
     let w = *weight;
     let left = w - wb;
-    if left < -CRUMB * w.max(wb) {
-        return Err(Error::Forget { why: format!("a class of weight {w}, asked to lose {wb}") });
+    if left < -RELATIVE_RESIDUE * w.max(wb) {
+        return Err(Error::Forget {
+            why: format!("a class has weight {w}, which is less than the {wb} to remove"),
+        });
     }
-    if left <= CRUMB * w {
+    if left <= RELATIVE_RESIDUE * w {
         *weight = 0.0;
         mean.fill(0.0);
         return Ok(None);
@@ -190,21 +193,20 @@ pub(super) fn forget_mean(
     Ok(Some((left / w * wb, delta)))
 }
 
-/// Refuses variances that fell below zero by more than rounding. A column of which only a crumb is
-/// left does not vary any more.
-pub(super) fn settle(scatter: &mut [f64], before: &[f64]) -> Result<()> {
+/// Refuses variances below zero by more than rounding, and sets those to zero that are a rounding residue.
+pub(super) fn check_variances(scatter: &mut [f64], before: &[f64]) -> Result<()> {
     let width = before.len();
     for (j, before) in before.iter().enumerate() {
         let variance = &scatter[packed_symmetric::row(j).end - 1];
-        if *variance < -NEGATIVE * before {
+        if *variance < -MAX_NEGATIVE_FRACTION * before {
             return Err(Error::Forget {
                 why: format!(
-                    "column {} would have a negative variance: these rows were not learned",
+                    "column {} would have a negative variance: these rows were not part of the training data",
                     j + 1
                 ),
             });
         }
-        if *variance <= CRUMB * before {
+        if *variance <= RELATIVE_RESIDUE * before {
             scatter[packed_symmetric::row(j)].fill(0.0);
             for i in j + 1..width {
                 scatter[packed_symmetric::row(i).start + j] = 0.0;

@@ -1,10 +1,9 @@
-//! How often each combination of codes occurs in each group: all that a network over categories can be
-//! learned from.
+//! Weighted counts of the distinct rows of categorical columns by group, the sufficient statistics of a Bayesian
+//! network over them.
 //!
-//! Other summaries forget which cells came together. This one cannot, so it grows with the number of
-//! different rows, and whoever reads it can read the rows.
+//! Unlike other summaries, this one grows with the number of distinct rows, and the rows can be read from it.
 
-use super::counts::take_away;
+use super::counts::subtract_count;
 use super::{Grouped, LARGEST_CODE, category, not_a_category};
 use crate::error::{Error, Result};
 use mercer_num::Rows;
@@ -13,68 +12,68 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Ordering;
 
 /// The code of a missing cell.
-const GAP: u32 = u32::MAX;
-/// Cells that fit in memory without asking anybody.
-const MOST_CELLS: usize = 1 << 30;
+const MISSING_CODE: u32 = u32::MAX;
+/// Maximum number of cells.
+const MAX_CELLS: usize = 1 << 30;
 
-/// The different rows of every group, in order, with their weights.
+/// The distinct rows of every group, in lexicographic order, with their weights.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Combinations {
     n_columns: usize,
-    groups: Vec<Distinct>,
+    groups: Vec<DistinctRows>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Distinct {
-    /// Row after row, rising.
+struct DistinctRows {
+    /// Row-major, ascending.
     codes: Vec<u32>,
     weights: Vec<f64>,
 }
 
 impl Combinations {
-    /// Counts rows; `slots[i]` is the group of row `i`, rows without weight are skipped.
+    /// Counts rows; `group_of_row[i]` is the group of row `i`. Rows of weight zero are skipped.
     ///
     /// # Errors
-    /// [`Error::NotACategory`] with the first cell that is no code.
+    /// [`Error::NotACategory`] with the first invalid cell.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
     ) -> Result<Combinations> {
         let n_columns = rows.n_columns();
         let mut found: Vec<Vec<(Vec<u32>, f64)>> = vec![Vec::new(); n_groups];
-        for (i, slot) in slots.iter().enumerate() {
+        for (i, group) in group_of_row.iter().enumerate() {
             let cells = rows.row(i);
             let code = |(j, x): (usize, &f64)| match category(*x) {
-                Some(None) => Ok(GAP),
+                Some(None) => Ok(MISSING_CODE),
                 Some(Some(code)) if code as usize <= LARGEST_CODE => Ok(code),
                 _ => Err(not_a_category(i, j, *x)),
             };
             let codes = cells.iter().enumerate().map(code).collect::<Result<Vec<u32>>>()?;
             let weight = weights.get(i).copied().unwrap_or(1.0);
             if weight > 0.0 {
-                found[*slot as usize].push((codes, weight));
+                found[*group as usize].push((codes, weight));
             }
         }
-        let groups = found.into_iter().map(Distinct::of).collect();
+        let groups = found.into_iter().map(DistinctRows::of).collect();
         Ok(Combinations { n_columns, groups })
     }
 
-    /// The different rows of a group and their weights; `None` is a missing cell.
+    /// The distinct rows of a group and their weights; a missing cell has the code `u32::MAX`.
     pub fn rows(&self, group: usize) -> impl Iterator<Item = (&[u32], f64)> {
-        let Distinct { codes, weights } = &self.groups[group];
+        let DistinctRows { codes, weights } = &self.groups[group];
         codes.chunks_exact(self.n_columns.max(1)).zip(weights.iter().copied())
     }
 
-    /// How many codes each column has: up to the largest that was seen.
+    /// The number of levels of each column: its largest observed code plus one.
     pub fn levels(&self) -> Vec<usize> {
         let mut levels = vec![0; self.n_columns];
         for group in 0..self.groups.len() {
             for (row, _) in self.rows(group) {
-                let seen = levels.iter_mut().zip(row).filter(|(_, code)| **code != GAP);
+                let seen = levels.iter_mut().zip(row).filter(|(_, code)| **code != MISSING_CODE);
                 seen.for_each(|(n, code)| *n = (*n).max(*code as usize + 1));
             }
         }
@@ -82,11 +81,11 @@ impl Combinations {
     }
 }
 
-impl Distinct {
-    fn of(mut rows: Vec<(Vec<u32>, f64)>) -> Distinct {
-        // Stable: equal rows are added in the order they came.
+impl DistinctRows {
+    fn of(mut rows: Vec<(Vec<u32>, f64)>) -> DistinctRows {
+        // The sort is stable: the weights of equal rows are added in their order.
         rows.sort_by(|a, b| a.0.cmp(&b.0));
-        let mut out = Distinct::default();
+        let mut out = DistinctRows::default();
         for same in rows.chunk_by(|a, b| a.0 == b.0) {
             out.codes.extend_from_slice(&same[0].0);
             out.weights.push(same.iter().map(|(_, w)| w).sum());
@@ -94,17 +93,16 @@ impl Distinct {
         out
     }
 
-    /// Rows of both in order; `join` gives the weight of a row from those in mine and theirs, `None`
-    /// drops it.
+    /// Merges the sorted rows of both; `join` computes the weight of a row from both weights, `None` removes it.
     fn joined(
         &self,
-        other: &Distinct,
+        other: &DistinctRows,
         width: usize,
         join: impl Fn(f64, f64) -> Result<Option<f64>>,
-    ) -> Result<Distinct> {
-        let mut out = Distinct::default();
+    ) -> Result<DistinctRows> {
+        let mut out = DistinctRows::default();
         let (mut a, mut b) = (0, 0);
-        let row = |of: &'_ Distinct, k: usize| {
+        let row = |of: &'_ DistinctRows, k: usize| {
             of.codes.get(k * width..(k + 1) * width).map(<[u32]>::to_vec)
         };
         while a < self.weights.len() || b < other.weights.len() {
@@ -132,7 +130,7 @@ impl Distinct {
 
 impl Grouped for Combinations {
     fn empty(n_groups: usize, n_columns: usize) -> Self {
-        Combinations { n_columns, groups: vec![Distinct::default(); n_groups] }
+        Combinations { n_columns, groups: vec![DistinctRows::default(); n_groups] }
     }
 
     fn shape(&self) -> (usize, usize) {
@@ -142,11 +140,11 @@ impl Grouped for Combinations {
     fn widen(&mut self, other: &Self) -> Result<()> {
         let cells = |c: &Combinations| c.groups.iter().map(|g| g.codes.len()).sum::<usize>();
         let needed = cells(self) + cells(other);
-        if needed > MOST_CELLS {
+        if needed > MAX_CELLS {
             return Err(Error::Memory {
-                what: "keeping every combination of codes".into(),
+                what: "the distinct rows of categorical columns".into(),
                 needed: 4 * needed as u64,
-                budget: 4 * MOST_CELLS as u64,
+                budget: 4 * MAX_CELLS as u64,
                 instead: "",
             });
         }
@@ -160,9 +158,10 @@ impl Grouped for Combinations {
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
-        let never = || Error::Forget { why: "it has rows that were never learned".into() };
+        let never =
+            || Error::Forget { why: "it has rows that are not in the training data".into() };
         let left = |a: f64, b: f64| {
-            let left = take_away(a, b).ok_or_else(never)?;
+            let left = subtract_count(a, b).ok_or_else(never)?;
             Ok((left > 0.0).then_some(left))
         };
         let width = self.n_columns.max(1);
@@ -174,7 +173,7 @@ impl Grouped for Combinations {
         true
     }
 
-    /// Few: the summary of a chunk is about as large as its rows.
+    /// Few rows, because the summary of a chunk is about as large as its rows.
     fn chunk_rows(_n_columns: usize, _layout: Layout) -> usize {
         512
     }
@@ -184,10 +183,14 @@ impl Grouped for Combinations {
             let rows: Vec<&[u32]> = g.codes.chunks(self.n_columns.max(1)).collect();
             g.codes.len() == self.n_columns * g.weights.len()
                 && rows.is_sorted_by(|a, b| a < b)
-                && g.codes.iter().all(|c| *c == GAP || *c as usize <= LARGEST_CODE)
+                && g.codes.iter().all(|c| *c == MISSING_CODE || *c as usize <= LARGEST_CODE)
                 && g.weights.iter().all(|w| w.is_finite() && *w > 0.0)
         });
-        if fits { Ok(()) } else { Err(Error::File("combinations that no rows could have".into())) }
+        if fits {
+            Ok(())
+        } else {
+            Err(Error::File("inconsistent combinations of categories".into()))
+        }
     }
 }
 
@@ -197,10 +200,10 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn equal_rows_are_one_and_any_split_merges_to_the_whole() {
+    fn equal_rows_are_counted_once_and_any_split_merges_to_the_whole() {
         let x = array![[1.0, 0.0], [0.0, f64::NAN], [1.0, 0.0], [0.0, 2.0]];
-        let count = |x: &mercer_num::Matrix, slots: &[u32]| {
-            Combinations::of_rows(&Rows::from(x), slots, &[], 2).unwrap()
+        let count = |x: &mercer_num::Matrix, group_of_row: &[u32]| {
+            Combinations::of_rows(&Rows::from(x), group_of_row, &[], 2).unwrap()
         };
         let whole = count(&x, &[0, 1, 0, 0]);
         let first = x.select(ndarray::Axis(0), &[0, 1]);

@@ -1,5 +1,5 @@
-//! Weighted sums of cells, one row a group and one column a feature: how often each word occurs in
-//! each class.
+//! Weighted sums of cells: one row per group and one column per feature, for example the count of each term in each
+//! class.
 
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
@@ -9,19 +9,19 @@ use ndarray::{Axis, Slice};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-/// What a cell counts.
+/// How a cell is counted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Count {
-    /// Its number, which is finite and not negative.
+    /// By its value, which is finite and not negative.
     Number,
-    /// One if its number is above this, else zero.
+    /// As one if its value is above this threshold, else as zero.
     Above(f64),
-    /// Its number, which is zero or one.
+    /// By its value, which is zero or one.
     Bit,
 }
 
 impl Count {
-    /// What a number counts; `None` if it is no count.
+    /// The count of a value; `None` if the value is not valid.
     #[inline]
     pub fn of(self, x: f64) -> Option<f64> {
         match self {
@@ -31,10 +31,10 @@ impl Count {
         }
     }
 
-    /// What the cells of a row count, if all of them do and nothing has to be picked out: the numbers
-    /// as they are, or `ones`, which must be as many at least.
+    /// The counts of a row's stored values if all of them count: the values themselves, or `ones`, which has at least
+    /// as many entries.
     pub fn as_stored<'v>(self, values: &'v [f64], ones: &'v [f64]) -> Option<&'v [f64]> {
-        // No branch for each cell, as all are mostly well.
+        // Without a branch per cell, because nearly all cells are valid.
         let every = |fits: fn(Option<f64>) -> bool| {
             values.iter().fold(true, |all, v| all & fits(self.of(*v)))
         };
@@ -51,27 +51,27 @@ impl Count {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
-    /// `Σ w x`; a model may hold the same table without a copy of it.
+    /// `Σ w x`. A model may share this table without a copy.
     pub sums: SharedMatrix,
 }
 
 impl Counts {
-    /// Sums what each cell counts; `slots[i]` is the group of row `i`.
+    /// Sums the counts of cells; `group_of_row[i]` is the group of row `i`.
     ///
     /// # Errors
-    /// The first cell that is no count, as [`Error::NotACount`] or [`Error::NotFinite`].
+    /// [`Error::NotACount`] or [`Error::NotFinite`] with the first invalid cell.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
         count: Count,
     ) -> Result<Counts> {
         let sums = match rows {
             Rows::Sparse(x) => {
-                on_cells(x, count, |x| sparse_sums(x, slots, weights, n_groups, count))?
+                on_cells(x, count, |x| sparse_sums(x, group_of_row, weights, n_groups, count))?
             }
-            _ => dense_sums(rows, slots, weights, n_groups, count)?,
+            _ => dense_sums(rows, group_of_row, weights, n_groups, count)?,
         };
         Ok(Counts { sums: sums.into_shared() })
     }
@@ -83,7 +83,7 @@ fn weight(weights: &[f64], i: usize) -> f64 {
 
 fn dense_sums(
     rows: &Rows<'_>,
-    slots: &[u32],
+    group_of_row: &[u32],
     weights: &[f64],
     n_groups: usize,
     count: Count,
@@ -92,8 +92,8 @@ fn dense_sums(
     let mut out = Matrix::zeros((n_groups, width));
     let Some(block) = rows.block(0..rows.n_rows()).filter(|_| width > 0) else { return Ok(out) };
     let sums = out.as_slice_mut().expect("a fresh matrix is contiguous");
-    for (i, (row, slot)) in block.chunks_exact(width).zip(slots).enumerate() {
-        let sums = &mut sums[*slot as usize * width..(*slot as usize + 1) * width];
+    for (i, (row, group)) in block.chunks_exact(width).zip(group_of_row).enumerate() {
+        let sums = &mut sums[*group as usize * width..(*group as usize + 1) * width];
         let w = weight(weights, i);
         for (j, (x, sum)) in row.iter().zip(sums).enumerate() {
             *sum += w * count.of(*x).ok_or_else(|| not_a_count(i, j, *x))?;
@@ -102,11 +102,11 @@ fn dense_sums(
     Ok(out)
 }
 
-/// A group is one thread's, which adds its rows in their order: threads share no sum, and the
-/// sums of one group stay in cache.
+/// Each group belongs to one thread, which adds its rows in their order, so that the result does not depend on the
+/// number of threads and the sums of a group stay in cache.
 fn sparse_sums(
     x: &SparseView<'_>,
-    slots: &[u32],
+    group_of_row: &[u32],
     weights: &[f64],
     n_groups: usize,
     count: Count,
@@ -114,14 +114,14 @@ fn sparse_sums(
     let shape = (n_groups, x.n_columns());
     let mut sums = zeros(shape.0 * shape.1);
     let mut rows_of = vec![Vec::new(); n_groups];
-    slots.iter().enumerate().for_each(|(i, slot)| rows_of[*slot as usize].push(i));
+    group_of_row.iter().enumerate().for_each(|(i, group)| rows_of[*group as usize].push(i));
     let bad_cell = sums
         .par_chunks_mut(x.n_columns().max(1))
         .zip(&rows_of)
         .filter_map(|(sums, rows)| {
             let mut ones = Vec::new();
             rows.iter().enumerate().find_map(|(k, i)| {
-                // The rows of a group lie apart, so the machine does not foresee the next one.
+                // The rows of a group are not adjacent, so the processor does not prefetch the next one by itself.
                 rows.get(k + 2).inspect(|next| x.prefetch_row(**next));
                 let (columns, values) = x.row(*i);
                 let w = weight(weights, *i);
@@ -140,16 +140,15 @@ fn sparse_sums(
         .min_by_key(|(i, ..)| *i);
     match bad_cell {
         Some((i, j, v)) => Err(not_a_count(i, j, v)),
-        None => Ok(Matrix::from_shape_vec(shape, sums).expect("as many sums as asked for")),
+        None => Ok(Matrix::from_shape_vec(shape, sums).expect("one sum per group and column")),
     }
 }
 
-/// Does something with the cells of sparse rows, which may be stored in parts. Numbers add up by
-/// themselves; where the whole must be seen, or a part is no count by itself, cells are put together
-/// first.
+/// Runs `work` on sparse rows whose cells may be stored in several parts. Parts of plain sums need no preparation; if
+/// the total decides, or a part alone is not valid, duplicates are summed first.
 ///
 /// # Errors
-/// As `work`. A zero that counts is refused in sparse rows, which do not store it.
+/// The errors of `work`, and a threshold for which unstored zeros would count.
 pub(crate) fn on_cells<T>(
     x: &SparseView<'_>,
     count: Count,
@@ -170,21 +169,21 @@ pub(crate) fn on_cells<T>(
     work(&x.sum_duplicates().view())
 }
 
-/// What is left of a count; nothing if there was less to begin with.
-pub(crate) fn take_away(count: f64, gone: f64) -> Option<f64> {
+/// The difference of two counts; `None` if the first is smaller.
+pub(crate) fn subtract_count(count: f64, gone: f64) -> Option<f64> {
     let left = count - gone;
-    // What is left of fractions that cancel is rounding, not a count.
+    // The residue of weights that cancel is rounding error, not a count.
     (left >= -1e-9 * gone).then_some(if left <= 1e-12 * gone { 0.0 } else { left })
 }
 
-/// The same counts with zeros behind, so that there are at least so many columns.
+/// The counts with columns of zeros appended up to a minimum number.
 pub(crate) fn widened(counts: &Matrix, n_columns: usize) -> Matrix {
     let mut wide = Matrix::zeros((counts.nrows(), n_columns.max(counts.ncols())));
     wide.slice_axis_mut(Axis(1), Slice::from(..counts.ncols())).assign(counts);
     wide
 }
 
-/// Why a cell counts nothing.
+/// The error of a cell that is not a valid count.
 pub(crate) fn not_a_count(row: usize, column: usize, value: f64) -> Error {
     if value.is_finite() {
         Error::NotACount { row, column, value }
@@ -211,8 +210,11 @@ impl Grouped for Counts {
         for (j, (sum, gone)) in
             self.sums.row_mut(mine).iter_mut().zip(other.sums.row(theirs)).enumerate()
         {
-            *sum = take_away(*sum, *gone).ok_or_else(|| Error::Forget {
-                why: format!("column {} was counted {sum} times, asked to lose {gone}", j + 1),
+            *sum = subtract_count(*sum, *gone).ok_or_else(|| Error::Forget {
+                why: format!(
+                    "column {} has the count {sum}, which is less than the {gone} to remove",
+                    j + 1
+                ),
             })?;
         }
         Ok(())
@@ -222,7 +224,7 @@ impl Grouped for Counts {
         if self.sums.iter().all(|s| s.is_finite() && *s >= 0.0) {
             Ok(())
         } else {
-            Err(Error::File("counts that no rows could have".into()))
+            Err(Error::File("inconsistent counts".into()))
         }
     }
 }
@@ -234,12 +236,12 @@ mod tests {
 
     fn sums(parts: (&[usize], &[i32], &[f64]), count: Count) -> Result<SharedMatrix> {
         let x = SparseView::try_new(3, parts.0, parts.1, parts.2).unwrap();
-        let slots: Vec<u32> = (0..x.n_rows() as u32).map(|i| (i + 1) % 2).collect();
-        Counts::of_rows(&Rows::Sparse(x), &slots, &[], 2, count).map(|counts| counts.sums)
+        let group_of_row: Vec<u32> = (0..x.n_rows() as u32).map(|i| (i + 1) % 2).collect();
+        Counts::of_rows(&Rows::Sparse(x), &group_of_row, &[], 2, count).map(|counts| counts.sums)
     }
 
     #[test]
-    fn parts_of_a_cell_count_together() {
+    fn parts_of_a_cell_are_summed() {
         // [[3, 0, 1], [0, 4, 0], [0, 0, 2]] in groups 1, 0, 1; the 3 is 5 - 2 and the 4 is 0.5 + 3.5.
         let parts: (&[usize], &[i32], &[f64]) =
             (&[0, 3, 5, 6], &[0, 2, 0, 1, 1, 2], &[5.0, 1.0, -2.0, 0.5, 3.5, 2.0]);
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_row_with_a_bad_cell_is_named_whatever_its_group() {
+    fn the_error_names_the_first_invalid_row_of_all_groups() {
         let parts: (&[usize], &[i32], &[f64]) =
             (&[0, 1, 3, 4, 5], &[0, 2, 1, 0, 1], &[1.0, 1.0, -3.0, -4.0, -5.0]);
 

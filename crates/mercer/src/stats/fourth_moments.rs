@@ -1,8 +1,8 @@
-//! Products of two, three and four centered columns, by group: what the shrinkage of Ledoit and Wolf
-//! asks for beyond a covariance.
+//! Sums of products of two, three and four centered columns by group, as the shrinkage estimator of Ledoit & Wolf
+//! (2004) needs them in addition to the covariance.
 //!
-//! Around a mean moved by `u`, a product of powers is a polynomial in `u` whose coefficients are the
-//! lower products, so these sums merge as exactly as a scatter does.
+//! Around a mean shifted by `u`, a product of powers is a polynomial in `u` whose coefficients are sums of lower order,
+//! so these sums are merged exactly.
 
 use super::Grouped;
 use super::centered::Centered;
@@ -14,38 +14,38 @@ use mercer_num::parallel::Layout;
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// ClassScatter, and sums of higher products.
+/// The scatter of every group, and sums of third and fourth order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FourthMoments {
-    /// Weights, means and scatters.
+    /// Weights, means and scatter matrices.
     pub scatters: ClassScatter,
-    /// `Σ w cⱼ² cₖ` with `c = x − mean`, one row a group, `j` before `k`.
+    /// `Σ w cⱼ² cₖ` with `c = x − mean`: one row per group, row-major in `(j, k)`.
     pub thirds: Matrix,
-    /// `Σ w cⱼ² cₖ²`, one row a group: the lower triangle, row after row.
+    /// `Σ w cⱼ² cₖ²`: one row per group, the packed lower triangle.
     pub fourths: Matrix,
 }
 
 impl FourthMoments {
-    /// Summarizes rows; `slots[i]` is the group of row `i`.
+    /// Summarizes rows; `group_of_row[i]` is the group of row `i`.
     ///
     /// # Errors
     /// If a cell is missing or infinite.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         group_weights: &[f64],
     ) -> Result<FourthMoments> {
         let width = rows.n_columns();
-        let centered = Centered::new(rows, slots, weights, group_weights)?;
+        let centered = Centered::new(rows, group_of_row, weights, group_weights)?;
         let mut out = FourthMoments::empty(group_weights.len(), width);
         for g in 0..group_weights.len() {
-            let places = (0..slots.len()).filter(|i| slots[*i] as usize == g);
+            let indices = (0..group_of_row.len()).filter(|i| group_of_row[*i] as usize == g);
             let mut square = vec![0.0; width * width];
             let mut fourth = vec![0.0; width * width];
             let third = slice(&mut out.thirds, g);
-            centered.each_panel(places, |panel, roots| {
+            centered.each_panel(indices, |panel, roots| {
                 let mut squares = panel.to_vec();
                 for (row, root) in squares.chunks_exact_mut(width).zip(roots) {
                     row.iter_mut().for_each(|c| *c = *c * *c / root);
@@ -62,8 +62,8 @@ impl FourthMoments {
         Ok(out)
     }
 
-    /// What a group's sums are around its mean less `u`; weight and mean stay.
-    fn seen_from(&self, group: usize, u: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
+    /// The sums of a group around its mean minus `u`.
+    fn shifted(&self, group: usize, u: &[f64]) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let width = u.len();
         let w = self.scatters.weights[group];
         let s = packed_symmetric::square(self.scatters.scatter(group), width, 1.0);
@@ -95,14 +95,14 @@ impl FourthMoments {
     }
 }
 
-/// A row of a matrix that is row-major.
+/// A row of a row-major matrix.
 fn slice(m: &mut Matrix, row: usize) -> &mut [f64] {
     let width = m.ncols();
     let cells = m.as_slice_mut().expect("summaries are row-major");
     &mut cells[row * width..(row + 1) * width]
 }
 
-fn less(a: &[f64], b: &[f64]) -> Vec<f64> {
+fn subtract(a: &[f64], b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a - b).collect()
 }
 
@@ -128,8 +128,8 @@ impl Grouped for FourthMoments {
         let b = other.scatters.means.row(theirs).to_vec();
         let mean: Vec<f64> =
             a.iter().zip(&b).map(|(a, b)| a + (b - a) * (wb / (wa + wb))).collect();
-        let mut sums = self.seen_from(mine, &less(&a, &mean));
-        let theirs = other.seen_from(theirs, &less(&b, &mean));
+        let mut sums = self.shifted(mine, &subtract(&a, &mean));
+        let theirs = other.shifted(theirs, &subtract(&b, &mean));
         for (s, t) in [(&mut sums.0, &theirs.0), (&mut sums.1, &theirs.1), (&mut sums.2, &theirs.2)]
         {
             s.iter_mut().zip(t).for_each(|(s, t)| *s += t);
@@ -142,22 +142,22 @@ impl Grouped for FourthMoments {
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
         let mean = self.scatters.means.row(mine).to_vec();
         let gone =
-            other.seen_from(theirs, &less(&other.scatters.means.row(theirs).to_vec(), &mean));
-        // Still around the old mean: the higher sums lose what the others had there.
-        let third = less(&self.thirds.row(mine).to_vec(), &gone.1);
-        let fourth = less(&self.fourths.row(mine).to_vec(), &gone.2);
-        let second = less(self.scatters.scatter(mine), &gone.0);
+            other.shifted(theirs, &subtract(&other.scatters.means.row(theirs).to_vec(), &mean));
+        // Around the old mean, the sums of the removed rows are subtracted.
+        let third = subtract(&self.thirds.row(mine).to_vec(), &gone.1);
+        let fourth = subtract(&self.fourths.row(mine).to_vec(), &gone.2);
+        let second = subtract(self.scatters.scatter(mine), &gone.0);
         let left = &mut self.scatters;
         left.forget_group(mine, &other.scatters, theirs)?;
-        let around = less(&mean, &left.means.row(mine).to_vec());
+        let around = subtract(&mean, &left.means.row(mine).to_vec());
         let settled = left.scatter(mine).to_vec();
         if left.weights[mine] == 0.0 {
             slice(&mut self.thirds, mine).fill(0.0);
             slice(&mut self.fourths, mine).fill(0.0);
             return Ok(());
         }
-        // Around the old mean the first power does not vanish, so it is moved by hand: the new
-        // mean lies where it does, and seen from there the old sums are those of a shifted group.
+        // Around the old mean the first moment of the remaining rows is not zero, so the shift to the new mean has
+        // additional terms.
         let width = around.len();
         let w = left.weights[mine];
         let s = packed_symmetric::square(&second, width, 1.0);
@@ -191,7 +191,7 @@ impl Grouped for FourthMoments {
             && self.fourths.is_standard_layout()
             && self.thirds.iter().chain(&self.fourths).all(|v| v.is_finite());
         if !fits {
-            return Err(Error::File("products that no rows could have".into()));
+            return Err(Error::File("inconsistent third or fourth moments".into()));
         }
         self.scatters.check()
     }
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_merge_to_the_whole_and_can_be_taken_back_out() {
+    fn parts_merge_to_the_whole_and_can_be_removed() {
         let mut random = Random::new(5);
         let x =
             Matrix::from_shape_fn((40, 3), |(i, j)| random.normal() * (j + 1) as f64 + i as f64);

@@ -1,5 +1,5 @@
-//! The summary of rows whose columns are of several kinds: codes of categories, values and moments of
-//! numbers, counts of words.
+//! Statistics of rows with columns of several kinds: counts of categories, moments and histograms of numeric columns,
+//! counts of terms.
 
 use super::{CategoryCounts, Counts, GroupValueCounts, Grouped, Moments, Sample, not_a_count};
 use crate::data::{Dataset, Measure};
@@ -7,37 +7,37 @@ use crate::error::{Error, Result};
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Every group's columns, kind by kind.
+/// The statistics of every group, by kind of column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Mixed {
-    /// How many groups there are.
+    /// The number of groups.
     n_groups: usize,
-    /// What the columns hold; empty until rows were seen.
+    /// The kinds of the columns; empty before the first row.
     pub measures: Vec<Measure>,
-    /// What the columns that are no words are called; empty where nobody asked.
+    /// The names of the columns that are not terms; empty unless requested.
     pub names: Vec<String>,
-    /// The categories, one entry a column of them.
+    /// The counts of the categorical columns.
     pub codes: CategoryCounts,
-    /// The values of the numbers, one entry a column of them; empty ones where nobody asked.
-    pub tallies: GroupValueCounts,
-    /// The moments of the numbers.
+    /// The histograms of the numeric columns; empty unless requested.
+    pub value_counts: GroupValueCounts,
+    /// The moments of the numeric columns.
     pub moments: Moments,
-    /// The counts of the words.
-    pub words: Counts,
-    /// Some rows as they are; none where nobody asked.
+    /// The counts of the terms.
+    pub terms: Counts,
+    /// A sample of the rows; empty unless requested.
     #[serde(default)]
     pub sample: Sample,
 }
 
-/// What a summary keeps besides sums.
+/// Optional parts of the statistics.
 #[derive(Clone, Copy, Debug)]
-pub struct Keep {
-    /// The values of numbers.
+pub struct OptionalParts {
+    /// Histograms of the numeric columns.
     pub values: bool,
-    /// The names of columns.
+    /// The names of the columns.
     pub names: bool,
-    /// Some rows as they are.
+    /// A sample of the rows.
     pub rows: bool,
 }
 
@@ -45,62 +45,66 @@ pub struct Keep {
 struct Parts {
     categories: Matrix,
     numbers: Matrix,
-    words: Counts,
+    terms: Counts,
 }
 
 impl Mixed {
-    /// Summarizes rows; `slots[i]` is the group of row `i`, missing cells are skipped. The values of
-    /// numbers, the names of columns and some rows are kept if asked for.
+    /// Summarizes rows; `group_of_row[i]` is the group of row `i`. Missing cells are skipped.
     ///
     /// # Errors
-    /// The first cell that is not what its column holds.
+    /// The first cell that does not match the kind of its column.
     pub fn of_rows(
         batch: &Dataset<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         group_weights: &[f64],
-        keep: Keep,
+        include: OptionalParts,
     ) -> Result<Mixed> {
         let n_groups = group_weights.len();
         let measures = batch.measures();
         let weights = batch.weights();
-        let parts = Parts::of(batch.rows(), &measures, slots, weights, n_groups)?;
+        let parts = Parts::of(batch.rows(), &measures, group_of_row, weights, n_groups)?;
         let place = |kind: fn(&Measure) -> bool| {
-            let places: Vec<usize> = (0..measures.len()).filter(|j| kind(&measures[*j])).collect();
-            move |e: Error| e.in_column(&places)
+            let targets: Vec<usize> = (0..measures.len()).filter(|j| kind(&measures[*j])).collect();
+            move |e: Error| e.in_column(&targets)
         };
-        let codes =
-            CategoryCounts::of_rows(&Rows::from(&parts.categories), slots, weights, n_groups)
-                .map_err(place(|m| matches!(m, Measure::Categorical(_))))?;
-        let moments = Moments::of_rows(&Rows::from(&parts.numbers), slots, weights, group_weights)
-            .map_err(place(|m| *m == Measure::Numeric))?;
-        let tallies = if keep.values {
-            GroupValueCounts::of_columns(&parts.numbers, slots, weights, n_groups)
+        let codes = CategoryCounts::of_rows(
+            &Rows::from(&parts.categories),
+            group_of_row,
+            weights,
+            n_groups,
+        )
+        .map_err(place(|m| matches!(m, Measure::Categorical(_))))?;
+        let moments =
+            Moments::of_rows(&Rows::from(&parts.numbers), group_of_row, weights, group_weights)
+                .map_err(place(|m| *m == Measure::Numeric))?;
+        let value_counts = if include.values {
+            GroupValueCounts::of_columns(&parts.numbers, group_of_row, weights, n_groups)
         } else {
             GroupValueCounts::empty(n_groups, parts.numbers.ncols())
         };
-        let names = batch.columns().iter().filter(|_| keep.names);
+        let names = batch.columns().iter().filter(|_| include.names);
         let names = names.take_while(|c| !matches!(c.measure, Measure::TermCount(_)));
         let names = names.map(|c| c.name.clone()).collect();
-        let sample = if keep.rows {
-            Sample::of_rows(batch.rows(), head(&measures), slots, weights)
+        let sample = if include.rows {
+            Sample::of_rows(batch.rows(), head(&measures), group_of_row, weights)
         } else {
             Sample::default()
         };
-        let words = parts.words;
-        Ok(Mixed { n_groups, measures, names, codes, tallies, moments, words, sample })
+        let terms = parts.terms;
+        Ok(Mixed { n_groups, measures, names, codes, value_counts, moments, terms, sample })
     }
 
-    /// Takes over the columns of another if none were seen yet, and its lists of values where they
-    /// are longer.
+    /// Takes the columns of another summary if there were none yet, and the larger number of levels of each categorical
+    /// column.
     fn adopt(&mut self, other: &Mixed) {
         if self.measures.is_empty() {
             let n = self.n_groups;
             self.measures = other.measures.clone();
             self.names = other.names.clone();
             self.codes = CategoryCounts::empty(n, other.codes.shape().1);
-            self.tallies = GroupValueCounts::empty(n, other.tallies.shape().1);
+            self.value_counts = GroupValueCounts::empty(n, other.value_counts.shape().1);
             self.moments = Moments::empty(n, other.moments.shape().1);
-            self.words = Counts::empty(n, other.words.shape().1);
+            self.terms = Counts::empty(n, other.terms.shape().1);
         }
         for (measure, more) in self.measures.iter_mut().zip(&other.measures) {
             if let (Measure::Categorical(k), Measure::Categorical(other)) = (measure, more) {
@@ -110,19 +114,18 @@ impl Mixed {
     }
 }
 
-/// How many columns stand before the words.
+/// The number of columns before the terms.
 fn head(measures: &[Measure]) -> usize {
-    let is_word = |m: &Measure| matches!(m, Measure::TermCount(_));
-    measures.iter().position(is_word).unwrap_or(measures.len())
+    let is_term = |m: &Measure| matches!(m, Measure::TermCount(_));
+    measures.iter().position(is_term).unwrap_or(measures.len())
 }
 
 impl Parts {
-    /// Takes rows apart. CategoryEncoding stand behind everything else, so that a sparse row is a few cells and
-    /// then words.
+    /// Splits rows by kind of column. Terms come last, so that a sparse row consists of a few cells followed by terms.
     fn of(
         rows: &Rows<'_>,
         measures: &[Measure],
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
     ) -> Result<Parts> {
@@ -130,15 +133,15 @@ impl Parts {
         if measures[head..].iter().any(|m| !matches!(m, Measure::TermCount(_))) {
             return Err(Error::Parameter {
                 name: "columns".into(),
-                found: "words before other columns".into(),
-                expected: "words last".into(),
+                found: "terms before other columns".into(),
+                expected: "terms last".into(),
             });
         }
         let n = rows.n_rows();
         let count = |kind: fn(&Measure) -> bool| measures.iter().filter(|m| kind(m)).count();
         let mut categories = Matrix::zeros((n, count(|m| matches!(m, Measure::Categorical(_)))));
         let mut numbers = Matrix::zeros((n, count(|m| *m == Measure::Numeric)));
-        let mut words = Counts::empty(n_groups, measures.len() - head);
+        let mut terms = Counts::empty(n_groups, measures.len() - head);
         let mut put = |i: usize, head: &[f64]| {
             let (mut c, mut x) = (0, 0);
             for (value, measure) in head.iter().zip(measures) {
@@ -156,7 +159,7 @@ impl Parts {
                 return Err(not_a_count(i, j, n));
             }
             let weight = weights.get(i).copied().unwrap_or(1.0);
-            words.sums[[slots[i] as usize, j - head]] += weight * n;
+            terms.sums[[group_of_row[i] as usize, j - head]] += weight * n;
             Ok(())
         };
         match rows.block(0..n) {
@@ -184,7 +187,7 @@ impl Parts {
                 }
             }
         }
-        Ok(Parts { categories, numbers, words })
+        Ok(Parts { categories, numbers, terms })
     }
 }
 
@@ -211,26 +214,26 @@ impl Grouped for Mixed {
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
         self.adopt(other);
         self.codes.merge_group(mine, &other.codes, theirs);
-        self.tallies.merge_group(mine, &other.tallies, theirs);
+        self.value_counts.merge_group(mine, &other.value_counts, theirs);
         self.moments.merge_group(mine, &other.moments, theirs);
-        self.words.merge_group(mine, &other.words, theirs);
+        self.terms.merge_group(mine, &other.terms, theirs);
         self.sample.merge_group(mine, &other.sample, theirs);
     }
 
-    fn merge_groups(&mut self, places: &[usize], other: &Self) {
+    fn merge_groups(&mut self, targets: &[usize], other: &Self) {
         self.adopt(other);
-        self.codes.merge_groups(places, &other.codes);
-        self.tallies.merge_groups(places, &other.tallies);
-        self.moments.merge_groups(places, &other.moments);
-        self.words.merge_groups(places, &other.words);
-        self.sample.merge(places, &other.sample);
+        self.codes.merge_groups(targets, &other.codes);
+        self.value_counts.merge_groups(targets, &other.value_counts);
+        self.moments.merge_groups(targets, &other.moments);
+        self.terms.merge_groups(targets, &other.terms);
+        self.sample.merge(targets, &other.sample);
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
         self.codes.forget_group(mine, &other.codes, theirs)?;
-        self.tallies.forget_group(mine, &other.tallies, theirs)?;
+        self.value_counts.forget_group(mine, &other.value_counts, theirs)?;
         self.moments.forget_group(mine, &other.moments, theirs)?;
-        self.words.forget_group(mine, &other.words, theirs)?;
+        self.terms.forget_group(mine, &other.terms, theirs)?;
         self.sample.forget_group(mine, &other.sample, theirs)
     }
 
@@ -243,16 +246,16 @@ impl Grouped for Mixed {
         let count = |kind: fn(&Measure) -> bool| self.measures.iter().filter(|m| kind(m)).count();
         let numbers = (n, count(|m| *m == Measure::Numeric));
         let fits = self.codes.shape() == (n, count(|m| matches!(m, Measure::Categorical(_))))
-            && self.tallies.shape() == numbers
+            && self.value_counts.shape() == numbers
             && self.moments.shape() == numbers
-            && self.words.shape() == (n, count(|m| matches!(m, Measure::TermCount(_))));
+            && self.terms.shape() == (n, count(|m| matches!(m, Measure::TermCount(_))));
         if !fits {
-            return Err(Error::File("columns of several kinds that do not fit together".into()));
+            return Err(Error::File("inconsistent statistics of columns of several kinds".into()));
         }
         self.codes.check()?;
-        self.tallies.check()?;
+        self.value_counts.check()?;
         self.moments.check()?;
-        self.words.check()?;
-        self.sample.check(n, head(&self.measures), self.words.shape().1)
+        self.terms.check()?;
+        self.sample.check(n, head(&self.measures), self.terms.shape().1)
     }
 }

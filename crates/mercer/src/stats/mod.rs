@@ -29,7 +29,7 @@ pub use counts::{Count, Counts};
 pub(crate) use counts::{not_a_count, on_cells};
 pub use cross_products::{CrossProducts, Scatter};
 pub use fourth_moments::FourthMoments;
-pub use mixed::{Keep, Mixed};
+pub use mixed::{Mixed, OptionalParts};
 pub use moments::Moments;
 pub use pairs::PairCounts;
 pub(crate) use pairs::category;

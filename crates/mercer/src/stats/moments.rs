@@ -1,8 +1,8 @@
-//! Weights, means and centered squares, one row a group and one column a feature.
+//! Weights, means and centered sums of squares: one row per group and one column per feature.
 //!
-//! Two summaries are merged by the pairwise update of Chan, Golub & LeVeque (1979),
-//! `S = Sₐ + S_b + δ² wₐw_b / w` with `δ = m_b − mₐ`, which loses no digits to large means. A chunk
-//! is summarized in two looks: means first, then squares around them.
+//! Two summaries are merged by the pairwise update of Chan, Golub & LeVeque (1979), `S = Sₐ + S_b + δ² wₐw_b / w` with
+//! `δ = m_b − mₐ`, which does not cancel for large means. A chunk is summarized in two passes: means first, then
+//! squares around them.
 
 use crate::error::{Error, Result};
 use crate::stats::Grouped;
@@ -11,8 +11,8 @@ use mercer_num::simd::{add_centered_squares, add_rows};
 use mercer_num::{Matrix, Rows, SparseView};
 use serde::{Deserialize, Serialize};
 
-/// Below this share of a total, what taking away leaves over is rounding.
-const CRUMB: f64 = 1e-12;
+/// A weight below this fraction of the total is the rounding error of a subtraction.
+const RELATIVE_RESIDUE: f64 = 1e-12;
 
 /// Weight, mean and centered squares of every group and column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -20,95 +20,95 @@ const CRUMB: f64 = 1e-12;
 pub struct Moments {
     /// Weight of the cells that are not missing.
     pub weights: Matrix,
-    /// Their weighted mean; zero where there is no weight.
+    /// Their weighted mean; zero if there is no weight.
     pub means: Matrix,
     /// `Σ w (x − mean)²`.
     pub squares: Matrix,
 }
 
 impl Moments {
-    /// Summarizes rows; `slots[i]` is the group of row `i`, missing cells are skipped.
+    /// Summarizes rows; `group_of_row[i]` is the group of row `i`. Missing cells are skipped.
     ///
     /// # Errors
     /// If a cell is infinite.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         group_weights: &[f64],
     ) -> Result<Moments> {
         if let Rows::Sparse(x) = rows {
             let whole = x.sum_duplicates();
-            return Moments::of_sparse(&whole.view(), slots, weights, group_weights)
+            return Moments::of_sparse(&whole.view(), group_of_row, weights, group_weights)
                 .map_err(|()| bad_cell(&Rows::Sparse(whole.view())));
         }
         let (n, width) = (rows.n_rows(), rows.n_columns());
         let mut out = Moments::empty(group_weights.len(), width);
         let Some(block) = rows.block(0..n).filter(|_| width > 0) else { return Ok(out) };
-        add_rows(&block, width, slots, weights, slice(&mut out.means));
+        add_rows(&block, width, group_of_row, weights, slice(&mut out.means));
         let whole = out.means.iter().all(|s| s.is_finite());
         if whole {
             for (g, total) in group_weights.iter().enumerate() {
                 out.weights.row_mut(g).fill(*total);
             }
         } else {
-            out.sum_present_cells(&block, slots, weights).map_err(|()| bad_cell(rows))?;
+            out.sum_present_cells(&block, group_of_row, weights).map_err(|()| bad_cell(rows))?;
         }
         out.divide_sums();
         if whole {
             add_centered_squares(
                 &block,
                 width,
-                slots,
+                group_of_row,
                 weights,
                 slice(&mut out.means),
                 slice(&mut out.squares),
             );
         } else {
-            out.square_present_cells(&block, slots, weights);
+            out.square_present_cells(&block, group_of_row, weights);
         }
         Ok(out)
     }
 
-    /// The sums again, cell by cell, past the gaps. Fails on an infinite cell.
+    /// Sums the cells that are not missing. Fails on an infinite cell.
     fn sum_present_cells(
         &mut self,
         block: &[f64],
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
     ) -> std::result::Result<(), ()> {
         let width = self.means.ncols();
         self.means.fill(0.0);
-        for (i, (row, slot)) in block.chunks_exact(width).zip(slots).enumerate() {
+        for (i, (row, group)) in block.chunks_exact(width).zip(group_of_row).enumerate() {
             let w = weights.get(i).copied().unwrap_or(1.0);
             for (j, x) in row.iter().enumerate().filter(|(_, x)| !x.is_nan()) {
                 if x.is_infinite() {
                     return Err(());
                 }
-                self.weights[[*slot as usize, j]] += w;
-                self.means[[*slot as usize, j]] += w * x;
+                self.weights[[*group as usize, j]] += w;
+                self.means[[*group as usize, j]] += w * x;
             }
         }
         Ok(())
     }
 
-    fn square_present_cells(&mut self, block: &[f64], slots: &[u32], weights: &[f64]) {
+    fn square_present_cells(&mut self, block: &[f64], group_of_row: &[u32], weights: &[f64]) {
         let width = self.means.ncols();
-        for (i, (row, slot)) in block.chunks_exact(width).zip(slots).enumerate() {
+        for (i, (row, group)) in block.chunks_exact(width).zip(group_of_row).enumerate() {
             let w = weights.get(i).copied().unwrap_or(1.0);
             for (j, x) in row.iter().enumerate().filter(|(_, x)| w > 0.0 && !x.is_nan()) {
-                let at = [*slot as usize, j];
+                let at = [*group as usize, j];
                 let d = x - self.means[at];
                 self.squares[at] += w * (d * d);
             }
         }
     }
 
-    /// No cell may be stored twice. Zeros are never visited: they add nothing to a sum, and `(weight of zeros) · mean²` to the
-    /// squares. Fails on an infinite cell.
+    /// Summarizes sparse rows without duplicate cells. Zeros are not visited: they contribute `(weight of zeros) ·
+    /// mean²` to the squares. Fails on an infinite cell.
     fn of_sparse(
         x: &SparseView<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         group_weights: &[f64],
     ) -> std::result::Result<Moments, ()> {
@@ -118,9 +118,9 @@ impl Moments {
             out.weights.row_mut(g).fill(*total);
         }
         let weight = |i: usize| weights.get(i).copied().unwrap_or(1.0);
-        for (i, ((columns, values), slot)) in x.iter().zip(slots).enumerate() {
+        for (i, ((columns, values), group)) in x.iter().zip(group_of_row).enumerate() {
             for (j, v) in columns.iter().zip(values) {
-                let at = [*slot as usize, *j as usize];
+                let at = [*group as usize, *j as usize];
                 if v.is_infinite() {
                     return Err(());
                 } else if v.is_nan() {
@@ -131,17 +131,17 @@ impl Moments {
                 }
             }
         }
-        // Where all is missing, taking away what was added leaves a crumb, of either sign.
+        // If all cells are missing, the subtraction leaves a rounding residue of either sign.
         for ((g, _), w) in out.weights.indexed_iter_mut() {
-            if *w <= CRUMB * group_weights[g] {
+            if *w <= RELATIVE_RESIDUE * group_weights[g] {
                 *w = 0.0;
             }
         }
         out.divide_sums();
-        for (i, ((columns, values), slot)) in x.iter().zip(slots).enumerate() {
+        for (i, ((columns, values), group)) in x.iter().zip(group_of_row).enumerate() {
             let cells = columns.iter().zip(values);
             for (j, v) in cells.filter(|(_, v)| weight(i) > 0.0 && !v.is_nan()) {
-                let at = [*slot as usize, *j as usize];
+                let at = [*group as usize, *j as usize];
                 let d = v - out.means[at];
                 out.squares[at] += weight(i) * (d * d);
             }
@@ -152,12 +152,12 @@ impl Moments {
         Ok(out)
     }
 
-    /// Sums over weights; a group that saw nothing keeps a mean of zero.
+    /// Divides sums by weights; the mean of a group without weight is zero.
     fn divide_sums(&mut self) {
         self.means.zip_mut_with(&self.weights, |m, w| *m = if *w > 0.0 { *m / w } else { 0.0 });
     }
 
-    /// All groups as one.
+    /// The moments of all groups combined.
     pub fn pooled(&self) -> Moments {
         let mut total = Moments::empty(1, self.means.ncols());
         for g in 0..self.means.nrows() {
@@ -166,7 +166,7 @@ impl Moments {
         total
     }
 
-    /// Variances with divisor `weight − less`; zero where that is not positive.
+    /// Variances with the divisor `weight − less`; zero if it is not positive.
     pub fn variances(&self, less: f64) -> Matrix {
         let mut out = self.squares.clone();
         out.zip_mut_with(&self.weights, |s, w| *s = if *w > less { *s / (w - less) } else { 0.0 });
@@ -204,12 +204,15 @@ impl Grouped for Moments {
             let (a, b) = ([mine, j], [theirs, j]);
             let (w, wb) = (self.weights[a], other.weights[b]);
             let left = w - wb;
-            if left < -CRUMB * w.max(wb) {
+            if left < -RELATIVE_RESIDUE * w.max(wb) {
                 return Err(Error::Forget {
-                    why: format!("column {} has weight {w}, asked to lose {wb}", j + 1),
+                    why: format!(
+                        "column {} has weight {w}, which is less than the {wb} to remove",
+                        j + 1
+                    ),
                 });
             }
-            if left <= CRUMB * w {
+            if left <= RELATIVE_RESIDUE * w {
                 (self.weights[a], self.means[a], self.squares[a]) = (0.0, 0.0, 0.0);
                 continue;
             }
@@ -219,7 +222,7 @@ impl Grouped for Moments {
             if squares < -1e-6 * self.squares[a] {
                 return Err(Error::Forget {
                     why: format!(
-                        "column {} would have a negative variance: these rows were not learned",
+                        "column {} would have a negative variance: these rows were not part of the training data",
                         j + 1
                     ),
                 });
@@ -237,7 +240,7 @@ impl Grouped for Moments {
             && self.squares.dim() == shape
             && self.means.iter().all(|m| m.is_finite())
             && self.weights.iter().chain(&self.squares).all(|v| v.is_finite() && *v >= 0.0);
-        if fits { Ok(()) } else { Err(Error::File("moments that no rows could have".into())) }
+        if fits { Ok(()) } else { Err(Error::File("inconsistent moments".into())) }
     }
 }
 
@@ -246,7 +249,7 @@ fn bad_cell(rows: &Rows<'_>) -> Error {
     Error::NotFinite { row, column, value: rows.get(row, column) }
 }
 
-/// A fresh matrix is row-major, so it is one slice.
+/// The cells of a row-major matrix.
 fn slice(m: &mut Matrix) -> &mut [f64] {
     m.as_slice_mut().expect("matrices made here are contiguous")
 }

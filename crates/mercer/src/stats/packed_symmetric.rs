@@ -1,8 +1,9 @@
-//! Symmetric matrices kept as their lower triangle, row after row: `(0,0) (1,0) (1,1) (2,0) ...`.
+//! Symmetric matrices in packed storage, the rows of the lower triangle one after the other: `(0,0) (1,0) (1,1) (2,0)
+//! ...`.
 
 use mercer_num::Matrix;
 
-/// How many cells the lower triangle of a square has.
+/// The number of cells of the lower triangle.
 pub(crate) fn size(width: usize) -> usize {
     width * (width + 1) / 2
 }
@@ -13,7 +14,7 @@ pub(crate) fn row(i: usize) -> std::ops::Range<usize> {
     start..start + i + 1
 }
 
-/// The lower triangle of a row-major square.
+/// Packs the lower triangle of a row-major square.
 pub(crate) fn pack(square: &[f64], width: usize, into: &mut [f64]) {
     for i in 0..width {
         into[row(i)].copy_from_slice(&square[i * width..i * width + i + 1]);
@@ -25,7 +26,7 @@ pub(crate) fn add_outer(triangle: &mut [f64], factor: f64, v: &[f64]) {
     (0..v.len()).for_each(|i| add_outer_row(&mut triangle[row(i)], i, factor, v));
 }
 
-/// The same for several factors and vectors of one length: the triangle is read once for all of them.
+/// The same for several factors and vectors, in one pass over the triangle.
 pub(crate) fn add_outers(triangle: &mut [f64], vectors: &[(f64, Vec<f64>)]) {
     let width = vectors.first().map_or(0, |(_, v)| v.len());
     for i in 0..width {
@@ -41,7 +42,7 @@ fn add_outer_row(cells: &mut [f64], i: usize, factor: f64, v: &[f64]) {
     }
 }
 
-/// The whole square, multiplied by a factor.
+/// The full matrix, multiplied by a factor.
 pub(crate) fn square(triangle: &[f64], width: usize, factor: f64) -> Matrix {
     let mut out = Matrix::zeros((width, width));
     for i in 0..width {
@@ -64,7 +65,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn a_square_comes_back_from_its_triangle() {
+    fn unpacking_inverts_packing() {
         let mut triangle = vec![0.0; size(3)];
 
         pack(&[1.0, 9.0, 9.0, 2.0, 3.0, 9.0, 4.0, 5.0, 6.0], 3, &mut triangle);

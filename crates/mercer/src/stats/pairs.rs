@@ -1,9 +1,9 @@
-//! How often every two columns show each pair of categories, one block a group: what trees over the
-//! columns and conditional tables are made from.
+//! Contingency tables of all pairs of columns by group, from which trees over the columns and conditional probability
+//! tables are estimated.
 //!
-//! Cells are category codes from zero and NaN where missing; a row counts for the pairs it shows both
-//! columns of. A column has as many levels as its largest code asks for, so two summaries that saw
-//! different codes are first brought to the same size.
+//! Cells are category codes from zero, NaN if missing; a row counts for the pairs with both cells present. A column has
+//! as many levels as its largest observed code requires, so two summaries are brought to the same size before they are
+//! merged.
 
 use crate::error::{Error, Result};
 use crate::stats::{Grouped, not_a_category};
@@ -13,37 +13,37 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 /// The code of a missing cell.
-const GAP: u32 = u32::MAX;
-/// Bytes a summary may take: it is made a chunk at a time, where nobody can be asked.
-const LARGEST: u64 = 1 << 30;
+const MISSING_CODE: u32 = u32::MAX;
+/// Maximum size in bytes. Summaries are computed per chunk, where the memory budget is not known.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// Counts of single columns and of pairs of columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PairCounts {
     n_groups: usize,
-    /// How many codes each column has room for.
+    /// The number of levels of each column.
     levels: Vec<usize>,
-    /// One run a group: columns after another, one cell a level.
+    /// For each group: the counts of the levels of all columns.
     singles: Vec<f64>,
-    /// One run a group: pairs `(0, 1), (0, 2), …, (1, 2), …`, one cell a pair of levels.
+    /// For each group: the tables of the pairs `(0, 1), (0, 2), …, (1, 2), …`, row-major.
     pairs: Vec<f64>,
 }
 
 impl PairCounts {
-    /// Counts rows; `slots[i]` is the group of row `i`.
+    /// Counts rows; `group_of_row[i]` is the group of row `i`.
     ///
     /// # Errors
     /// The first cell that is not a code, or if the counts would take too much memory.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
     ) -> Result<PairCounts> {
         let (n, width) = (rows.n_rows(), rows.n_columns());
-        // Column by column, so that the counts of one pair stay in cache while all rows pass.
-        let mut codes = vec![GAP; n * width];
+        // Column by column, so that the counts of one pair stay in cache during the pass over the rows.
+        let mut codes = vec![MISSING_CODE; n * width];
         let mut levels = vec![0; width];
         let block = rows.block(0..n);
         for i in 0..n {
@@ -64,8 +64,9 @@ impl PairCounts {
         let (single_len, pair_len) = (out.singles_per_group(), out.pairs_per_group());
         let mut start = 0;
         for j in 0..width {
-            for (i, code) in column(j).iter().enumerate().filter(|(_, c)| **c != GAP) {
-                out.singles[slots[i] as usize * single_len + start + *code as usize] += weight(i);
+            for (i, code) in column(j).iter().enumerate().filter(|(_, c)| **c != MISSING_CODE) {
+                out.singles[group_of_row[i] as usize * single_len + start + *code as usize] +=
+                    weight(i);
             }
             start += out.levels[j];
         }
@@ -74,9 +75,9 @@ impl PairCounts {
             for k in j + 1..width {
                 let size = out.levels[k];
                 for (i, (a, b)) in column(j).iter().zip(column(k)).enumerate() {
-                    if *a != GAP && *b != GAP {
+                    if *a != MISSING_CODE && *b != MISSING_CODE {
                         let at = start + *a as usize * size + *b as usize;
-                        out.pairs[slots[i] as usize * pair_len + at] += weight(i);
+                        out.pairs[group_of_row[i] as usize * pair_len + at] += weight(i);
                     }
                 }
                 start += out.levels[j] * size;
@@ -85,18 +86,18 @@ impl PairCounts {
         Ok(out)
     }
 
-    /// How many codes each column has room for.
+    /// The number of levels of each column.
     pub fn levels(&self) -> &[usize] {
         &self.levels
     }
 
-    /// How often a column showed each code in a group.
+    /// The count of each level of a column in a group.
     pub fn single(&self, group: usize, column: usize) -> &[f64] {
         let start = group * self.singles_per_group() + self.levels[..column].iter().sum::<usize>();
         &self.singles[start..start + self.levels[column]]
     }
 
-    /// Where the pairs of each column with the later ones begin in a group's run.
+    /// The offset of the pairs of each column with the later ones, within a group.
     pub fn starts(&self) -> Vec<usize> {
         let mut later: usize = self.levels.iter().sum();
         let mut start = 0;
@@ -111,26 +112,26 @@ impl PairCounts {
             .collect()
     }
 
-    /// How often two columns, the first before the second, showed each pair of codes in a group: one
-    /// row a code of the first. `starts` is [`PairCounts::starts`].
+    /// The contingency table of two columns, `j` before `k`, in a group: one row per level of the first. `starts` is
+    /// [`PairCounts::starts`].
     pub fn pair(&self, group: usize, j: usize, k: usize, starts: &[usize]) -> &[f64] {
         let between: usize = self.levels[j + 1..k].iter().sum();
         let start = group * self.pairs_per_group() + starts[j] + self.levels[j] * between;
         &self.pairs[start..start + self.levels[j] * self.levels[k]]
     }
 
-    /// Nothing counted yet, with room for these codes.
+    /// Zero counts for these levels.
     fn sized(n_groups: usize, levels: Vec<usize>) -> Result<PairCounts> {
         let (singles, pairs) = cells(&levels);
         let needed = 8.0 * n_groups as f64 * (singles + pairs);
-        if needed > LARGEST as f64 {
+        if needed > MAX_BYTES as f64 {
             let what = format!(
                 "counting the pairs of {} columns with up to {} categories in {n_groups} classes",
                 levels.len(),
                 levels.iter().max().unwrap_or(&0)
             );
             let needed = needed as u64;
-            return Err(Error::Memory { what, needed, budget: LARGEST, instead: "" });
+            return Err(Error::Memory { what, needed, budget: MAX_BYTES, instead: "" });
         }
         Ok(PairCounts {
             n_groups,
@@ -148,19 +149,19 @@ impl PairCounts {
         cells(&self.levels).1 as usize
     }
 
-    /// Calls `visit` with every run of `other`'s cells in a group and where it goes in mine: runs of
-    /// single columns, then runs of pairs.
-    fn places(
+    /// Calls `visit` with every table of `other` in a group and its offset in mine: first the single columns, then the
+    /// pairs.
+    fn each_table(
         &self,
         mine: usize,
         other: &PairCounts,
         theirs: usize,
-        mut visit: impl FnMut(Run, usize, Range<usize>),
+        mut visit: impl FnMut(Table, usize, Range<usize>),
     ) {
         let (mut to, mut from) =
             (mine * self.singles_per_group(), theirs * other.singles_per_group());
         for (mine, theirs) in self.levels.iter().zip(&other.levels) {
-            visit(Run::Single, to, from..from + theirs);
+            visit(Table::Single, to, from..from + theirs);
             (to, from) = (to + mine, from + theirs);
         }
         let (mut to, mut from) = (mine * self.pairs_per_group(), theirs * other.pairs_per_group());
@@ -168,7 +169,7 @@ impl PairCounts {
             for k in j + 1..self.levels.len() {
                 for a in 0..other.levels[j] {
                     let from = from + a * other.levels[k];
-                    visit(Run::Pair, to + a * self.levels[k], from..from + other.levels[k]);
+                    visit(Table::Pair, to + a * self.levels[k], from..from + other.levels[k]);
                 }
                 to += self.levels[j] * self.levels[k];
                 from += other.levels[j] * other.levels[k];
@@ -177,24 +178,25 @@ impl PairCounts {
     }
 }
 
-enum Run {
+enum Table {
     Single,
     Pair,
 }
 
-/// Cells of the single columns and of the pairs of one group.
+/// The number of cells of the single columns and of the pairs of one group.
 fn cells(levels: &[usize]) -> (f64, f64) {
     let sum: f64 = levels.iter().map(|k| *k as f64).sum();
     let squares: f64 = levels.iter().map(|k| (*k as f64).powi(2)).sum();
     (sum, (sum * sum - squares) / 2.0)
 }
 
-/// The code of a cell: `None` if it is none, `Some(None)` if it is missing.
+/// The code of a cell: `None` if it is not a code, `Some(None)` if it is missing.
 pub(crate) fn category(value: f64) -> Option<Option<u32>> {
     if value.is_nan() {
         return Some(None);
     }
-    (value >= 0.0 && value < f64::from(GAP) && value.fract() == 0.0).then_some(Some(value as u32))
+    (value >= 0.0 && value < f64::from(MISSING_CODE) && value.fract() == 0.0)
+        .then_some(Some(value as u32))
 }
 
 impl Grouped for PairCounts {
@@ -228,9 +230,9 @@ impl Grouped for PairCounts {
             add(&mut singles[mine * s..][..s], &other.singles[theirs * s..][..s]);
             add(&mut pairs[mine * p..][..p], &other.pairs[theirs * p..][..p]);
         } else {
-            self.places(mine, other, theirs, |run, to, from| match run {
-                Run::Single => add(&mut singles[to..to + from.len()], &other.singles[from]),
-                Run::Pair => add(&mut pairs[to..to + from.len()], &other.pairs[from]),
+            self.each_table(mine, other, theirs, |run, to, from| match run {
+                Table::Single => add(&mut singles[to..to + from.len()], &other.singles[from]),
+                Table::Pair => add(&mut pairs[to..to + from.len()], &other.pairs[from]),
             });
         }
         (self.singles, self.pairs) = (singles, pairs);
@@ -240,11 +242,11 @@ impl Grouped for PairCounts {
         let (mut singles, mut pairs) =
             (std::mem::take(&mut self.singles), std::mem::take(&mut self.pairs));
         let mut left = Ok(());
-        self.places(mine, other, theirs, |run, to, from| {
+        self.each_table(mine, other, theirs, |run, to, from| {
             let n = from.len();
             let taken = match run {
-                Run::Single => take(&mut singles[to..to + n], &other.singles[from]),
-                Run::Pair => take(&mut pairs[to..to + n], &other.pairs[from]),
+                Table::Single => take(&mut singles[to..to + n], &other.singles[from]),
+                Table::Pair => take(&mut pairs[to..to + n], &other.pairs[from]),
             };
             if left.is_ok() {
                 left = taken;
@@ -260,7 +262,7 @@ impl Grouped for PairCounts {
         let fits = self.singles.len() as f64 == n * singles
             && self.pairs.len() as f64 == n * pairs
             && self.singles.iter().chain(&self.pairs).all(|c| c.is_finite() && *c >= 0.0);
-        if fits { Ok(()) } else { Err(Error::File("pair counts that no rows could have".into())) }
+        if fits { Ok(()) } else { Err(Error::File("inconsistent pair counts".into())) }
     }
 }
 
@@ -273,10 +275,12 @@ fn take(from: &mut [f64], gone: &[f64]) -> Result<()> {
         let left = *sum - gone;
         if left < -1e-9 * gone {
             return Err(Error::Forget {
-                why: format!("a pair of categories was counted {sum} times, asked to lose {gone}"),
+                why: format!(
+                    "a pair of categories has the count {sum}, which is less than the {gone} to remove"
+                ),
             });
         }
-        // What is left of fractions that cancel is rounding, not a count.
+        // The residue of weights that cancel is rounding error, not a count.
         *sum = if left <= 1e-12 * gone { 0.0 } else { left };
     }
     Ok(())
@@ -288,7 +292,7 @@ mod tests {
     use ndarray::array;
 
     #[test]
-    fn pairs_are_counted_where_both_are_seen() {
+    fn pairs_are_counted_if_both_cells_are_present() {
         let nan = f64::NAN;
         let x = array![[0.0, 1.0, 2.0], [1.0, 1.0, nan], [0.0, 1.0, 2.0], [nan, 0.0, 0.0]];
 
@@ -303,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_larger_code_makes_room() {
+    fn a_larger_code_adds_levels() {
         let (few, many) = (array![[0.0, 1.0]], array![[3.0, 0.0]]);
         let of = |x| PairCounts::of_rows(&Rows::from(x), &[0], &[], 1).unwrap();
         let (mut sum, more) = (of(&few), of(&many));
@@ -316,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn cells_that_are_no_codes_and_codes_without_end_are_refused() {
+    fn invalid_and_excessive_codes_are_refused() {
         let of = |x| PairCounts::of_rows(&Rows::from(&array![[0.0, x]]), &[0], &[], 1).unwrap_err();
 
         assert!(matches!(of(-1.0), Error::NotACategory { column: 1, .. }));

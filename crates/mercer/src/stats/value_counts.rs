@@ -1,28 +1,28 @@
-//! The values of numeric columns and how often each occurs in each group, in bounded memory.
+//! Weighted histograms of numeric columns by group, in bounded memory.
 //!
-//! A column with few different values keeps them all. One with more puts neighbors together: the
-//! lowest bits of its numbers are dropped, one more whenever there are too many cells. How many must go
-//! depends on the values alone and never shrinks as values are added, so any split of the rows merges
-//! to the same cells, which no sketch that samples or balances can say of itself.
+//! A column with few distinct values stores each of them. With more, neighboring values share a bin: the lowest bits of
+//! their representation are dropped, one more whenever there are too many bins. The number of dropped bits depends on
+//! the set of values only and never decreases as values are added, so any split of the rows merges to the same bins,
+//! unlike with sampling or balancing sketches.
 
 use super::Grouped;
-use super::counts::take_away;
+use super::counts::subtract_count;
 use crate::error::{Error, Result};
 use mercer_num::Matrix;
 use serde::{Deserialize, Serialize};
 
-/// Cells of a column at most.
-const MOST_CELLS: usize = 1024;
+/// Maximum number of bins of a column.
+const MAX_BINS: usize = 1024;
 
-/// How often the values of one column occur.
+/// The weighted histogram of one column.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ValueCounts {
-    /// How many low bits of a number are not told apart.
+    /// The number of low bits that are dropped.
     coarseness: u32,
-    /// The smallest number of each cell, rising.
-    cells: Vec<f64>,
-    /// `Σ w`, one row a cell and one column a group.
+    /// The smallest value of each bin, ascending.
+    bins: Vec<f64>,
+    /// `Σ w`, one row per bin and one column per group.
     counts: Matrix,
 }
 
@@ -31,11 +31,11 @@ impl ValueCounts {
         ValueCounts { counts: Matrix::zeros((0, n_groups)), ..ValueCounts::default() }
     }
 
-    /// GroupValueCounts the cells of a column; `slots[i]` is the group of row `i`, missing cells and rows
-    /// without weight are skipped.
+    /// Counts the cells of a column; `group_of_row[i]` is the group of row `i`. Missing cells and rows of weight zero
+    /// are skipped.
     fn of_column(
         column: impl Iterator<Item = f64>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
     ) -> ValueCounts {
@@ -47,79 +47,80 @@ impl ValueCounts {
             .collect();
         order.sort_unstable();
         let coarseness = enough_coarseness(order.iter().map(|(key, _)| *key), 0);
-        let mut growing = Growing::new(n_groups, coarseness, order.len().min(MOST_CELLS));
+        let mut builder = HistogramBuilder::new(n_groups, coarseness, order.len().min(MAX_BINS));
         for (key, i) in &order {
-            growing.cell(*key)[slots[*i as usize] as usize] += weight(*i as usize);
+            builder.bin(*key)[group_of_row[*i as usize] as usize] += weight(*i as usize);
         }
-        growing.finish()
+        builder.finish()
     }
 
-    /// Whether every cell holds one number.
+    /// Whether every bin holds a single value.
     pub fn is_exact(&self) -> bool {
         self.coarseness == 0
     }
 
-    /// A number for each cell: itself where it is alone, the middle where it is not.
+    /// One representative per bin: its value if it holds a single one, else the middle.
     pub fn values(&self) -> Vec<f64> {
         if self.is_exact() {
-            return self.cells.clone();
+            return self.bins.clone();
         }
-        // Halving first: the sum of two large numbers could leave the range.
-        self.cells.iter().map(|low| 0.5 * low + 0.5 * self.end(*low)).collect()
+        // Halving first avoids overflow.
+        self.bins.iter().map(|low| 0.5 * low + 0.5 * self.end(*low)).collect()
     }
 
-    /// The smallest number of each cell, rising.
-    pub fn cells(&self) -> &[f64] {
-        &self.cells
+    /// The smallest value of each bin, ascending.
+    pub fn bins(&self) -> &[f64] {
+        &self.bins
     }
 
-    /// The weights, one row a group and one column a cell.
+    /// The weights, one row per group and one column per bin.
     pub fn counts(&self) -> Matrix {
         self.counts.t().as_standard_layout().into_owned()
     }
 
-    /// The largest number a cell can hold.
+    /// The largest value that a bin can hold.
     fn end(&self, low: f64) -> f64 {
-        number(key(low) | ((1 << self.coarseness) - 1))
+        value_of_key(key(low) | ((1 << self.coarseness) - 1))
     }
 
-    /// The cells with their weights.
+    /// The bins with their weights.
     fn iter(&self) -> impl Iterator<Item = (u64, &[f64])> {
         let n_groups = self.counts.ncols().max(1);
         let counts = self.counts.as_slice().unwrap_or_default().chunks_exact(n_groups);
-        self.cells.iter().map(|low| key(*low)).zip(counts)
+        self.bins.iter().map(|low| key(*low)).zip(counts)
     }
 
-    /// Puts neighbors together until cells are few enough.
+    /// Joins neighboring bins until there are few enough.
     fn coarsen(&mut self) {
         let coarseness = enough_coarseness(self.iter().map(|(key, _)| key), self.coarseness);
         if coarseness > self.coarseness {
-            let mut growing = Growing::new(self.counts.ncols(), coarseness, self.cells.len());
+            let mut builder =
+                HistogramBuilder::new(self.counts.ncols(), coarseness, self.bins.len());
             for (key, counts) in self.iter() {
-                growing.cell(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
+                builder.bin(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
             }
-            *self = growing.finish();
+            *self = builder.finish();
         }
     }
 
-    /// Adds groups of another: each place is one of theirs and one of mine.
-    fn merge(&mut self, other: &ValueCounts, places: &[(usize, usize)]) {
+    /// Adds groups of another histogram; each pair is a group of theirs and one of mine.
+    fn merge(&mut self, other: &ValueCounts, pairs: &[(usize, usize)]) {
         let coarseness = self.coarseness.max(other.coarseness);
-        let room = self.cells.len() + other.cells.len();
-        let mut growing = Growing::new(self.counts.ncols(), coarseness, room);
+        let capacity = self.bins.len() + other.bins.len();
+        let mut builder = HistogramBuilder::new(self.counts.ncols(), coarseness, capacity);
         let mut mine = self.iter().peekable();
-        let theirs = other.iter().filter(|(_, n)| places.iter().any(|(from, _)| n[*from] > 0.0));
+        let theirs = other.iter().filter(|(_, n)| pairs.iter().any(|(from, _)| n[*from] > 0.0));
         for (key, more) in theirs {
             while let Some((key, counts)) = mine.next_if(|(mine, _)| *mine <= key) {
-                growing.cell(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
+                builder.bin(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
             }
-            let cell = growing.cell(key);
-            places.iter().for_each(|(from, to)| cell[*to] += more[*from]);
+            let bin = builder.bin(key);
+            pairs.iter().for_each(|(from, to)| bin[*to] += more[*from]);
         }
         for (key, counts) in mine {
-            growing.cell(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
+            builder.bin(key).iter_mut().zip(counts).for_each(|(to, n)| *to += n);
         }
-        *self = growing.finish();
+        *self = builder.finish();
         self.coarsen();
     }
 
@@ -128,47 +129,49 @@ impl ValueCounts {
             return None;
         }
         for (key, n) in other.iter().filter(|(_, n)| n[theirs] > 0.0) {
-            let low = number(key >> self.coarseness << self.coarseness);
-            let at = self.cells.binary_search_by(|cell| cell.total_cmp(&low)).ok()?;
-            self.counts[[at, mine]] = take_away(self.counts[[at, mine]], n[theirs])?;
+            let low = value_of_key(key >> self.coarseness << self.coarseness);
+            let at = self.bins.binary_search_by(|bin| bin.total_cmp(&low)).ok()?;
+            self.counts[[at, mine]] = subtract_count(self.counts[[at, mine]], n[theirs])?;
         }
-        // Cells nobody is in were never there.
-        let mut growing = Growing::new(self.counts.ncols(), self.coarseness, self.cells.len());
+        // Removes empty bins.
+        let mut builder =
+            HistogramBuilder::new(self.counts.ncols(), self.coarseness, self.bins.len());
         for (key, counts) in self.iter().filter(|(_, counts)| counts.iter().any(|n| *n > 0.0)) {
-            growing.cell(key).copy_from_slice(counts);
+            builder.bin(key).copy_from_slice(counts);
         }
-        *self = growing.finish();
+        *self = builder.finish();
         Some(())
     }
 
     fn fits(&self, n_groups: usize) -> bool {
         self.coarseness < 64
-            && self.counts.dim() == (self.cells.len(), n_groups)
-            && self.cells.iter().all(|x| x.is_finite())
-            && self.cells.is_sorted_by(|a, b| a < b)
+            && self.counts.dim() == (self.bins.len(), n_groups)
+            && self.bins.iter().all(|x| x.is_finite())
+            && self.bins.is_sorted_by(|a, b| a < b)
             && self.counts.iter().all(|n| n.is_finite() && *n >= 0.0)
     }
 }
 
-/// A tally whose cells come in rising order.
-struct Growing {
+/// A histogram under construction, whose bins come in ascending order.
+struct HistogramBuilder {
     n_groups: usize,
     coarseness: u32,
-    cells: Vec<u64>,
+    bins: Vec<u64>,
     counts: Vec<f64>,
 }
 
-impl Growing {
-    fn new(n_groups: usize, coarseness: u32, room: usize) -> Growing {
-        let (cells, counts) = (Vec::with_capacity(room), Vec::with_capacity(room * n_groups));
-        Growing { n_groups, coarseness, cells, counts }
+impl HistogramBuilder {
+    fn new(n_groups: usize, coarseness: u32, capacity: usize) -> HistogramBuilder {
+        let (bins, counts) =
+            (Vec::with_capacity(capacity), Vec::with_capacity(capacity * n_groups));
+        HistogramBuilder { n_groups, coarseness, bins, counts }
     }
 
-    /// The weights of the cell a key falls into, the last one or a new one.
-    fn cell(&mut self, key: u64) -> &mut [f64] {
-        let cell = key >> self.coarseness;
-        if self.cells.last() != Some(&cell) {
-            self.cells.push(cell);
+    /// The weights of the bin of a key: the last bin or a new one.
+    fn bin(&mut self, key: u64) -> &mut [f64] {
+        let bin = key >> self.coarseness;
+        if self.bins.last() != Some(&bin) {
+            self.bins.push(bin);
             self.counts.resize(self.counts.len() + self.n_groups, 0.0);
         }
         let last = self.counts.len() - self.n_groups;
@@ -176,24 +179,24 @@ impl Growing {
     }
 
     fn finish(self) -> ValueCounts {
-        let Growing { n_groups, coarseness, cells, counts } = self;
+        let HistogramBuilder { n_groups, coarseness, bins, counts } = self;
         ValueCounts {
             coarseness,
-            counts: Matrix::from_shape_vec((cells.len(), n_groups), counts)
-                .expect("every cell has a number a group"),
-            cells: cells.into_iter().map(|cell| number(cell << coarseness)).collect(),
+            counts: Matrix::from_shape_vec((bins.len(), n_groups), counts)
+                .expect("one count per bin and group"),
+            bins: bins.into_iter().map(|bin| value_of_key(bin << coarseness)).collect(),
         }
     }
 }
 
-/// The bits of a number in the order of numbers; zero has one sign.
+/// The bits of a value as an integer of the same order; both zeros have one key.
 fn key(x: f64) -> u64 {
     let bits = (x + 0.0).to_bits();
     if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
 }
 
-/// The number of a key; the ends of the outermost cells stay finite.
-fn number(key: u64) -> f64 {
+/// The value of a key; the bounds of the outermost bins stay finite.
+fn value_of_key(key: u64) -> f64 {
     let x = f64::from_bits(if key >> 63 == 1 { key & !(1 << 63) } else { !key });
     match x.is_finite() {
         true => x,
@@ -202,8 +205,8 @@ fn number(key: u64) -> f64 {
     }
 }
 
-/// The fewest low bits to drop, at least so many, for rising keys to fall into few enough cells. Two
-/// neighbors are told apart as long as their highest differing bit is kept.
+/// The smallest number of low bits to drop, at least `at_least`, so that ascending keys fall into few enough bins. Two
+/// neighbors stay in different bins as long as their highest differing bit is not dropped.
 fn enough_coarseness(keys: impl Iterator<Item = u64>, at_least: u32) -> u32 {
     let mut differing = [0usize; 65];
     let mut last = None;
@@ -214,35 +217,37 @@ fn enough_coarseness(keys: impl Iterator<Item = u64>, at_least: u32) -> u32 {
     }
     let mut n_cells: usize = 1 + differing[at_least as usize + 1..].iter().sum::<usize>();
     let mut coarseness = at_least;
-    while n_cells > MOST_CELLS {
+    while n_cells > MAX_BINS {
         coarseness += 1;
         n_cells -= differing[coarseness as usize];
     }
     coarseness
 }
 
-/// The tallies of several columns.
+/// The histograms of several columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GroupValueCounts {
-    /// How many groups there are.
+    /// The number of groups.
     n_groups: usize,
-    /// One entry a column.
+    /// One histogram per column.
     pub columns: Vec<ValueCounts>,
 }
 
 impl GroupValueCounts {
-    /// GroupValueCounts columns of finite or missing numbers.
+    /// Counts the values of columns with finite or missing cells.
     pub fn of_columns(
         x: &Matrix,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         n_groups: usize,
     ) -> GroupValueCounts {
         let columns = x
             .columns()
             .into_iter()
-            .map(|column| ValueCounts::of_column(column.iter().copied(), slots, weights, n_groups))
+            .map(|column| {
+                ValueCounts::of_column(column.iter().copied(), group_of_row, weights, n_groups)
+            })
             .collect();
         GroupValueCounts { n_groups, columns }
     }
@@ -258,32 +263,32 @@ impl Grouped for GroupValueCounts {
     }
 
     fn merge_group(&mut self, mine: usize, other: &Self, theirs: usize) {
-        for (tally, more) in self.columns.iter_mut().zip(&other.columns) {
-            tally.merge(more, &[(theirs, mine)]);
+        for (histogram, more) in self.columns.iter_mut().zip(&other.columns) {
+            histogram.merge(more, &[(theirs, mine)]);
         }
     }
 
-    fn merge_groups(&mut self, places: &[usize], other: &Self) {
-        let places: Vec<(usize, usize)> = places.iter().copied().enumerate().collect();
-        for (tally, more) in self.columns.iter_mut().zip(&other.columns) {
-            tally.merge(more, &places);
+    fn merge_groups(&mut self, pairs: &[usize], other: &Self) {
+        let pairs: Vec<(usize, usize)> = pairs.iter().copied().enumerate().collect();
+        for (histogram, more) in self.columns.iter_mut().zip(&other.columns) {
+            histogram.merge(more, &pairs);
         }
     }
 
     fn forget_group(&mut self, mine: usize, other: &Self, theirs: usize) -> Result<()> {
-        for (j, (tally, gone)) in self.columns.iter_mut().zip(&other.columns).enumerate() {
-            tally.forget_group(mine, gone, theirs).ok_or_else(|| Error::Forget {
-                why: format!("column {} had no such numbers", j + 1),
+        for (j, (histogram, gone)) in self.columns.iter_mut().zip(&other.columns).enumerate() {
+            histogram.forget_group(mine, gone, theirs).ok_or_else(|| Error::Forget {
+                why: format!("column {} has fewer such values", j + 1),
             })?;
         }
         Ok(())
     }
 
     fn check(&self) -> Result<()> {
-        if self.columns.iter().all(|tally| tally.fits(self.n_groups)) {
+        if self.columns.iter().all(|histogram| histogram.fits(self.n_groups)) {
             Ok(())
         } else {
-            Err(Error::File("tallies that no rows could have".into()))
+            Err(Error::File("inconsistent histograms".into()))
         }
     }
 }
@@ -294,47 +299,47 @@ mod tests {
     use mercer_num::random::Random;
     use proptest::prelude::*;
 
-    fn tally(values: &[f64], slots: &[u32]) -> ValueCounts {
-        ValueCounts::of_column(values.iter().copied(), slots, &[], 2)
+    fn histogram(values: &[f64], group_of_row: &[u32]) -> ValueCounts {
+        ValueCounts::of_column(values.iter().copied(), group_of_row, &[], 2)
     }
 
     proptest! {
         #[test]
-        fn keys_are_in_the_order_of_numbers(a in -1e300..1e300f64, b in -1e-300..1e300f64) {
+        fn keys_are_in_the_order_of_values(a in -1e300..1e300f64, b in -1e-300..1e300f64) {
             prop_assert_eq!(key(a).cmp(&key(b)), a.total_cmp(&b));
-            prop_assert_eq!(number(key(a)), a);
+            prop_assert_eq!(value_of_key(key(a)), a);
         }
     }
 
     #[test]
-    fn any_split_of_many_values_merges_to_the_same_cells() {
+    fn any_split_of_many_values_merges_to_the_same_bins() {
         let mut random = Random::new(3);
         let values: Vec<f64> =
             (0..5000).map(|i| if i % 3 == 0 { 0.0 } else { random.normal() }).collect();
-        let slots: Vec<u32> = (0..5000).map(|i| i % 2).collect();
-        let whole = tally(&values, &slots);
+        let group_of_row: Vec<u32> = (0..5000).map(|i| i % 2).collect();
+        let whole = histogram(&values, &group_of_row);
 
         for cut in [1, 700, 2500, 4999] {
-            let mut left = tally(&values[..cut], &slots[..cut]);
-            let right = tally(&values[cut..], &slots[cut..]);
+            let mut left = histogram(&values[..cut], &group_of_row[..cut]);
+            let right = histogram(&values[cut..], &group_of_row[cut..]);
             left.merge(&right, &[(0, 0), (1, 1)]);
 
             assert_eq!(left, whole);
         }
-        assert!(!whole.is_exact() && whole.cells.len() > MOST_CELLS / 4);
+        assert!(!whole.is_exact() && whole.bins.len() > MAX_BINS / 4);
         assert_eq!(whole.counts.sum(), 5000.0);
     }
 
     #[test]
-    fn few_values_are_kept_as_they_are_and_forgotten_again() {
-        let whole = tally(&[3.0, -1.0, f64::NAN, 3.0, -0.0], &[0, 1, 0, 1, 1]);
+    fn few_values_are_stored_exactly_and_can_be_removed() {
+        let whole = histogram(&[3.0, -1.0, f64::NAN, 3.0, -0.0], &[0, 1, 0, 1, 1]);
         assert_eq!(whole.values(), [-1.0, 0.0, 3.0]);
         assert_eq!(whole.counts(), ndarray::array![[0.0, 0.0, 1.0], [1.0, 1.0, 1.0]]);
 
         let mut left = whole.clone();
-        left.forget_group(1, &tally(&[-1.0], &[1]), 1).unwrap();
+        left.forget_group(1, &histogram(&[-1.0], &[1]), 1).unwrap();
 
-        assert_eq!(left, tally(&[3.0, 3.0, 0.0], &[0, 1, 1]));
-        assert!(left.forget_group(0, &tally(&[7.0], &[0]), 0).is_none());
+        assert_eq!(left, histogram(&[3.0, 3.0, 0.0], &[0, 1, 1]));
+        assert!(left.forget_group(0, &histogram(&[7.0], &[0]), 0).is_none());
     }
 }

@@ -1,12 +1,12 @@
-//! Weight and mean of every group, and one scatter matrix that all groups share: what linear
-//! discriminants need. Twenty thousand classes take twenty thousand means and one square.
+//! Weight and mean of every group and one pooled scatter matrix, the sufficient statistics of linear discriminant
+//! analysis.
 //!
-//! The scatter of each group around its own mean adds up over groups, so merging adds the squares
-//! and, for every group both have seen, `δδᵀ wₐw_b / w` (Chan, Golub & LeVeque 1979).
+//! The scatter of each group around its mean adds up over the groups, so merging adds the matrices and, for every group
+//! of both, `δδᵀ wₐw_b / w` (Chan, Golub & LeVeque 1979). Memory grows with the number of classes only by their means.
 
 use super::Grouped;
-use super::blocked_scatter::Segments;
-use super::class_scatter::{forget_mean, merge_mean, settle};
+use super::blocked_scatter::BlockedScatter;
+use super::class_scatter::{check_variances, forget_mean, merge_mean};
 use super::packed_symmetric;
 use super::uncentered_scatter::scatter_from_zero;
 use crate::error::{Error, Result};
@@ -15,43 +15,44 @@ use mercer_num::rows::Missing;
 use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Weights and means by group, and the scatter within groups.
+/// Weights and means by group, and the within-group scatter.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WithinClassScatter {
     /// `Σ w` of each group.
     pub weights: Vec<f64>,
-    /// The weighted means, one row a group; zero where there is no weight.
+    /// The weighted means, one row per group; zero for a group without weight.
     pub means: Matrix,
-    /// `Σ w (x − mean of its group)(x − mean of its group)ᵀ` over all rows: the lower triangle,
-    /// row after row.
+    /// `Σ w (x − m)(x − m)ᵀ` over all rows with the mean `m` of their group: the packed lower triangle.
     pub scatter: Vec<f64>,
 }
 
 impl WithinClassScatter {
-    /// Summarizes rows; `slots[i]` is the group of row `i`.
+    /// Summarizes rows; `group_of_row[i]` is the group of row `i`.
     ///
     /// # Errors
     /// If a cell is missing or infinite.
     pub fn of_rows(
         rows: &Rows<'_>,
-        slots: &[u32],
+        group_of_row: &[u32],
         weights: &[f64],
         group_weights: &[f64],
     ) -> Result<WithinClassScatter> {
         let width = rows.n_columns();
-        if let Some((means, scatter)) = scatter_from_zero(rows, slots, weights, group_weights) {
+        if let Some((means, scatter)) =
+            scatter_from_zero(rows, group_of_row, weights, group_weights)
+        {
             return Ok(WithinClassScatter { weights: group_weights.to_vec(), means, scatter });
         }
-        let mut segments = Segments::new(rows, weights);
+        let mut scatter = BlockedScatter::new(rows, weights);
         let mut order: Vec<usize> = (0..rows.n_rows()).collect();
-        order.sort_by_key(|i| slots[*i]);
+        order.sort_by_key(|i| group_of_row[*i]);
         let mut means = Matrix::zeros((group_weights.len(), width));
-        for group in order.chunk_by(|a, b| slots[*a] == slots[*b]) {
-            let mean = segments.push_group(group);
-            means.row_mut(slots[group[0]] as usize).assign(&ndarray::aview1(&mean));
+        for group in order.chunk_by(|a, b| group_of_row[*a] == group_of_row[*b]) {
+            let mean = scatter.push_group(group);
+            means.row_mut(group_of_row[group[0]] as usize).assign(&ndarray::aview1(&mean));
         }
-        let square = segments.finish();
+        let square = scatter.finish();
         if means.iter().any(|m| !m.is_finite())
             && let Some((row, column)) = rows.first_invalid_cell(Missing::Refused)
         {
@@ -64,7 +65,7 @@ impl WithinClassScatter {
 }
 
 impl WithinClassScatter {
-    /// Merges the weight and the mean of a group; answers what that adds to the scatter.
+    /// Merges the weight and the mean of a group; returns its contribution to the scatter.
     fn merge_means(&mut self, mine: usize, other: &Self, theirs: usize) -> Option<(f64, Vec<f64>)> {
         let factor = merge_mean(
             (&mut self.weights[mine], self.means.row_mut(mine).as_slice_mut()),
@@ -97,9 +98,9 @@ impl Grouped for WithinClassScatter {
         }
     }
 
-    fn merge_groups(&mut self, places: &[usize], other: &Self) {
+    fn merge_groups(&mut self, targets: &[usize], other: &Self) {
         let mut apart = Vec::new();
-        for (theirs, mine) in places.iter().enumerate() {
+        for (theirs, mine) in targets.iter().enumerate() {
             apart.extend(self.merge_means(*mine, other, theirs));
         }
         packed_symmetric::add_outers(&mut self.scatter, &apart);
@@ -118,7 +119,10 @@ impl Grouped for WithinClassScatter {
 
     fn forget_shared(&mut self, other: &Self, before: &Self) -> Result<()> {
         self.scatter.iter_mut().zip(&other.scatter).for_each(|(s, t)| *s -= t);
-        settle(&mut self.scatter, &packed_symmetric::diagonal(&before.scatter, self.means.ncols()))
+        check_variances(
+            &mut self.scatter,
+            &packed_symmetric::diagonal(&before.scatter, self.means.ncols()),
+        )
     }
 
     fn check(&self) -> Result<()> {
@@ -129,11 +133,10 @@ impl Grouped for WithinClassScatter {
             && self.weights.iter().all(|w| w.is_finite() && *w >= 0.0)
             && self.means.iter().chain(&self.scatter).all(|v| v.is_finite())
             && packed_symmetric::diagonal(&self.scatter, width).iter().all(|v| *v >= 0.0);
-        if fits { Ok(()) } else { Err(Error::File("a scatter that no rows could have".into())) }
+        if fits { Ok(()) } else { Err(Error::File("inconsistent within-class scatter".into())) }
     }
 
-    /// A leaf has one square, and merging it moves the square once a class, so it takes rows enough to be
-    /// worth it.
+    /// Merging a chunk updates the matrix once per class, so a chunk has many rows.
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
         (4 * n_columns.next_power_of_two()).min(4096).max(chunk_rows(n_columns, layout))
     }
@@ -150,20 +153,21 @@ mod tests {
     use mercer_num::random::Random;
 
     #[test]
-    fn columns_that_stand_still_in_a_group_change_nothing() {
+    fn columns_that_are_constant_in_a_group_add_nothing() {
         let mut random = Random::new(2);
         let (n, width) = (700, 12);
-        let slots: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
-        // Each group moves in half of the columns and stands at another value in the others.
+        let group_of_row: Vec<u32> = (0..n as u32).map(|i| i % 2).collect();
+        // Each group varies in half of the columns and is constant in the others.
         let x = Matrix::from_shape_fn((n, width), |(i, j)| {
             if (j < 6) == (i % 2 == 0) { random.normal() } else { 3.0 * j as f64 }
         });
 
         let found =
-            WithinClassScatter::of_rows(&Rows::from(&x), &slots, &[], &[350.0, 350.0]).unwrap();
+            WithinClassScatter::of_rows(&Rows::from(&x), &group_of_row, &[], &[350.0, 350.0])
+                .unwrap();
 
         let mut expected = Matrix::zeros((width, width));
-        for (row, slot) in x.outer_iter().zip(&slots) {
+        for (row, slot) in x.outer_iter().zip(&group_of_row) {
             let apart = &row - &found.means.row(*slot as usize);
             for i in 0..width {
                 expected.row_mut(i).scaled_add(apart[i], &apart);
@@ -174,36 +178,37 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_any_size_have_their_means_and_the_scatter_around_them() {
+    fn means_and_scatter_match_their_definitions_for_groups_of_any_size() {
         let mut random = Random::new(4);
-        // One group of more than two panels, one that ends within a panel, some of a few rows, far from zero.
+        // One group exceeds two panels, one ends within a panel, some have a few rows; all are far from zero.
         let sizes = [1300, 200, 3, 1, 40];
-        let slots: Vec<u32> = (sizes.iter().enumerate())
+        let group_of_row: Vec<u32> = (sizes.iter().enumerate())
             .flat_map(|(c, n)| std::iter::repeat_n(c as u32, *n))
             .collect();
-        let (n, width) = (slots.len(), 5);
+        let (n, width) = (group_of_row.len(), 5);
         let x = Matrix::from_shape_fn((n, width), |(i, j)| {
-            1e6 + f64::from(slots[i]) + if j == 4 { 0.0 } else { random.normal() }
+            1e6 + f64::from(group_of_row[i]) + if j == 4 { 0.0 } else { random.normal() }
         });
         let weights: Vec<f64> = (0..n).map(|i| f64::from((i % 4) as u32)).collect();
         let mut totals = [0.0; 5];
-        slots.iter().zip(&weights).for_each(|(slot, w)| totals[*slot as usize] += w);
+        group_of_row.iter().zip(&weights).for_each(|(slot, w)| totals[*slot as usize] += w);
         let mut random_order: Vec<usize> = (0..n).collect();
         random.shuffle(&mut random_order);
         let mixed = x.select(ndarray::Axis(0), &random_order);
         let pick = |from: &[f64]| random_order.iter().map(|i| from[*i]).collect::<Vec<_>>();
-        let mixed_slots: Vec<u32> = random_order.iter().map(|i| slots[*i]).collect();
+        let mixed_slots: Vec<u32> = random_order.iter().map(|i| group_of_row[*i]).collect();
 
-        for (x, slots, weights) in
-            [(&x, &slots, weights.clone()), (&mixed, &mixed_slots, pick(&weights))]
+        for (x, group_of_row, weights) in
+            [(&x, &group_of_row, weights.clone()), (&mixed, &mixed_slots, pick(&weights))]
         {
             let found =
-                WithinClassScatter::of_rows(&Rows::from(x), slots, &weights, &totals).unwrap();
+                WithinClassScatter::of_rows(&Rows::from(x), group_of_row, &weights, &totals)
+                    .unwrap();
 
             let mut means = Matrix::zeros((5, width));
             for (i, row) in x.outer_iter().enumerate() {
-                let c = slots[i] as usize;
-                // From nearby, so that the plain sum keeps its digits.
+                let c = group_of_row[i] as usize;
+                // Summed around a nearby point to avoid cancellation.
                 means.row_mut(c).scaled_add(weights[i] / totals[c].max(1.0), &(&row - 1e6));
             }
             for (mut mean, total) in means.outer_iter_mut().zip(totals) {
@@ -211,7 +216,7 @@ mod tests {
             }
             let mut expected = Matrix::zeros((width, width));
             for (i, row) in x.outer_iter().enumerate() {
-                let apart = &row - &means.row(slots[i] as usize);
+                let apart = &row - &means.row(group_of_row[i] as usize);
                 for k in 0..width {
                     expected.row_mut(k).scaled_add(weights[i] * apart[k], &apart);
                 }

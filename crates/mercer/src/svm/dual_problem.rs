@@ -15,7 +15,7 @@ use crate::kernel::{
     Function, Kernel, KernelExpansion, KernelProblem, KernelRows, Precision, SvmKernelOptions,
     duplicate_keys,
 };
-use crate::model::{Monitor, Standing, Stop};
+use crate::model::{Convergence, Monitor, Stop};
 use crate::solver::{
     BoxQp, CrammerSinger, CrammerSingerOptions, CrammerSingerSolution, MIN_CACHED_COLUMNS,
     OnProgress, SolverOptions, solve, solve_crammer_singer,
@@ -106,8 +106,8 @@ pub(super) struct DualSolution {
 
 impl DualSolution {
     /// The final state, as reported to a monitor.
-    pub fn standing(&self) -> Standing {
-        Standing::new(self.gap.violation, &self.beta)
+    pub fn convergence(&self) -> Convergence {
+        Convergence::new(self.gap.violation, &self.beta)
     }
 }
 
@@ -220,7 +220,7 @@ impl<'a> DualProblem<'a> {
                 return DualSolution { converged, iterations, kernel_values, ..solution };
             }
             let fraction = (gap / solution.gap.relative()).min(1.0);
-            (context.progress)(fraction, solution.standing());
+            (context.progress)(fraction, solution.convergence());
             qp.start = solution.beta;
             qp.outputs = Some(solution.outputs);
             tol *= GAP_TOLERANCE_FACTOR;

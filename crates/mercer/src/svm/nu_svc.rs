@@ -32,7 +32,7 @@ params! {
         ..ClassWeightParam(Above(0.0));
         /// Shape of the decision function of more than two classes: one column per class (`ovr`) or
         /// one column per pair of classes (`ovo`).
-        decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::WORDS);
+        decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::VALUES);
         /// Break ties between classes with equally many votes by the sum of their decision values
         /// instead of by class order.
         break_ties: bool = false, Any;
@@ -42,7 +42,7 @@ params! {
         /// Calibration method if `probability` is true: Platt scaling (`sigmoid`), isotonic
         /// regression (`isotonic`), or Venn-Abers prediction (`venn-abers`). The last two need more
         /// rows and make no assumption about the shape of the map.
-        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
+        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::VALUES);
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::dual_problem::{DualProblem, DualSolution, MAX_CONCURRENT_SUBPROBLEMS, SolveContext};
 use crate::kernel::Precision;
-use crate::model::{Certificate, Monitor, Plan, Progress, Standing};
+use crate::model::{Certificate, Convergence, Monitor, Plan, Progress};
 use crate::solver::{BoxQp, OnProgress, PowerSlack};
 use rayon::prelude::*;
 use std::sync::{Mutex, PoisonError};
@@ -84,7 +84,7 @@ pub(super) fn solve_all(
         let context = SolveContext { n_subproblems: subproblems.len(), monitor, progress };
         problem.solve(&subproblem.rows, &subproblem.qp(), context)
     };
-    for_each_subproblem(subproblems, monitor, work, DualSolution::standing)
+    for_each_subproblem(subproblems, monitor, work, DualSolution::convergence)
 }
 
 /// Applies `work` to every subproblem on all threads. A single subproblem reports its own progress; of several, the
@@ -93,12 +93,12 @@ pub(super) fn for_each_subproblem<R: Send>(
     subproblems: &[Subproblem],
     monitor: &Monitor<'_>,
     work: impl Fn(&Subproblem, &OnProgress<'_>) -> R + Sync,
-    standing: impl Fn(&R) -> Standing + Sync,
+    convergence: impl Fn(&R) -> Convergence + Sync,
 ) -> Vec<R> {
     /// Units of progress per subproblem.
     const UNITS: u64 = 1000;
     let total = UNITS * subproblems.len() as u64;
-    let done = Mutex::new((0, Standing::default()));
+    let done = Mutex::new((0, Convergence::default()));
     let per_task = if rayon::current_num_threads() > MAX_CONCURRENT_SUBPROBLEMS {
         subproblems.len().div_ceil(MAX_CONCURRENT_SUBPROBLEMS)
     } else {
@@ -109,18 +109,22 @@ pub(super) fn for_each_subproblem<R: Send>(
         .with_min_len(per_task)
         .with_max_len(per_task)
         .map(|subproblem| {
-            let report = |done: u64, standing: Standing| {
-                monitor.tell(Progress { done, total: Some(total), standing: Some(standing) });
+            let report = |done: u64, convergence: Convergence| {
+                monitor.report_progress(Progress {
+                    done,
+                    total: Some(total),
+                    convergence: Some(convergence),
+                });
             };
-            let progress = |fraction: f64, standing: Standing| {
+            let progress = |fraction: f64, convergence: Convergence| {
                 if subproblems.len() == 1 {
-                    report((fraction * (UNITS - 1) as f64) as u64, standing);
+                    report((fraction * (UNITS - 1) as f64) as u64, convergence);
                 }
             };
             let result = work(subproblem, &progress);
             // The lock is held while reporting, so that reports never go backwards.
             let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
-            *done = (done.0 + UNITS, done.1.and(standing(&result)));
+            *done = (done.0 + UNITS, done.1.and(convergence(&result)));
             report(done.0, done.1);
             result
         })

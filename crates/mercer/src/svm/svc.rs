@@ -14,7 +14,7 @@ use super::svc_model::SvcModel;
 use crate::calibrate::map::{Calibration, CalibrationMap};
 use crate::data::ClassWeightParam;
 use crate::kernel::{KernelParams, SvmKernelOptions};
-use crate::model::{Certificate, Standing};
+use crate::model::{Certificate, Convergence};
 use crate::prelude::*;
 use crate::solver::{OnProgress, PowerSlack};
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ params! {
         /// `soft` allows margin violations at the cost `C`, `hard` allows none. If the classes are
         /// not separable with a hard margin, the fit fails and returns a witness: convex
         /// combinations of both classes that coincide.
-        margin: Margin = Margin::Soft, OneOf(Margin::WORDS);
+        margin: Margin = Margin::Soft, OneOf(Margin::VALUES);
         /// Exponent of the slack in the loss: 1 for the hinge loss, 2 for the squared hinge loss,
         /// or any number from 1 on. Larger values penalize small margin violations less and large
         /// ones more.
@@ -50,10 +50,10 @@ params! {
         /// Reduction of more than two classes: one classifier per pair of classes (`ovo`), one per
         /// class against the rest (`ovr`), or all classes jointly, without intercepts
         /// (`crammer_singer`).
-        multiclass: Multiclass = Multiclass::OneVsOne, OneOf(Multiclass::WORDS);
+        multiclass: Multiclass = Multiclass::OneVsOne, OneOf(Multiclass::VALUES);
         /// Shape of the decision function of more than two classes: one column per class (`ovr`) or
         /// one column per pair of classes (`ovo`).
-        decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::WORDS);
+        decision_function_shape: DecisionShape = DecisionShape::OneVsRest, OneOf(DecisionShape::VALUES);
         /// Break ties between classes with equally many votes by the sum of their decision values
         /// instead of by class order.
         break_ties: bool = false, Any;
@@ -63,7 +63,7 @@ params! {
         /// Calibration method if `probability` is true: Platt scaling (`sigmoid`), isotonic
         /// regression (`isotonic`), or Venn-Abers prediction (`venn-abers`). The last two need more
         /// rows and make no assumption about the shape of the map.
-        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::WORDS);
+        calibration: Calibration = Calibration::Sigmoid, OneOf(Calibration::VALUES);
         /// Number of landmark rows of a Nyström approximation of the kernel, for data with many
         /// rows; 0 solves the exact problem. The approximation uses the squared hinge loss and
         /// one-vs-rest. Larger values are more accurate and slower.
@@ -252,11 +252,11 @@ impl Svc {
                 }
             }
         };
-        let standing = |solution: &Result<DualSolution>| match solution {
-            Ok(solution) => solution.standing(),
-            Err(_) => Standing::default(),
+        let convergence = |solution: &Result<DualSolution>| match solution {
+            Ok(solution) => solution.convergence(),
+            Err(_) => Convergence::default(),
         };
-        for_each_subproblem(subproblems, monitor, work, standing).into_iter().collect()
+        for_each_subproblem(subproblems, monitor, work, convergence).into_iter().collect()
     }
 
     /// The calibration maps, fitted to leave-one-out decision values, if probabilities are requested.

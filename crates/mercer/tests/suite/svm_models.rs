@@ -59,11 +59,11 @@ fn progress_reports_the_violation_and_the_support_vectors() {
         let last = reports.last().unwrap();
         assert!(reports.len() > 2, "{reports:?}");
         assert!(reports.iter().all(|p| p.done <= last.done), "{reports:?}");
-        assert_eq!(last.share(), Some(1.0));
-        let standing = last.standing.unwrap();
-        assert!(standing.violation <= 1e-3, "{standing}");
+        assert_eq!(last.fraction(), Some(1.0));
+        let convergence = last.convergence.unwrap();
+        assert!(convergence.violation <= 1e-3, "{convergence}");
         let vectors = fitted.expansion.coefficients.iter().filter(|b| **b != 0.0).count();
-        assert_eq!(standing.supports, vectors);
+        assert_eq!(convergence.n_support_vectors, vectors);
     }
 }
 

@@ -54,7 +54,7 @@ impl Cut {
 /// The boundary below a cell: the midpoint to its neighbor if cells are single values.
 fn between(histogram: &ValueCounts, values: &[f64], at: usize) -> f64 {
     if !histogram.is_exact() {
-        return histogram.cells()[at];
+        return histogram.bins()[at];
     }
     let middle = 0.5 * values[at - 1] + 0.5 * values[at];
     // The midpoint of adjacent floats may round to the lower one.

@@ -17,7 +17,7 @@ use super::likelihood::Unseen;
 use super::{Variance, log_priors};
 use crate::model::{AlphaParam, Certificate, ParamValue, PriorParams, Stop};
 use crate::prelude::*;
-use crate::stats::{ByClass, Keep, Mixed};
+use crate::stats::{ByClass, Mixed, OptionalParts};
 use std::collections::BTreeMap;
 
 choice! {
@@ -121,7 +121,7 @@ params! {
         /// `laplace-by-classes` has the number of classes instead of `k` in the denominator, `m-estimate` is
         /// `(n + m p) / (N + m)`, `held-out` is `lidstone` with the `alpha` of the largest leave-one-out
         /// log-likelihood, chosen for each column.
-        estimate: Estimate = Estimate::Lidstone, OneOf(Estimate::WORDS);
+        estimate: Estimate = Estimate::Lidstone, OneOf(Estimate::VALUES);
         ..AlphaParam;
         /// Equivalent sample size of the m-estimate. Larger values shrink probabilities towards `p`.
         m: f64 = 1.0, AtLeast(0.0);
@@ -133,18 +133,18 @@ params! {
         /// Weights of the columns: `equal` is naive Bayes; `learned` raises the likelihood of each column to a power
         /// that minimizes the log loss, so that redundant columns do not count twice (weighted naive Bayes). `learned`
         /// stores up to 4096 training rows in the statistics.
-        weights: Weights = Weights::Equal, OneOf(Weights::WORDS);
+        weights: Weights = Weights::Equal, OneOf(Weights::VALUES);
         /// Number of bins of `equal-width` and `equal-frequency`. More bins follow the data more closely.
         bins: usize = 10, Between(2.0, 1000.0);
         /// Denominator of the variances: the weight (`population`, maximum likelihood) or the weight minus one
         /// (`sample`, unbiased).
-        variance: Variance = Variance::Population, OneOf(Variance::WORDS);
+        variance: Variance = Variance::Population, OneOf(Variance::VALUES);
         /// Fraction of the variance of a column that is added to the variance of each class; Poisson and exponential
         /// means are at least this fraction of the mean of the column.
         var_smoothing: f64 = 1e-9, AtLeast(0.0);
         /// Categories that do not occur in the training data: `ignore` omits the factor, as for a missing value, `other`
         /// uses the smoothed probability of a count of zero, `error` refuses the row.
-        unseen: Unseen = Unseen::Ignore, OneOf(Unseen::WORDS);
+        unseen: Unseen = Unseen::Ignore, OneOf(Unseen::VALUES);
         ..PriorParams;
     }
 }
@@ -155,13 +155,13 @@ impl Accumulate for MixedNb {
 
     fn observe(&self, stats: &mut Self::Stats, batch: &Dataset<'_>) -> Result<()> {
         let by_name = matches!(self.likelihood, Likelihoods::ByName(_));
-        let keep = Keep {
+        let parts = OptionalParts {
             values: self.needs_values(),
             names: by_name || !self.dirichlet.is_empty(),
             rows: self.weights == Weights::Learned,
         };
         stats.push_rows(batch, |batch, slots, class_weights| {
-            Mixed::of_rows(batch, slots, class_weights, keep)
+            Mixed::of_rows(batch, slots, class_weights, parts)
         })
     }
 

@@ -64,7 +64,7 @@ impl MixedNb {
                 out.push(Likelihood::Multinomial(column));
                 continue;
             }
-            let column = numeric_column(groups, &pooled, &groups.tallies.columns[at], at);
+            let column = numeric_column(groups, &pooled, &groups.value_counts.columns[at], at);
             if !(column.mean.is_finite() && column.variance.is_finite()) {
                 return Err(Error::TooLarge { column: j });
             }
@@ -82,7 +82,7 @@ impl MixedNb {
         let mut from = 0;
         for terms in text_of_term.chunk_by(|a, b| a == b) {
             let to = from + terms.len();
-            let counts = groups.words.sums.slice_axis(Axis(1), Slice::from(from..to)).to_owned();
+            let counts = groups.terms.sums.slice_axis(Axis(1), Slice::from(from..to)).to_owned();
             let log_probabilities =
                 Categorical::lidstone(counts.clone(), self.alpha).log_probabilities;
             texts.push(Text { counts, alpha: self.alpha, log_probabilities });
@@ -180,7 +180,7 @@ impl MixedNb {
     ) -> Result<Likelihood> {
         let smoothing = self.var_smoothing;
         let histogram = |cut| Likelihood::Histogram(self.histogram(column, cut));
-        let nonnegative = column.values.cells().first().is_none_or(|low| *low >= 0.0)
+        let nonnegative = column.values.bins().first().is_none_or(|low| *low >= 0.0)
             && column.means.iter().all(|m| *m >= 0.0);
         let refuse = |found: &str, expected: &str| {
             Err(Error::Kind {

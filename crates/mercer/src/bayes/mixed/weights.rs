@@ -214,7 +214,7 @@ impl MixedNbModel {
             let mut first = 0;
             for (t, text) in self.texts.iter().enumerate() {
                 let end = first + text.counts.ncols();
-                let terms = entry.words.iter().zip(&entry.counts).map(|(j, n)| (*j as usize, *n));
+                let terms = entry.terms.iter().zip(&entry.counts).map(|(j, n)| (*j as usize, *n));
                 let inside = terms.filter(|(j, _)| (first..end).contains(j));
                 let terms: Vec<(usize, f64)> = inside.map(|(j, n)| (j - first, n)).collect();
                 (0..n_classes).for_each(|c| {

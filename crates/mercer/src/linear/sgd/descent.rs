@@ -355,6 +355,7 @@ impl<'a, 'g> RowStep<'a, 'g> {
         RowStep { options, data, t, scores: vec![0.0; m], steps: vec![0.0; m] }
     }
 
+    /// Updates all subproblems that have not converged with row `i`.
     fn apply(&mut self, i: usize, weights: &mut LazyWeights, subproblems: &mut [Subproblem]) {
         let (options, data, m) = (self.options, self.data, subproblems.len());
         let row: RowEntries<'_> = data.design.row(i);
@@ -381,24 +382,8 @@ impl<'a, 'g> RowStep<'a, 'g> {
             if skip {
                 continue;
             }
-            let eta =
-                if options.step_size.rate == LearningRate::Adaptive { subproblem.eta } else { eta };
-            let step = match options.step_size.rate {
-                LearningRate::Pa1 => {
-                    step_direction(y, p, options.loss)
-                        * options.step_size.eta0.min(loss / squared_norm)
-                }
-                LearningRate::Pa2 => {
-                    step_direction(y, p, options.loss) * loss
-                        / (squared_norm + 0.5 / options.step_size.eta0)
-                }
-                _ => {
-                    -eta * options
-                        .loss
-                        .derivative(y, p)
-                        .clamp(-MAX_LOSS_DERIVATIVE, MAX_LOSS_DERIVATIVE)
-                }
-            };
+            let eta = options.current_step_size(eta, subproblem);
+            let step = options.step(y, p, loss, eta, squared_norm);
             let step = step * data.targets.class_weight(i, k, m) * data.sample_weight(i);
             self.scores[k] -= weights.intercepts[k];
             if options.l2_penalty > 0.0 {
@@ -418,24 +403,56 @@ impl<'a, 'g> RowStep<'a, 'g> {
         if any_step {
             weights.add(&row, &self.steps, &self.scores, squared_norm);
         }
-        if skip {
-            return;
+        if !skip {
+            self.penalize_and_average(&row, eta, weights, subproblems);
+            self.t += 1;
         }
+    }
+
+    /// Applies the L1 penalty and adds the new weights to their average.
+    fn penalize_and_average(
+        &self,
+        row: &RowEntries<'_>,
+        eta: f64,
+        weights: &mut LazyWeights,
+        subproblems: &[Subproblem],
+    ) {
+        let options = self.options;
         let averages = options.average.is_some_and(|first| first <= self.t);
         for (k, subproblem) in subproblems.iter().enumerate().filter(|(_, s)| !s.converged) {
             if options.l1_penalty > 0.0 {
-                let eta = if options.step_size.rate == LearningRate::Adaptive {
-                    subproblem.eta
-                } else {
-                    eta
-                };
-                weights.apply_l1(&row, k, eta * options.l1_penalty);
+                let eta = options.current_step_size(eta, subproblem);
+                weights.apply_l1(row, k, eta * options.l1_penalty);
             }
             if averages {
                 weights.add_to_average(k);
             }
         }
-        self.t += 1;
+    }
+}
+
+impl SgdOptions {
+    /// The step size of a subproblem: its own for `adaptive`, else the scheduled one.
+    fn current_step_size(&self, scheduled: f64, subproblem: &Subproblem) -> f64 {
+        if self.step_size.rate == LearningRate::Adaptive { subproblem.eta } else { scheduled }
+    }
+
+    /// The multiple of the row that is added to the weight vector, before class and sample weights: a gradient step, or
+    /// a passive-aggressive one (PA-I and PA-II of Crammer et al. 2006).
+    fn step(&self, y: f64, p: f64, loss: f64, eta: f64, squared_norm: f64) -> f64 {
+        let aggressiveness = self.step_size.eta0;
+        match self.step_size.rate {
+            LearningRate::Pa1 => {
+                step_direction(y, p, self.loss) * aggressiveness.min(loss / squared_norm)
+            }
+            LearningRate::Pa2 => {
+                step_direction(y, p, self.loss) * loss / (squared_norm + 0.5 / aggressiveness)
+            }
+            _ => {
+                let derivative = self.loss.derivative(y, p);
+                -eta * derivative.clamp(-MAX_LOSS_DERIVATIVE, MAX_LOSS_DERIVATIVE)
+            }
+        }
     }
 }
 

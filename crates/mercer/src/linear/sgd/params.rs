@@ -8,7 +8,7 @@ macro_rules! PenaltyParams {
         $crate::params! { @group $state {
             /// Regularization term: `l2` (half the squared norm of the weights), `l1` (the sum of their
             /// absolute values, which gives sparse weights), `elasticnet` (a mixture of both) or `none`.
-            penalty: Penalty = $penalty, OneOf(Penalty::WORDS);
+            penalty: Penalty = $penalty, OneOf(Penalty::VALUES);
             /// Regularization strength. Larger values give smaller weights. The learning rate `optimal` depends
             /// on it.
             alpha: f64 = 0.0001, AtLeast(0.0);
@@ -26,7 +26,7 @@ macro_rules! LearningRateParams {
             /// Learning rate schedule: `constant` (`eta0`), `optimal` (`1 / (alpha t)`), `invscaling`
             /// (`eta0 / t^power_t`), `adaptive` (`eta0`, decreased when the objective stops improving), or the
             /// passive-aggressive steps `pa1` and `pa2`.
-            learning_rate: LearningRate = $rate, OneOf(LearningRate::WORDS);
+            learning_rate: LearningRate = $rate, OneOf(LearningRate::VALUES);
             /// Initial learning rate; for `pa1` the largest step, for `pa2` the aggressiveness. Larger values take
             /// larger steps. `optimal` ignores it.
             eta0: f64 = 0.01, Above(0.0);

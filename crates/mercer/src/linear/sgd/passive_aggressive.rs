@@ -43,7 +43,7 @@ params! {
         C: f64 = 1.0, Above(0.0);
         ..EpochParams;
         /// Slack penalty: `hinge` for linear slack (PA-I) or `squared_hinge` for quadratic slack (PA-II).
-        loss: PassiveAggressiveLoss = PassiveAggressiveLoss::Hinge, OneOf(PassiveAggressiveLoss::WORDS);
+        loss: PassiveAggressiveLoss = PassiveAggressiveLoss::Hinge, OneOf(PassiveAggressiveLoss::VALUES);
         ..ClassWeightParam(AtLeast(0.0));
     }
 }
@@ -56,7 +56,7 @@ params! {
         ..EpochParams;
         /// Slack penalty: `epsilon_insensitive` for linear slack (PA-I) or `squared_epsilon_insensitive` for
         /// quadratic slack (PA-II).
-        loss: PassiveAggressiveRegressionLoss = PassiveAggressiveRegressionLoss::EpsilonInsensitive, OneOf(PassiveAggressiveRegressionLoss::WORDS);
+        loss: PassiveAggressiveRegressionLoss = PassiveAggressiveRegressionLoss::EpsilonInsensitive, OneOf(PassiveAggressiveRegressionLoss::VALUES);
         /// Residuals up to this size have no loss and make no update.
         epsilon: f64 = 0.1, AtLeast(0.0);
     }

@@ -21,7 +21,7 @@ params! {
         /// Loss function: `hinge` (linear support vector machine), `log_loss` (logistic regression),
         /// `modified_huber`, `squared_hinge` or `perceptron`; or a regression loss on targets ±1:
         /// `squared_error`, `huber`, `epsilon_insensitive` or `squared_epsilon_insensitive`.
-        loss: ClassificationLoss = ClassificationLoss::Hinge, OneOf(ClassificationLoss::WORDS);
+        loss: ClassificationLoss = ClassificationLoss::Hinge, OneOf(ClassificationLoss::VALUES);
         ..PenaltyParams(Penalty::L2);
         ..EpochParams;
         /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.
@@ -36,7 +36,7 @@ params! {
     pub struct SgdRegressor {
         /// Loss function: `squared_error`, `huber` (linear for residuals beyond `epsilon`),
         /// `epsilon_insensitive` or `squared_epsilon_insensitive`.
-        loss: SgdRegressionLoss = SgdRegressionLoss::SquaredError, OneOf(SgdRegressionLoss::WORDS);
+        loss: SgdRegressionLoss = SgdRegressionLoss::SquaredError, OneOf(SgdRegressionLoss::VALUES);
         ..PenaltyParams(Penalty::L2);
         ..EpochParams;
         /// Where `huber` becomes straight, and how near is near enough to the losses with an epsilon.

@@ -436,7 +436,7 @@ macro_rules! choice {
 
         impl $Name {
             /// The words, in order.
-            pub const WORDS: &'static [&'static str] = &[$($word),+];
+            pub const VALUES: &'static [&'static str] = &[$($word),+];
         }
 
         impl $crate::model::ParamValue for $Name {

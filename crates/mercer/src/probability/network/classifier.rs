@@ -34,7 +34,7 @@ params! {
     pub struct BayesNetwork {
         /// Score of the structure: `bic`, the Bayesian information criterion, or `bdeu`, the marginal likelihood under
         /// uniform Dirichlet priors (Bayesian Dirichlet equivalent uniform).
-        criterion: StructureScore = StructureScore::Bic, OneOf(StructureScore::WORDS);
+        criterion: StructureScore = StructureScore::Bic, OneOf(StructureScore::VALUES);
         /// Equivalent sample size of the prior of `bdeu`. Larger values allow more edges.
         sample_size: f64 = 10.0, Above(0.0);
         /// Maximum number of parents of a column, including the class.

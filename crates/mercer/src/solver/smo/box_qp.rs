@@ -5,7 +5,7 @@
 //! Classification, regression, the one-class problem and the ν forms are all of this kind.
 
 use super::power_slack::PowerSlack;
-use crate::model::{Standing, Stop};
+use crate::model::{Convergence, Stop};
 
 /// Minimize `½ βᵀKβ − zᵀβ + ε ‖β‖₁` subject to `lower ≤ β ≤ upper` and fixed group sums.
 #[derive(Clone, Debug)]
@@ -79,4 +79,4 @@ pub struct Solution {
 }
 
 /// Receives the completed fraction of a solve and its current state.
-pub type OnProgress<'a> = dyn Fn(f64, Standing) + Sync + 'a;
+pub type OnProgress<'a> = dyn Fn(f64, Convergence) + Sync + 'a;

@@ -15,7 +15,7 @@ use super::pair::{
     Variables, group_violation, most_violating_group, optimize_pairs, pair_violation, update_pair,
     violation,
 };
-use crate::model::{Monitor, Standing};
+use crate::model::{Convergence, Monitor};
 use mercer_num::Float;
 use mercer_num::simd::smo::WorkingSetScan;
 use std::ops::Range;
@@ -261,13 +261,14 @@ impl<'a, T: Float> CachedSmo<'a, T> {
     pub fn report(&self, progress: &OnProgress<'_>, initial: f64, current: f64) {
         let fraction =
             ((initial / current).ln() / (initial / self.options.tol).ln()).clamp(0.0, 1.0);
-        let mut standing = Standing::new(current, &self.v.beta);
+        let mut convergence = Convergence::new(current, &self.v.beta);
         if self.active.len() < self.beta.len() {
             // Variables removed by shrinking have the values they had then.
             let active = self.active.iter().filter(|i| self.beta[**i as usize] != 0.0).count();
-            standing.supports += Standing::new(current, &self.beta).supports - active;
+            convergence.n_support_vectors +=
+                Convergence::new(current, &self.beta).n_support_vectors - active;
         }
-        progress(fraction, standing);
+        progress(fraction, convergence);
     }
 
     /// Selects the working pair of a group, updates it and the gradient; `None` if rounding allows no step.

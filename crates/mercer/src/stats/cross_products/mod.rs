@@ -1,36 +1,33 @@
-//! Weights, means and cross-products of the columns and the targets: all that least squares needs.
+//! Weighted means and cross-products of columns and targets, the sufficient statistics of least squares.
 //!
-//! Sums are kept in one of two precisions. *Plain* sums are centered cross-products in doubles,
-//! merged by the pairwise update of Chan, Golub & LeVeque (1979),
-//! `S = Sₐ + S_b + δδᵀ wₐw_b / w`. They lose as many digits as the squared condition number of the
-//! columns has, so a chunk keeps them only where that is measured to be small. The whole of rows
-//! that are well conditioned chunk by chunk is so too, because `λ_min(A + B) ≥ λ_min(A) + λ_min(B)`.
-//! Otherwise the sums are *wide*: cross-products in twice a double's precision (`add_double_double_gram`),
-//! which lose nothing that matters before the columns are equal to the last bit of their doubles.
-//! Wide sums merge and forget by plain addition; one wide part makes the whole wide.
+//! Sums are stored in one of two precisions. *Double* sums are centered cross-products, merged by the pairwise update
+//! of Chan, Golub & LeVeque (1979), `S = Sₐ + S_b + δδᵀ wₐw_b / w`. They lose as many digits as the squared condition
+//! number of the columns has, so a chunk uses them only if that number is measured to be small. If every chunk is well
+//! conditioned, so are all rows, because `λ_min(A + B) ≥ λ_min(A) + λ_min(B)`. Otherwise the sums are *double-double*:
+//! raw cross-products with 106 bits (`add_double_double_gram`), which are accurate unless columns agree to the last
+//! bit. They are merged and subtracted by addition. One double-double part makes the total double-double.
 
+mod chunk;
+
+use self::chunk::Chunk;
 use crate::data::{Dataset, check_storage};
 use crate::error::{Error, Result};
 use crate::model::Statistics;
+use mercer_num::Matrix;
 use mercer_num::double_double::{self, DoubleDouble};
-use mercer_num::linalg::{Cholesky, DoubleDoubleMatrix, add_double_double_gram, add_gram};
+use mercer_num::linalg::{Cholesky, DoubleDoubleMatrix};
 use mercer_num::parallel::{self, Layout};
-use mercer_num::rows::Missing;
-use mercer_num::{Matrix, Rows};
 use serde::{Deserialize, Serialize};
 
-/// Rows of a panel: what is copied, centered and multiplied while it is in cache.
-const PANEL: usize = 256;
-/// Fewer rows than this are summed wide: that is cheap, and nothing needs to be measured.
-const FEW_ROWS: usize = 512;
-/// Plain sums are kept up to this condition number of the scaled cross-products, which costs five
-/// of sixteen digits.
-const PLAIN_CONDITION: f64 = 1e5;
-/// Cells of a chunk at most, and numbers in a square of sums at most.
-const MOST_CELLS: usize = 1 << 23;
-const MOST_SUMS: u64 = 1 << 29;
-/// Below this share of a total, what taking away leaves over is rounding.
-const CRUMB: f64 = 1e-12;
+/// Sums in double precision are used up to this condition number of the scaled cross-products, which costs five of
+/// sixteen digits.
+const MAX_DOUBLE_CONDITION: f64 = 1e5;
+/// Maximum number of cells of a chunk.
+const MAX_CHUNK_CELLS: usize = 1 << 23;
+/// Maximum number of entries of a square of sums.
+const MAX_SUMS: u64 = 1 << 29;
+/// A weight below this fraction of the total is the rounding error of a subtraction.
+const RELATIVE_RESIDUE: f64 = 1e-12;
 
 /// The weighted cross-products of columns and targets.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -51,29 +48,29 @@ fn one() -> usize {
 enum Sums {
     #[default]
     None,
-    Plain(Plain),
-    Wide(Wide),
+    Plain(DoubleSums),
+    Wide(DoubleDoubleSums),
 }
 
-/// Centered sums over the columns and, last, the targets.
+/// Centered sums over the columns, followed by the targets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Plain {
+struct DoubleSums {
     weight: f64,
     means: Vec<f64>,
     /// `Σ w (u − mean)(v − mean)`, the lower triangle.
     products: Matrix,
 }
 
-/// Raw sums `Σ w u v` over the columns, the targets and, last, a column of ones; lower triangles.
+/// Raw sums `Σ w u v` over the columns, the targets and a column of ones; lower triangles.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Wide {
+struct DoubleDoubleSums {
     high: Matrix,
     low: Matrix,
 }
 
-/// What [`Scatter`] says in the precision it has.
+/// The means and cross-products of a [`Scatter`], in the precision of its sums.
 #[derive(Clone, Debug)]
 pub struct CrossProducts {
     /// The weight of the rows.
@@ -82,37 +79,38 @@ pub struct CrossProducts {
     pub means: Vec<DoubleDouble>,
     /// The means of the targets.
     pub target_means: Vec<DoubleDouble>,
-    /// Cross-products of the columns and, last, the targets: around the means or around zero.
+    /// Cross-products of the columns, followed by the targets: centered or around zero.
     pub products: DoubleDoubleMatrix,
-    /// `Σ w x²` of the columns and the targets, around zero: the size that rounding is relative to.
+    /// `Σ w x²` of the columns and the targets, around zero. Rounding errors are relative to these.
     pub raw_squares: Vec<f64>,
-    /// Whether the sums were kept in twice a double's precision.
+    /// Whether the sums were computed in double-double precision.
     pub wide: bool,
 }
 
 impl Scatter {
-    /// Adds rows with a number each, or with as many each.
+    /// Adds rows with one or several regression targets.
     ///
     /// # Errors
-    /// If the target is no number, a cell is not finite, or the columns are another number or too
-    /// many for a square of sums.
+    ///
+    /// If the target is not numeric, a cell is not finite, the number of columns differs, or the cross-products would
+    /// take too much memory.
     pub fn push_rows(&mut self, batch: &Dataset<'_>) -> Result<()> {
         let (targets, n_targets) = batch.regression_targets()?;
         let width = batch.n_columns();
         self.check_width(width, n_targets)?;
         check_storage(batch.rows())?;
         let sums = (width as u64 + n_targets as u64 + 1).pow(2);
-        if sums > MOST_SUMS {
-            let (needed, budget) = (16 * sums, 16 * MOST_SUMS);
+        if sums > MAX_SUMS {
+            let (needed, budget) = (16 * sums, 16 * MAX_SUMS);
             let what = format!("the cross-products of {width} columns");
             return Err(Error::Memory { what, needed, budget, instead: "" });
         }
-        let leaf = Leaf { rows: *batch.rows(), targets, n_targets, weights: batch.weights() };
-        let other = Scatter { n_columns: width, n_targets, sums: leaf.sums()? };
+        let chunk = Chunk { rows: *batch.rows(), targets, n_targets, weights: batch.weights() };
+        let other = Scatter { n_columns: width, n_targets, sums: chunk.sums()? };
         self.merge(&other)
     }
 
-    /// How many columns there are, without the targets.
+    /// The number of columns, without the targets.
     pub fn n_columns(&self) -> usize {
         self.n_columns
     }
@@ -126,15 +124,16 @@ impl Scatter {
         }
     }
 
-    /// Cross-products around the means, or around zero.
+    /// Cross-products of the centered columns, or around zero.
     ///
     /// # Errors
-    /// If there are no rows, or numbers too large to square.
+    ///
+    /// If there are no rows, or values are too large to square.
     pub fn moments(&self, centered: bool) -> Result<CrossProducts> {
         let moments = match &self.sums {
             Sums::None => return Err(Error::NoRows),
             Sums::Plain(plain) if centered => plain.centered(self.n_columns),
-            Sums::Plain(plain) => plain.to_wide().moments(self.n_columns, false, false),
+            Sums::Plain(plain) => plain.to_double_double().moments(self.n_columns, false, false),
             Sums::Wide(wide) => wide.moments(self.n_columns, centered, true),
         };
         if moments.weight <= 0.0 {
@@ -172,9 +171,9 @@ impl Statistics for Scatter {
             (Sums::None, _) => *self = other.clone(),
             (Sums::Plain(mine), Sums::Plain(theirs)) => mine.merge(theirs),
             (Sums::Wide(mine), Sums::Wide(theirs)) => mine.add(theirs),
-            (Sums::Wide(mine), Sums::Plain(theirs)) => mine.add(&theirs.to_wide()),
+            (Sums::Wide(mine), Sums::Plain(theirs)) => mine.add(&theirs.to_double_double()),
             (Sums::Plain(mine), Sums::Wide(theirs)) => {
-                let mut sum = mine.to_wide();
+                let mut sum = mine.to_double_double();
                 sum.add(theirs);
                 self.sums = Sums::Wide(sum);
             }
@@ -189,19 +188,22 @@ impl Statistics for Scatter {
         }
         let (weight, gone) = (self.weight(), other.weight());
         let left = weight - gone;
-        if left < -CRUMB * weight.max(gone) {
-            let why = format!("the rows have weight {weight}, asked to lose {gone}");
+        if left < -RELATIVE_RESIDUE * weight.max(gone) {
+            let why =
+                format!("the rows have weight {weight}, which is less than the {gone} to remove");
             return Err(Error::Forget { why });
         }
         self.check_width(other.n_columns, other.n_targets)?;
-        if left <= CRUMB * weight {
+        if left <= RELATIVE_RESIDUE * weight {
             *self = Scatter::default();
             return Ok(());
         }
         let sums = match (&self.sums, &other.sums) {
             (Sums::Plain(mine), Sums::Plain(theirs)) => Sums::Plain(mine.without(theirs, left)),
             (mine, theirs) => {
-                let (Some(mut mine), Some(mut theirs)) = (mine.to_wide(), theirs.to_wide()) else {
+                let (Some(mut mine), Some(mut theirs)) =
+                    (mine.to_double_double(), theirs.to_double_double())
+                else {
                     return Ok(());
                 };
                 theirs.negate();
@@ -213,7 +215,10 @@ impl Statistics for Scatter {
         let before = self.moments(true)?.products.high.diag().to_owned();
         let after = left.moments(true)?.products.high.diag().to_owned();
         if let Some(j) = after.iter().zip(&before).position(|(a, b)| *a < -1e-6 * b) {
-            let why = format!("column {} would have a negative variance: not learned", j + 1);
+            let why = format!(
+                "column {} would have a negative variance: these rows were not part of the training data",
+                j + 1
+            );
             return Err(Error::Forget { why });
         }
         *self = left;
@@ -247,21 +252,20 @@ impl Statistics for Scatter {
             Sums::Plain(s) => &s.products,
             Sums::Wide(s) => &s.high,
         };
-        // Taking rows back out may leave a crumb below zero.
+        // Removing rows may leave a rounding residue below zero.
         let largest = squares.diag().iter().fold(0.0, |a: f64, v| a.max(v.abs()));
         if fits && last < 1 << 16 && squares.diag().iter().all(|v| *v >= -1e-6 * largest) {
             Ok(())
         } else {
-            Err(Error::File("cross-products that no rows could have".into()))
+            Err(Error::File("inconsistent cross-products".into()))
         }
     }
 
-    /// Squares of sums are dear to merge, so a chunk has many rows for every column; and enough of
-    /// them to be well conditioned by itself.
+    /// A square of sums takes long to merge, so a chunk has many rows per column, which also makes it well conditioned.
     fn chunk_rows(n_columns: usize, layout: Layout) -> usize {
         let plain = parallel::chunk_rows(n_columns, layout);
         let many = (32 * n_columns).next_power_of_two();
-        let most = (MOST_CELLS / n_columns.max(1)).max(2).next_power_of_two() / 2;
+        let most = (MAX_CHUNK_CELLS / n_columns.max(1)).max(2).next_power_of_two() / 2;
         plain.max(many.min(most))
     }
 
@@ -271,23 +275,23 @@ impl Statistics for Scatter {
 }
 
 impl Sums {
-    fn to_wide(&self) -> Option<Wide> {
+    fn to_double_double(&self) -> Option<DoubleDoubleSums> {
         match self {
             Sums::None => None,
-            Sums::Plain(plain) => Some(plain.to_wide()),
+            Sums::Plain(plain) => Some(plain.to_double_double()),
             Sums::Wide(wide) => Some(wide.clone()),
         }
     }
 }
 
-impl Plain {
-    fn merge(&mut self, other: &Plain) {
+impl DoubleSums {
+    fn merge(&mut self, other: &DoubleSums) {
         let weight = self.weight + other.weight;
         if weight <= 0.0 {
             return;
         }
-        let share = other.weight / weight;
-        let cross = self.weight * share;
+        let fraction = other.weight / weight;
+        let cross = self.weight * fraction;
         let deltas: Vec<f64> = other.means.iter().zip(&self.means).map(|(b, a)| b - a).collect();
         let theirs = other.products.outer_iter();
         for ((i, mut row), other) in self.products.outer_iter_mut().enumerate().zip(theirs) {
@@ -296,15 +300,15 @@ impl Plain {
                 *s += o + scaled * d;
             }
         }
-        self.means.iter_mut().zip(&deltas).for_each(|(m, d)| *m += d * share);
+        self.means.iter_mut().zip(&deltas).for_each(|(m, d)| *m += d * fraction);
         self.weight = weight;
     }
 
-    /// The merge undone, where `left` is the weight that stays.
-    fn without(&self, other: &Plain, left: f64) -> Plain {
-        let share = other.weight / left;
+    /// The inverse of `merge`, where `left` is the remaining weight.
+    fn without(&self, other: &DoubleSums, left: f64) -> DoubleSums {
+        let fraction = other.weight / left;
         let means: Vec<f64> =
-            self.means.iter().zip(&other.means).map(|(m, o)| m + (m - o) * share).collect();
+            self.means.iter().zip(&other.means).map(|(m, o)| m + (m - o) * fraction).collect();
         let cross = left / self.weight * other.weight;
         let deltas: Vec<f64> = other.means.iter().zip(&means).map(|(b, a)| b - a).collect();
         let mut products = &self.products - &other.products;
@@ -312,7 +316,7 @@ impl Plain {
             let scaled = deltas[i] * cross;
             row.iter_mut().zip(&deltas).take(i + 1).for_each(|(s, d)| *s -= scaled * d);
         }
-        Plain { weight: left, means, products }
+        DoubleSums { weight: left, means, products }
     }
 
     fn centered(&self, d: usize) -> CrossProducts {
@@ -331,7 +335,7 @@ impl Plain {
     }
 
     /// `Σ w u v = S + w m mᵀ`.
-    fn to_wide(&self) -> Wide {
+    fn to_double_double(&self) -> DoubleDoubleSums {
         let n = self.means.len();
         let mut sums = DoubleDoubleMatrix::zeros(n + 1);
         let weight = DoubleDouble::from(self.weight);
@@ -344,17 +348,17 @@ impl Plain {
             sums.set(n, i, scaled);
         }
         sums.set(n, n, weight);
-        Wide { high: sums.high, low: sums.low }
+        DoubleDoubleSums { high: sums.high, low: sums.low }
     }
 }
 
-impl Wide {
+impl DoubleDoubleSums {
     fn weight(&self) -> DoubleDouble {
         let last = self.high.nrows() - 1;
         DoubleDouble { high: self.high[[last, last]], low: self.low[[last, last]] }
     }
 
-    fn add(&mut self, other: &Wide) {
+    fn add(&mut self, other: &DoubleDoubleSums) {
         let cells = "sums are contiguous";
         double_double::add(
             self.high.as_slice_mut().expect(cells),
@@ -394,210 +398,17 @@ impl Wide {
     }
 }
 
-/// The rows of one chunk.
-struct Leaf<'a> {
-    rows: Rows<'a>,
-    /// Row by row.
-    targets: &'a [f64],
-    n_targets: usize,
-    weights: &'a [f64],
-}
-
-impl Leaf<'_> {
-    fn sums(&self) -> Result<Sums> {
-        let (n, width) = (self.rows.n_rows(), self.rows.n_columns());
-        if n == 0 {
-            return Ok(Sums::None);
-        }
-        if n >= FEW_ROWS {
-            let plain = if self.is_thin() { self.sparse_sums() } else { self.dense_sums() };
-            let plain = plain.ok_or_else(|| self.bad_cell())?;
-            // Chunks that could not have rows enough cannot be measured; the whole will be.
-            if n < 2 * width || plain.is_well_conditioned(width) {
-                return Ok(Sums::Plain(plain));
-            }
-        }
-        self.wide_sums().map(Sums::Wide).ok_or_else(|| self.bad_cell())
-    }
-
-    /// Whether visiting pairs of stored cells is less work than multiplying panels.
-    fn is_thin(&self) -> bool {
-        let Rows::Sparse(x) = &self.rows else { return false };
-        let (n, width) = (x.n_rows() as f64, x.n_columns() as f64);
-        let stored: usize = x.iter().map(|(columns, _)| columns.len()).sum();
-        16.0 * (stored as f64 / n).powi(2) < width * width
-    }
-
-    /// Columns, targets and a one.
-    fn width(&self) -> usize {
-        self.rows.n_columns() + self.n_targets + 1
-    }
-
-    /// The targets of a row.
-    fn target(&self, i: usize) -> &[f64] {
-        &self.targets[i * self.n_targets..(i + 1) * self.n_targets]
-    }
-
-    /// Hands out panels of rows that weigh something, as row-major blocks of columns, targets and a
-    /// one, with their weights. `None` if a row that weighs nothing has a cell that is not finite.
-    fn each_panel(&self, mut take: impl FnMut(&mut [f64], &[f64])) -> Option<()> {
-        let (d, width) = (self.rows.n_columns(), self.width());
-        let mut panel = Vec::with_capacity(PANEL * width);
-        let mut weights = Vec::with_capacity(PANEL);
-        for range in parallel::chunks(self.rows.n_rows(), PANEL) {
-            panel.clear();
-            weights.clear();
-            let block = self.rows.block(range.clone());
-            for (k, i) in range.enumerate() {
-                let start = panel.len();
-                match &block {
-                    Some(block) => {
-                        panel.extend_from_slice(&block[k * d..(k + 1) * d]);
-                    }
-                    None => panel.extend(self.rows.row(i)),
-                }
-                let w = self.weights.get(i).copied();
-                if w == Some(0.0) {
-                    if panel[start..].iter().any(|v| !v.is_finite()) {
-                        return None;
-                    }
-                    panel.truncate(start);
-                    continue;
-                }
-                panel.extend_from_slice(self.target(i));
-                panel.push(1.0);
-                weights.extend(w);
-            }
-            take(&mut panel, &weights);
-        }
-        Some(())
-    }
-
-    /// Around the means of the first panel, then around those of all. `None` if not finite.
-    fn dense_sums(&self) -> Option<Plain> {
-        let width = self.width();
-        let mut shift = Vec::new();
-        let mut sums = vec![0.0; width * width];
-        self.each_panel(|panel, weights| {
-            if shift.is_empty() {
-                shift = column_means(panel, width);
-                shift[width - 1] = 0.0;
-            }
-            for (i, row) in panel.chunks_exact_mut(width).enumerate() {
-                row.iter_mut().zip(&shift).for_each(|(x, s)| *x -= s);
-                if let Some(w) = weights.get(i) {
-                    let root = w.sqrt();
-                    row.iter_mut().for_each(|x| *x *= root);
-                }
-            }
-            add_gram(panel, width, &mut sums);
-        })?;
-        plain_from(&sums, width, &shift)
-    }
-
-    /// Pairs of stored cells only, around zero. `None` if not finite.
-    fn sparse_sums(&self) -> Option<Plain> {
-        let Rows::Sparse(x) = &self.rows else { return None };
-        let (d, width) = (x.n_columns(), self.width());
-        let mut sums = vec![0.0; width * width];
-        let mut sorted = Sorted::default();
-        for (i, (columns, values)) in x.iter().enumerate() {
-            let w = self.weights.get(i).copied().unwrap_or(1.0);
-            if w == 0.0 {
-                values.iter().all(|v| v.is_finite()).then_some(())?;
-                continue;
-            }
-            let (columns, values) = sorted.row(columns, values);
-            for (p, (j, v)) in columns.iter().zip(values).enumerate() {
-                let scaled = w * v;
-                let sums = &mut sums[*j as usize * width..(*j as usize + 1) * width];
-                for (k, u) in columns[..=p].iter().zip(values) {
-                    sums[*k as usize] += scaled * u;
-                }
-            }
-            let y = self.target(i);
-            for (k, u) in y.iter().chain(&[1.0]).enumerate() {
-                let sums = &mut sums[(d + k) * width..(d + k + 1) * width];
-                columns.iter().zip(values).for_each(|(j, v)| sums[*j as usize] += w * u * v);
-                let others = y.iter().chain(&[1.0]).take(k + 1);
-                sums[d..].iter_mut().zip(others).for_each(|(sum, v)| *sum += w * u * v);
-            }
-        }
-        plain_from(&sums, width, &vec![0.0; width])
-    }
-
-    fn wide_sums(&self) -> Option<Wide> {
-        let width = self.width();
-        let (mut high, mut low) = (vec![0.0; width * width], vec![0.0; width * width]);
-        self.each_panel(|panel, weights| {
-            add_double_double_gram(panel, width, weights, &mut high, &mut low);
-        })?;
-        // Above the diagonal stands what the products left there.
-        for i in 0..width {
-            high[i * width + i + 1..(i + 1) * width].fill(0.0);
-            low[i * width + i + 1..(i + 1) * width].fill(0.0);
-        }
-        let square = |cells| Matrix::from_shape_vec((width, width), cells).ok();
-        let wide = Wide { high: square(high)?, low: square(low)? };
-        wide.high.iter().all(|v| v.is_finite()).then_some(wide)
-    }
-
-    fn bad_cell(&self) -> Error {
-        match self.rows.first_invalid_cell(Missing::Refused) {
-            Some((row, column)) => {
-                Error::NotFinite { row, column, value: self.rows.get(row, column) }
-            }
-            None => {
-                let size = |j: usize| {
-                    let cells = (0..self.rows.n_rows()).map(|i| self.rows.get(i, j).abs());
-                    cells.fold(0.0, f64::max)
-                };
-                let column = (0..self.rows.n_columns())
-                    .find(|j| size(*j) > 1e150)
-                    .unwrap_or(self.rows.n_columns());
-                Error::TooLarge { column }
-            }
-        }
-    }
-}
-
-/// The cells of a row by rising column, each stored once: as they stand, or a copy.
-#[derive(Default)]
-struct Sorted {
-    cells: Vec<(i32, f64)>,
-    columns: Vec<i32>,
-    values: Vec<f64>,
-}
-
-impl Sorted {
-    fn row<'a>(&'a mut self, columns: &'a [i32], values: &'a [f64]) -> (&'a [i32], &'a [f64]) {
-        if columns.is_sorted_by(|a, b| a < b) {
-            return (columns, values);
-        }
-        self.cells.clear();
-        self.cells.extend(columns.iter().copied().zip(values.iter().copied()));
-        self.cells.sort_by_key(|(j, _)| *j);
-        self.columns.clear();
-        self.values.clear();
-        for parts in self.cells.chunk_by(|a, b| a.0 == b.0) {
-            self.columns.push(parts[0].0);
-            self.values.push(parts.iter().map(|(_, v)| v).sum());
-        }
-        (&self.columns, &self.values)
-    }
-}
-
-impl Plain {
-    /// Whether the columns tell apart with enough digits; columns that stand still do not count.
+impl DoubleSums {
+    /// Whether the varying columns have a small condition number.
     fn is_well_conditioned(&self, d: usize) -> bool {
         let scales: Vec<f64> = self.products.diag().iter().map(|s| s.max(0.0).sqrt()).collect();
-        // What is left of a constant column is the rounding of its mean.
-        let moves = |j: &usize| {
+        // The residue of a constant column is the rounding error of its mean.
+        let varies = |j: &usize| {
             scales[*j] > 1e-14 * (self.weight.sqrt() * self.means[*j].abs() + f64::MIN_POSITIVE)
         };
-        let kept: Vec<usize> = (0..d).filter(moves).collect();
-        let scaled = Matrix::from_shape_fn((kept.len(), kept.len()), |(i, j)| {
-            let (i, j) = (kept[i.max(j)], kept[i.min(j)]);
+        let varying: Vec<usize> = (0..d).filter(varies).collect();
+        let scaled = Matrix::from_shape_fn((varying.len(), varying.len()), |(i, j)| {
+            let (i, j) = (varying[i.max(j)], varying[i.min(j)]);
             self.products[[i, j]] / (scales[i] * scales[j])
         });
         let norm = |m: &Matrix| {
@@ -605,41 +416,14 @@ impl Plain {
             sums.fold(0.0, f64::max)
         };
         Cholesky::of(scaled.view())
-            .is_some_and(|factor| factor.inverse_norm() * norm(&scaled) <= PLAIN_CONDITION)
+            .is_some_and(|factor| factor.inverse_norm() * norm(&scaled) <= MAX_DOUBLE_CONDITION)
     }
-}
-
-/// The plain means of a block's columns.
-fn column_means(block: &[f64], width: usize) -> Vec<f64> {
-    let mut sums = vec![0.0; width];
-    for row in block.chunks_exact(width) {
-        sums.iter_mut().zip(row).for_each(|(s, x)| *s += x);
-    }
-    let n = (block.len() / width).max(1) as f64;
-    sums.iter().map(|s| s / n).collect()
-}
-
-/// Moves sums from around `shift` to around the means. `None` if they are not finite.
-fn plain_from(sums: &[f64], width: usize, shift: &[f64]) -> Option<Plain> {
-    let last = width - 1;
-    let totals = &sums[last * width..last * width + width];
-    let weight = totals[last];
-    if weight == 0.0 {
-        let zeros = Matrix::zeros((last, last));
-        return Some(Plain { weight, means: vec![0.0; last], products: zeros });
-    }
-    let products = Matrix::from_shape_fn((last, last), |(i, j)| match i >= j {
-        true => sums[i * width + j] - totals[i] * (totals[j] / weight),
-        false => 0.0,
-    });
-    let means: Vec<f64> = totals[..last].iter().zip(shift).map(|(t, s)| s + t / weight).collect();
-    let finite = products.iter().chain(&means).all(|v| v.is_finite());
-    finite.then_some(Plain { weight, means, products })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mercer_num::Rows;
     use mercer_num::random::Random;
     use ndarray::array;
 
@@ -672,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn many_ordinary_rows_are_summed_plain_and_agree_with_wide_sums() {
+    fn double_sums_agree_with_double_double_sums() {
         let (x, y) = noise(2000, 6);
 
         let plain = scatter(&x, &y);
@@ -693,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_nearly_repeat_are_summed_wide_and_standing_ones_are_not() {
+    fn nearly_collinear_columns_need_double_double_sums_and_constant_ones_do_not() {
         let (mut x, y) = noise(2000, 4);
         x.column_mut(2).fill(0.1);
         assert!(matches!(scatter(&x, &y).sums, Sums::Plain(_)));
@@ -706,7 +490,7 @@ mod tests {
     }
 
     #[test]
-    fn plain_parts_merge_and_forget() {
+    fn double_sums_merge_and_forget() {
         let (x, y) = noise(3000, 3);
         let data = Dataset::regression(&x, &y).unwrap();
         let part = |range| {
@@ -739,7 +523,7 @@ mod tests {
     }
 
     #[test]
-    fn thin_rows_give_the_sums_of_full_ones() {
+    fn sparse_rows_give_the_sums_of_dense_ones() {
         let (mut x, y) = noise(1500, 30);
         for ((i, j), v) in x.indexed_iter_mut() {
             if (i * 31 + j * 17) % 19 != 0 {
@@ -750,7 +534,7 @@ mod tests {
         for ((i, j), v) in x.indexed_iter().filter(|(_, v)| **v != 0.0) {
             cells.add_triplet(i, j, *v);
         }
-        let thin: mercer_num::Sparse = cells.to_csr();
+        let sparse: mercer_num::Sparse = cells.to_csr();
         let weights: Vec<f64> = (0..1500).map(|i| f64::from(i % 3)).collect();
         fn of<'a>(rows: Rows<'a>, y: &'a [f64], weights: &'a [f64]) -> CrossProducts {
             let mut out = Scatter::default();
@@ -759,9 +543,10 @@ mod tests {
             out.moments(true).unwrap()
         }
 
-        let (full, thin) = (of(Rows::from(&x), &y, &weights), of(Rows::from(&thin), &y, &weights));
+        let (dense, sparse) =
+            (of(Rows::from(&x), &y, &weights), of(Rows::from(&sparse), &y, &weights));
 
-        for (a, b) in full.products.high.iter().zip(&thin.products.high) {
+        for (a, b) in dense.products.high.iter().zip(&sparse.products.high) {
             assert!((a - b).abs() < 1e-9, "{a} and {b}");
         }
     }
