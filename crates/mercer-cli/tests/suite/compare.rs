@@ -54,7 +54,7 @@ fn what_cannot_be_compared_or_drawn_is_said() {
         (vec!["lda,nystroem"], "is unsupervised"),
         (vec!["lda", "--set", "shrinkage=0.1"], "--set lda.shrinkage=0.1"),
         (vec!["lda", "--plot", "x.svg"], "select them with --use"),
-        (vec!["lda", "--use", "petals"], "no column `petals`"),
+        (vec!["lda", "--use", "petals"], "one of the columns sepal_length"),
     ] {
         let told = folder.failure(&[&run[..], &more].concat(), 2);
         assert!(told.contains(words), "{told}");

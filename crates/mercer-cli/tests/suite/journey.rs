@@ -22,7 +22,7 @@ fn the_main_job_trains_judges_explains_itself_and_saves() {
     }
     for told in [
         "certificate: closed form",
-        "95 % interval",
+        "95% interval",
         "log loss",
         "calibration",
         "Gentoo",

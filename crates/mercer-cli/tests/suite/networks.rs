@@ -40,7 +40,7 @@ fn joint_explanation_and_separation_are_told() {
     assert!(joint.contains("P(evidence) = 0.002516"), "{joint}");
     assert!(best.contains("true (seen)"), "{best}");
     assert!(open.contains("JohnCalls <- Alarm -> MaryCalls is active"), "{open}");
-    assert!(closed.contains("is blocked at Alarm, which is known"), "{closed}");
+    assert!(closed.contains("is blocked at Alarm, which is observed"), "{closed}");
     assert!(all.contains("MaryCalls"), "{all}");
 }
 
@@ -103,7 +103,11 @@ fn mistakes_get_a_name_and_a_code() {
         "variable `Alarm` has no value `maybe`",
     );
     fails(&["bayes", "network", "sure.bif", "--evidence", "x=b"], 3, "x=b has probability 0");
-    fails(&["bayes", "network", &alarm, "--draw", "x.png"], 2, "expected a file name with .svg or .dot");
+    fails(
+        &["bayes", "network", &alarm, "--draw", "x.png"],
+        2,
+        "expected a file name with .svg or .dot",
+    );
     fails(&["bayes", "learn", &example("mammals.csv"), "--structure", "tan"], 2, "--target");
     fails(&["bayes", "learn", &example("wine.csv")], 3, "--ignore");
 }

@@ -237,7 +237,7 @@ fn hashed_words_with_signs_train_and_are_told_by_name() {
     assert!(why.contains("free"), "{why}");
     assert!(inside.contains("terms hashed to 4096 features with random signs"), "{inside}");
     let words = String::from_utf8(refused.get_output().stderr.clone()).unwrap();
-    assert!(words.contains("`multinomial-nb` reads counts"), "{words}");
+    assert!(words.contains("must be `positive` for `multinomial-nb`"), "{words}");
 }
 
 #[test]

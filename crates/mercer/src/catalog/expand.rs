@@ -225,7 +225,7 @@ macro_rules! catalog {
             /// Its parameters.
             pub fn params(&self) -> Value {
                 match self {
-                    $(Estimator::$P(params) => serde_json::to_value(params).unwrap_or_default(),)*
+                    $(Estimator::$P(params) => Tree::of(params).map_or(Value::Null, Value::from),)*
                 }
             }
 

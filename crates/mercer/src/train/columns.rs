@@ -42,7 +42,7 @@ impl ColumnSelection<'_> {
             if let Some(name) = names.iter().find(|name| !columns.contains(name)) {
                 return Err(Error::Parameter {
                     name: parameter.into(),
-                    found: format!("`{name}`"),
+                    found: name.clone(),
                     expected: format!("one of the columns {}", columns.join(", ")),
                 });
             }

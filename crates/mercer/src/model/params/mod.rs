@@ -11,6 +11,7 @@ pub mod sklearn;
 
 pub use self::sklearn::Sklearn;
 use crate::error::{Error, Result};
+use crate::model::tree::{Tree, TreeError};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -233,7 +234,7 @@ pub fn set<P: Params>(params: &P, name: &str, value: Value) -> Result<P> {
         });
     };
     let found = value.to_string();
-    let refuse = |why: serde_json::Error| Error::Parameter {
+    let refuse = |why: TreeError| Error::Parameter {
         name: name.to_owned(),
         found,
         expected: match spec.rule {
@@ -241,9 +242,9 @@ pub fn set<P: Params>(params: &P, name: &str, value: Value) -> Result<P> {
             _ => spec.value_type(),
         },
     };
-    let mut all = serde_json::to_value(params).map_err(|e| Error::File(e.to_string()))?;
-    all[name] = value;
-    let params: P = serde_json::from_value(all).map_err(refuse)?;
+    let mut all = Tree::of(params).map_err(|e| Error::File(e.to_string()))?;
+    all.insert(name, value.into());
+    let params: P = all.into_value().map_err(refuse)?;
     params.check()?;
     Ok(params)
 }
