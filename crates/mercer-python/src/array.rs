@@ -1,4 +1,4 @@
-//! Arrays on their way in, borrowed, and on their way out, handed over.
+//! Conversion between numpy arrays and the types of the core: inputs are borrowed, outputs are moved.
 
 use mercer::data::{Classes, ColumnDescription, Dataset, Label};
 use mercer::model::Tree;
@@ -6,60 +6,70 @@ use mercer::model::tree::Numbers;
 use mercer_num::{Rows, SparseView};
 use numpy::ndarray::{ArrayD, IxDyn};
 use numpy::{
-    Element, IntoPyArray, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods,
+    Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
 };
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use std::sync::Arc;
 
-/// A feature matrix that stays borrowed from Python for as long as its rows are looked at.
-pub enum Table<'py> {
+/// A numpy vector.
+pub type Numpy1<'py, T> = Bound<'py, PyArray1<T>>;
+
+/// A numpy matrix.
+pub type Numpy2<'py, T> = Bound<'py, PyArray2<T>>;
+
+/// The values, column indices, row offsets and width of a CSR matrix, for scipy.
+pub type CsrArrays<'py> = (Numpy1<'py, f64>, Numpy1<'py, i32>, Numpy1<'py, i64>, usize);
+
+/// A feature matrix, borrowed from Python.
+pub enum Matrix<'py> {
     Dense(PyReadonlyArray2<'py, f64>),
     Single(PyReadonlyArray2<'py, f32>),
-    Sparse(Compressed<'py>),
+    Sparse(CsrMatrix<'py>),
 }
 
-/// The parts of a scipy CSR matrix.
-pub struct Compressed<'py> {
+/// A CSR matrix of scipy.
+pub struct CsrMatrix<'py> {
     data: PyReadonlyArray1<'py, f64>,
     indices: PyReadonlyArray1<'py, i32>,
     offsets: Vec<usize>,
     n_columns: usize,
 }
 
-impl<'py> FromPyObject<'_, 'py> for Table<'py> {
+impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
     type Error = PyErr;
 
     fn extract(x: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if x.is_instance_of::<PyTuple>() {
-            return Compressed::from_parts(x.extract()?).map(Table::Sparse);
+            return CsrMatrix::from_parts(x.extract()?).map(Matrix::Sparse);
         }
         if let Ok(x) = x.extract::<PyReadonlyArray2<'py, f32>>() {
-            return whole_steps(&x).map(|()| Table::Single(x));
+            return check_alignment(&x).map(|()| Matrix::Single(x));
         }
         let x: PyReadonlyArray2<'py, f64> = x.extract()?;
-        whole_steps(&x).map(|()| Table::Dense(x))
+        check_alignment(&x).map(|()| Matrix::Dense(x))
     }
 }
 
-/// Refuses memory that cannot be walked number by number, as a field of a packed record.
-fn whole_steps<T: Element>(x: &PyReadonlyArray2<'_, T>) -> PyResult<()> {
+/// Refuses unaligned memory, such as that of a field of a packed record.
+fn check_alignment<T: Element>(x: &PyReadonlyArray2<'_, T>) -> PyResult<()> {
     let size = size_of::<T>();
     let aligned = x.data().is_aligned();
-    if aligned && x.strides().iter().all(|step| step.unsigned_abs().is_multiple_of(size)) {
+    if aligned && x.strides().iter().all(|stride| stride.unsigned_abs().is_multiple_of(size)) {
         Ok(())
     } else {
         Err(PyValueError::new_err("the matrix is not aligned in memory; pass a copy of it"))
     }
 }
 
-impl Table<'_> {
+impl Matrix<'_> {
     pub fn rows(&self) -> PyResult<Rows<'_>> {
         Ok(match self {
-            Table::Dense(x) => Rows::Dense(x.as_array()),
-            Table::Single(x) => Rows::Single(x.as_array()),
-            Table::Sparse(x) => Rows::Sparse(x.view()?),
+            Matrix::Dense(x) => Rows::Dense(x.as_array()),
+            Matrix::Single(x) => Rows::Single(x.as_array()),
+            Matrix::Sparse(x) => Rows::Sparse(x.view()?),
         })
     }
 
@@ -68,28 +78,28 @@ impl Table<'_> {
     }
 
     pub fn is_sparse(&self) -> bool {
-        matches!(self, Table::Sparse(_))
+        matches!(self, Matrix::Sparse(_))
     }
 }
 
-/// Whether every number is whole and not negative, where it is a finite number.
+/// Whether every value is NaN or an integer of at least 0.
 #[pyfunction]
-pub fn are_codes(x: PyReadonlyArray2<'_, f64>) -> bool {
-    /// Adding it leaves no room for a fraction.
-    const WHOLE: f64 = 4_503_599_627_370_496.0;
-    let fits = |x: &f64| x.is_nan() | ((*x >= 0.0) & ((x + WHOLE) - WHOLE == *x));
+pub fn are_category_codes(x: PyReadonlyArray2<'_, f64>) -> bool {
+    /// 2⁵²: a sum with it has no fractional bits.
+    const NO_FRACTION: f64 = 4_503_599_627_370_496.0;
+    let is_code = |x: &f64| x.is_nan() | ((*x >= 0.0) & ((x + NO_FRACTION) - NO_FRACTION == *x));
     match x.as_array().as_slice_memory_order() {
         Some(cells) => {
-            cells.chunks(4096).all(|cells| cells.iter().fold(true, |all, x| all & fits(x)))
+            cells.chunks(4096).all(|cells| cells.iter().fold(true, |all, x| all & is_code(x)))
         }
-        None => x.as_array().iter().all(fits),
+        None => x.as_array().iter().all(is_code),
     }
 }
 
-/// Numbers, columns, offsets of the rows, and the width.
-type Parts<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i32>, Offsets<'py>, usize);
+/// The values, column indices, row offsets and width of a CSR matrix.
+type CsrParts<'py> = (PyReadonlyArray1<'py, f64>, PyReadonlyArray1<'py, i32>, Offsets<'py>, usize);
 
-/// Where rows start, in whichever width scipy chose.
+/// Row offsets, of the index type that scipy chose.
 #[derive(FromPyObject)]
 enum Offsets<'py> {
     Narrow(PyReadonlyArray1<'py, i32>),
@@ -99,9 +109,8 @@ enum Offsets<'py> {
 impl Offsets<'_> {
     fn to_vec(&self) -> PyResult<Vec<usize>> {
         let offset = |at: i64| {
-            usize::try_from(at).map_err(|_| {
-                PyValueError::new_err("not a CSR matrix: a row starts before the first cell")
-            })
+            usize::try_from(at)
+                .map_err(|_| PyValueError::new_err("not a CSR matrix: a row offset is negative"))
         };
         match self {
             Offsets::Narrow(x) => x.as_array().iter().map(|at| offset(i64::from(*at))).collect(),
@@ -110,9 +119,9 @@ impl Offsets<'_> {
     }
 }
 
-impl<'py> Compressed<'py> {
-    fn from_parts((data, indices, offsets, n_columns): Parts<'py>) -> PyResult<Self> {
-        Ok(Compressed { data, indices, offsets: offsets.to_vec()?, n_columns })
+impl<'py> CsrMatrix<'py> {
+    fn from_parts((data, indices, offsets, n_columns): CsrParts<'py>) -> PyResult<Self> {
+        Ok(CsrMatrix { data, indices, offsets: offsets.to_vec()?, n_columns })
     }
 
     fn view(&self) -> PyResult<SparseView<'_>> {
@@ -122,11 +131,11 @@ impl<'py> Compressed<'py> {
     }
 }
 
-/// What is to be learned: codes of classes, numbers, or nothing.
+/// The target of a fit: class codes, regression targets, or `None`.
 pub enum Target<'py> {
     Classes(PyReadonlyArray1<'py, u32>),
     Regression(PyReadonlyArray1<'py, f64>),
-    Nothing,
+    None,
 }
 
 impl<'py> FromPyObject<'_, 'py> for Target<'py> {
@@ -134,7 +143,7 @@ impl<'py> FromPyObject<'_, 'py> for Target<'py> {
 
     fn extract(y: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         if y.is_none() {
-            return Ok(Target::Nothing);
+            return Ok(Target::None);
         }
         if let Ok(y) = y.extract::<PyReadonlyArray1<'py, f64>>() {
             return Ok(Target::Regression(y));
@@ -143,13 +152,13 @@ impl<'py> FromPyObject<'_, 'py> for Target<'py> {
     }
 }
 
-/// Rows with their classes or numbers and weights, borrowed from Python.
+/// Training rows with target and weights, borrowed from Python.
 pub struct Batch<'py> {
-    pub x: Table<'py>,
+    pub x: Matrix<'py>,
     pub target: Target<'py>,
     pub classes: Classes,
     pub weights: Option<PyReadonlyArray1<'py, f64>>,
-    /// What the columns hold; empty where the estimator does not ask.
+    /// Descriptions of the columns; empty for estimators of numeric columns.
     pub columns: Arc<[ColumnDescription]>,
 }
 
@@ -160,7 +169,7 @@ impl Batch<'_> {
                 Dataset::classes(self.x.rows()?, codes.as_slice()?, &self.classes)
             }
             Target::Regression(y) => Dataset::regression(self.x.rows()?, y.as_slice()?),
-            Target::Nothing => Ok(Dataset::unlabeled(self.x.rows()?)),
+            Target::None => Ok(Dataset::unlabeled(self.x.rows()?)),
         }
         .map_err(crate::error::raised)?;
         if !self.columns.is_empty() {
@@ -180,11 +189,13 @@ pub fn classes(labels: &Bound<'_, PyList>) -> PyResult<Classes> {
 }
 
 fn label(value: &Bound<'_, PyAny>) -> PyResult<Label> {
-    // Truth values are whole numbers in Python, so they are asked first.
+    // A Python bool is also an int, so it is checked first.
     if value.is_instance_of::<PyBool>() {
         Ok(Label::Bool(value.extract()?))
     } else if value.is_instance_of::<PyInt>() {
-        let refuse = |_| PyValueError::new_err(format!("class label {value} is beyond 64 bits"));
+        let refuse = |_| {
+            PyValueError::new_err(format!("class label {value} does not fit in a 64-bit integer"))
+        };
         Ok(Label::Int(value.extract().map_err(refuse)?))
     } else if value.is_instance_of::<PyFloat>() {
         Ok(Label::Float(value.extract()?))
@@ -193,12 +204,12 @@ fn label(value: &Bound<'_, PyAny>) -> PyResult<Label> {
     } else {
         let kind = value.get_type().qualname()?;
         Err(PyTypeError::new_err(format!(
-            "class label {value} is of type {kind}; labels are truth values, numbers or strings"
+            "class label {value} is of type {kind}; labels must be bool, int, float or str"
         )))
     }
 }
 
-/// A label as Python's own value.
+/// A label as a Python object.
 pub fn label_object<'py>(py: Python<'py>, label: &Label) -> PyResult<Bound<'py, PyAny>> {
     Ok(match label {
         Label::Bool(v) => PyBool::new(py, *v).to_owned().into_any(),
@@ -238,9 +249,9 @@ pub fn tree_object<'py>(py: Python<'py>, tree: Tree) -> PyResult<Bound<'py, PyAn
 fn shaped<'py, T: Element>(
     py: Python<'py>,
     shape: &[usize],
-    numbers: Vec<T>,
+    values: Vec<T>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ArrayD::from_shape_vec(IxDyn(shape), numbers)
+    ArrayD::from_shape_vec(IxDyn(shape), values)
         .map(|array| array.into_pyarray(py).into_any())
         .map_err(|e| PyValueError::new_err(e.to_string()))
 }

@@ -1,4 +1,4 @@
-//! From posteriors to answers: costs, rejection, new priors, thresholds.
+//! Decision theory: costs, rejection, new priors, thresholds.
 
 use crate::error::raised;
 use mercer::decision::risk::{TwoGaussians, bayes_risk as bayes_risk_of};
@@ -19,7 +19,7 @@ fn costs(cost: Option<Matrix>, n_classes: usize, reject: Option<f64>) -> PyResul
     }
 }
 
-/// The rule of costs, a reject cost and priors, where there are any.
+/// The decision rule of a cost matrix, a reject cost and priors, all optional.
 pub fn rule(
     n_classes: usize,
     cost: Option<Matrix>,
@@ -34,12 +34,11 @@ pub fn rule(
     }
 }
 
-/// Answers by place (-1 where none is given), what each is expected to cost, and the posterior under
-/// the new priors, all from log-probabilities.
-type Decided<'py> =
+/// Class indices (-1 for rejected rows), expected costs, and the posterior under the new priors.
+type Decisions<'py> =
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<f64>>, Bound<'py, PyArray2<f64>>);
 
-/// Decide every row of a matrix of log-probabilities.
+/// The decisions for the rows of a matrix of log-probabilities.
 #[pyfunction]
 #[pyo3(signature = (log_proba, cost=None, reject=None, old_priors=None, new_priors=None))]
 pub fn decide<'py>(
@@ -49,19 +48,19 @@ pub fn decide<'py>(
     reject: Option<f64>,
     old_priors: Option<Vec<f64>>,
     new_priors: Option<Vec<f64>>,
-) -> PyResult<Decided<'py>> {
+) -> PyResult<Decisions<'py>> {
     let log_proba = log_proba.as_array();
     if log_proba.iter().any(|p| p.is_nan() || *p > 1e-9) {
-        return Err(PyValueError::new_err("a probability is not between 0 and 1"));
+        return Err(PyValueError::new_err("proba has values that are not between 0 and 1"));
     }
     let cost = cost.map(|cost| cost.as_array().to_owned());
     let rule = rule(log_proba.ncols(), cost, reject, old_priors, new_priors)?;
-    let (mut answers, mut risks) = (Vec::new(), Vec::new());
+    let (mut actions, mut risks) = (Vec::new(), Vec::new());
     let mut adjusted = Matrix::zeros(log_proba.dim());
     for (row, mut out) in log_proba.outer_iter().zip(adjusted.outer_iter_mut()) {
         let row = row.to_vec();
         let decision = rule.decide(&row).map_err(raised)?;
-        answers.push(match decision.action {
+        actions.push(match decision.action {
             Action::Class(c) => c as i64,
             Action::Reject => -1,
         });
@@ -69,16 +68,17 @@ pub fn decide<'py>(
         let posterior = rule.adjusted(&row).map_err(raised)?;
         out.iter_mut().zip(posterior).for_each(|(out, p)| *out = p.exp());
     }
-    Ok((answers.into_pyarray(py), risks.into_pyarray(py), adjusted.into_pyarray(py)))
+    Ok((actions.into_pyarray(py), risks.into_pyarray(py), adjusted.into_pyarray(py)))
 }
 
-/// All priors from some, by place: the other classes share the rest as they shared it before.
+/// New priors of all classes from those of some, given as pairs of class index and prior: the other classes have
+/// the remaining probability, in proportion to their old priors.
 #[pyfunction]
 pub fn new_priors(old: Vec<f64>, given: Vec<(usize, f64)>) -> PyResult<Vec<f64>> {
     core::new_priors(&old, &given).map_err(raised)
 }
 
-/// Threshold, false-positive rate and true-positive rate.
+/// A threshold, its false-positive rate and its true-positive rate.
 type OperatingPoint = (f64, f64, f64);
 
 fn point(point: mercer::Result<core::OperatingPoint>) -> PyResult<OperatingPoint> {
@@ -86,7 +86,7 @@ fn point(point: mercer::Result<core::OperatingPoint>) -> PyResult<OperatingPoint
     Ok((point.threshold, point.false_positive_rate, point.true_positive_rate))
 }
 
-/// The cut-off that finds most while at most a share of the negative rows is called positive.
+/// The threshold of the highest true-positive rate with a false-positive rate of at most `max_rate`.
 #[pyfunction]
 pub fn neyman_pearson(
     scores: Vec<f64>,
@@ -96,7 +96,7 @@ pub fn neyman_pearson(
     point(core::neyman_pearson(&scores, &positive, max_rate))
 }
 
-/// The cut-off whose worse mistake, weighted by its cost, is as rare as it can be.
+/// The threshold that minimizes the larger of the two error rates, each multiplied by its cost.
 #[pyfunction]
 #[pyo3(signature = (scores, positive, alarm_cost=1.0, miss_cost=1.0))]
 pub fn minimax_threshold(
@@ -108,22 +108,22 @@ pub fn minimax_threshold(
     point(core::minimax_threshold(&scores, &positive, alarm_cost, miss_cost))
 }
 
-/// The log-density below which a row is called a stranger.
+/// The threshold below which at most a fraction of the log-densities lies.
 #[pyfunction]
-pub fn outlier_threshold(log_densities: Vec<f64>, share: f64) -> PyResult<f64> {
-    core::outlier_threshold(&log_densities, share).map_err(raised)
+pub fn outlier_threshold(log_densities: Vec<f64>, fraction: f64) -> PyResult<f64> {
+    core::outlier_threshold(&log_densities, fraction).map_err(raised)
 }
 
-/// The answer (column) whose worst cost is least.
+/// The action (column) with the smallest maximum cost.
 #[pyfunction]
 pub fn minimax(cost: PyReadonlyArray2<'_, f64>) -> PyResult<usize> {
     core::minimax(&cost.as_array().to_owned()).map_err(raised)
 }
 
-/// The number of least expected loss where values have these weights.
+/// The point estimate of minimum expected loss for a weighted sample.
 #[pyfunction]
 #[pyo3(signature = (values, weights, loss="squared", quantile=0.5))]
-pub fn best_number(
+pub fn point_estimate(
     values: Vec<f64>,
     weights: Vec<f64>,
     loss: &str,
@@ -141,7 +141,7 @@ pub fn best_number(
     loss.best(&values, &weights).map_err(raised)
 }
 
-/// The least risk any rule can reach where p(x, y) is known.
+/// The Bayes risk of a joint distribution p(x, y).
 #[pyfunction]
 #[pyo3(signature = (joint, cost=None, reject=None))]
 pub fn bayes_risk(
@@ -154,7 +154,7 @@ pub fn bayes_risk(
     bayes_risk_of(&joint, &costs(cost, joint.ncols(), reject)?).map_err(raised)
 }
 
-/// The Bayes error of two classes that are bell curves over one number.
+/// The Bayes error of two univariate Gaussian classes.
 #[pyfunction]
 pub fn two_normals_error(prior: f64, means: [f64; 2], variances: [f64; 2]) -> PyResult<f64> {
     Ok(TwoGaussians::new(prior, means, variances).map_err(raised)?.bayes_error())

@@ -1,26 +1,27 @@
-//! What went wrong, as the exception a Python user would expect.
+//! The Python exceptions of the errors of the core.
 
 use mercer::Error;
 use pyo3::PyErr;
 use pyo3::exceptions::{PyMemoryError, PyOSError, PyTimeoutError, PyTypeError, PyValueError};
 
-/// The exception of an error; what the caller could have known better is a `ValueError`.
+/// The exception of an error: `ValueError` for invalid input, and the matching class for limits, files and
+/// unsupported operations.
 pub fn raised(error: Error) -> PyErr {
-    let words = error.to_string();
+    let message = error.to_string();
     match error {
-        Error::Memory { .. } => PyMemoryError::new_err(words),
-        Error::Stopped => PyTimeoutError::new_err(words),
-        Error::System { .. } => PyOSError::new_err(words),
-        Error::Unable { .. } => PyTypeError::new_err(words),
-        // scikit-learn's words, which its own checks look for.
+        Error::Memory { .. } => PyMemoryError::new_err(message),
+        Error::Stopped => PyTimeoutError::new_err(message),
+        Error::System { .. } => PyOSError::new_err(message),
+        Error::Unable { .. } => PyTypeError::new_err(message),
+        // scikit-learn's estimator checks expect this phrase.
         Error::NotACount { value, .. } if value < 0.0 => {
-            PyValueError::new_err(format!("Negative values in data: {words}"))
+            PyValueError::new_err(format!("Negative values in data: {message}"))
         }
         Error::Number { value, expected, .. }
             if value < 0.0 && expected.starts_with("at least 0") =>
         {
-            PyValueError::new_err(format!("Negative values in data: {words}"))
+            PyValueError::new_err(format!("Negative values in data: {message}"))
         }
-        _ => PyValueError::new_err(words),
+        _ => PyValueError::new_err(message),
     }
 }

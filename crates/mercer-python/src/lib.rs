@@ -1,7 +1,7 @@
-//! Mercer for Python: one class over the catalog, wrapped by the package `mercer`.
+//! The extension module `mercer._mercer` of the Python package.
 //!
-//! The classes users see are Python, generated from the same catalog; they check and convert, and
-//! hand arrays to [`fitted::fit::fit`] and [`fitted::Fitted`]. Nothing here copies a matrix.
+//! The public estimators are Python classes, generated from the catalog; they validate and convert their
+//! arguments and pass arrays to [`fitted::fit::fit`] and [`fitted::Fitted`]. Matrices are never copied.
 
 mod array;
 mod decision;
@@ -19,9 +19,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 #[global_allocator]
-static LARGE_PAGES: mercer_num::memory::HugePageAllocator = mercer_num::memory::HugePageAllocator;
+static ALLOCATOR: mercer_num::memory::HugePageAllocator = mercer_num::memory::HugePageAllocator;
 
-/// Every estimator there is: its id, its place in the package, and what it can do.
+/// All estimators: id, path of the Python class, documentation, capabilities and inputs.
 #[pyfunction]
 fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     CATALOG
@@ -31,7 +31,8 @@ fn catalog(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             entry.set_item("id", card.id)?;
             entry.set_item("python", card.python)?;
             entry.set_item("doc", card.doc.trim())?;
-            let capabilities: Vec<&str> = card.capabilities.iter().map(|can| can.name()).collect();
+            let capabilities: Vec<&str> =
+                card.capabilities.iter().map(|capability| capability.name()).collect();
             entry.set_item("capabilities", capabilities)?;
             let inputs: Vec<&str> = card.inputs.iter().map(|input| input.name()).collect();
             entry.set_item("inputs", inputs)?;
@@ -47,25 +48,25 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<network::PyNetwork>()?;
     m.add_function(wrap_pyfunction!(network::learn_network, m)?)?;
     m.add_function(wrap_pyfunction!(catalog, m)?)?;
-    m.add_function(wrap_pyfunction!(array::are_codes, m)?)?;
+    m.add_function(wrap_pyfunction!(array::are_category_codes, m)?)?;
     m.add_function(wrap_pyfunction!(table::is_free_text, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::learn_on, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::fit_many, m)?)?;
-    m.add_function(wrap_pyfunction!(fitted::fit::fit_partly, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::partial_fit, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::fit_multi_output, m)?)?;
+    m.add_function(wrap_pyfunction!(fitted::fit::fit_semi_supervised, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::fit_table, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::from_bytes, m)?)?;
     m.add_function(wrap_pyfunction!(fitted::fit::load, m)?)?;
     m.add_function(wrap_pyfunction!(work::set_threads, m)?)?;
     m.add_function(wrap_pyfunction!(work::get_threads, m)?)?;
     m.add_class::<text::PyAnalyzer>()?;
-    m.add_class::<text::PyTallied>()?;
+    m.add_class::<text::PyTermCounts>()?;
     m.add_class::<text::PyVocabulary>()?;
-    m.add_function(wrap_pyfunction!(text::tally_texts, m)?)?;
+    m.add_function(wrap_pyfunction!(text::count_terms, m)?)?;
     m.add_function(wrap_pyfunction!(text::hash_texts, m)?)?;
     m.add_function(wrap_pyfunction!(text::hash_term, m)?)?;
     m.add_function(wrap_pyfunction!(text::hash_names, m)?)?;
-    m.add_function(wrap_pyfunction!(text::weigh_rows, m)?)?;
+    m.add_function(wrap_pyfunction!(text::apply_tfidf, m)?)?;
     m.add_class::<probability::JointTable>()?;
     m.add_class::<probability::Belief>()?;
     m.add_class::<probability::Beta>()?;
@@ -81,7 +82,7 @@ fn _mercer(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(decision::minimax_threshold, m)?)?;
     m.add_function(wrap_pyfunction!(decision::outlier_threshold, m)?)?;
     m.add_function(wrap_pyfunction!(decision::minimax, m)?)?;
-    m.add_function(wrap_pyfunction!(decision::best_number, m)?)?;
+    m.add_function(wrap_pyfunction!(decision::point_estimate, m)?)?;
     m.add_function(wrap_pyfunction!(decision::bayes_risk, m)?)?;
     m.add_function(wrap_pyfunction!(decision::two_normals_error, m)?)?;
     Ok(())

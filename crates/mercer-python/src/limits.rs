@@ -1,4 +1,4 @@
-//! What a fit may use, and whom it tells.
+//! The limits of a fit, and the report of its plan and progress.
 
 use mercer::model::Monitor;
 use pyo3::exceptions::PyValueError;
@@ -7,34 +7,34 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Progress is told once in this time at most.
-const BETWEEN: Duration = Duration::from_secs(1);
+/// The minimum time between two reports of progress.
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Limits as Python hands them in: seconds, bytes, a function that is told plan and progress in words, and
-/// threads.
+/// The limits as Python passes them: seconds, bytes, a function that gets lines of plan and progress, and the
+/// number of threads.
 #[derive(FromPyObject)]
-pub struct Bounds(Option<f64>, Option<u64>, Option<Py<PyAny>>, Option<usize>);
+pub struct LimitArguments(Option<f64>, Option<u64>, Option<Py<PyAny>>, Option<usize>);
 
-/// Limits that were looked at.
+/// Validated limits.
 #[derive(Default)]
 pub struct Limits {
     time: Option<Duration>,
     memory: Option<u64>,
-    tell: Option<Py<PyAny>>,
-    /// How many threads the fit takes, where it was said.
-    pub threads: Option<usize>,
+    report: Option<Py<PyAny>>,
+    /// The number of threads of the fit; `None` for that of the process.
+    pub n_threads: Option<usize>,
 }
 
 impl Limits {
-    /// Refuses a time that is none.
-    pub fn new(bounds: Option<Bounds>) -> PyResult<Limits> {
-        let Some(Bounds(seconds, memory, tell, threads)) = bounds else {
+    /// Refuses an invalid time limit.
+    pub fn new(arguments: Option<LimitArguments>) -> PyResult<Limits> {
+        let Some(LimitArguments(seconds, memory, report, n_threads)) = arguments else {
             return Ok(Limits::default());
         };
-        Ok(Limits { time: duration(seconds)?, memory, tell, threads })
+        Ok(Limits { time: duration(seconds)?, memory, report, n_threads })
     }
 
-    /// The monitor of a fit that begins now.
+    /// The monitor of a fit that starts now.
     pub fn monitor(&self, cancel: &Arc<AtomicBool>) -> Monitor<'_> {
         let mut monitor = Monitor::default().cancelled_by(Arc::clone(cancel));
         if let Some(limit) = self.time {
@@ -43,17 +43,17 @@ impl Limits {
         if let Some(bytes) = self.memory {
             monitor = monitor.memory_limit(bytes);
         }
-        if let Some(tell) = &self.tell {
+        if let Some(report) = &self.report {
             let start = Instant::now();
             let last = Mutex::new(start);
-            monitor = monitor.on_plan(|plan| say(tell, format!("plan: {plan}")));
+            monitor = monitor.on_plan(|plan| call(report, format!("plan: {plan}")));
             monitor = monitor.on_progress(move |progress| {
                 let now = Instant::now();
-                // Whoever finds the clock taken leaves the word to the one who has it.
+                // Another thread that holds the lock is reporting already.
                 let Ok(mut last) = last.try_lock() else { return };
-                if now - *last >= BETWEEN {
+                if now - *last >= REPORT_INTERVAL {
                     *last = now;
-                    say(tell, progress.describe_after(now - start));
+                    call(report, progress.describe_after(now - start));
                 }
             });
         }
@@ -61,18 +61,17 @@ impl Limits {
     }
 }
 
-fn say(tell: &Py<PyAny>, line: String) {
+fn call(report: &Py<PyAny>, line: String) {
     Python::attach(|py| {
-        if let Err(why) = tell.call1(py, (line,)) {
+        if let Err(why) = report.call1(py, (line,)) {
             why.write_unraisable(py, None);
         }
     });
 }
 
-/// A number of seconds.
-pub fn duration(seconds: Option<f64>) -> PyResult<Option<Duration>> {
-    seconds
-        .map(Duration::try_from_secs_f64)
-        .transpose()
-        .map_err(|_| PyValueError::new_err("a time limit is a number of seconds of at least zero"))
+/// A time limit in seconds as a duration.
+fn duration(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    seconds.map(Duration::try_from_secs_f64).transpose().map_err(|_| {
+        PyValueError::new_err("a time limit must be a number of seconds of at least 0")
+    })
 }

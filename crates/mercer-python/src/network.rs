@@ -1,4 +1,4 @@
-//! Bayesian networks for Python: names in, arrays out.
+//! Bayesian networks for Python, with variables and states given by name.
 
 use crate::error::raised;
 use crate::fitted::attributes::certificate;
@@ -25,15 +25,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-/// Cells of a question that is answered where it is asked: under a millisecond.
-const AT_ONCE: f64 = 65_536.0;
+/// The number of table cells up to which a query runs on the calling thread: under a millisecond.
+const MAX_INLINE_CELLS: f64 = 65_536.0;
 
-/// What was seen: states by the names of their variables.
-type Seen = BTreeMap<String, String>;
-/// A column: its name, its states, the state of every row; `2³² − 1` is a gap.
+/// Evidence: the observed states by the names of their variables.
+type NamedEvidence = BTreeMap<String, String>;
+/// A column: its name, its states, and the code of the state of each row; `2³² − 1` is a missing value.
 type Column<'py> = (String, Vec<String>, PyReadonlyArray1<'py, u32>);
 
-/// A discrete Bayesian network; it never changes.
+/// A discrete Bayesian network; immutable.
 #[pyclass(frozen, name = "Network", module = "mercer._mercer")]
 pub struct PyNetwork {
     network: Network,
@@ -47,8 +47,8 @@ fn monitor(seconds: Option<f64>, cancel: &Arc<AtomicBool>) -> Result<Monitor<'st
     })
 }
 
-fn evidence(network: &Network, seen: &Seen) -> Result<Evidence> {
-    network.evidence(seen.iter().map(|(name, state)| (name.as_str(), state.as_str())))
+fn by_index(network: &Network, evidence: &NamedEvidence) -> Result<Evidence> {
+    network.evidence(evidence.iter().map(|(name, state)| (name.as_str(), state.as_str())))
 }
 
 fn observations(columns: &[Column<'_>]) -> Result<Observations> {
@@ -62,7 +62,7 @@ fn observations(columns: &[Column<'_>]) -> Result<Observations> {
 
 #[pymethods]
 impl PyNetwork {
-    /// A network from its parts: `(name, states)`, names of parents, tables row by row.
+    /// A network from its variables `(name, states)`, the names of their parents, and their tables in row order.
     #[new]
     fn new(
         name: String,
@@ -72,7 +72,9 @@ impl PyNetwork {
     ) -> PyResult<PyNetwork> {
         let mut builder = Network::builder(name);
         if parents.len() != variables.len() || tables.len() != variables.len() {
-            return Err(PyValueError::new_err("every variable has a list of parents and a table"));
+            return Err(PyValueError::new_err(
+                "every variable needs a list of parents and a table",
+            ));
         }
         for ((name, states), (parents, table)) in
             variables.into_iter().zip(parents.iter().zip(&tables))
@@ -86,13 +88,13 @@ impl PyNetwork {
         Ok(PyNetwork { network: builder.build().map_err(raised)? })
     }
 
-    /// Reads BIF text.
+    /// Parses BIF text.
     #[staticmethod]
     fn from_bif(text: &str) -> PyResult<PyNetwork> {
         Ok(PyNetwork { network: from_bif(text).map_err(raised)? })
     }
 
-    /// BIF text.
+    /// The network as BIF text.
     fn to_bif(&self) -> String {
         to_bif(&self.network)
     }
@@ -102,7 +104,7 @@ impl PyNetwork {
         self.network.name()
     }
 
-    /// Names and states, in order.
+    /// The names and states of the variables.
     #[getter]
     fn variables(&self) -> Vec<(String, Vec<String>)> {
         self.network.variables().iter().map(|v| (v.name.clone(), v.states.clone())).collect()
@@ -120,7 +122,7 @@ impl PyNetwork {
         Ok(parents.map(|p| self.network.variables()[*p].name.clone()).collect())
     }
 
-    /// A variable's table: one row a configuration of the parents.
+    /// The conditional probability table of a variable: one row per configuration of the parents.
     fn table<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
         let v = self.network.variable(name).map_err(raised)?;
         let shape = (self.network.n_rows(v), self.network.size(v));
@@ -129,19 +131,19 @@ impl PyNetwork {
         Ok(table.into_pyarray(py))
     }
 
-    /// The joint of some variables given evidence: sizes, probabilities, log P(evidence).
+    /// The joint posterior of some variables: its shape, the probabilities, and log P(evidence).
     fn query<'py>(
         &self,
         py: Python<'py>,
         of: Vec<String>,
-        seen: Seen,
+        evidence: NamedEvidence,
     ) -> PyResult<(Vec<usize>, Bound<'py, PyArray1<f64>>, f64)> {
         let of = of.iter().map(|name| self.network.variable(name)).collect::<Result<Vec<_>>>();
         let plan = of
-            .and_then(|of| Query::plan(&self.network, &of, &evidence(&self.network, &seen)?))
+            .and_then(|of| Query::plan(&self.network, &of, &by_index(&self.network, &evidence)?))
             .map_err(raised)?;
-        // Handing a small question to another thread would take longer than answering it.
-        let posterior = if plan.n_cells() < AT_ONCE {
+        // For a small query, the hand-over to another thread would take longer than the query.
+        let posterior = if plan.n_cells() < MAX_INLINE_CELLS {
             plan.run(&Monitor::quiet()).map_err(raised)?
         } else {
             work::run(py, |cancel| plan.run(&monitor(None, cancel)?))?
@@ -150,32 +152,33 @@ impl PyNetwork {
         Ok((sizes, probabilities.into_pyarray(py), log_evidence))
     }
 
-    /// The marginal of every variable, in order, and log P(evidence).
-    fn marginals(&self, py: Python<'_>, seen: Seen) -> PyResult<(Vec<Vec<f64>>, f64)> {
+    /// The posterior marginal of every variable, and log P(evidence).
+    fn marginals(&self, py: Python<'_>, evidence: NamedEvidence) -> PyResult<(Vec<Vec<f64>>, f64)> {
         work::run(py, |cancel| {
             let tree = JunctionTree::new(&self.network, &monitor(None, cancel)?)?;
-            let calibrated = tree.calibrate(&evidence(&self.network, &seen)?)?;
+            let calibrated = tree.calibrate(&by_index(&self.network, &evidence)?)?;
             Ok((calibrated.marginals(), calibrated.log_evidence()))
         })
     }
 
-    /// The most probable states, in order, and their log-probability.
-    fn mpe(&self, py: Python<'_>, seen: Seen) -> PyResult<(Vec<usize>, f64)> {
+    /// The most probable explanation: the states of all variables, and their log-probability.
+    fn mpe(&self, py: Python<'_>, evidence: NamedEvidence) -> PyResult<(Vec<usize>, f64)> {
         work::run(py, |cancel| {
-            let seen = evidence(&self.network, &seen)?;
-            let best = most_probable_explanation(&self.network, &seen, &monitor(None, cancel)?)?;
+            let evidence = by_index(&self.network, &evidence)?;
+            let monitor = monitor(None, cancel)?;
+            let best = most_probable_explanation(&self.network, &evidence, &monitor)?;
             Ok((best.states, best.log_probability))
         })
     }
 
-    /// Whether two variables are separated, and the open path if not.
+    /// Whether two variables are d-separated, and an active path if not.
     fn d_separated(&self, a: &str, b: &str, given: Vec<String>) -> PyResult<(bool, Vec<String>)> {
-        let place = |name: &str| self.network.variable(name);
-        let told = (|| {
-            let given = given.iter().map(|name| place(name)).collect::<Result<Vec<_>>>()?;
-            d_separation(&self.network, place(a)?, place(b)?, &given)
+        let index = |name: &str| self.network.variable(name);
+        let separation = (|| {
+            let given = given.iter().map(|name| index(name)).collect::<Result<Vec<_>>>()?;
+            d_separation(&self.network, index(a)?, index(b)?, &given)
         })();
-        Ok(match told.map_err(raised)? {
+        Ok(match separation.map_err(raised)? {
             Separation::Separated { .. } => (true, Vec::new()),
             Separation::Connected { path } => {
                 let name = |v: &usize| self.network.variables()[*v].name.clone();
@@ -184,38 +187,38 @@ impl PyNetwork {
         })
     }
 
-    /// Draws rows: one column a variable, codes of states.
+    /// Draws rows of state codes, one column per variable.
     fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> Bound<'py, PyArray2<u32>> {
         let draws = self.network.sample(n, &mut Random::new(seed));
         let shape = (n, self.network.len());
         ndarray::Array2::from_shape_fn(shape, |(i, v)| draws[i][v] as u32).into_pyarray(py)
     }
 
-    /// A drawing: `svg` with the marginals given evidence, or `dot`.
-    fn draw(&self, py: Python<'_>, format: &str, seen: Seen) -> PyResult<String> {
+    /// A drawing in the format `svg`, with the posterior marginals, or `dot`.
+    fn draw(&self, py: Python<'_>, format: &str, evidence: NamedEvidence) -> PyResult<String> {
         match format {
             "dot" => Ok(to_dot(&self.network)),
             "svg" => work::run(py, |cancel| {
-                let seen = evidence(&self.network, &seen)?;
+                let evidence = by_index(&self.network, &evidence)?;
                 let tree = JunctionTree::new(&self.network, &monitor(None, cancel)?)?;
-                Ok(to_svg(&self.network, &tree.calibrate(&seen)?.marginals(), &seen))
+                Ok(to_svg(&self.network, &tree.calibrate(&evidence)?.marginals(), &evidence))
             }),
-            _ => Err(PyValueError::new_err("a drawing is `svg` or `dot`")),
+            _ => Err(PyValueError::new_err("the file name must end in `.svg` or `.dot`")),
         }
     }
 }
 
-/// Learns a network from columns. `arrows` is `chow-liu`, `tan`, `naive`, `search` or `given`; the last
-/// takes `parents`, one list of places a column. Returns the network, the proofs of its tables and of the
-/// search, and the objective round by round.
+/// Learns a network from columns. `structure` is `chow-liu`, `tan`, `naive`, `search` or `given`; the last uses
+/// `parents`, one list of column indices per column. Returns the network, the certificates of its tables and of
+/// the search, and the objective of each iteration.
 #[pyfunction]
-#[pyo3(signature = (columns, arrows, target=None, parents=None, score="bic", sample_size=10.0, max_parents=4, tabu=0, alpha=1.0, tolerance=1e-9, max_rounds=1000, seed=0, seconds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-#[expect(clippy::type_complexity, reason = "what a door hands out")]
+#[pyo3(signature = (columns, structure, target=None, parents=None, score="bic", sample_size=10.0, max_parents=4, tabu=0, alpha=1.0, tolerance=1e-9, max_iterations=1000, seed=0, seconds=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
+#[expect(clippy::type_complexity, reason = "the parts of the result, as a tuple for Python")]
 pub fn learn_network<'py>(
     py: Python<'py>,
     columns: Vec<Column<'py>>,
-    arrows: &str,
+    structure: &str,
     target: Option<usize>,
     parents: Option<Vec<Vec<usize>>>,
     score: &str,
@@ -224,7 +227,7 @@ pub fn learn_network<'py>(
     tabu: usize,
     alpha: f64,
     tolerance: f64,
-    max_rounds: usize,
+    max_iterations: usize,
     seed: u64,
     seconds: Option<f64>,
 ) -> PyResult<(PyNetwork, Bound<'py, PyDict>, Option<Bound<'py, PyDict>>, Vec<f64>)> {
@@ -233,8 +236,12 @@ pub fn learn_network<'py>(
         "bdeu" => Score::Bdeu { sample_size },
         _ => return Err(PyValueError::new_err("score must be `bic` or `bdeu`")),
     };
-    let class = || target.ok_or_else(|| PyValueError::new_err("name the class with `target`"));
-    let arrows = match arrows {
+    let class = || {
+        target.ok_or_else(|| {
+            PyValueError::new_err("target is None; pass the name of the class column")
+        })
+    };
+    let arrows = match structure {
         "given" => Arrows::Given(parents.unwrap_or_default()),
         "chow-liu" => Arrows::ChowLiu { root: target.unwrap_or(0) },
         "tan" => Arrows::TreeAugmented { class: class()? },
@@ -247,12 +254,13 @@ pub fn learn_network<'py>(
             ..HillClimb::default()
         }),
         _ => {
-            let words = "structure must be `chow-liu`, `tan`, `naive` or `search`";
-            return Err(PyValueError::new_err(words));
+            let why = "structure must be `chow-liu`, `tan`, `naive` or `search`";
+            return Err(PyValueError::new_err(why));
         }
     };
     let data = observations(&columns).map_err(raised)?;
-    let learner = Learner { arrows, tables: Tables { alpha, tolerance, max_rounds, seed } };
+    let learner =
+        Learner { arrows, tables: Tables { alpha, tolerance, max_rounds: max_iterations, seed } };
     let learned = work::run(py, |cancel| learner.learn(&data, &monitor(seconds, cancel)?))?;
     let tables = certificate(py, &learned.fitted.certificate)?;
     let search = learned.search.as_ref().map(|search| certificate(py, search)).transpose()?;

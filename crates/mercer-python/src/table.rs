@@ -10,35 +10,35 @@ use pyo3::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// A name, what it holds (`numeric`, `categorical`, `boolean`, `text`), and the values.
+/// The name, the kind (`numeric`, `categorical`, `boolean`, `text`) and the values of a column.
 #[derive(FromPyObject)]
 pub struct Column<'py>(String, String, Cells<'py>);
 
 #[derive(FromPyObject)]
 enum Cells<'py> {
-    Numbers(PyReadonlyArray1<'py, f64>),
+    Numeric(PyReadonlyArray1<'py, f64>),
     Strings(Vec<Option<String>>),
 }
 
 /// Whether strings are free text rather than categories; see [`mercer::train::is_free_text`].
 #[pyfunction]
-pub fn is_free_text(n_values: u64, n_distinct: u64, n_tokens: f64, length: f64) -> bool {
-    let totals = StringTotals { n_strings: n_values as f64, n_tokens, length };
-    mercer::train::is_free_text(n_values, n_distinct, || totals)
+pub fn is_free_text(n_strings: u64, n_distinct: u64, n_tokens: f64, length: f64) -> bool {
+    let totals = StringTotals { n_strings: n_strings as f64, n_tokens, length };
+    mercer::train::is_free_text(n_strings, n_distinct, || totals)
 }
 
 /// The table of some columns.
 pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
     let named = |Column(name, kind, cells): Column<'_>| {
         let values = match (kind.as_str(), cells) {
-            ("numeric", Cells::Numbers(x)) => Values::Numeric(x.as_array().to_vec()),
-            ("categorical", Cells::Strings(words)) => categories(words),
-            ("text", Cells::Strings(words)) => Values::Text(words),
-            ("boolean", Cells::Strings(words)) => {
-                Values::Boolean(words.iter().map(|w| w.as_ref().map(|w| w == "true")).collect())
+            ("numeric", Cells::Numeric(x)) => Values::Numeric(x.as_array().to_vec()),
+            ("categorical", Cells::Strings(strings)) => categories(strings),
+            ("text", Cells::Strings(strings)) => Values::Text(strings),
+            ("boolean", Cells::Strings(strings)) => {
+                Values::Boolean(strings.iter().map(|s| s.as_ref().map(|s| s == "true")).collect())
             }
             _ => {
-                let why = format!("column {name:?} does not hold what it should: {kind}");
+                let why = format!("column {name:?} does not have values of the kind `{kind}`");
                 return Err(PyValueError::new_err(why));
             }
         };
@@ -48,18 +48,18 @@ pub fn read(columns: Vec<Column<'_>>) -> PyResult<Table> {
     Table::new(columns).map_err(raised)
 }
 
-fn categories(words: Vec<Option<String>>) -> Values {
-    let distinct: BTreeSet<&String> = words.iter().flatten().collect();
+fn categories(strings: Vec<Option<String>>) -> Values {
+    let distinct: BTreeSet<&String> = strings.iter().flatten().collect();
     let levels = Levels::new(distinct.into_iter().cloned().collect());
-    let code = |word: &Option<String>| match word {
-        Some(word) => Some(levels.code(word)).filter(|c| *c != UNSEEN).unwrap_or(MISSING),
+    let code = |category: &Option<String>| match category {
+        Some(category) => Some(levels.code(category)).filter(|c| *c != UNSEEN).unwrap_or(MISSING),
         None => MISSING,
     };
-    let codes = words.iter().map(code).collect();
+    let codes = strings.iter().map(code).collect();
     Values::Categorical { codes, levels: Arc::new(levels) }
 }
 
-/// What the columns of a table are.
+/// The names, kinds and levels of the columns of a table.
 pub fn schema(table: &Table) -> Schema {
     let field = |column: &Named| match &column.values {
         Values::Categorical { levels, .. } => Field::categorical(&*column.name, Arc::clone(levels)),

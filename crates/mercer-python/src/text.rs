@@ -1,6 +1,7 @@
-//! Texts on their way in, borrowed from Python's own strings, and their counts on the way out.
+//! Text vectorization: terms of documents, vocabularies, feature hashing, tf-idf.
 //!
-//! The interpreter is held while pointers to strings are gathered and not a moment longer.
+//! Documents are borrowed from Python's strings; the interpreter lock is held only while the pointers to them are
+//! collected.
 
 use crate::error::raised;
 use crate::work;
@@ -8,7 +9,7 @@ use mercer::data::DocumentTermMatrix;
 use mercer::model::Monitor;
 use mercer::text::{
     Analyzer, DocumentFrequencies, Hashing, Norm, Reader, Sign, TermCounts, Vocabulary,
-    count_terms, count_vocabulary, weigh,
+    count_terms as count_terms_of, count_vocabulary, weigh,
 };
 use mercer::{Error, Result};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadwriteArray1};
@@ -17,10 +18,11 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString};
 use std::sync::{Mutex, PoisonError};
 
-/// The parts of a CSR matrix: row offsets, columns, numbers.
-type Parts<'py> = (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
+/// The row offsets, column indices and values of a document-term matrix.
+type Counts<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<i32>>, Bound<'py, PyArray1<f64>>);
 
-/// The texts of a list, kept alive.
+/// The strings of a list, which own the borrowed texts.
 struct Texts<'py>(Vec<Bound<'py, PyString>>);
 
 impl<'py> Texts<'py> {
@@ -28,7 +30,9 @@ impl<'py> Texts<'py> {
         let text = |(i, item): (usize, Bound<'py, PyAny>)| {
             item.cast_into::<PyString>().map_err(|e| {
                 let kind = e.into_inner().get_type();
-                PyValueError::new_err(format!("document {i} is of type {kind}, not a string"))
+                PyValueError::new_err(format!(
+                    "document {i} is of type {kind}; documents must be str"
+                ))
             })
         };
         list.iter().enumerate().map(text).collect::<PyResult<_>>().map(Texts)
@@ -40,82 +44,86 @@ impl<'py> Texts<'py> {
 }
 
 fn analyzer(json: &str) -> PyResult<Analyzer> {
-    serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("not an analyzer: {e}")))
+    serde_json::from_str(json).map_err(|e| PyValueError::new_err(format!("invalid analyzer: {e}")))
 }
 
-fn parts(py: Python<'_>, rows: DocumentTermMatrix) -> Parts<'_> {
-    let starts: Vec<i64> = rows.starts.iter().map(|at| *at as i64).collect();
-    (starts.into_pyarray(py), rows.columns.into_pyarray(py), rows.values.into_pyarray(py))
+fn csr_arrays(py: Python<'_>, rows: DocumentTermMatrix) -> Counts<'_> {
+    let offsets: Vec<i64> = rows.starts.iter().map(|at| *at as i64).collect();
+    (offsets.into_pyarray(py), rows.columns.into_pyarray(py), rows.values.into_pyarray(py))
 }
 
-/// Terms of texts, counted and not yet chosen among.
-#[pyclass(frozen, module = "mercer._mercer", name = "Tallied")]
-pub struct PyTallied {
-    tallied: Mutex<Option<TermCounts>>,
+/// The counts of all terms of the documents, before the terms of the vocabulary are selected.
+#[pyclass(frozen, module = "mercer._mercer", name = "TermCounts")]
+pub struct PyTermCounts {
+    counts: Mutex<Option<TermCounts>>,
 }
 
-/// Finds and counts the terms of texts; `analyzer` is JSON.
+/// Counts the terms of documents; `analyzer` is JSON.
 #[pyfunction]
-pub fn tally_texts(
+pub fn count_terms(
     py: Python<'_>,
     texts: &Bound<'_, PyList>,
     analyzer: &str,
-) -> PyResult<PyTallied> {
+) -> PyResult<PyTermCounts> {
     let analyzer = self::analyzer(analyzer)?;
     let texts = Texts::of(texts)?;
     let texts = texts.as_strs()?;
-    let tallied = work::run(py, |cancel| {
-        count_terms(&texts, &analyzer, &Monitor::quiet().cancelled_by(cancel.clone()))
+    let counts = work::run(py, |cancel| {
+        count_terms_of(&texts, &analyzer, &Monitor::quiet().cancelled_by(cancel.clone()))
     })?;
-    Ok(PyTallied { tallied: Mutex::new(Some(tallied)) })
+    Ok(PyTermCounts { counts: Mutex::new(Some(counts)) })
 }
 
 #[pymethods]
-impl PyTallied {
-    /// How many texts there are.
+impl PyTermCounts {
+    /// The number of documents.
     #[getter]
-    fn n_texts(&self) -> PyResult<u64> {
+    fn n_documents(&self) -> PyResult<u64> {
         self.with(TermCounts::n_documents)
     }
 
-    /// In how many texts each term occurs.
-    fn documents<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    /// The number of documents that contain each term.
+    fn document_frequencies<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let all =
             self.with(|t| t.document_frequencies().iter().map(|n| *n as i64).collect::<Vec<_>>())?;
         Ok(all.into_pyarray(py))
     }
 
-    /// How often each term occurs.
+    /// The total count of each term.
     fn occurrences<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let all = self.with(|t| t.occurrences().iter().map(|n| *n as i64).collect::<Vec<_>>())?;
         Ok(all.into_pyarray(py))
     }
 
-    /// The terms that stay and their counts; can be had once.
-    fn counts<'py>(
+    /// The selected terms and their document-term matrix. The counts are moved, so this works once.
+    fn select<'py>(
         &self,
         py: Python<'py>,
-        keep: PyReadonlyArray1<'py, bool>,
-    ) -> PyResult<(PyVocabulary, Parts<'py>)> {
-        let taken = self.tallied.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let tallied = taken.ok_or_else(|| PyRuntimeError::new_err("the counts were taken"))?;
-        let keep = keep.as_slice()?;
-        if keep.len() != tallied.n_terms() {
-            return Err(PyValueError::new_err("one truth value a term is needed"));
+        selected: PyReadonlyArray1<'py, bool>,
+    ) -> PyResult<(PyVocabulary, Counts<'py>)> {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let counts = counts.ok_or_else(moved)?;
+        let selected = selected.as_slice()?;
+        if selected.len() != counts.n_terms() {
+            return Err(PyValueError::new_err("`selected` must have one boolean per term"));
         }
-        let (vocabulary, rows) = work::run(py, |_| Ok(tallied.select(keep)))?;
-        Ok((PyVocabulary { vocabulary }, parts(py, rows)))
+        let (vocabulary, rows) = work::run(py, |_| Ok(counts.select(selected)))?;
+        Ok((PyVocabulary { vocabulary }, csr_arrays(py, rows)))
     }
 }
 
-impl PyTallied {
-    fn with<T>(&self, ask: impl FnOnce(&TermCounts) -> T) -> PyResult<T> {
-        let tallied = self.tallied.lock().unwrap_or_else(PoisonError::into_inner);
-        tallied.as_ref().map(ask).ok_or_else(|| PyRuntimeError::new_err("the counts were taken"))
+impl PyTermCounts {
+    fn with<T>(&self, read: impl FnOnce(&TermCounts) -> T) -> PyResult<T> {
+        let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        counts.as_ref().map(read).ok_or_else(moved)
     }
 }
 
-/// Terms with their numbers.
+fn moved() -> PyErr {
+    PyRuntimeError::new_err("`select` was called before; count the terms again")
+}
+
+/// The terms of a vocabulary, with their column indices.
 #[pyclass(frozen, module = "mercer._mercer", name = "Vocabulary")]
 pub struct PyVocabulary {
     vocabulary: Vocabulary,
@@ -123,7 +131,7 @@ pub struct PyVocabulary {
 
 #[pymethods]
 impl PyVocabulary {
-    /// The terms in their order.
+    /// A vocabulary of terms in the order of their columns.
     #[new]
     fn new(terms: Vec<String>) -> PyResult<Self> {
         Ok(PyVocabulary { vocabulary: Vocabulary::new(terms).map_err(raised)? })
@@ -133,23 +141,23 @@ impl PyVocabulary {
         self.vocabulary.len()
     }
 
-    /// The terms in their order.
+    /// The terms in the order of their columns.
     fn terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         PyList::new(py, self.vocabulary.terms())
     }
 
-    /// The number of a term.
+    /// The column index of a term.
     fn find(&self, term: &str) -> Option<usize> {
         self.vocabulary.find(term)
     }
 
-    /// Counts these terms in texts.
+    /// The document-term matrix of documents.
     fn count<'py>(
         &self,
         py: Python<'py>,
         texts: &Bound<'py, PyList>,
         analyzer: &str,
-    ) -> PyResult<Parts<'py>> {
+    ) -> PyResult<Counts<'py>> {
         let analyzer = self::analyzer(analyzer)?;
         let texts = Texts::of(texts)?;
         let texts = texts.as_strs()?;
@@ -157,7 +165,7 @@ impl PyVocabulary {
             let monitor = Monitor::quiet().cancelled_by(cancel.clone());
             count_vocabulary(&texts, &analyzer, &self.vocabulary, &monitor)
         })?;
-        Ok(parts(py, rows))
+        Ok(csr_arrays(py, rows))
     }
 
     fn __reduce__<'py>(
@@ -178,7 +186,7 @@ impl PyVocabulary {
     }
 }
 
-/// Counts the terms of texts by their hash.
+/// The document-term matrix of documents by feature hashing.
 #[pyfunction]
 pub fn hash_texts<'py>(
     py: Python<'py>,
@@ -186,7 +194,7 @@ pub fn hash_texts<'py>(
     analyzer: &str,
     n_features: usize,
     alternate_sign: bool,
-) -> PyResult<Parts<'py>> {
+) -> PyResult<Counts<'py>> {
     let analyzer = self::analyzer(analyzer)?;
     let sign = if alternate_sign { Sign::Alternate } else { Sign::Positive };
     let hashing = Hashing { n_features, sign };
@@ -195,10 +203,10 @@ pub fn hash_texts<'py>(
     let rows = work::run(py, |cancel| {
         hashing.count(&texts, &analyzer, &Monitor::quiet().cancelled_by(cancel.clone()))
     })?;
-    Ok(parts(py, rows))
+    Ok(csr_arrays(py, rows))
 }
 
-/// The column of a term and whether it counts positive.
+/// The column of a term by feature hashing, and whether its sign is positive.
 #[pyfunction]
 pub fn hash_term(term: &str, n_features: usize) -> PyResult<(u32, bool)> {
     let hashing = Hashing { n_features, sign: Sign::Alternate };
@@ -206,7 +214,7 @@ pub fn hash_term(term: &str, n_features: usize) -> PyResult<(u32, bool)> {
     Ok(hashing.column(term.as_bytes()))
 }
 
-/// For every column of a hash the term that brought most texts to it.
+/// The term of the highest document frequency of each column of a hashing.
 #[pyfunction]
 pub fn hash_names(
     py: Python<'_>,
@@ -225,7 +233,7 @@ pub fn hash_names(
     })
 }
 
-/// The terms of one text.
+/// The function from a text to its terms.
 #[pyclass(frozen, module = "mercer._mercer", name = "Analyzer")]
 pub struct PyAnalyzer {
     json: String,
@@ -249,12 +257,12 @@ impl PyAnalyzer {
     }
 }
 
-/// Multiplies cells by their column's weight and gives every row its norm, in place.
+/// Multiplies the columns by `idf` and divides each row by its norm, in place.
 #[pyfunction]
-#[pyo3(signature = (starts, columns, values, idf, norm))]
-pub fn weigh_rows<'py>(
+#[pyo3(signature = (offsets, columns, values, idf, norm))]
+pub fn apply_tfidf<'py>(
     py: Python<'py>,
-    starts: PyReadonlyArray1<'py, i64>,
+    offsets: PyReadonlyArray1<'py, i64>,
     columns: PyReadonlyArray1<'py, i32>,
     mut values: PyReadwriteArray1<'py, f64>,
     idf: Option<PyReadonlyArray1<'py, f64>>,
@@ -264,28 +272,37 @@ pub fn weigh_rows<'py>(
         None => Norm::None,
         Some("l1") => Norm::L1,
         Some("l2") => Norm::L2,
-        Some(other) => return Err(PyValueError::new_err(format!("norm is `{other}`"))),
+        Some(other) => {
+            return Err(PyValueError::new_err(format!(
+                "norm is `{other}`; it must be l1, l2 or None"
+            )));
+        }
     };
     let idf = idf.as_ref().map(|idf| idf.as_slice()).transpose()?.unwrap_or(&[]);
-    let (starts, columns, values) =
-        (starts.as_slice()?, columns.as_slice()?, values.as_slice_mut()?);
+    let (offsets, columns, values) =
+        (offsets.as_slice()?, columns.as_slice()?, values.as_slice_mut()?);
     work::run(py, |_| {
-        let starts = checked(starts, columns, values.len(), idf)?;
-        weigh(&starts, columns, values, idf, norm, |_, _| {});
+        let offsets = checked_offsets(offsets, columns, values.len(), idf)?;
+        weigh(&offsets, columns, values, idf, norm, |_, _| {});
         Ok(())
     })
 }
 
-/// Row offsets that lie within the cells, and columns that have a weight.
-fn checked(starts: &[i64], columns: &[i32], n_cells: usize, idf: &[f64]) -> Result<Vec<usize>> {
-    let bad = |found: usize, expected: usize| Error::Columns { found, expected };
-    let starts: Vec<usize> = starts.iter().map(|at| *at as usize).collect();
-    let end = starts.last().copied().unwrap_or(0);
-    if !starts.is_sorted() || end != n_cells || columns.len() != n_cells {
-        return Err(bad(end, n_cells));
+/// The row offsets, after a check that they and the column indices are within bounds.
+fn checked_offsets(
+    offsets: &[i64],
+    columns: &[i32],
+    n_cells: usize,
+    idf: &[f64],
+) -> Result<Vec<usize>> {
+    let invalid = |found: usize, expected: usize| Error::Columns { found, expected };
+    let offsets: Vec<usize> = offsets.iter().map(|at| *at as usize).collect();
+    let end = offsets.last().copied().unwrap_or(0);
+    if !offsets.is_sorted() || end != n_cells || columns.len() != n_cells {
+        return Err(invalid(end, n_cells));
     }
     match columns.iter().find(|j| !idf.is_empty() && **j as usize >= idf.len()) {
-        Some(j) => Err(bad(*j as usize, idf.len())),
-        None => Ok(starts),
+        Some(j) => Err(invalid(*j as usize, idf.len())),
+        None => Ok(offsets),
     }
 }

@@ -1,4 +1,5 @@
-//! Long work off the calling thread, so that Ctrl-C is heard and other Python threads go on.
+//! Runs long computations on a thread pool without the interpreter lock: Ctrl-C is handled, and other Python
+//! threads continue.
 
 use crate::error::raised;
 use mercer::Result;
@@ -12,12 +13,12 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// How often the calling thread looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
-const THREADS: &str = "MERCER_NUM_THREADS";
+/// The interval in which the calling thread checks for Ctrl-C.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
+const THREADS_VARIABLE: &str = "MERCER_NUM_THREADS";
 
-/// Runs work on the pool without holding the interpreter. The work is handed a flag that turns true
-/// when the user gives up; it should end soon after.
+/// Runs `work` on the thread pool without the interpreter lock. The flag that it gets becomes true after Ctrl-C;
+/// the work should end soon after.
 pub fn run<T: Send>(
     py: Python<'_>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
@@ -25,25 +26,25 @@ pub fn run<T: Send>(
     run_by(py, None, work)
 }
 
-/// The same by so many threads, where a number is given.
+/// The same with a given number of threads; `None` for that of the process.
 pub fn run_by<T: Send>(
     py: Python<'_>,
-    threads: Option<usize>,
+    n_threads: Option<usize>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
 ) -> PyResult<T> {
-    match run_kept(py, threads, work)? {
-        (done, None) => Ok(done),
+    match run_interruptible(py, n_threads, work)? {
+        (result, None) => Ok(result),
         (_, Some(interrupt)) => Err(interrupt),
     }
 }
 
-/// The same for work whose result is of use where the user gave up: it comes with what is to be raised then.
-pub fn run_kept<T: Send>(
+/// The same for work whose result is valid after an interrupt: returns the result and the exception to raise.
+pub fn run_interruptible<T: Send>(
     py: Python<'_>,
-    threads: Option<usize>,
+    n_threads: Option<usize>,
     work: impl FnOnce(&Arc<AtomicBool>) -> Result<T> + Send,
 ) -> PyResult<(T, Option<PyErr>)> {
-    let pool = match threads {
+    let pool = match n_threads {
         Some(n) => build(n)?,
         None => pool()?,
     };
@@ -53,13 +54,13 @@ pub fn run_kept<T: Send>(
         let flag = Arc::clone(&cancel);
         pool.in_place_scope(|scope| {
             scope.spawn(move |_| {
-                // No panic may cross into Python, where it would pass every `except Exception`.
+                // A panic in Python is a BaseException, which `except Exception` does not catch.
                 let outcome = catch_unwind(AssertUnwindSafe(|| work(&flag)));
                 send.send(outcome).ok();
             });
             let mut interrupted = None;
             loop {
-                match receive.recv_timeout(LOOK) {
+                match receive.recv_timeout(SIGNAL_CHECK_INTERVAL) {
                     Ok(outcome) => return (Some(outcome), interrupted),
                     Err(RecvTimeoutError::Disconnected) => return (None, interrupted),
                     Err(RecvTimeoutError::Timeout) if interrupted.is_some() => {}
@@ -72,58 +73,59 @@ pub fn run_kept<T: Send>(
         })
     });
     match outcome {
-        (Some(Ok(Ok(done))), interrupted) => Ok((done, interrupted)),
+        (Some(Ok(Ok(result))), interrupted) => Ok((result, interrupted)),
         (_, Some(interrupted)) => Err(interrupted),
         (Some(Ok(Err(error))), None) => Err(raised(error)),
         (Some(Err(panic)), None) => Err(PyRuntimeError::new_err(format!(
-            "a fault inside mercer, please report it: {}",
-            words_of(&*panic)
+            "internal error in mercer, please report it: {}",
+            panic_message(&*panic)
         ))),
-        (None, None) => Err(PyRuntimeError::new_err("the work was lost")),
+        (None, None) => {
+            Err(PyRuntimeError::new_err("internal error in mercer: a worker thread ended"))
+        }
     }
 }
 
-fn words_of(panic: &(dyn Any + Send)) -> &str {
+fn panic_message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no words")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
 }
 
-/// The threads of this process.
-struct Threads {
+/// The thread pool of a process.
+struct ProcessPool {
     process: u32,
     pool: Arc<ThreadPool>,
 }
 
-/// Locked only while the interpreter is held, so a fork never finds it locked.
-static POOL: Mutex<Option<Threads>> = Mutex::new(None);
+/// Locked only with the interpreter lock held, so that a fork never copies it in a locked state.
+static POOL: Mutex<Option<ProcessPool>> = Mutex::new(None);
 
 fn pool() -> PyResult<Arc<ThreadPool>> {
-    let mut kept = POOL.lock().unwrap_or_else(PoisonError::into_inner);
-    match &*kept {
-        Some(threads) if threads.process == std::process::id() => {
-            return Ok(Arc::clone(&threads.pool));
-        }
+    let mut current = POOL.lock().unwrap_or_else(PoisonError::into_inner);
+    match &*current {
+        Some(of) if of.process == std::process::id() => return Ok(Arc::clone(&of.pool)),
         _ => {}
     }
-    let pool = build(wanted()?)?;
-    replace(&mut kept, &pool);
+    let pool = build(n_threads_from_environment()?)?;
+    replace(&mut current, &pool);
     Ok(pool)
 }
 
-fn replace(kept: &mut Option<Threads>, pool: &Arc<ThreadPool>) {
+fn replace(current: &mut Option<ProcessPool>, pool: &Arc<ThreadPool>) {
     let process = std::process::id();
-    let old = kept.replace(Threads { process, pool: Arc::clone(pool) });
+    let old = current.replace(ProcessPool { process, pool: Arc::clone(pool) });
     if let Some(old) = old.filter(|old| old.process != process) {
-        // Its threads stayed behind in the parent of a fork; ending them would wait for ever.
+        // After a fork the threads exist only in the parent; joining them would block forever.
         std::mem::forget(old);
     }
 }
 
-/// The number in the environment; zero, every core, without one.
-fn wanted() -> PyResult<usize> {
-    match std::env::var(THREADS) {
-        Ok(word) => word.parse().map_err(|_| {
-            PyValueError::new_err(format!("{THREADS} is `{word}`; it must be a whole number"))
+/// The number of threads in the environment variable; without it 0, which means all cores.
+fn n_threads_from_environment() -> PyResult<usize> {
+    match std::env::var(THREADS_VARIABLE) {
+        Ok(value) => value.parse().map_err(|_| {
+            let why = format!("{THREADS_VARIABLE} is `{value}`; it must be an integer");
+            PyValueError::new_err(why)
         }),
         Err(_) => Ok(0),
     }
@@ -134,7 +136,7 @@ fn build(n: usize) -> PyResult<Arc<ThreadPool>> {
     pool.build().map(Arc::new).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 
-/// Sets how many threads the work takes; 0 takes every core. Results do not depend on it.
+/// Sets the number of threads; 0 means all cores. Results do not depend on it.
 #[pyfunction]
 pub fn set_threads(n: usize) -> PyResult<()> {
     let pool = build(n)?;
@@ -142,7 +144,7 @@ pub fn set_threads(n: usize) -> PyResult<()> {
     Ok(())
 }
 
-/// How many threads the work takes.
+/// The number of threads.
 #[pyfunction]
 pub fn get_threads() -> PyResult<usize> {
     Ok(pool()?.current_num_threads())

@@ -1,4 +1,4 @@
-//! What a model tells about itself: its certificate, and its fields by name.
+//! The attributes of a model: its certificate, and its fields by name.
 
 use crate::array;
 use mercer::model::{Certificate, Tree};
@@ -29,7 +29,7 @@ pub(crate) fn certificate<'py>(
     Ok(fields)
 }
 
-/// The names of the model's fields, of those of its parts, and of what follows from them.
+/// The names of the fields of the model, of its parts, and of values derived from them.
 pub(super) fn fields(trained: &Trained) -> Vec<String> {
     let mut names = Vec::new();
     let Tree::Map(fields) = trained.fitted.model.fields() else { return names };
@@ -45,7 +45,7 @@ pub(super) fn fields(trained: &Trained) -> Vec<String> {
     names
 }
 
-/// A field of the model or of one of its parts, or a number that follows from them.
+/// A field of the model or of one of its parts, or a value derived from them.
 pub(super) fn field<'py>(
     py: Python<'py>,
     trained: &Trained,
@@ -53,8 +53,8 @@ pub(super) fn field<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     let model = &trained.fitted.model;
     let derived = model.as_model().discriminant().and_then(|model| model.derived(name));
-    if let Some(numbers) = derived {
-        return Ok(numbers.into_pyarray(py).into_any());
+    if let Some(values) = derived {
+        return Ok(values.into_pyarray(py).into_any());
     }
     let fields = model.fields();
     let parts = match &fields {
@@ -65,12 +65,12 @@ pub(super) fn field<'py>(
     array::tree_object(py, field.cloned().ok_or_else(|| unknown(name))?)
 }
 
-/// The refusal of a name that no field has.
+/// The error for a name that is not a field.
 pub(super) fn unknown(name: &str) -> PyErr {
     PyKeyError::new_err(name.to_owned())
 }
 
-/// Anything as plain values, arrays whole.
+/// A serializable value as a tree, in which arrays are not split into elements.
 pub(super) fn tree<T: Serialize>(value: &T) -> PyResult<Tree> {
     Tree::of(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }

@@ -1,4 +1,4 @@
-//! The columns of a model: what they are called, what they hold, and what is done to them first.
+//! The columns of a model: names, kinds, levels and preprocessing.
 
 use crate::error::raised;
 use mercer::Error;
@@ -10,8 +10,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// How columns are called in a model file. A sparse matrix without names stays one bundle: a name
-/// for each of a million columns would outweigh the model.
+/// The columns of a model file. A sparse matrix without names is one field of many columns, because a name for
+/// each of a million columns would be larger than the model.
 pub(super) fn features(
     names: Option<Vec<String>>,
     levels: Option<Vec<Option<Vec<String>>>>,
@@ -21,9 +21,9 @@ pub(super) fn features(
     match names {
         Some(names) if names.len() == n_columns => {
             let mut features = Features::plain(names);
-            for (k, words) in levels.into_iter().flatten().enumerate().take(n_columns) {
-                if let Some(words) = words {
-                    let levels = Levels::try_from(words).map_err(PyValueError::new_err)?;
+            for (k, names) in levels.into_iter().flatten().enumerate().take(n_columns) {
+                if let Some(names) = names {
+                    let levels = Levels::try_from(names).map_err(PyValueError::new_err)?;
                     let name = std::mem::take(&mut features.schema.fields[k].name);
                     features.schema.fields[k] = Field::categorical(name, Arc::new(levels));
                     features.steps[k] = Step::Code;
@@ -32,7 +32,7 @@ pub(super) fn features(
             Ok(features)
         }
         Some(names) => Err(raised(Error::Length {
-            what: "the names".into(),
+            what: "the list of column names".into(),
             found: names.len(),
             expected: n_columns,
         })),
@@ -45,8 +45,11 @@ pub(super) fn features(
     }
 }
 
-/// What the columns hold, for an estimator that asks.
-pub(super) fn described(estimator: &Estimator, features: &Features) -> Arc<[ColumnDescription]> {
+/// Descriptions of the columns, for estimators of mixed columns; empty for the others.
+pub(super) fn column_descriptions(
+    estimator: &Estimator,
+    features: &Features,
+) -> Arc<[ColumnDescription]> {
     match estimator.card().reads() {
         Reads::Mixed => features.descriptions(),
         _ => Arc::default(),
@@ -57,15 +60,15 @@ fn default_name(j: usize) -> String {
     format!("x{j}")
 }
 
-/// The names of the columns, or `None` where they had none.
+/// The names of the columns, or `None` if the rows had none.
 pub(super) fn names(features: &Features) -> Option<Vec<String>> {
     let names = features.names();
-    let bundle = features.steps.contains(&Step::Sparse);
-    let invented = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
-    (!bundle && !invented).then_some(names)
+    let sparse = features.steps.contains(&Step::Sparse);
+    let default = names.iter().enumerate().all(|(j, name)| *name == default_name(j));
+    (!sparse && !default).then_some(names)
 }
 
-/// The words of each column that holds codes, `None` for the others.
+/// The levels of each categorical column, `None` for the others.
 pub(super) fn levels(features: &Features) -> Vec<Option<Vec<String>>> {
     (features.schema.fields.iter().zip(&features.steps))
         .map(|(field, step)| match step {
@@ -78,19 +81,19 @@ pub(super) fn levels(features: &Features) -> Vec<Option<Vec<String>>> {
         .collect()
 }
 
-/// The names of the columns of a table where some of them are texts; `None` where none is.
+/// The names of the columns of a table with text columns; `None` without text columns.
 pub(super) fn table_names(features: &Features) -> Option<Vec<String>> {
     let fields = &features.schema.fields;
-    let texts = fields.iter().any(|field| field.kind == Kind::Text);
-    texts.then(|| fields.iter().map(|field| field.name.clone()).collect())
+    let has_text = fields.iter().any(|field| field.kind == Kind::Text);
+    has_text.then(|| fields.iter().map(|field| field.name.clone()).collect())
 }
 
-/// The columns that the model prepares before use, which a plain matrix does not do.
-pub(super) fn prepared(features: &Features) -> Vec<&str> {
-    let plain = Step::Numeric(NumericStep::default());
+/// The columns that the model preprocesses, other than by encoding categories or text.
+pub(super) fn preprocessed(features: &Features) -> Vec<&str> {
+    let unchanged = Step::Numeric(NumericStep::default());
     (features.schema.fields.iter().zip(&features.steps))
         .filter(|(field, step)| {
-            ![&plain, &Step::Sparse, &Step::Code].contains(step) && field.kind != Kind::Text
+            ![&unchanged, &Step::Sparse, &Step::Code].contains(step) && field.kind != Kind::Text
         })
         .map(|(field, _)| field.name.as_str())
         .collect()

@@ -1,11 +1,11 @@
-//! The doors that a fit goes through, and those that a saved model comes back by.
+//! Functions that return a fitted model: fits of all kinds of data, and model files.
 
 use super::Fitted;
-use super::columns::{described, features};
-use super::state::{Learned, State};
-use crate::array::{self, Batch, Table, Target};
+use super::columns::{column_descriptions, features};
+use super::state::{State, Statistics};
+use crate::array::{self, Batch, Matrix, Target};
 use crate::error::raised;
-use crate::limits::{Bounds, Limits};
+use crate::limits::{LimitArguments, Limits};
 use crate::table;
 use crate::work;
 use mercer::catalog::Estimator;
@@ -20,36 +20,38 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-/// Learns from rows. `params` is a JSON object; `target` holds numbers, or codes of the classes in
-/// `labels`. With `wait`, rows too few for a model are kept until more are observed. `levels` has the
-/// words of the columns that hold codes. The fit begins at the model of `start`, if any. One that Ctrl-C ended
-/// hands back what it had learned; the interrupt is raised when the caller has kept that.
+/// Fits an estimator to rows.
+///
+/// `params` is a JSON object. `target` has regression targets, or codes of the classes in `labels`. `levels`
+/// has the levels of the categorical columns. The fit starts from the model of `start`, if given. With `wait`,
+/// the statistics of too few rows for a model are stored until more rows are observed. A fit that Ctrl-C ended
+/// returns the model of that moment; `Fitted.raise_interrupt` then raises the interrupt.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, bounds=None, wait=false, start=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+#[pyo3(signature = (id, params, x, target, labels, weights=None, names=None, levels=None, limits=None, wait=false, start=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
 pub fn fit<'py>(
     py: Python<'py>,
     id: &str,
     params: &str,
-    x: Table<'py>,
+    x: Matrix<'py>,
     target: Target<'py>,
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
     levels: Option<Vec<Option<Vec<String>>>>,
-    bounds: Option<Bounds>,
+    limits: Option<LimitArguments>,
     wait: bool,
     start: Option<Bound<'py, Fitted>>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
-    let start = start.as_ref().map(|start| start.get().ready()).transpose()?;
-    let columns = described(&estimator, &features);
+    let start = start.as_ref().map(|start| start.get().trained()).transpose()?;
+    let columns = column_descriptions(&estimator, &features);
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
-    let limits = Limits::new(bounds)?;
-    let (state, interrupt) = work::run_kept(py, limits.threads, |cancel| {
-        let began = Instant::now();
+    let limits = Limits::new(limits)?;
+    let (state, interrupt) = work::run_interruptible(py, limits.n_threads, |cancel| {
+        let start_time = Instant::now();
         let monitor = limits.monitor(cancel);
         if estimator.no_rows().is_none() {
             let fitted = match start {
@@ -59,8 +61,8 @@ pub fn fit<'py>(
             return Ok(State::ready(Trained::new(estimator, features, fitted, None)));
         }
         let part = estimator.gather(&data, &monitor)?;
-        let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, began, &monitor)? {
+        let statistics = Statistics { estimator, features, stats: part.stats, rows: part.rows };
+        match statistics.finish(part.stopped, start_time, &monitor)? {
             State::Waiting(_, why) if !wait => Err(why),
             state => Ok(state),
         }
@@ -68,61 +70,63 @@ pub fn fit<'py>(
     Ok(Fitted { interrupt: Mutex::new(interrupt), ..Fitted::of(state) })
 }
 
-/// Goes on from a model, or from nothing, with one pass over more rows; the rest is as in `fit`.
+/// Continues the fit of an online estimator with one epoch over more rows, from the model of `start` or from
+/// the initial weights; the other arguments are those of `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, before, x, target, labels, weights=None, names=None, bounds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn learn_on<'py>(
+#[pyo3(signature = (id, params, start, x, target, labels, weights=None, names=None, limits=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
+pub fn partial_fit<'py>(
     py: Python<'py>,
     id: &str,
     params: &str,
-    before: Option<Bound<'py, Fitted>>,
-    x: Table<'py>,
+    start: Option<Bound<'py, Fitted>>,
+    x: Matrix<'py>,
     target: Target<'py>,
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
-    bounds: Option<Bounds>,
+    limits: Option<LimitArguments>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
-    let before = before.as_ref().map(|before| before.get().ready()).transpose()?;
-    let features = match before {
-        Some(before) => before.features.clone(),
+    let start = start.as_ref().map(|start| start.get().trained()).transpose()?;
+    let features = match start {
+        Some(start) => start.features.clone(),
         None => features(names, None, x.n_columns()?, x.is_sparse())?,
     };
     let columns = Arc::default();
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
-    let limits = Limits::new(bounds)?;
-    let trained = work::run_by(py, limits.threads, |cancel| {
-        let fitted = before.map(|before| &before.fitted);
+    let limits = Limits::new(limits)?;
+    let trained = work::run_by(py, limits.n_threads, |cancel| {
+        let fitted = start.map(|start| &start.fitted);
         let fitted = estimator.learn_on(fitted, &data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, None))
     })?;
     Ok(Fitted::of(State::ready(trained)))
 }
 
-/// Learns several numbers a row at once; the rest is as in `fit`.
+/// Fits a regression with several targets, one column of `targets` each; the other arguments are those of
+/// `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, targets, weights=None, names=None, bounds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn fit_many<'py>(
+#[pyo3(signature = (id, params, x, targets, weights=None, names=None, limits=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
+pub fn fit_multi_output<'py>(
     py: Python<'py>,
     id: &str,
     params: &str,
-    x: Table<'py>,
+    x: Matrix<'py>,
     targets: PyReadonlyArray2<'py, f64>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
-    bounds: Option<Bounds>,
+    limits: Option<LimitArguments>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, None, x.n_columns()?, x.is_sparse())?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
     let rows = x.rows()?;
     let targets = targets.as_array();
-    let limits = Limits::new(bounds)?;
-    let trained = work::run_by(py, limits.threads, |cancel| {
+    let limits = Limits::new(limits)?;
+    let trained = work::run_by(py, limits.n_threads, |cancel| {
         let data = Dataset::multi_output(rows, targets)?;
         let data = match weights {
             Some(weights) => data.weighted(weights)?,
@@ -134,10 +138,11 @@ pub fn fit_many<'py>(
     Ok(Fitted::of(State::ready(trained)))
 }
 
-/// Learns from a table with texts in it, whose words become columns; the rest is as in `fit`.
+/// Fits a classifier to a table with text columns, whose terms become columns; the other arguments are those
+/// of `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, columns, target, labels, weights=None, bounds=None, wait=false))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
+#[pyo3(signature = (id, params, columns, target, labels, weights=None, limits=None, wait=false))]
+#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
 pub fn fit_table<'py>(
     py: Python<'py>,
     id: &str,
@@ -146,7 +151,7 @@ pub fn fit_table<'py>(
     target: PyReadonlyArray1<'py, u32>,
     labels: &Bound<'py, PyList>,
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    bounds: Option<Bounds>,
+    limits: Option<LimitArguments>,
     wait: bool,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
@@ -154,8 +159,8 @@ pub fn fit_table<'py>(
     let classes = array::classes(labels)?;
     let codes = target.as_slice()?;
     let weights = weights.as_ref().map(|weights| weights.as_slice()).transpose()?;
-    let limits = Limits::new(bounds)?;
-    let state = work::run_by(py, limits.threads, |cancel| {
+    let limits = Limits::new(limits)?;
+    let state = work::run_by(py, limits.n_threads, |cancel| {
         let start = Instant::now();
         let monitor = limits.monitor(cancel);
         let schema = table::schema(&table);
@@ -170,8 +175,8 @@ pub fn fit_table<'py>(
             data = data.weighted(weights)?;
         }
         let part = estimator.gather(&data, &monitor)?;
-        let learned = Learned { estimator, features, stats: part.stats, rows: part.rows };
-        match learned.finish(part.stopped, start, &monitor)? {
+        let statistics = Statistics { estimator, features, stats: part.stats, rows: part.rows };
+        match statistics.finish(part.stopped, start, &monitor)? {
             State::Waiting(_, why) if !wait => Err(why),
             state => Ok(state),
         }
@@ -179,60 +184,61 @@ pub fn fit_table<'py>(
     Ok(Fitted::of(state))
 }
 
-/// Learns from rows with classes and rows without, by rounds of expectation maximization; the rest is
-/// as in `fit`.
+/// Fits a classifier to labeled and unlabeled rows by expectation maximization. `em_options` are the weight of
+/// an unlabeled row, the tolerance and the maximum number of iterations; the other arguments are those of `fit`.
 #[pyfunction]
-#[pyo3(signature = (id, params, x, target, labels, more, how, weights=None, more_weights=None, names=None, levels=None, bounds=None))]
-#[expect(clippy::too_many_arguments, reason = "the door takes a fit's arguments one by one")]
-pub fn fit_partly<'py>(
+#[pyo3(signature = (id, params, x, target, labels, unlabeled, em_options, weights=None, unlabeled_weights=None, names=None, levels=None, limits=None))]
+#[expect(clippy::too_many_arguments, reason = "Python passes the arguments of a fit one by one")]
+pub fn fit_semi_supervised<'py>(
     py: Python<'py>,
     id: &str,
     params: &str,
-    x: Table<'py>,
+    x: Matrix<'py>,
     target: Target<'py>,
     labels: &Bound<'py, PyList>,
-    more: Table<'py>,
-    how: (f64, f64, u64),
+    unlabeled: Matrix<'py>,
+    em_options: (f64, f64, u64),
     weights: Option<PyReadonlyArray1<'py, f64>>,
-    more_weights: Option<PyReadonlyArray1<'py, f64>>,
+    unlabeled_weights: Option<PyReadonlyArray1<'py, f64>>,
     names: Option<Vec<String>>,
     levels: Option<Vec<Option<Vec<String>>>>,
-    bounds: Option<Bounds>,
+    limits: Option<LimitArguments>,
 ) -> PyResult<Fitted> {
     let estimator = with_params(Estimator::from_id(id).map_err(raised)?, params)?;
     let features = features(names, levels, x.n_columns()?, x.is_sparse())?;
-    let columns = described(&estimator, &features);
-    let of_more = Arc::clone(&columns);
+    let columns = column_descriptions(&estimator, &features);
+    let descriptions = Arc::clone(&columns);
     let batch = Batch { x, target, classes: array::classes(labels)?, weights, columns };
     let data = batch.dataset()?;
-    let mut open = Dataset::unlabeled(more.rows()?);
-    if !of_more.is_empty() {
-        open = open.with_descriptions(&of_more).map_err(raised)?;
+    let mut unlabeled_data = Dataset::unlabeled(unlabeled.rows()?);
+    if !descriptions.is_empty() {
+        unlabeled_data = unlabeled_data.with_descriptions(&descriptions).map_err(raised)?;
     }
-    if let Some(weights) = &more_weights {
-        open = open.weighted(weights.as_slice()?).map_err(raised)?;
+    if let Some(weights) = &unlabeled_weights {
+        unlabeled_data = unlabeled_data.weighted(weights.as_slice()?).map_err(raised)?;
     }
-    let (weight, tolerance, max_iterations) = how;
-    let how = EmOptions { weight, tolerance, max_iterations };
-    let limits = Limits::new(bounds)?;
-    let trained = work::run_by(py, limits.threads, |cancel| {
-        let (fitted, stats) = how.fit(&estimator, &data, &open, &limits.monitor(cancel))?;
+    let (weight, tolerance, max_iterations) = em_options;
+    let options = EmOptions { weight, tolerance, max_iterations };
+    let limits = Limits::new(limits)?;
+    let trained = work::run_by(py, limits.n_threads, |cancel| {
+        let (fitted, stats) =
+            options.fit(&estimator, &data, &unlabeled_data, &limits.monitor(cancel))?;
         Ok(Trained::new(estimator, features, fitted, Some(stats)))
     })?;
     Ok(Fitted::of(State::ready(trained)))
 }
 
-/// The model in the bytes of a model file.
+/// The model of the bytes of a model file.
 #[pyfunction]
 pub fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Fitted> {
     let state = work::run(py, |_| match Trained::from_bytes(bytes) {
         Ok(trained) => Ok(State::ready(trained)),
-        Err(why) => Learned::from_bytes(bytes).unwrap_or(Err(why)),
+        Err(why) => Statistics::from_bytes(bytes).unwrap_or(Err(why)),
     })?;
     Ok(Fitted::of(state))
 }
 
-/// The model in a file.
+/// The model of a model file.
 #[pyfunction]
 pub fn load(py: Python<'_>, path: PathBuf) -> PyResult<Fitted> {
     let trained = work::run(py, |_| Trained::load(&path))?;

@@ -1,16 +1,17 @@
-//! Bayes' theorem, of numbers and of dictionaries.
+//! Bayes' theorem for one hypothesis or several.
 
-use super::{told, word};
+use super::{dictionary, string};
 use crate::error::raised;
 use mercer::probability as core;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Bayes' theorem with its steps.
+/// Bayes' theorem, with its intermediate results.
 ///
-/// With numbers: one hypothesis, and either the probability of the evidence or its likelihood
-/// against the hypothesis. With dictionaries of the same keys: several hypotheses.
+/// With numbers, there is one hypothesis, and either the probability of the evidence or its likelihood
+/// under the complement of the hypothesis is given (`against`). With dictionaries of the same keys, there
+/// are several hypotheses.
 #[pyfunction]
 #[pyo3(signature = (prior, likelihood, *, evidence=None, against=None))]
 pub fn bayes_rule<'py>(
@@ -25,14 +26,14 @@ pub fn bayes_rule<'py>(
         let (mut names, mut p, mut l) = (Vec::new(), Vec::new(), Vec::new());
         for (name, value) in priors {
             let of = given.get_item(&name)?.ok_or_else(|| {
-                PyValueError::new_err(format!("likelihood says nothing about {name}"))
+                PyValueError::new_err(format!("likelihood has no entry for the hypothesis {name}"))
             })?;
-            names.push(word(&name)?);
+            names.push(string(&name)?);
             p.push(value.extract::<f64>()?);
             l.push(of.extract::<f64>()?);
         }
         if given.len() != names.len() {
-            return Err(PyValueError::new_err("likelihood has hypotheses that prior has not"));
+            return Err(PyValueError::new_err("likelihood has hypotheses that are not in prior"));
         }
         core::BayesRule::of(&names, &p, &l)
     } else {
@@ -43,8 +44,8 @@ pub fn bayes_rule<'py>(
                 let names = ["hypothesis".to_owned(), "opposite".to_owned()];
                 core::BayesRule::of(&names, &[p, 1.0 - p], &[l, against])
             }
-            _ => return Err(PyValueError::new_err("give either evidence or against")),
+            _ => return Err(PyValueError::new_err("pass either evidence or against")),
         }
     };
-    told(py, &rule.map_err(raised)?)
+    dictionary(py, &rule.map_err(raised)?)
 }

@@ -1,20 +1,20 @@
-//! Belief in hypotheses, moved by what is seen.
+//! Sequential Bayesian updating of the probabilities of hypotheses.
 
-use super::word;
+use super::string;
 use crate::error::raised;
 use mercer::probability as core;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Hypotheses, how much each is believed, and what each expects to be seen.
+/// The posterior probabilities of hypotheses, updated by one observation at a time.
 ///
 /// Parameters
 /// ----------
 /// priors : dict of str to float
-///     The hypotheses and their probabilities.
+///     The prior probability of each hypothesis.
 /// outcomes : dict of str to dict, optional
-///     What can be seen, with its probability under every hypothesis.
+///     The likelihood of each outcome under every hypothesis.
 ///
 /// Examples
 /// --------
@@ -30,12 +30,12 @@ impl Belief {
         named(py, self.0.hypotheses(), p)
     }
 
-    fn line<'py>(&self, py: Python<'py>, line: &core::Update) -> PyResult<Bound<'py, PyDict>> {
+    fn update<'py>(&self, py: Python<'py>, update: &core::Update) -> PyResult<Bound<'py, PyDict>> {
         let all = PyDict::new(py);
-        all.set_item("observation", &line.observation)?;
-        all.set_item("evidence", line.evidence)?;
-        all.set_item("posterior", self.by_hypothesis(py, &line.posterior)?)?;
-        all.set_item("predictive", named(py, self.0.outcomes(), &line.predictive)?)?;
+        all.set_item("observation", &update.observation)?;
+        all.set_item("evidence", update.evidence)?;
+        all.set_item("posterior", self.by_hypothesis(py, &update.posterior)?)?;
+        all.set_item("predictive", named(py, self.0.outcomes(), &update.predictive)?)?;
         Ok(all)
     }
 
@@ -52,17 +52,19 @@ fn named<'py>(py: Python<'py>, names: &[String], p: &[f64]) -> PyResult<Bound<'p
     Ok(all)
 }
 
-/// A dictionary's numbers in the order of the names, each named once.
+/// The values of a dictionary in the order of the names, which must be its keys.
 fn in_order(names: &[String], by: &Bound<'_, PyDict>) -> PyResult<Vec<f64>> {
-    if let Some(stranger) = by.keys().iter().find(|k| !word(k).is_ok_and(|k| names.contains(&k))) {
-        let why = format!("no hypothesis is called {stranger}; there are {}", names.join(", "));
+    if let Some(unknown) = by.keys().iter().find(|k| !string(k).is_ok_and(|k| names.contains(&k))) {
+        let why = format!("unknown hypothesis {unknown}; expected {}", names.join(", "));
         return Err(PyValueError::new_err(why));
     }
     names
         .iter()
         .map(|name| match by.get_item(name)? {
             Some(p) => p.extract::<f64>(),
-            None => Err(PyValueError::new_err(format!("nothing is said about {name}"))),
+            None => Err(PyValueError::new_err(format!(
+                "there is no likelihood for the hypothesis {name}"
+            ))),
         })
         .collect()
 }
@@ -74,50 +76,50 @@ impl Belief {
     fn new(priors: &Bound<'_, PyDict>, outcomes: Option<&Bound<'_, PyDict>>) -> PyResult<Belief> {
         let (mut names, mut p) = (Vec::new(), Vec::new());
         for (name, value) in priors {
-            names.push(word(&name)?);
+            names.push(string(&name)?);
             p.push(value.extract::<f64>()?);
         }
         let mut belief = core::Belief::new(&names, &p).map_err(raised)?;
         for (name, by) in outcomes.into_iter().flatten() {
             let likelihoods = in_order(&names, by.cast::<PyDict>()?)?;
-            belief = belief.outcome(&word(&name)?, &likelihoods).map_err(raised)?;
+            belief = belief.outcome(&string(&name)?, &likelihoods).map_err(raised)?;
         }
         Ok(Belief(belief))
     }
 
-    /// How much each hypothesis is believed.
+    /// The posterior probability of each hypothesis.
     #[getter]
     fn posterior<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         self.by_hypothesis(py, &self.0.posterior())
     }
 
-    /// How probable each outcome is next.
+    /// The predictive probability of each outcome.
     #[getter]
     fn predictive<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         named(py, self.0.outcomes(), &self.0.predictive())
     }
 
-    /// The log-probability of everything seen.
+    /// The log-evidence: the log-probability of all observations.
     #[getter]
     fn log_evidence(&self) -> f64 {
         self.0.log_evidence()
     }
 
-    /// See one of the outcomes; the line says what changed.
+    /// Updates by one of the outcomes; returns evidence, posterior and predictive probabilities.
     fn observe<'py>(&mut self, py: Python<'py>, outcome: &str) -> PyResult<Bound<'py, PyDict>> {
-        let line = self.0.observe(outcome).map_err(raised)?;
-        self.line(py, &line)
+        let update = self.0.observe(outcome).map_err(raised)?;
+        self.update(py, &update)
     }
 
-    /// See something with these probabilities under the hypotheses.
+    /// Updates by an observation with the given likelihood under each hypothesis.
     fn weigh<'py>(
         &mut self,
         observation: &str,
         likelihoods: &Bound<'py, PyDict>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let numbers = self.likelihoods(likelihoods)?;
-        let line = self.0.weigh(observation, &numbers).map_err(raised)?;
-        self.line(likelihoods.py(), &line)
+        let values = self.likelihoods(likelihoods)?;
+        let update = self.0.weigh(observation, &values).map_err(raised)?;
+        self.update(likelihoods.py(), &update)
     }
 
     fn __repr__(&self) -> String {

@@ -1,6 +1,6 @@
-//! Conjugate pairs: what is believed of a number, and moves by a formula.
+//! Conjugate priors: posteriors in closed form.
 
-use super::told;
+use super::dictionary;
 use crate::error::raised;
 use mercer::probability::conjugate;
 use numpy::{IntoPyArray, PyArray1};
@@ -12,7 +12,7 @@ fn ends(interval: mercer::Result<conjugate::Interval>) -> PyResult<Ends> {
     interval.map(|i| (i.low, i.high)).map_err(raised)
 }
 
-/// A beta distribution over the chance of a success.
+/// A beta distribution over the success probability of a Bernoulli variable.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct Beta(conjugate::Beta);
 
@@ -30,19 +30,19 @@ impl Beta {
         (self.0.alpha(), self.0.beta())
     }
 
-    /// The mean: also the chance that the next one succeeds.
+    /// The mean, which is also the predictive probability of a success.
     #[getter]
     fn mean(&self) -> f64 {
         self.0.mean()
     }
 
-    /// The chance believed most, if one is.
+    /// The mode, if there is a unique one.
     #[getter]
     fn mode(&self) -> Option<f64> {
         self.0.mode()
     }
 
-    /// The belief after successes and failures.
+    /// The posterior after successes and failures.
     fn updated(&self, successes: f64, failures: f64) -> PyResult<Beta> {
         self.0.updated(successes, failures).map(Beta).map_err(raised)
     }
@@ -53,7 +53,7 @@ impl Beta {
         ends(self.0.interval(level))
     }
 
-    /// The log-probability that k of the next n succeed.
+    /// The log predictive probability of k successes in n trials.
     fn log_predictive(&self, k: f64, n: f64) -> PyResult<f64> {
         self.0.ln_predictive(k, n).map_err(raised)
     }
@@ -67,7 +67,7 @@ impl Beta {
         failures: f64,
         level: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.estimate(successes, failures, level).map_err(raised)?)
+        dictionary(py, &self.0.estimate(successes, failures, level).map_err(raised)?)
     }
 
     fn __repr__(&self) -> String {
@@ -75,7 +75,7 @@ impl Beta {
     }
 }
 
-/// A Dirichlet distribution over the chances of several outcomes.
+/// A Dirichlet distribution over the probabilities of several outcomes.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct Dirichlet(conjugate::Dirichlet);
 
@@ -86,36 +86,36 @@ impl Dirichlet {
         conjugate::Dirichlet::new(alpha).map(Dirichlet).map_err(raised)
     }
 
-    /// One number an outcome.
+    /// The concentration parameters, one per outcome.
     #[getter]
     fn alpha<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.alpha().to_vec().into_pyarray(py)
     }
 
-    /// The mean: also the chance that the next is each outcome.
+    /// The mean, which is also the predictive probability of each outcome.
     #[getter]
     fn mean<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.mean().into_pyarray(py)
     }
 
-    /// The chances believed most, if there are such.
+    /// The mode, if there is a unique one.
     #[getter]
     fn mode<'py>(&self, py: Python<'py>) -> Option<Bound<'py, PyArray1<f64>>> {
         self.0.mode().map(|mode| mode.into_pyarray(py))
     }
 
-    /// The belief after counts.
+    /// The posterior after counts.
     fn updated(&self, counts: Vec<f64>) -> PyResult<Dirichlet> {
         self.0.updated(&counts).map(Dirichlet).map_err(raised)
     }
 
-    /// The equal-tailed credible interval of one outcome's chance.
+    /// The equal-tailed credible interval of the probability of one outcome.
     #[pyo3(signature = (outcome, level=0.95))]
     fn interval(&self, outcome: usize, level: f64) -> PyResult<Ends> {
         ends(self.0.marginal(outcome).and_then(|beta| beta.interval(level)))
     }
 
-    /// The log-probability of the counts of the next draws.
+    /// The log predictive probability of counts.
     fn log_predictive(&self, counts: Vec<f64>) -> PyResult<f64> {
         self.0.ln_predictive(&counts).map_err(raised)
     }
@@ -128,7 +128,7 @@ impl Dirichlet {
         counts: Vec<f64>,
         level: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.estimate(&counts, level).map_err(raised)?)
+        dictionary(py, &self.0.estimate(&counts, level).map_err(raised)?)
     }
 
     fn __repr__(&self) -> String {
@@ -136,7 +136,7 @@ impl Dirichlet {
     }
 }
 
-/// A normal distribution over the mean of numbers whose variance is known.
+/// A normal distribution over the mean of a normal variable with known variance.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct NormalMean(conjugate::NormalMean);
 
@@ -159,7 +159,7 @@ impl NormalMean {
         self.0.variance()
     }
 
-    /// The belief after numbers.
+    /// The posterior after observed values.
     fn updated(&self, values: Vec<f64>) -> PyResult<NormalMean> {
         self.0.updated(&values).map(NormalMean).map_err(raised)
     }
@@ -170,18 +170,18 @@ impl NormalMean {
         ends(self.0.interval(level))
     }
 
-    /// The interval in which the next number lies with a probability.
+    /// The equal-tailed predictive interval of the next value.
     #[pyo3(signature = (level=0.95))]
     fn predictive_interval(&self, level: f64) -> PyResult<Ends> {
         ends(self.0.predictive_interval(level))
     }
 
-    /// The log-density of the next number.
+    /// The log predictive density of the next value.
     fn log_predictive(&self, x: f64) -> f64 {
         self.0.ln_predictive(x)
     }
 
-    /// Maximum likelihood, MAP, mean and interval after numbers.
+    /// Maximum likelihood, MAP, mean and interval after observed values.
     #[pyo3(signature = (values, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -189,11 +189,11 @@ impl NormalMean {
         values: Vec<f64>,
         level: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.estimate(&values, level).map_err(raised)?)
+        dictionary(py, &self.0.estimate(&values, level).map_err(raised)?)
     }
 }
 
-/// A distribution over the mean and the variance of numbers: normal and inverse gamma.
+/// A normal-inverse-gamma distribution over the mean and the variance of a normal variable.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct NormalInverseGamma(conjugate::NormalInverseGamma);
 
@@ -212,13 +212,13 @@ impl NormalInverseGamma {
         self.0.parameters().into()
     }
 
-    /// The mean and the variance that are most probable together.
+    /// The joint mode of mean and variance.
     #[getter]
     fn mode(&self) -> Ends {
         self.0.mode()
     }
 
-    /// The belief after numbers.
+    /// The posterior after observed values.
     fn updated(&self, values: Vec<f64>) -> PyResult<NormalInverseGamma> {
         self.0.updated(&values).map(NormalInverseGamma).map_err(raised)
     }
@@ -235,18 +235,18 @@ impl NormalInverseGamma {
         ends(self.0.variance_interval(level))
     }
 
-    /// The interval in which the next number lies with a probability.
+    /// The equal-tailed predictive interval of the next value.
     #[pyo3(signature = (level=0.95))]
     fn predictive_interval(&self, level: f64) -> PyResult<Ends> {
         ends(self.0.predictive_interval(level))
     }
 
-    /// The log-density of the next number.
+    /// The log predictive density of the next value.
     fn log_predictive(&self, x: f64) -> f64 {
         self.0.ln_predictive(x)
     }
 
-    /// Maximum likelihood, MAP, mean and interval of mean and variance after numbers.
+    /// Maximum likelihood, MAP, mean and interval of mean and variance after observed values.
     #[pyo3(signature = (values, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -254,11 +254,11 @@ impl NormalInverseGamma {
         values: Vec<f64>,
         level: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.estimate(&values, level).map_err(raised)?)
+        dictionary(py, &self.0.estimate(&values, level).map_err(raised)?)
     }
 }
 
-/// A gamma distribution over how many events come in a unit of time.
+/// A gamma distribution over the rate of a Poisson process.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct Gamma(conjugate::Gamma);
 
@@ -281,13 +281,13 @@ impl Gamma {
         self.0.mean()
     }
 
-    /// The rate believed most.
+    /// The mode.
     #[getter]
     fn mode(&self) -> f64 {
         self.0.mode()
     }
 
-    /// The belief after so many events in so much time.
+    /// The posterior after `events` events in time `time`.
     fn updated(&self, events: f64, time: f64) -> PyResult<Gamma> {
         self.0.updated(events, time).map(Gamma).map_err(raised)
     }
@@ -298,13 +298,13 @@ impl Gamma {
         ends(self.0.interval(level))
     }
 
-    /// The log-probability of k events in the next time.
+    /// The log predictive probability of k events in time `time`.
     #[pyo3(signature = (k, time=1.0))]
     fn log_predictive(&self, k: f64, time: f64) -> PyResult<f64> {
         self.0.ln_predictive(k, time).map_err(raised)
     }
 
-    /// Maximum likelihood, MAP, mean and interval after so many events in so much time.
+    /// Maximum likelihood, MAP, mean and interval after `events` events in time `time`.
     #[pyo3(signature = (events, time, level=0.95))]
     fn estimate<'py>(
         &self,
@@ -313,6 +313,6 @@ impl Gamma {
         time: f64,
         level: f64,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.estimate(events, time, level).map_err(raised)?)
+        dictionary(py, &self.0.estimate(events, time, level).map_err(raised)?)
     }
 }

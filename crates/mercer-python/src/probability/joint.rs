@@ -1,6 +1,6 @@
-//! Tables over discrete variables.
+//! Joint distributions of discrete variables.
 
-use super::{told, word};
+use super::{dictionary, string};
 use crate::error::raised;
 use mercer::data::{Column, Levels, MISSING, Table, Values};
 use mercer::probability::{self as core, Event, Variable};
@@ -10,16 +10,16 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyTuple};
 use std::sync::Arc;
 
-/// A table over discrete variables: one cell for every combination of values.
+/// A joint distribution of discrete variables: one cell for every combination of values.
 ///
 /// Parameters
 /// ----------
 /// variables : dict of str to list
 ///     The variables and the values each takes.
 /// cells : array-like
-///     Counts, or probabilities that add up to one; the last variable's values side by side.
+///     Counts, or probabilities that add up to one; the last variable varies fastest.
 /// kind : {"counts", "probabilities"}
-///     What the cells are.
+///     Whether the cells are counts or probabilities.
 ///
 /// Examples
 /// --------
@@ -41,8 +41,8 @@ impl JointTable {
         let mut read = Vec::new();
         for (name, values) in variables {
             let values =
-                values.try_iter()?.map(|v| word(&v?)).collect::<PyResult<Vec<String>>>()?;
-            read.push(Variable::new(word(&name)?, values));
+                values.try_iter()?.map(|v| string(&v?)).collect::<PyResult<Vec<String>>>()?;
+            read.push(Variable::new(string(&name)?, values));
         }
         match kind {
             "counts" => core::JointTable::from_counts(read, cells),
@@ -56,31 +56,31 @@ impl JointTable {
         .map_err(raised)
     }
 
-    /// Count rows given as columns; None is missing, and rows with a gap are left out.
+    /// Counts the rows of a dictionary of columns; rows with a missing value (`None`) are left out.
     #[staticmethod]
     #[pyo3(signature = (columns, counts=None))]
     fn from_columns(columns: &Bound<'_, PyDict>, counts: Option<Vec<f64>>) -> PyResult<JointTable> {
         let mut read = Vec::new();
         for (name, values) in columns {
-            let words = values
+            let strings = values
                 .try_iter()?
-                .map(|v| v.and_then(|v| if v.is_none() { Ok(None) } else { word(&v).map(Some) }))
+                .map(|v| v.and_then(|v| if v.is_none() { Ok(None) } else { string(&v).map(Some) }))
                 .collect::<PyResult<Vec<Option<String>>>>()?;
-            let levels = Arc::new(Levels::new(words.iter().flatten().cloned().collect()));
+            let levels = Arc::new(Levels::new(strings.iter().flatten().cloned().collect()));
             let codes =
-                words.iter().map(|w| w.as_ref().map_or(MISSING, |w| levels.code(w))).collect();
+                strings.iter().map(|s| s.as_ref().map_or(MISSING, |s| levels.code(s))).collect();
             let values = Values::Categorical { codes, levels };
-            read.push(Column { name: word(&name)?, values });
+            read.push(Column { name: string(&name)?, values });
         }
-        let asked: Vec<String> = read.iter().map(|c| c.name.clone()).collect();
-        // A name that no column of Python's can have taken.
+        let variables: Vec<String> = read.iter().map(|c| c.name.clone()).collect();
+        // A name that no column has.
         let weight = "\0counts";
         let weighted = counts.is_some();
         if let Some(counts) = counts {
             read.push(Column { name: weight.into(), values: Values::Numeric(counts) });
         }
         let table = Table::new(read).map_err(raised)?;
-        core::JointTable::from_table(&table, &names(&asked), weighted.then_some(weight))
+        core::JointTable::from_table(&table, &names(&variables), weighted.then_some(weight))
             .map(|(table, _)| JointTable(table))
             .map_err(raised)
     }
@@ -95,54 +95,56 @@ impl JointTable {
         Ok(all)
     }
 
-    /// The cells, the last variable's values side by side.
+    /// The cells; the last variable varies fastest.
     #[getter]
     fn cells<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         self.0.cells().to_vec().into_pyarray(py)
     }
 
-    /// What the cells add up to.
+    /// The sum of the cells.
     #[getter]
     fn total(&self) -> f64 {
         self.0.total()
     }
 
-    /// P(what), or P(what | given), as a number.
+    /// P(what), or P(what | given).
     #[pyo3(signature = (what, given=None))]
     fn probability(
         &self,
         what: &Bound<'_, PyDict>,
         given: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<f64> {
-        let share = self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
-        Ok(share.value())
+        let probability =
+            self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
+        Ok(probability.value())
     }
 
-    /// The same as numerator and denominator, where the cells are whole counts; else None.
+    /// The same as numerator and denominator if the cells are integer counts, else `None`.
     #[pyo3(signature = (what, given=None))]
     fn fraction(
         &self,
         what: &Bound<'_, PyDict>,
         given: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Option<(u64, u64)>> {
-        let share = self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
-        Ok(share.counts())
+        let probability =
+            self.0.conditional(&event(Some(what))?, &event(given)?).map_err(raised)?;
+        Ok(probability.counts())
     }
 
-    /// The table of some variables, the others summed out.
+    /// The marginal distribution of some variables.
     #[pyo3(signature = (*variables))]
     fn marginal(&self, variables: Vec<String>) -> PyResult<JointTable> {
         self.0.marginal(&names(&variables)).map(JointTable).map_err(raised)
     }
 
-    /// The table among the cases where something happened.
+    /// The conditional distribution given an event.
     fn given(&self, what: &Bound<'_, PyDict>) -> PyResult<JointTable> {
         self.0.given(&event(Some(what))?).map(JointTable).map_err(raised)
     }
 
     /// The factors of P(A) P(B | A) ... for the parts of an event, in order.
     fn chain_rule<'py>(&self, what: &Bound<'py, PyDict>) -> PyResult<Bound<'py, PyAny>> {
-        told(what.py(), &self.0.chain_rule(&event(Some(what))?).map_err(raised)?)
+        dictionary(what.py(), &self.0.chain_rule(&event(Some(what))?).map_err(raised)?)
     }
 
     /// The terms of sum P(what | by = b) P(by = b).
@@ -151,31 +153,31 @@ impl JointTable {
         what: &Bound<'py, PyDict>,
         by: &str,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(what.py(), &self.0.total_probability(&event(Some(what))?, by).map_err(raised)?)
+        dictionary(what.py(), &self.0.total_probability(&event(Some(what))?, by).map_err(raised)?)
     }
 
-    /// The mean of a variable whose values are numbers.
+    /// The mean of a numeric variable.
     fn expectation(&self, variable: &str) -> PyResult<f64> {
         self.0.expectation(variable).map_err(raised)
     }
 
-    /// The variance of a variable whose values are numbers.
+    /// The variance of a numeric variable.
     fn variance(&self, variable: &str) -> PyResult<f64> {
         self.0.variance(variable).map_err(raised)
     }
 
-    /// The covariance of two variables whose values are numbers.
+    /// The covariance of two numeric variables.
     fn covariance(&self, a: &str, b: &str) -> PyResult<f64> {
         self.0.covariance(a, b).map_err(raised)
     }
 
-    /// The entropy of some variables together, in bits.
+    /// The joint entropy of some variables, in bits.
     #[pyo3(signature = (*variables))]
     fn entropy(&self, variables: Vec<String>) -> PyResult<f64> {
         self.0.entropy(&names(&variables)).map_err(raised)
     }
 
-    /// What one variable tells about another, given any others, in bits.
+    /// The mutual information of two variables, given any others, in bits.
     #[pyo3(signature = (a, b, given=Vec::new()))]
     fn mutual_information(&self, a: &str, b: &str, given: Vec<String>) -> PyResult<f64> {
         self.0.mutual_information(a, b, &names(&given)).map_err(raised)
@@ -196,12 +198,12 @@ impl JointTable {
         b: &str,
         given: Vec<String>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.test_independence(a, b, &names(&given)).map_err(raised)?)
+        dictionary(py, &self.0.test_independence(a, b, &names(&given)).map_err(raised)?)
     }
 
-    /// How many numbers the table needs, and would need if all variables were independent.
+    /// The number of free parameters of the joint distribution, and of one with independent variables.
     fn free_parameters<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
-        told(py, &self.0.free_parameters())
+        dictionary(py, &self.0.free_parameters())
     }
 
     fn __repr__(&self) -> String {
@@ -210,17 +212,17 @@ impl JointTable {
     }
 }
 
-/// What a dictionary says happened: a value, or a list of values, for each variable.
-fn event(said: Option<&Bound<'_, PyDict>>) -> PyResult<Event> {
+/// The event of a dictionary: a value, or a list of values, for each variable.
+fn event(values_of: Option<&Bound<'_, PyDict>>) -> PyResult<Event> {
     let mut event = Event::certain();
-    for (name, value) in said.into_iter().flatten() {
+    for (name, value) in values_of.into_iter().flatten() {
         let values: Vec<String> =
             if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
-                value.try_iter()?.map(|v| word(&v?)).collect::<PyResult<_>>()?
+                value.try_iter()?.map(|v| string(&v?)).collect::<PyResult<_>>()?
             } else {
-                vec![word(&value)?]
+                vec![string(&value)?]
             };
-        event = event.and(&Event::one_of(word(&name)?, values));
+        event = event.and(&Event::one_of(string(&name)?, values));
     }
     Ok(event)
 }

@@ -1,5 +1,5 @@
-//! Tables, Bayes' rule, belief, conjugate pairs and the bell curve. Each class holds the core's own
-//! value; answers go out as floats, arrays and dictionaries.
+//! Discrete joint distributions, Bayes' rule, conjugate priors and the multivariate normal distribution. Each class
+//! wraps a type of the core; results are floats, arrays and dictionaries.
 
 pub mod bayes_rule;
 mod belief;
@@ -18,12 +18,12 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;
 
-/// A result as a dictionary.
-fn told<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+/// A serializable result as a dictionary.
+fn dictionary<'py>(py: Python<'py>, value: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
     let tree = Tree::of(value).map_err(|e| PyValueError::new_err(e.to_string()))?;
     tree_object(py, tree)
 }
 
-fn word(value: &Bound<'_, PyAny>) -> PyResult<String> {
+fn string(value: &Bound<'_, PyAny>) -> PyResult<String> {
     value.str()?.extract()
 }

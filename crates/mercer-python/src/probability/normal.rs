@@ -1,6 +1,6 @@
-//! The bell curve in several coordinates.
+//! The multivariate normal distribution.
 
-use super::word;
+use super::string;
 use crate::error::raised;
 use mercer::probability as core;
 use mercer_num::Matrix;
@@ -11,14 +11,14 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// A normal distribution over several numbers at once.
+/// A multivariate normal distribution.
 ///
 /// Parameters
 /// ----------
 /// mean : array-like
 /// covariance : array-like of shape (k, k)
 /// names : list of str, optional
-///     The coordinates' names; x1, x2, ... if not given.
+///     The names of the coordinates; x1, x2, ... by default.
 #[pyclass(frozen, module = "mercer._mercer")]
 pub struct MultivariateNormal(core::MultivariateNormal);
 
@@ -37,12 +37,12 @@ impl MultivariateNormal {
     ) -> PyResult<MultivariateNormal> {
         let width = covariance.first().map_or(0, Vec::len);
         let matrix = Matrix::from_shape_vec((covariance.len(), width), covariance.concat())
-            .map_err(|_| PyValueError::new_err("the rows of covariance differ in length"))?;
+            .map_err(|_| PyValueError::new_err("the rows of covariance have different lengths"))?;
         let names = coordinate_names(names, mean.len());
         core::MultivariateNormal::new(names, mean, matrix).map(MultivariateNormal).map_err(raised)
     }
 
-    /// Fit to the rows of a matrix; unbiased divides squares by the number of rows less one.
+    /// Fits the distribution to rows; `unbiased` divides the scatter matrix by n - 1 instead of n.
     #[staticmethod]
     #[pyo3(signature = (x, names=None, unbiased=false))]
     fn fit(
@@ -59,7 +59,7 @@ impl MultivariateNormal {
         fit(names, &rows).map(MultivariateNormal).map_err(raised)
     }
 
-    /// The coordinates' names.
+    /// The names of the coordinates.
     #[getter]
     fn names(&self) -> Vec<String> {
         self.0.names().to_vec()
@@ -71,7 +71,7 @@ impl MultivariateNormal {
         self.0.mean().to_vec().into_pyarray(py)
     }
 
-    /// The covariance.
+    /// The covariance matrix.
     #[getter]
     fn covariance<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray2<f64>> {
         self.0.covariance().clone().into_pyarray(py)
@@ -82,34 +82,34 @@ impl MultivariateNormal {
         self.0.ln_density(&x).map_err(raised)
     }
 
-    /// The distance of a point from the mean, in deviations.
+    /// The Mahalanobis distance of a point from the mean.
     fn mahalanobis(&self, x: Vec<f64>) -> PyResult<f64> {
         self.0.mahalanobis(&x).map_err(raised)
     }
 
-    /// The chance that a draw is at least as far from the mean.
+    /// The probability of a larger Mahalanobis distance.
     fn tail(&self, x: Vec<f64>) -> PyResult<f64> {
         self.0.tail(&x).map_err(raised)
     }
 
-    /// The distribution of some coordinates.
+    /// The marginal distribution of some coordinates.
     #[pyo3(signature = (*names))]
     fn marginal(&self, names: Vec<String>) -> PyResult<MultivariateNormal> {
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         self.0.marginal(&names).map(MultivariateNormal).map_err(raised)
     }
 
-    /// The distribution of the other coordinates when some are known.
+    /// The conditional distribution of the other coordinates, given the values of some.
     fn given(&self, known: &Bound<'_, PyDict>) -> PyResult<MultivariateNormal> {
         let known = known
             .iter()
-            .map(|(name, x)| Ok((word(&name)?, x.extract::<f64>()?)))
+            .map(|(name, x)| Ok((string(&name)?, x.extract::<f64>()?)))
             .collect::<PyResult<Vec<_>>>()?;
         let known: Vec<(&str, f64)> = known.iter().map(|(n, x)| (n.as_str(), *x)).collect();
         self.0.given(&known).map(MultivariateNormal).map_err(raised)
     }
 
-    /// New rows, drawn by a seed.
+    /// Random rows, determined by the seed.
     #[pyo3(signature = (n, seed=0))]
     fn sample<'py>(&self, py: Python<'py>, n: usize, seed: u64) -> Bound<'py, PyArray2<f64>> {
         self.0.sample(n, &mut Random::new(seed)).into_pyarray(py)
