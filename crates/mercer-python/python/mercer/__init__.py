@@ -1,6 +1,7 @@
-"""Classical probabilistic and maximum-margin learners: certified, deterministic, explained.
+"""Classical machine learning: probabilistic models, linear models, SVMs and kernel methods.
 
-The estimators have scikit-learn's manners and stand in modules of scikit-learn's names::
+The estimators follow the API of scikit-learn, in modules with the same names. Every fit has a certificate,
+and every prediction can be explained::
 
     from mercer.naive_bayes import GaussianNB
 

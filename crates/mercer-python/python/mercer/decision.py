@@ -1,7 +1,7 @@
-"""From posteriors to answers: what a mistake costs decides.
+"""Bayesian decision theory: actions of minimum expected cost.
 
-:class:`DecisionClassifier` puts costs, a reject zone and new priors on any classifier with
-probabilities; the functions do the same to a matrix of probabilities.
+:class:`DecisionClassifier` adds a cost matrix, a reject option and new class priors to a probabilistic
+classifier; the functions apply the same rules to a matrix of probabilities.
 """
 
 import os
@@ -24,29 +24,29 @@ __all__ = [
     "DecisionClassifier",
     "Decisions",
     "bayes_risk",
-    "best_number",
     "decide",
     "minimax",
     "minimax_threshold",
     "neyman_pearson",
     "outlier_threshold",
+    "point_estimate",
     "two_normals_error",
 ]
 
 
 class Decisions(NamedTuple):
-    """What was decided, row by row."""
+    """The decisions for the rows of a matrix of probabilities."""
 
-    #: The place of the class, -1 where no answer is given.
-    answers: NDArray[np.int64]
-    #: What each answer is expected to cost.
+    #: The index of the chosen class, or -1 for a rejected row.
+    actions: NDArray[np.int64]
+    #: The expected cost of each action.
     risks: NDArray[np.float64]
-    #: The probabilities under the new priors.
+    #: The posterior probabilities under the new priors.
     proba: NDArray[np.float64]
 
 
 class OperatingPoint(NamedTuple):
-    """A cut-off: scores of at least the threshold are answered yes."""
+    """A threshold and its rates: a row is predicted positive if its score is at least the threshold."""
 
     threshold: float
     false_positive_rate: float
@@ -61,26 +61,27 @@ def decide(
     old_priors: Sequence[float] | None = None,
     new_priors: Sequence[float] | None = None,
 ) -> Decisions:
-    """The answer of least expected loss for every row of probabilities.
+    """The action of minimum expected cost for each row of probabilities.
 
     Parameters
     ----------
-    proba : array-like of shape (n_rows, n_classes)
+    proba : array-like of shape (n_samples, n_classes)
+        Posterior probabilities.
     cost : array-like of shape (n_classes, n_classes), optional
-        One row a true class, one column an answer; without it every mistake costs one.
+        ``cost[true class, predicted class]``. The default is the zero-one cost.
     reject : float, optional
-        What giving no answer costs.
+        Cost of rejecting a row, that is of predicting no class.
     old_priors, new_priors : sequences of floats, optional
-        The classes' shares in training, and where the answers are used; both or neither.
+        Class priors of the training data, and of the data to predict; both or neither.
 
     Examples
     --------
     >>> from mercer.decision import decide
-    >>> decide([[0.85, 0.15]], cost=[[0, 1], [10, 0]]).answers
+    >>> decide([[0.85, 0.15]], cost=[[0, 1], [10, 0]]).actions
     array([1])
     """
     if (old_priors is None) != (new_priors is None):
-        raise ValueError("give both old_priors and new_priors, or neither")
+        raise ValueError("pass both old_priors and new_priors, or neither")
     with np.errstate(divide="ignore", invalid="ignore"):
         log_proba = np.log(np.asarray(proba, np.float64))
     old = None if old_priors is None else list(map(float, old_priors))
@@ -89,22 +90,22 @@ def decide(
 
 
 def neyman_pearson(scores: ArrayLike, positive: ArrayLike, max_rate: float) -> OperatingPoint:
-    """The cut-off that finds most while at most ``max_rate`` of the negative rows are called
-    positive."""
-    return OperatingPoint(*_mercer.neyman_pearson(_floats(scores), _truths(positive), max_rate))
+    """The threshold of the highest true-positive rate whose false-positive rate is at most
+    ``max_rate``."""
+    return OperatingPoint(*_mercer.neyman_pearson(_floats(scores), _booleans(positive), max_rate))
 
 
 def minimax_threshold(
     scores: ArrayLike, positive: ArrayLike, alarm_cost: float = 1.0, miss_cost: float = 1.0
 ) -> OperatingPoint:
-    """The cut-off whose worse mistake, weighted by its cost, is as rare as it can be."""
+    """The threshold that minimizes the larger of the two error rates, each multiplied by its cost."""
     return OperatingPoint(
-        *_mercer.minimax_threshold(_floats(scores), _truths(positive), alarm_cost, miss_cost)
+        *_mercer.minimax_threshold(_floats(scores), _booleans(positive), alarm_cost, miss_cost)
     )
 
 
-def outlier_threshold(log_densities: ArrayLike, share: float) -> float:
-    """The log-density below which at most a share of the given rows lie.
+def outlier_threshold(log_densities: ArrayLike, fraction: float) -> float:
+    """The threshold below which at most a fraction of the given log-densities lies.
 
     Examples
     --------
@@ -112,63 +113,63 @@ def outlier_threshold(log_densities: ArrayLike, share: float) -> float:
     >>> outlier_threshold([-1.0, -2.0, -9.0, -1.5, -3.0], 0.2)
     -3.0
     """
-    return _mercer.outlier_threshold(_floats(log_densities), share)
+    return _mercer.outlier_threshold(_floats(log_densities), fraction)
 
 
 def minimax(cost: ArrayLike) -> int:
-    """The answer (column) whose worst cost over the truths (rows) is least."""
+    """The minimax action: the column whose maximum over the rows (the true states) is smallest."""
     return _mercer.minimax(_matrix(cost))
 
 
-def best_number(
+def point_estimate(
     values: ArrayLike, weights: ArrayLike, loss: str = "squared", quantile: float = 0.5
 ) -> float:
-    """The number of least expected loss: ``squared`` gives the mean, ``absolute`` the median,
-    ``quantile`` the quantile.
+    """The point estimate of minimum expected loss for a weighted sample: the mean for ``squared``, the
+    median for ``absolute``, and the given quantile for ``quantile``.
 
     Examples
     --------
-    >>> from mercer.decision import best_number
-    >>> best_number([0.0, 1.0, 10.0], [0.3, 0.4, 0.3], "absolute")
+    >>> from mercer.decision import point_estimate
+    >>> point_estimate([0.0, 1.0, 10.0], [0.3, 0.4, 0.3], "absolute")
     1.0
     """
-    return _mercer.best_number(_floats(values), _floats(weights), loss, quantile)
+    return _mercer.point_estimate(_floats(values), _floats(weights), loss, quantile)
 
 
 def bayes_risk(
     joint: ArrayLike, *, cost: ArrayLike | None = None, reject: float | None = None
 ) -> float:
-    """The least risk any rule can reach where p(x, y) is known: a row an x, a column a class."""
+    """The Bayes risk, the minimum risk of any decision rule, of a joint distribution ``p(x, y)`` with
+    one row per ``x`` and one column per class."""
     return _mercer.bayes_risk(_matrix(joint), _matrix(cost), reject)
 
 
 class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Any classifier with probabilities, answering by least expected loss.
+    """A probabilistic classifier that predicts the class of minimum expected cost.
 
-    Costs, the reject zone and the priors are parameters: ``set_params`` changes them without
-    another fit.
+    Costs, reject cost and priors are parameters: ``set_params`` changes them without another fit.
 
     Parameters
     ----------
     estimator : classifier
-        Has ``fit`` and ``predict_proba``; a clone of it is fitted.
+        A classifier with ``predict_proba``; a clone of it is fitted.
     cost : array-like of shape (n_classes, n_classes) or mapping of mappings, optional
-        ``cost[truth][answer]``; an array follows the order of ``classes_``. Without it every
-        mistake costs one.
+        ``cost[true class][predicted class]``; an array is in the order of ``classes_``. The default is
+        the zero-one cost.
     reject : float, optional
-        What giving no answer costs; ``predict`` then gives ``reject_label`` where every answer is
-        expected to cost more.
+        Cost of rejecting a row. ``predict`` returns ``reject_label`` if the expected cost of every
+        class is larger.
     prior : mapping or array-like, optional
-        The classes' shares where the answers are used. Classes that a mapping leaves out share the
-        rest as they did in training.
+        Class priors of the data to predict. Classes that are not in a mapping have the remaining
+        probability, in proportion to their priors in training.
     reject_label : object, default=None
-        What ``predict`` answers where it gives no answer.
+        The prediction for rejected rows.
 
     Attributes
     ----------
     classes_ : ndarray
     priors_ : ndarray
-        The classes' shares in training.
+        Class priors of the training data.
     estimator_ : classifier
         The fitted clone.
 
@@ -199,14 +200,14 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.reject_label = reject_label
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a clone of the estimator, and remember the classes' shares."""
+        """Fits a clone of the estimator and stores the class priors."""
         codes, self.classes_ = labels.encode(y)
         weights = None if sample_weight is None else np.asarray(sample_weight, np.float64)
         counts = np.bincount(codes, weights, minlength=len(self.classes_))
         given = {} if sample_weight is None else {"sample_weight": sample_weight}
         self.estimator_ = clone(self.estimator).fit(X, y, **given)
         if not np.array_equal(self.estimator_.classes_, self.classes_):
-            raise ValueError("the estimator orders its classes in a way of its own")
+            raise ValueError("the classes_ of the estimator are not in ascending order")
         self.priors_ = counts / counts.sum()
         if hasattr(self.estimator_, "n_features_in_"):
             self.n_features_in_ = self.estimator_.n_features_in_
@@ -215,27 +216,28 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes a ``.mercer`` model file with the costs, the reject zone and the priors in it.
+        """Writes a ``.mercer`` model file with the costs, the reject cost and the priors.
 
-        ``mercer predict`` decides by them, and :func:`mercer.load` gives a ``DecisionClassifier`` back.
-        Only estimators of this package can be saved.
+        The command ``mercer predict`` applies them, and :func:`mercer.load` returns a
+        ``DecisionClassifier``. Only estimators of this package can be saved.
         """
         check_is_fitted(self)
         if not isinstance(self.estimator_, Estimator):
-            raise TypeError(f"{type(self.estimator_).__name__} has no .mercer file; pickle it")
+            raise TypeError(f"{type(self.estimator_).__name__} cannot be saved as a .mercer file; use pickle")
         new = self._new_priors()
         old = None if new is None else self.priors_.tolist()
-        self.estimator_._fitted.with_decision(self._costs(), self.reject, old, new).save(Path(path))
+        fitted = self.estimator_._fitted.with_decision_rule(self._costs(), self.reject, old, new)
+        fitted.save(Path(path))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        taken = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = taken.sparse
-        tags.input_tags.allow_nan = taken.allow_nan
+        inputs = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inputs.sparse
+        tags.input_tags.allow_nan = inputs.allow_nan
         return tags
 
     def decide(self, X: Any) -> Decisions:
-        """The answers by place, what each is expected to cost, and the probabilities."""
+        """The actions by class index, their expected costs, and the posterior probabilities."""
         check_is_fitted(self)
         new = self._new_priors()
         return decide(
@@ -247,35 +249,37 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         )
 
     def predict(self, X: Any) -> np.ndarray:
-        """The answers; ``reject_label`` where none is given."""
-        answers = self.decide(X).answers
+        """The class of each row, or ``reject_label`` for a rejected row."""
+        actions = self.decide(X).actions
         if self.reject is None:
-            return self.classes_[answers]
-        said = self.classes_.astype(object)[answers]
-        said[answers < 0] = self.reject_label
-        return said
+            return self.classes_[actions]
+        predicted = self.classes_.astype(object)[actions]
+        predicted[actions < 0] = self.reject_label
+        return predicted
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """The probabilities under the new priors."""
+        """The posterior probabilities under the new priors."""
         return self.decide(X).proba
 
     def expected_risk(self, X: Any) -> float:
-        """The mean cost the answers are expected to have, by the probabilities themselves."""
+        """The mean expected cost of the predictions under the posterior probabilities."""
         return float(self.decide(X).risks.mean())
 
     def empirical_risk(self, X: Any, y: Any) -> float:
-        """The mean cost the answers have in truth."""
-        answers = self.decide(X).answers
+        """The mean cost of the predictions for rows with known classes."""
+        actions = self.decide(X).actions
         y = np.asarray(y)
-        strangers = y[~np.isin(y, self.classes_)]
-        if len(strangers):
-            raise ValueError(f"y holds {strangers[0]!r}; the classes are {self.classes_.tolist()}")
+        unknown = y[~np.isin(y, self.classes_)]
+        if len(unknown):
+            raise ValueError(
+                f"y has the label {unknown[0]!r}; the classes are {self.classes_.tolist()}"
+            )
         truth = np.searchsorted(self.classes_, y)
         cost = self._costs()
         if cost is None:
             cost = 1.0 - np.eye(len(self.classes_))
         reject = 0.0 if self.reject is None else self.reject
-        return float(np.where(answers < 0, reject, cost[truth, answers]).mean())
+        return float(np.where(actions < 0, reject, cost[truth, actions]).mean())
 
     def _costs(self) -> NDArray[np.float64] | None:
         if not isinstance(self.cost, Mapping):
@@ -283,7 +287,7 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         try:
             rows = [[self.cost[c][a] for a in self.classes_] for c in self.classes_]
         except KeyError as missing:
-            raise ValueError(f"cost says nothing about class {missing}") from None
+            raise ValueError(f"cost has no entry for class {missing}") from None
         return _matrix(rows)
 
     def _new_priors(self) -> list[float] | None:
@@ -291,45 +295,45 @@ class DecisionClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return None
         if not isinstance(self.prior, Mapping):
             return _floats(self.prior)
-        places = {label: k for k, label in enumerate(self.classes_.tolist())}
-        strangers = [label for label in self.prior if label not in places]
-        if strangers:
-            raise ValueError(f"prior names {strangers[0]!r}; the classes are {list(places)}")
-        given = [(places[label], float(p)) for label, p in self.prior.items()]
+        index = {label: c for c, label in enumerate(self.classes_.tolist())}
+        unknown = [label for label in self.prior if label not in index]
+        if unknown:
+            raise ValueError(f"prior has the class {unknown[0]!r}; the classes are {list(index)}")
+        given = [(index[label], float(p)) for label, p in self.prior.items()]
         return _mercer.new_priors(self.priors_.tolist(), given)
 
 
-def _matrix(cells: Any) -> Any:
-    if cells is None:
+def _matrix(values: Any) -> Any:
+    if values is None:
         return None
-    return np.ascontiguousarray(np.atleast_2d(np.asarray(cells, np.float64)))
+    return np.ascontiguousarray(np.atleast_2d(np.asarray(values, np.float64)))
 
 
 def _floats(values: Any) -> list[float]:
     return np.asarray(values, np.float64).ravel().tolist()
 
 
-def _truths(values: Any) -> list[bool]:
+def _booleans(values: Any) -> list[bool]:
     return np.asarray(values).astype(bool).ravel().tolist()
 
 
 def _restored(model: Any) -> DecisionClassifier:
-    """A classifier read from a file that has a decision stored in it."""
-    cost, reject, shift = model._fitted.decision
+    """The ``DecisionClassifier`` of a classifier that was saved with a decision rule."""
+    cost, reject, shift = model._fitted.decision_rule
     n = len(model.classes_)
     old = np.asarray(getattr(model, "class_prior_", np.full(n, 1.0 / n)))
     new = None
     if shift:
         new = old * np.exp(shift)
         new = (new / new.sum()).tolist()
-    plain = np.array_equal(cost, 1.0 - np.eye(n))
-    found = DecisionClassifier(
-        clone(model), cost=None if plain else cost, reject=reject, prior=new
+    zero_one = np.array_equal(cost, 1.0 - np.eye(n))
+    restored = DecisionClassifier(
+        clone(model), cost=None if zero_one else cost, reject=reject, prior=new
     )
-    found.estimator_ = model
-    found.classes_ = model.classes_
-    found.priors_ = old
-    found.n_features_in_ = model.n_features_in_
+    restored.estimator_ = model
+    restored.classes_ = model.classes_
+    restored.priors_ = old
+    restored.n_features_in_ = model.n_features_in_
     if hasattr(model, "feature_names_in_"):
-        found.feature_names_in_ = model.feature_names_in_
-    return found
+        restored.feature_names_in_ = model.feature_names_in_
+    return restored

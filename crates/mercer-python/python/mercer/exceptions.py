@@ -1,14 +1,14 @@
-"""What Mercer warns about.
+"""Warnings of Mercer.
 
 Errors are Python's own: ValueError, TypeError, TimeoutError, MemoryError, OSError.
 """
 
-__all__ = ["CutShortWarning", "ErrorNotReachedWarning"]
+__all__ = ["ApproximationErrorWarning", "TimeLimitWarning"]
 
 
-class CutShortWarning(UserWarning):
-    """The time limit ended a fit; the model is of the rows learned until then."""
+class ApproximationErrorWarning(UserWarning):
+    """A kernel approximation reached its maximum number of columns before the requested error."""
 
 
-class ErrorNotReachedWarning(UserWarning):
-    """A kernel map has all the columns it may have and is not as near to its kernel as was asked."""
+class TimeLimitWarning(UserWarning):
+    """The time limit ended a fit; the model is that of the rows or iterations until then."""

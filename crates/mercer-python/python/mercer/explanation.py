@@ -1,4 +1,4 @@
-"""A prediction told step by step, as the lecture writes it."""
+"""Explanations of single predictions: factors, terms, and their sums."""
 
 import math
 from typing import Any
@@ -9,53 +9,54 @@ __all__ = ["Explanation", "ScoreExplanation", "SupportExplanation", "TermExplana
 
 
 class Explanation:
-    """Why a row got its class: the prior, one factor a column, their product, the posterior.
+    """A prediction of a naive Bayes model: prior, one likelihood factor per column, posterior.
 
-    ``print`` it to read it; the numbers are attributes.
+    ``print`` shows it as text; the values are attributes.
 
     Attributes
     ----------
     classes : ndarray
-        The classes, in the order of every list of numbers below.
+        The classes, in the order of all arrays below.
     log_priors : ndarray
         ``log P(class)``.
     factors : list of dict
-        One a column: ``column``, ``value`` (``None`` where missing), ``log_factors``,
-        ``formulas`` and ``log_odds``, which is how much the column speaks for the winner against
-        the runner-up.
+        One entry per column: ``column``, ``value`` (``None`` if missing), ``log_factors``,
+        ``formulas``, and ``log_odds``, its contribution to the log-odds of the winner against the
+        runner-up.
     log_joint : ndarray
         ``log P(class) + sum of log factors``.
     posterior : ndarray
         ``P(class | row)``.
     """
 
-    def __init__(self, told: dict[str, Any], classes: np.ndarray) -> None:
+    def __init__(self, parts: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
-        self.log_priors: np.ndarray = told["log_priors"]
-        self.factors: list[dict[str, Any]] = told["factors"]
-        self.log_joint: np.ndarray = told["log_joint"]
-        self.posterior: np.ndarray = told["posterior"]
-        self._winner: int = told["winner"]
-        self._runner_up: int = told["runner_up"]
+        self.log_priors: np.ndarray = parts["log_priors"]
+        self.factors: list[dict[str, Any]] = parts["factors"]
+        self.log_joint: np.ndarray = parts["log_joint"]
+        self.posterior: np.ndarray = parts["posterior"]
+        self._winner: int = parts["winner"]
+        self._runner_up: int = parts["runner_up"]
 
     @property
     def winner(self) -> Any:
-        """The class that wins."""
+        """The predicted class."""
         return self.classes[self._winner]
 
     @property
     def runner_up(self) -> Any:
-        """The class that comes second."""
+        """The class with the second highest score."""
         return self.classes[self._runner_up]
 
     def ranked_contributions(self) -> list[tuple[str, float]]:
-        """Log-odds of winner over runner-up: the prior's, then each column's, strongest first."""
+        """Contributions to the log-odds of the winner against the runner-up: that of the prior, then
+        those of the columns, the largest in magnitude first."""
         prior = _difference(self.log_priors, self._winner, self._runner_up)
         contributions = [(f["column"], f["log_odds"]) for f in self.factors if f["value"] is not None]
         return [("prior", prior), *sorted(contributions, key=lambda pair: -abs(pair[1]))]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON."""
+        """All values as a dictionary that JSON can express."""
         factors = [{**f, "log_factors": f["log_factors"].tolist()} for f in self.factors]
         return {
             "classes": self.classes.tolist(),
@@ -69,8 +70,8 @@ class Explanation:
         }
 
     def __repr__(self) -> str:
-        share = self.posterior[self._winner]
-        return f"<Explanation: class {self.winner} with probability {_short(share)}>"
+        probability = self.posterior[self._winner]
+        return f"<Explanation: class {self.winner} with probability {_short(probability)}>"
 
     def __str__(self) -> str:
         blocks = [self._class_block(c) for c in range(len(self.classes))]
@@ -86,8 +87,8 @@ class Explanation:
         return _block(f"class {self.classes[c]}", lines)
 
     def _posterior_block(self) -> str:
-        shares = zip(self.classes, self.posterior, strict=True)
-        return _block("posterior", [(f"P({label} | row)", _short(p)) for label, p in shares])
+        posterior = zip(self.classes, self.posterior, strict=True)
+        return _block("posterior", [(f"P({label} | row)", _short(p)) for label, p in posterior])
 
     def _contributions_block(self) -> str:
         total = _difference(self.log_joint, self._winner, self._runner_up)
@@ -96,55 +97,57 @@ class Explanation:
 
 
 class ScoreExplanation:
-    """Why a row got its class: the score of each class as a sum with one term a column.
+    """A prediction of a classifier with additive scores: one term per column in the score of each
+    class.
 
-    ``print`` it to read it; the numbers are attributes.
+    ``print`` shows it as text; the values are attributes.
 
     Attributes
     ----------
     classes : ndarray
-        The classes, in the order of every list of numbers below.
+        The classes, in the order of all arrays below.
     intercepts : ndarray
-        The intercept of each class, before any column is added.
+        The intercept of each class.
     terms : list of dict
-        One a column: ``column``, ``value``, ``terms`` (one a class) and ``log_odds``, which is how
-        much the column speaks for the winner against the runner-up.
+        One entry per column: ``column``, ``value``, ``terms`` (one per class), and ``log_odds``, its
+        contribution to the log-odds of the winner against the runner-up.
     distances : ndarray
-        Squared Mahalanobis distances from the centers; empty if the model has none.
+        Squared Mahalanobis distances to the class means; empty if the model has none.
     scores : ndarray
         ``intercept + sum of terms``.
     posterior : ndarray
         ``P(class | row)``; empty if the model has no probabilities.
     """
 
-    def __init__(self, told: dict[str, Any], classes: np.ndarray) -> None:
+    def __init__(self, parts: dict[str, Any], classes: np.ndarray) -> None:
         self.classes = classes
-        self.intercepts: np.ndarray = told["intercepts"]
-        self.terms: list[dict[str, Any]] = told["terms"]
-        self.distances: np.ndarray = told.get("distances", np.empty(0))
-        self.scores: np.ndarray = told["scores"]
-        self.posterior: np.ndarray = told.get("posterior", np.empty(0))
-        self._winner: int = told["winner"]
-        self._runner_up: int = told["runner_up"]
+        self.intercepts: np.ndarray = parts["intercepts"]
+        self.terms: list[dict[str, Any]] = parts["terms"]
+        self.distances: np.ndarray = parts.get("distances", np.empty(0))
+        self.scores: np.ndarray = parts["scores"]
+        self.posterior: np.ndarray = parts.get("posterior", np.empty(0))
+        self._winner: int = parts["winner"]
+        self._runner_up: int = parts["runner_up"]
 
     @property
     def winner(self) -> Any:
-        """The class that wins."""
+        """The predicted class."""
         return self.classes[self._winner]
 
     @property
     def runner_up(self) -> Any:
-        """The class that comes second."""
+        """The class with the second highest score."""
         return self.classes[self._runner_up]
 
     def ranked_contributions(self) -> list[tuple[str, float]]:
-        """Log-odds of winner over runner-up: the intercept's, then each column's, the largest first."""
+        """Contributions to the log-odds of the winner against the runner-up: that of the intercept,
+        then those of the columns, the largest in magnitude first."""
         intercept = _difference(self.intercepts, self._winner, self._runner_up)
         contributions = [(t["column"], t["log_odds"]) for t in self.terms]
         return [("intercept", intercept), *sorted(contributions, key=lambda pair: -abs(pair[1]))]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON."""
+        """All values as a dictionary that JSON can express."""
         return {
             "classes": self.classes.tolist(),
             "intercepts": self.intercepts.tolist(),
@@ -160,8 +163,8 @@ class ScoreExplanation:
     def __repr__(self) -> str:
         if not len(self.posterior):
             return f"<ScoreExplanation: class {self.winner}>"
-        share = self.posterior[self._winner]
-        return f"<ScoreExplanation: class {self.winner} with probability {_short(share)}>"
+        probability = self.posterior[self._winner]
+        return f"<ScoreExplanation: class {self.winner} with probability {_short(probability)}>"
 
     def __str__(self) -> str:
         blocks = [self._class_block(c) for c in range(len(self.classes))]
@@ -183,28 +186,28 @@ class ScoreExplanation:
 
 
 class TermExplanation:
-    """Why a row got its number: the constant term and one term a column.
+    """A prediction of a linear regression: the intercept and one term per column.
 
-    ``print`` it to read it; the numbers are attributes.
+    ``print`` shows it as text; the values are attributes.
 
     Attributes
     ----------
     prediction : float
-        The constant term plus all terms.
+        The intercept plus all terms.
     intercept : float
-        The constant term.
+        The intercept.
     average : float
-        What an average row gets.
+        The prediction for the mean of the training rows.
     terms : list of dict
-        One a column: ``column``, ``value``, ``coefficient``, ``term``, which is their product, and
-        ``contribution``, which is how far the column moves the number from that of an average row.
+        One entry per column: ``column``, ``value``, ``coefficient``, ``term`` (their product), and
+        ``contribution``, the difference between the term and that of the mean row.
     """
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.prediction: float = told["prediction"]
-        self.intercept: float = told["intercept"]
-        self.average: float = told["average"]
-        self.terms: list[dict[str, Any]] = told["terms"]
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self.prediction: float = parts["prediction"]
+        self.intercept: float = parts["intercept"]
+        self.average: float = parts["average"]
+        self.terms: list[dict[str, Any]] = parts["terms"]
 
     def ranked_contributions(self) -> list[tuple[str, float]]:
         """The contribution of each column, the largest in magnitude first."""
@@ -212,7 +215,7 @@ class TermExplanation:
         return sorted(contributions, key=lambda pair: -abs(pair[1]))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON."""
+        """All values as a dictionary that JSON can express."""
         return {
             "prediction": self.prediction,
             "intercept": self.intercept,
@@ -225,7 +228,7 @@ class TermExplanation:
         return f"<TermExplanation: {_short(self.prediction)}>"
 
     def __str__(self) -> str:
-        lines = [("constant", _short(self.intercept))]
+        lines = [("intercept", _short(self.intercept))]
         for term in self.terms:
             product = f"{_short(term['coefficient'])} x {_short(term['value'])}"
             lines.append((term["column"], f"{product} = {_signed(term['term'])}"))
@@ -236,43 +239,46 @@ class TermExplanation:
 
 
 class SupportExplanation:
-    """Why a row got its answer: what each of the rows that a kernel machine keeps adds to it.
+    """A value of a kernel expansion: one term per support vector.
 
-    ``print`` it to read it; the numbers are attributes.
+    ``print`` shows it as text; the values are attributes.
 
     Attributes
     ----------
     sum : float
-        ``f(x)``: the constant plus all terms. The number itself, or above zero for the class that wins.
+        ``f(x)``, the intercept plus all terms: the prediction of a regression, or the decision value,
+        which is positive for the predicted class.
     between : list or None
-        The class that wins and the one that comes second, where there are classes.
+        For a classifier, the predicted class and the runner-up.
     kernel : str
-        The kernel with its numbers.
+        The kernel as a formula.
     intercept : float
-        The constant.
+        The intercept.
     support_vectors : list of dict
-        One a row with a part in the sum: ``row``, its place among the rows learned from, ``coefficient``,
-        ``kernel``, which is how near it is, and ``term``, their product.
+        One entry per support vector: ``row``, its index among the training rows, ``coefficient``,
+        ``kernel``, the value of the kernel, and ``term``, their product.
     """
 
-    #: Rows that are printed; the others are summed up.
-    most = 40
+    #: The number of support vectors that are printed; the terms of the others are added up.
+    max_printed = 40
 
-    def __init__(self, told: dict[str, Any]) -> None:
-        self.sum: float = told["sum"]
-        between = told.get("between")
-        # Labels come with their kind.
-        self.between: list[Any] | None = between and [next(iter(label.values())) for label in between]
-        self.kernel: str = told["kernel"]
-        self.intercept: float = told["intercept"]
-        self.support_vectors: list[dict[str, Any]] = told["support_vectors"]
+    def __init__(self, parts: dict[str, Any]) -> None:
+        self.sum: float = parts["sum"]
+        between = parts.get("between")
+        # A label is a dictionary of its type and value.
+        self.between: list[Any] | None = between and [
+            next(iter(label.values())) for label in between
+        ]
+        self.kernel: str = parts["kernel"]
+        self.intercept: float = parts["intercept"]
+        self.support_vectors: list[dict[str, Any]] = parts["support_vectors"]
 
     def ranked_contributions(self) -> list[tuple[int, float]]:
-        """What each row adds, the strongest first."""
-        return [(support["row"], support["term"]) for support in self._strongest()]
+        """The term of each support vector, the largest in magnitude first."""
+        return [(support["row"], support["term"]) for support in self._ranked()]
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON."""
+        """All values as a dictionary that JSON can express."""
         return {
             "sum": self.sum,
             "between": self.between,
@@ -286,18 +292,18 @@ class SupportExplanation:
         return f"<SupportExplanation: {self._head()}>"
 
     def __str__(self) -> str:
-        strongest = self._strongest()
+        ranked = self._ranked()
         lines = []
-        for support in strongest[: self.most]:
+        for support in ranked[: self.max_printed]:
             product = f"{_short(support['coefficient'])} x {_short(support['kernel'])}"
             lines.append((f"row {support['row']}", f"{product} = {_signed(support['term'])}"))
-        weaker = [support["term"] for support in strongest[self.most :]]
-        if weaker:
-            lines.append((f"{len(weaker)} weaker rows", _signed(sum(weaker))))
-        lines += [("constant", _signed(self.intercept)), ("sum", _signed(self.sum))]
+        others = [support["term"] for support in ranked[self.max_printed :]]
+        if others:
+            lines.append((f"{len(others)} smaller terms", _signed(sum(others))))
+        lines += [("intercept", _signed(self.intercept)), ("sum", _signed(self.sum))]
         return f"{self._head()}\nK(z, x) = {self.kernel}\n\n" + _block("coefficient x K(z, x)", lines)
 
-    def _strongest(self) -> list[dict[str, Any]]:
+    def _ranked(self) -> list[dict[str, Any]]:
         return sorted(self.support_vectors, key=lambda support: -abs(support["term"]))
 
     def _head(self) -> str:
@@ -311,10 +317,10 @@ def _block(title: str, lines: list[tuple[str, str]]) -> str:
     return "\n".join([title, *(f"  {name:<{width}}  {text}" for name, text in lines)])
 
 
-def _difference(numbers: np.ndarray, winner: int, loser: int) -> float:
-    """Zero where both are impossible."""
-    same = numbers[winner] == numbers[loser]
-    return 0.0 if same else float(numbers[winner] - numbers[loser])
+def _difference(scores: np.ndarray, winner: int, runner_up: int) -> float:
+    """The difference of two scores; 0 if both are minus infinity."""
+    equal = scores[winner] == scores[runner_up]
+    return 0.0 if equal else float(scores[winner] - scores[runner_up])
 
 
 def _short(x: float) -> str:
@@ -326,5 +332,5 @@ def _signed(x: float) -> str:
 
 
 def _power(log: float) -> str:
-    """``exp(log)``, written as a power where a double would show nothing."""
+    """``exp(log)``, written as a power if a float64 would overflow or underflow."""
     return _short(math.exp(log)) if -700 < log < 700 or log == -math.inf else f"exp({_short(log)})"

@@ -1,4 +1,4 @@
-"""How long a fit may take, and how much memory."""
+"""Limits of the time and memory of a fit."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,10 +12,10 @@ _bytes: ContextVar[int | None] = ContextVar("mercer_memory_limit", default=None)
 
 @contextmanager
 def time_limit(seconds: float | None) -> Iterator[None]:
-    """Ends every fit inside the block after so many seconds.
+    """Limits the time of every fit inside the block, in seconds.
 
-    A fit whose time is up keeps what it has learned, says so in ``certificate_`` and warns with
-    :class:`mercer.exceptions.CutShortWarning`. One that has learned nothing yet raises
+    A fit that reaches the limit returns the model of that moment, records this in ``certificate_`` and
+    warns with :class:`mercer.exceptions.TimeLimitWarning`. If there is no model yet, it raises
     ``TimeoutError``.
 
     Examples
@@ -28,7 +28,7 @@ def time_limit(seconds: float | None) -> Iterator[None]:
     True
     """
     if seconds is not None and not seconds >= 0:
-        raise ValueError(f"a time limit is a number of seconds of at least zero, not {seconds!r}")
+        raise ValueError(f"seconds is {seconds!r}; a time limit must be at least 0")
     before = _seconds.set(seconds)
     try:
         yield
@@ -38,10 +38,10 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
 @contextmanager
 def memory_limit(size: float | None) -> Iterator[None]:
-    """Lets every fit inside the block take so many bytes at most, beside the rows it is given.
+    """Limits the memory of every fit inside the block, in bytes, not counting the training rows.
 
-    A fit that has a way with less memory takes it; one that has none raises ``MemoryError``, saying how
-    much it needs and what to do instead.
+    A fit chooses an algorithm that fits into the limit. If there is none, it raises ``MemoryError`` with
+    the memory it needs and a remedy.
 
     Examples
     --------
@@ -53,7 +53,7 @@ def memory_limit(size: float | None) -> Iterator[None]:
     a factor of the kernel matrix in double precision
     """
     if size is not None and not size >= 0:
-        raise ValueError(f"a memory limit is a number of bytes of at least zero, not {size!r}")
+        raise ValueError(f"size is {size!r}; a memory limit must be at least 0")
     before = _bytes.set(None if size is None else int(min(size, 2**63)))
     try:
         yield
@@ -61,14 +61,15 @@ def memory_limit(size: float | None) -> Iterator[None]:
         _bytes.reset(before)
 
 
-def seconds_left() -> float | None:
-    """The limit in force, if any."""
+def current_time_limit() -> float | None:
+    """The time limit of the enclosing block in seconds, or ``None``."""
     return _seconds.get()
 
 
-def bounds(
-    tell: Callable[[str], None] | None = None,
-    threads: int | None = None,
+def current_limits(
+    report: Callable[[str], None] | None = None,
+    n_threads: int | None = None,
 ) -> tuple[float | None, int | None, Callable[[str], None] | None, int | None]:
-    """The limits in force, what is told the plan and progress of a fit, and how many threads it takes."""
-    return _seconds.get(), _bytes.get(), tell, threads
+    """The limits of a fit in the form of the extension module: seconds, bytes, the function that gets
+    lines of plan and progress, and the number of threads."""
+    return _seconds.get(), _bytes.get(), report, n_threads

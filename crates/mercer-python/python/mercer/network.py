@@ -1,4 +1,4 @@
-"""Bayesian networks over discrete variables: exact answers, learned from tables, read and written as BIF."""
+"""Bayesian networks over discrete variables: exact inference, learning, and BIF files."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -8,22 +8,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ._mercer import Network, learn_network
-from .limits import seconds_left
+from .limits import current_time_limit
 
 __all__ = ["BayesianNetwork"]
 
-_GAP = 2**32 - 1
+_MISSING_CODE = 2**32 - 1
 
 
 class BayesianNetwork:
-    """A joint distribution as one small table a variable, given its parents.
+    """A joint distribution as a product of one conditional probability table per variable.
 
     Parameters
     ----------
     variables : mapping of names to lists of states
-    parents : mapping of names to lists of names; variables that are not in it have none
-    tables : mapping of names to arrays, one row a configuration of the parents, the last parent
-        turning fastest, one column a state
+        The variables and their states.
+    parents : mapping of names to lists of names
+        The parents of each variable; a variable that is not a key has none.
+    tables : mapping of names to arrays
+        The conditional probability tables: one row per configuration of the parents, the last parent
+        varying fastest, and one column per state.
+    name : str, default="network"
+        The name of the network.
 
     Examples
     --------
@@ -56,9 +61,9 @@ class BayesianNetwork:
             [list(parents.get(v, [])) for v in variables],
             [np.asarray(tables[v], dtype=float).ravel().tolist() for v in variables],
         )
-        self._hold(network)
+        self._set_network(network)
 
-    def _hold(self, network: Network) -> None:
+    def _set_network(self, network: Network) -> None:
         self._network = network
         self._states = dict(network.variables)
         self.certificate_: dict[str, Any] | None = None
@@ -66,37 +71,38 @@ class BayesianNetwork:
         self.trace_: list[float] = []
 
     @classmethod
-    def _of(cls, network: Network) -> Self:
+    def _from_network(cls, network: Network) -> Self:
         self = cls.__new__(cls)
-        self._hold(network)
+        self._set_network(network)
         return self
 
-    # ------------------------------------------------------------------------------- as text
+    # ------------------------------------------------------------------------------- files
 
     @classmethod
     def from_bif(cls, source: str | Path) -> Self:
-        """Reads a BIF file, or its text where that has a brace in it."""
+        """Reads a BIF file; a string that contains a brace is parsed as BIF text itself."""
         if isinstance(source, str) and "{" in source:
-            return cls._of(Network.from_bif(source))
-        return cls._of(Network.from_bif(Path(source).read_text(encoding="utf-8")))
+            return cls._from_network(Network.from_bif(source))
+        return cls._from_network(Network.from_bif(Path(source).read_text(encoding="utf-8")))
 
     def to_bif(self, path: str | Path | None = None) -> str:
-        """The network as BIF text, which is also written to `path` if there is one."""
+        """The network as BIF text, which is also written to ``path`` if given."""
         text = self._network.to_bif()
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
         return text
 
     def draw(self, path: str | Path, evidence: Mapping[str, str] | None = None) -> None:
-        """Draws the network with its probabilities: a `.svg`, or a `.dot` for other programs."""
+        """Draws the network: a ``.svg`` file with the marginals, or a ``.dot`` file for Graphviz."""
         path = Path(path)
-        text = self._network.draw(path.suffix.removeprefix("."), _seen(evidence))
+        text = self._network.draw(path.suffix.removeprefix("."), _as_strings(evidence))
         path.write_text(text, encoding="utf-8")
 
-    # ------------------------------------------------------------------------------- what it is
+    # ------------------------------------------------------------------------------- structure
 
     @property
     def name(self) -> str:
+        """The name of the network."""
         return self._network.name
 
     @property
@@ -111,58 +117,59 @@ class BayesianNetwork:
 
     @property
     def n_free_parameters(self) -> int:
-        """How many numbers the network could choose freely."""
+        """The number of free parameters of all tables."""
         return self._network.n_free_parameters
 
     def table(self, variable: str) -> NDArray[np.float64]:
-        """The conditional table: one row a configuration of the parents, one column a state."""
+        """The conditional probability table: one row per configuration of the parents, one column per
+        state."""
         return self._network.table(variable)
 
     def __repr__(self) -> str:
         return f"BayesianNetwork({self.name!r}, {len(self._states)} variables)"
 
-    # ------------------------------------------------------------------------------- asking
+    # ------------------------------------------------------------------------------- inference
 
     def query(
         self, of: str | Iterable[str], evidence: Mapping[str, str] | None = None
     ) -> dict[str, float] | NDArray[np.float64]:
-        """The exact posterior: a dict over the states of one variable, or the joint of several as an
-        array with one axis a variable."""
+        """The exact posterior: a dictionary over the states of one variable, or the joint posterior of
+        several variables as an array with one axis per variable."""
         if isinstance(of, str):
-            _, p, _ = self._network.query([of], _seen(evidence))
+            _, p, _ = self._network.query([of], _as_strings(evidence))
             return dict(zip(self._states[of], p.tolist(), strict=True))
-        shape, p, _ = self._network.query(list(of), _seen(evidence))
+        shape, p, _ = self._network.query(list(of), _as_strings(evidence))
         return p.reshape(shape)
 
     def marginals(self, evidence: Mapping[str, str] | None = None) -> dict[str, dict[str, float]]:
-        """The posterior of every variable at once, by a junction tree."""
-        marginals, _ = self._network.marginals(_seen(evidence))
+        """The posterior of every variable, computed by a junction tree."""
+        marginals, _ = self._network.marginals(_as_strings(evidence))
         return {
             name: dict(zip(states, p, strict=True))
             for (name, states), p in zip(self._states.items(), marginals, strict=True)
         }
 
     def log_evidence(self, evidence: Mapping[str, str]) -> float:
-        """`log P(evidence)`."""
-        return self._network.query([], _seen(evidence))[2]
+        """``log P(evidence)``."""
+        return self._network.query([], _as_strings(evidence))[2]
 
     def mpe(self, evidence: Mapping[str, str] | None = None) -> dict[str, str]:
-        """The most probable state of every variable given the evidence."""
-        states, _ = self._network.mpe(_seen(evidence))
+        """The most probable explanation: the jointly most probable states of all variables."""
+        states, _ = self._network.mpe(_as_strings(evidence))
         names = self._states.items()
-        return {name: words[s] for (name, words), s in zip(names, states, strict=True)}
+        return {name: labels[s] for (name, labels), s in zip(names, states, strict=True)}
 
     def d_separated(self, a: str, b: str, given: Iterable[str] = ()) -> bool:
-        """Whether `a` and `b` are independent given others in every network with these arrows."""
+        """Whether ``given`` d-separates ``a`` and ``b``: the structure implies their independence."""
         return self._network.d_separated(a, b, list(given))[0]
 
     def open_path(self, a: str, b: str, given: Iterable[str] = ()) -> list[str] | None:
-        """The shortest path along which `a` tells something about `b`, if there is one."""
+        """The shortest active path between ``a`` and ``b`` given others; ``None`` if d-separated."""
         separated, path = self._network.d_separated(a, b, list(given))
         return None if separated else path
 
     def sample(self, n: int, seed: int = 0) -> dict[str, list[str]]:
-        """Draws `n` rows, as columns by name."""
+        """Draws ``n`` rows; returns a dictionary of columns."""
         codes = self._network.sample(n, seed)
         return {
             name: [states[c] for c in codes[:, v]]
@@ -172,20 +179,23 @@ class BayesianNetwork:
     # ------------------------------------------------------------------------------- learning
 
     def fit(self, data: Any, *, alpha: float = 1.0, tolerance: float = 1e-9) -> Self:
-        """The same arrows with tables learned from columns by name: a dict of lists or a data frame.
+        """A network with the structure of this one and tables estimated from a dictionary of columns or
+        a data frame.
 
-        States are those of this network; a column that is not there is all gaps. Gaps (None or NaN) are
-        filled in by expectation-maximization; `trace_` has its objective round by round.
+        The states are those of this network; a variable without a column is missing in all rows. With
+        missing values (``None`` or NaN) the tables are estimated by expectation maximization, and
+        ``trace_`` has the objective of each iteration. ``alpha`` is the smoothing, ``tolerance`` the
+        relative change of the objective at which the iterations stop.
         """
         columns = _columns(data)
         n = len(next(iter(columns.values()), []))
-        known = []
+        coded = []
         for name, states in self._states.items():
             values = columns.get(name, [None] * n)
-            known.append((name, states, _codes(values, states, name)))
-        places = {name: v for v, (name, _, _) in enumerate(known)}
-        parents = [[places[p] for p in self._network.parents(name)] for name, _, _ in known]
-        return self._learned(known, "given", parents=parents, alpha=alpha, tolerance=tolerance)
+            coded.append((name, states, _codes(values, states, name)))
+        index = {name: v for v, (name, _, _) in enumerate(coded)}
+        parents = [[index[p] for p in self._network.parents(name)] for name, _, _ in coded]
+        return self._learn(coded, "given", parents=parents, alpha=alpha, tolerance=tolerance)
 
     @classmethod
     def learn(
@@ -201,19 +211,20 @@ class BayesianNetwork:
         alpha: float = 1.0,
         tolerance: float = 1e-9,
     ) -> Self:
-        """Learns arrows and tables from columns by name: a dict of lists or a data frame.
+        """Learns structure and tables from a dictionary of columns or a data frame.
 
-        `structure` is `chow-liu` (the tree of largest likelihood), `tan` (naive Bayes with a tree,
-        around `target`), `naive`, or `search` (hill climbing over `bic` or `bdeu`).
+        ``structure`` is ``chow-liu`` (the tree of maximum likelihood), ``tan`` (tree-augmented naive
+        Bayes with the class ``target``), ``naive`` (naive Bayes), or ``search`` (hill climbing by the
+        score ``bic`` or ``bdeu``, with at most ``max_parents`` parents per variable).
         """
         columns = []
         for name, values in _columns(data).items():
-            states = sorted({_word(v) for v in values if not _missing(v)})
+            states = sorted({str(v) for v in values if not _is_missing(v)})
             columns.append((name, states, _codes(values, states, name)))
         names = [name for name, _, _ in columns]
         if target is not None and target not in names:
-            raise ValueError(f"there is no column {target!r}; there are {names}")
-        return cls._learned(
+            raise ValueError(f"target is {target!r}, which is not among the columns {names}")
+        return cls._learn(
             columns,
             structure,
             target=None if target is None else names.index(target),
@@ -226,21 +237,21 @@ class BayesianNetwork:
         )
 
     @classmethod
-    def _learned(cls, columns: list[Any], structure: str, **how: Any) -> Self:
-        network, proof, search, trace = learn_network(
-            columns, structure, seconds=seconds_left(), **how
+    def _learn(cls, columns: list[Any], structure: str, **options: Any) -> Self:
+        network, certificate, search, trace = learn_network(
+            columns, structure, seconds=current_time_limit(), **options
         )
-        self = cls._of(network)
-        self.certificate_, self.search_certificate_, self.trace_ = proof, search, trace
+        self = cls._from_network(network)
+        self.certificate_, self.search_certificate_, self.trace_ = certificate, search, trace
         return self
 
-    # Copies and pickles are the text, which keeps every bit.
+    # BIF text has every digit of the tables.
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self).from_bif, (self.to_bif(),)
 
 
-def _seen(evidence: Mapping[str, str] | None) -> dict[str, str]:
-    return {name: _word(state) for name, state in (evidence or {}).items()}
+def _as_strings(evidence: Mapping[str, str] | None) -> dict[str, str]:
+    return {name: str(state) for name, state in (evidence or {}).items()}
 
 
 def _columns(data: Any) -> dict[str, Sequence[Any]]:
@@ -251,8 +262,8 @@ def _columns(data: Any) -> dict[str, Sequence[Any]]:
     raise TypeError("data must be a dict of columns or a data frame")
 
 
-def _missing(value: Any) -> bool:
-    # NaN and pandas' NA are not equal to themselves; asking NA for its truth raises.
+def _is_missing(value: Any) -> bool:
+    # NaN is not equal to itself; the comparison of pandas' NA has no boolean value and raises.
     if value is None:
         return True
     try:
@@ -261,17 +272,13 @@ def _missing(value: Any) -> bool:
         return True
 
 
-def _word(value: Any) -> str:
-    return str(value)
-
-
 def _codes(values: Sequence[Any], states: list[str], name: str) -> NDArray[np.uint32]:
-    places = {state: s for s, state in enumerate(states)}
-    codes = np.full(len(values), _GAP, dtype=np.uint32)
+    code_of = {state: s for s, state in enumerate(states)}
+    codes = np.full(len(values), _MISSING_CODE, dtype=np.uint32)
     for i, value in enumerate(values):
-        if not _missing(value):
-            word = _word(value)
-            if word not in places:
-                raise ValueError(f"row {i + 1}: {word!r} is not a state of {name!r} ({states})")
-            codes[i] = places[word]
+        if not _is_missing(value):
+            state = str(value)
+            if state not in code_of:
+                raise ValueError(f"row {i + 1}: {state!r} is not a state of {name!r} ({states})")
+            codes[i] = code_of[state]
     return codes

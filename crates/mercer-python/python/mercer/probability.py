@@ -1,4 +1,4 @@
-"""Reasoning with probabilities: tables, Bayes' rule, belief, conjugate pairs, the bell curve.
+"""Discrete joint distributions, Bayes' rule, conjugate priors and the multivariate normal.
 
 >>> from mercer.probability import bayes_rule
 >>> answer = bayes_rule(1 / 50000, 0.5, evidence=1 / 20)

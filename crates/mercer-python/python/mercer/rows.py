@@ -12,15 +12,15 @@ import scipy.sparse as sp
 
 from . import _mercer
 
-__all__ = ["Columns", "Compressed", "Levels", "coded", "like", "matrix", "table", "with_texts"]
+__all__ = ["Columns", "Csr", "Levels", "encoded_table", "like", "matrix", "numeric_table", "text_table"]
 
 #: The data, column indices, row offsets and width of a CSR matrix.
-Compressed = tuple[np.ndarray, np.ndarray, np.ndarray, int]
+Csr = tuple[np.ndarray, np.ndarray, np.ndarray, int]
 
 
-def like(x: Any, compressed: Compressed) -> Any:
+def like(x: Any, csr: Csr) -> Any:
     """CSR arrays as a sparse matrix of the type, format and precision of ``x``."""
-    data, indices, offsets, width = compressed
+    data, indices, offsets, width = csr
     kind = sp.csr_array if isinstance(x, sp.sparray) else sp.csr_matrix
     out = kind((data, indices, offsets), shape=(len(offsets) - 1, width))
     return out.astype(np.float32 if x.dtype == np.float32 else np.float64).asformat(x.format)
@@ -30,7 +30,7 @@ def like(x: Any, compressed: Compressed) -> Any:
 Levels = list[list[str] | None]
 
 
-def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] | None:
+def encoded_table(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] | None:
     """The encoded values, names and levels of a table; ``None`` for anything else.
 
     Numeric columns stay as they are; a category becomes its index among the sorted levels of its column. A
@@ -44,7 +44,7 @@ def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] 
         if names.count(name) > 1:
             raise ValueError(f"column {name!r} appears twice")
     if known is None:
-        known = [None if _numbers(values) is not None else [] for _, values in columns]
+        known = [None if _numeric(values) is not None else [] for _, values in columns]
         fresh = True
     else:
         fresh = False
@@ -53,10 +53,10 @@ def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] 
     for j, (name, values) in enumerate(columns):
         names_of_levels = known[j] if j < len(known) else None
         if names_of_levels is None:
-            numbers = _numbers(values)
-            if numbers is None:
+            numeric = _numeric(values)
+            if numeric is None:
                 raise ValueError(f"column {name!r} has strings; the model was fitted to numeric values")
-            out[:, j] = numbers
+            out[:, j] = numeric
             levels.append(None)
             continue
         indices, found = _factorized(values)
@@ -73,7 +73,7 @@ def coded(x: Any, known: Levels | None) -> tuple[np.ndarray, list[str], Levels] 
 Columns = list[tuple[str, str, Any]]
 
 
-def with_texts(x: Any, known: dict[str, str] | None = None) -> Columns | None:
+def text_table(x: Any, known: dict[str, str] | None = None) -> Columns | None:
     """The columns of a table with at least one text column; ``None`` for anything else.
 
     ``known`` has the kinds of the columns that a model was fitted to, by name; the columns are then found by
@@ -82,7 +82,10 @@ def with_texts(x: Any, known: dict[str, str] | None = None) -> Columns | None:
     columns = _columns_by_name(x)
     if columns is None:
         if known is not None:
-            raise ValueError(f"the model was fitted to text columns; pass a table with the columns {', '.join(known)}")
+            raise ValueError(
+                "the model was fitted to text columns; pass a table with the columns "
+                + ", ".join(known)
+            )
         return None
     if known is not None:
         found = dict(columns)
@@ -100,7 +103,7 @@ def with_texts(x: Any, known: dict[str, str] | None = None) -> Columns | None:
 
 
 def _kind(values: Any) -> str:
-    if _numbers(values) is not None:
+    if _numeric(values) is not None:
         return "numeric"
     strings = [_string(value) for value in np.asarray(values).tolist() if not _is_missing(value)]
     n_tokens = sum(len(string.split()) for string in strings)
@@ -111,10 +114,10 @@ def _kind(values: Any) -> str:
 
 def _cells(name: str, values: Any, kind: str) -> Any:
     if kind == "numeric":
-        numbers = _numbers(values)
-        if numbers is None:
+        numeric = _numeric(values)
+        if numeric is None:
             raise ValueError(f"column {name!r} has strings; the model was fitted to numeric values")
-        return np.ascontiguousarray(numbers)
+        return np.ascontiguousarray(numeric)
     return [None if _is_missing(value) else _string(value) for value in np.asarray(values).tolist()]
 
 
@@ -133,7 +136,7 @@ def _columns_by_name(x: Any) -> list[tuple[str, Any]] | None:
     return None
 
 
-def _numbers(values: Any) -> np.ndarray | None:
+def _numeric(values: Any) -> np.ndarray | None:
     """Values as float64; ``None`` if they are strings or booleans."""
     values = np.asarray(values)
     if values.dtype.kind in "iuf":
@@ -177,7 +180,7 @@ def _string(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def table(x: Any) -> tuple[np.ndarray, list[str]] | None:
+def numeric_table(x: Any) -> tuple[np.ndarray, list[str]] | None:
     """The values and names of a polars or pyarrow table; ``None`` for anything else.
 
     Pandas tables are converted by scikit-learn.
@@ -200,14 +203,14 @@ def _columns(names: list[str], column: Any) -> tuple[np.ndarray, list[str]]:
     for name in names:
         if names.count(name) > 1:
             raise ValueError(f"column {name!r} appears twice")
-    numbers = []
+    arrays = []
     for name in names:
         try:
-            numbers.append(column(name))
+            arrays.append(column(name))
         except (TypeError, ValueError) as error:
             raise ValueError(f"column {name!r}: {error}") from error
     # Column-major, like the table.
-    return np.array(numbers).T, list(names)
+    return np.array(arrays).T, list(names)
 
 
 def _polars_column(column: Any) -> np.ndarray:
@@ -227,15 +230,15 @@ def _arrow_column(column: Any) -> np.ndarray:
     return column.cast(pyarrow.float64()).to_numpy(zero_copy_only=False)
 
 
-def matrix(x: Any) -> np.ndarray | Compressed:
+def matrix(x: Any) -> np.ndarray | Csr:
     """A validated array or sparse matrix in the form that the extension module takes."""
     if sp.issparse(x):
-        return _compressed(x)
-    stepped = all(step % x.itemsize == 0 for step in x.strides)
-    return x if x.flags.aligned and stepped else x.copy()
+        return _csr(x)
+    whole_strides = all(stride % x.itemsize == 0 for stride in x.strides)
+    return x if x.flags.aligned and whole_strides else x.copy()
 
 
-def _compressed(x: Any) -> Compressed:
+def _csr(x: Any) -> Csr:
     x = x.tocsr()
     if x.shape[1] > np.iinfo(np.int32).max:
         raise ValueError(f"{x.shape[1]} columns are more than a sparse matrix may have (2^31 - 1)")

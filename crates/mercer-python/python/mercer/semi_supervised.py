@@ -1,4 +1,4 @@
-"""Learning from rows of which only some have a class."""
+"""Semi-supervised learning: training rows of which only some have a class label."""
 
 from typing import Any, Self
 
@@ -10,41 +10,42 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from . import _mercer, labels, rows
 from .base import Mergeable
-from .base.inputs import check_lengths, row_weights
-from .limits import bounds
+from .base.inputs import check_lengths, checked_weights
+from .limits import current_limits
 
 __all__ = ["ExpectationMaximization"]
 
 
 class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Learns from rows without a class too: each counts in every class by how probable the class is.
+    """Semi-supervised learning by expectation maximization (EM).
 
-    The rounds of expectation maximization go on until the likelihood no longer changes. Any estimator
-    of this package that learns by statistics and has a likelihood will do: naive Bayes but
-    ``ComplementNB``, and the discriminants.
+    The E-step weights each unlabeled row in every class by the posterior probability of the class; the
+    M-step fits the estimator to these weights. Both are repeated until the likelihood converges. The
+    estimator must be generative and fitted from mergeable statistics: a naive Bayes estimator other than
+    ``ComplementNB``, or a discriminant analysis.
 
     Parameters
     ----------
     estimator : classifier
-        What learns; a clone of it is fitted.
+        The estimator; a clone of it is fitted.
     weight : float, default=1.0
-        How much a row without a class counts beside one with a class. Smaller values trust the
-        labels more.
+        Weight of an unlabeled row relative to a labeled one. Smaller values reduce the influence of
+        the unlabeled rows.
     tol : float, default=1e-6
-        The rounds end when the likelihood changes by less than this share of itself.
+        Stop when the relative change of the likelihood is at most ``tol``.
     max_iter : int, default=100
-        Rounds at most.
+        Maximum number of iterations.
     unlabeled : object, default=-1
-        The label of rows without a class. ``None`` and NaN always stand for no class.
+        The label of unlabeled rows. ``None`` and NaN also mark unlabeled rows.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     estimator_ : classifier
-        The fitted clone; its ``certificate_`` tells the likelihood and the rounds.
+        The fitted clone; its ``certificate_`` has the likelihood and the number of iterations.
     n_features_in_ : int
-        How many columns a row has.
+        The number of columns.
 
     Examples
     --------
@@ -73,82 +74,83 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         self.unlabeled = unlabeled
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns from rows, of which some have a class.
+        """Fits the estimator to labeled and unlabeled rows.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their classes; ``unlabeled``, ``None`` or NaN where there is none.
+            Class labels; ``unlabeled``, ``None`` or NaN for unlabeled rows.
         sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights.
         """
         model = clone(self.estimator)
         if not isinstance(model, Mergeable):
             raise ValueError(
-                f"{type(model).__name__} cannot learn from rows without a class; "
-                "take a naive Bayes or discriminant estimator of mercer"
+                f"{type(model).__name__} does not support unlabeled rows; use a naive Bayes or "
+                "discriminant analysis estimator of mercer"
             )
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        if "mixed" in model._inputs and rows.with_texts(X) is not None:
+        if "mixed" in model._inputs and rows.text_table(X) is not None:
             raise ValueError(
-                "a table with texts: count their words first, or use `mercer train --unlabeled`"
+                "X has text columns, which are not supported here; vectorize them first, or use the "
+                "command `mercer train --unlabeled`"
             )
         matrix = model._rows(X, reset=True)
-        y = column_or_1d(labels._column(y), warn=True)
-        known = ~self._is_open(y)
-        check_lengths(matrix, known)
-        if not known.any():
-            raise ValueError("no row has a class; at least one of each class is needed")
-        shown = y[known]
-        if shown.dtype.kind == "f" and (shown % 1 == 0).all() and np.asarray(y).dtype.kind == "f":
-            # Whole numbers beside NaN are codes of classes that had to become floats.
-            shown = shown.astype(np.int64)
-        elif shown.dtype.kind == "O":
-            shown = np.array(shown.tolist())
-        codes, classes = labels.encode(shown)
-        weights = row_weights(sample_weight, known)
-        fitted = _mercer.fit_partly(
+        y = column_or_1d(labels.unboxed(y), warn=True)
+        labeled = ~self._is_unlabeled(y)
+        check_lengths(matrix, labeled)
+        if not labeled.any():
+            raise ValueError("no row has a label; at least one labeled row per class is required")
+        given = y[labeled]
+        if given.dtype.kind == "f" and (given % 1 == 0).all() and np.asarray(y).dtype.kind == "f":
+            # numpy stores integer labels next to NaN as floats.
+            given = given.astype(np.int64)
+        elif given.dtype.kind == "O":
+            given = np.array(given.tolist())
+        codes, classes = labels.encode(given)
+        weights = checked_weights(sample_weight, labeled)
+        fitted = _mercer.fit_semi_supervised(
             model._id,
             model._params(),
-            _some(matrix, known),
+            _selected(matrix, labeled),
             codes,
-            labels.natives(classes),
-            _some(matrix, ~known),
+            labels.to_python(classes),
+            _selected(matrix, ~labeled),
             (float(self.weight), float(self.tol), int(self.max_iter)),
-            None if weights is None else np.ascontiguousarray(weights[known]),
-            None if weights is None else np.ascontiguousarray(weights[~known]),
+            None if weights is None else np.ascontiguousarray(weights[labeled]),
+            None if weights is None else np.ascontiguousarray(weights[~labeled]),
             model._names(),
             model._levels,
-            bounds(),
+            current_limits(),
         )
         model.classes_ = classes
         model._classes_grow = False
-        self.estimator_ = model._keep(fitted, len(known))
+        self.estimator_ = model._set_fitted(fitted, len(labeled))
         self.classes_ = classes
         self.n_features_in_ = model.n_features_in_
         if hasattr(model, "feature_names_in_"):
             self.feature_names_in_ = model.feature_names_in_
         return self
 
-    def _is_open(self, y: np.ndarray) -> np.ndarray:
-        """Whether each label stands for no class."""
+    def _is_unlabeled(self, y: np.ndarray) -> np.ndarray:
+        """Whether each row is unlabeled."""
         if y.dtype.kind == "O":
-            gaps = [value is None or value != value or value == self.unlabeled for value in y]
-            return np.array(gaps, dtype=bool)
-        gaps = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
+            unlabeled = [value is None or value != value or value == self.unlabeled for value in y]
+            return np.array(unlabeled, dtype=bool)
+        unlabeled = np.isnan(y) if y.dtype.kind == "f" else np.zeros(len(y), dtype=bool)
         numeric = y.dtype.kind in "iuf"
         if isinstance(self.unlabeled, str) != numeric and self.unlabeled is not None:
-            gaps |= y == self.unlabeled
-        return gaps
+            unlabeled |= y == self.unlabeled
+        return unlabeled
 
     @property
     def certificate_(self) -> dict[str, Any]:
-        """How the rounds ended: rounds, likelihood, its last change, what cut them short."""
+        """How EM ended: status, iterations, likelihood and its last relative change."""
         check_is_fitted(self)
         return self.estimator_.certificate_
 
@@ -158,27 +160,27 @@ class ExpectationMaximization(MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         return self.estimator_.predict(X)
 
     def predict_proba(self, X: Any) -> np.ndarray:
-        """``P(class | row)``, a column for each of ``classes_``."""
+        """``P(class | row)``, one column per class in the order of ``classes_``."""
         check_is_fitted(self)
         return self.estimator_.predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> np.ndarray:
-        """``log P(class | row)``, a column for each of ``classes_``."""
+        """``log P(class | row)``, one column per class in the order of ``classes_``."""
         check_is_fitted(self)
         return self.estimator_.predict_log_proba(X)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        taken = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse = taken.sparse
-        tags.input_tags.allow_nan = taken.allow_nan
+        inputs = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse = inputs.sparse
+        tags.input_tags.allow_nan = inputs.allow_nan
         return tags
 
 
-def _some(matrix: np.ndarray | rows.Compressed, keep: np.ndarray) -> np.ndarray | rows.Compressed:
-    """The rows to keep, in the form the core takes."""
+def _selected(matrix: np.ndarray | rows.Csr, mask: np.ndarray) -> np.ndarray | rows.Csr:
+    """The rows for which ``mask`` is true."""
     if not isinstance(matrix, tuple):
-        return matrix[keep]
-    data, places, offsets, width = matrix
-    whole = sp.csr_matrix((data, places, offsets), shape=(len(offsets) - 1, width))
-    return rows.matrix(whole[np.flatnonzero(keep)])
+        return matrix[mask]
+    data, indices, offsets, width = matrix
+    csr = sp.csr_matrix((data, indices, offsets), shape=(len(offsets) - 1, width))
+    return rows.matrix(csr[np.flatnonzero(mask)])

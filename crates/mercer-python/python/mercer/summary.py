@@ -1,4 +1,4 @@
-"""A regression at a glance: coefficients with their errors, and how well all of it fits."""
+"""The coefficient table and the fit statistics of a linear regression."""
 
 from typing import Any
 
@@ -6,36 +6,36 @@ __all__ = ["Summary"]
 
 
 class Summary:
-    """The table of a regression. ``print`` it to read it; the numbers are attributes.
+    """The summary of a linear regression. ``print`` shows a table; the values are attributes.
 
     Attributes
     ----------
     estimates : list of dict
-        One a coefficient, the constant term first: ``name``, ``value``, ``error``, ``t``, ``p``,
-        ``low`` and ``high``.
+        One entry per coefficient, the intercept first: ``name``, ``value``, ``error`` (standard error),
+        ``t``, ``p``, and the ends ``low`` and ``high`` of the confidence interval.
     level : float
-        How sure the intervals from ``low`` to ``high`` are.
+        Confidence level of the intervals.
     residual_error : float
-        The standard error of a residual.
+        Residual standard error.
     degrees_of_freedom : float
-        Rows less what was fitted to them.
+        Residual degrees of freedom.
     r_squared, adjusted_r_squared : float
-        The share of the variance that is explained, as it is and with chance taken off.
+        Coefficient of determination, and its value adjusted for the number of coefficients.
     f, f_p : float
-        The F statistic of all columns together, and its p-value.
+        F statistic of the whole regression, and its p-value.
     """
 
-    def __init__(self, told: dict[str, Any], text: str) -> None:
-        self.__dict__.update(told)
-        self._told = told
+    def __init__(self, values: dict[str, Any], text: str) -> None:
+        self.__dict__.update(values)
+        self._values = values
         self._text = text
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain values, ready for JSON."""
-        return self._told
+        """All values as a dictionary that JSON can express."""
+        return self._values
 
     def __repr__(self) -> str:
-        return f"<Summary: R2 {self._told['r_squared']:.4g}>"
+        return f"<Summary: R2 {self._values['r_squared']:.4g}>"
 
     def __str__(self) -> str:
         return self._text

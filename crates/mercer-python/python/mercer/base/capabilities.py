@@ -104,7 +104,7 @@ class DecisionFunction(Estimator):
         For two classes, one value per row, positive for the second of ``classes_``. For more classes,
         one column per class, or one column per pair of classes if ``decision_function_shape="ovo"``.
         """
-        decisions = self._fitted.decisions(self._known_rows(X))
+        decisions = self._fitted.decision_function(self._known_rows(X))
         return decisions[:, 0] if decisions.shape[1] == 1 else decisions
 
 
@@ -170,4 +170,4 @@ class Discriminant(AdditiveScores):
 
     def mahalanobis(self, X: Any) -> np.ndarray:
         """Squared Mahalanobis distances to the class means, one column per class."""
-        return self._fitted.distances(self._known_rows(X))
+        return self._fitted.mahalanobis(self._known_rows(X))

@@ -64,12 +64,12 @@ class Classifier(ClassifierMixin, Estimator):
         *,
         wait: bool,
     ) -> _mercer.Fitted:
-        names, params, limit = labels.to_python(classes), self._params(), self._bounds()
+        names, params, limits = labels.to_python(classes), self._params(), self._limits()
         if table is not None:
-            return _mercer.fit_table(self._id, params, table, codes, names, weights, limit, wait)
+            return _mercer.fit_table(self._id, params, table, codes, names, weights, limits, wait)
         columns, start = self._names(), self._start()
         return _mercer.fit(
-            self._id, params, matrix, codes, names, weights, columns, self._levels, limit, wait, start
+            self._id, params, matrix, codes, names, weights, columns, self._levels, limits, wait, start
         )
 
     def predict(self, X: Any) -> np.ndarray:
@@ -120,8 +120,8 @@ class Mergeable(Classifier):
             fitted = self._fit_model(table, matrix, codes, known, weights, wait=True)
             self._classes_grow = classes is None
         else:
-            names, params, limit = labels.to_python(known), self._params(), self._bounds()
-            fitted = self._fitted.observe(params, matrix, codes, names, weights, limit)
+            names, params, limits = labels.to_python(known), self._params(), self._limits()
+            fitted = self._fitted.observe(params, matrix, codes, names, weights, limits)
         self.classes_ = known
         return self._set_fitted(fitted, len(codes))
 
@@ -220,7 +220,7 @@ class Online(Classifier):
                 f"was: {self.classes_!r}"
             )
         codes = labels.recode(codes, observed, known)
-        fitted = _mercer.learn_on(
+        fitted = _mercer.partial_fit(
             self._id,
             self._params(),
             None if first else self._fitted,
@@ -229,7 +229,7 @@ class Online(Classifier):
             labels.to_python(known),
             weights,
             self._names(),
-            self._bounds(),
+            self._limits(),
         )
         self.classes_ = known
         self._classes_grow = False

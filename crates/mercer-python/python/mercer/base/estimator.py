@@ -1,4 +1,4 @@
-"""What every estimator has: parameters, rows checked at the door, a fit that is kept, a model file."""
+"""The base class of all estimators: parameters, validation of rows, fitted attributes, model files."""
 
 import copy
 import importlib
@@ -14,48 +14,55 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import assert_all_finite, check_is_fitted, validate_data
 
 from .. import _mercer, rows
-from ..exceptions import CutShortWarning
-from ..limits import bounds
-from .drop_in import Honored, Only, Unused, in_our_words
-from .inputs import plain, row_weights, seed_of, threads_of, whole_codes
-from .names import ALIASES, BY_COLUMN, NO_FIELDS, OF_EXPANSION, OF_KERNEL_ROWS, OF_KERNELIZED
+from ..exceptions import TimeLimitWarning
+from ..limits import current_limits
+from .inputs import category_codes, checked_weights, n_rows, n_threads, random_seed, to_json
+from .sklearn_attributes import (
+    ALIASES,
+    BY_COLUMN,
+    BY_ESTIMATOR,
+    NO_FIELDS,
+    OF_EXPANSION,
+    OF_KERNEL_ROWS,
+)
+from .sklearn_parameters import Honored, Only, Unused, core_parameters
 
-#: Rows that a kernel in Python is asked about at once.
-KERNEL_ROWS = 1024
+#: Rows of one call of a callable kernel, which bounds the memory of its result.
+ROWS_PER_KERNEL_CALL = 1024
 
-#: Estimators whose scikit-learn twins call a kernel in Python with two rows, not with two matrices.
-BY_PAIR = frozenset({"kernel-pca", "kernel-ridge", "nystroem"})
+#: Estimators for which scikit-learn calls a callable kernel with two rows instead of two matrices.
+PAIRWISE_KERNELS = frozenset({"kernel-pca", "kernel-ridge", "nystroem"})
 
 
 class Estimator(BaseEstimator):
-    """What every estimator has: parameters, rows checked at the door, a model file."""
+    """Holds parameters, validates rows and stores the fitted model."""
 
-    #: Its id in the catalog.
+    #: The id in the catalog.
     _id = ""
-    #: What its rows may have: ``missing`` values, ``sparse`` storage; or are read as.
+    #: The accepted inputs, as named in the catalog.
     _inputs: tuple[str, ...] = ()
-    #: The parameters that the core does not have, and how they are taken.
+    #: Parameters of scikit-learn that the core does not have.
     _beside: dict[str, Honored | Only | Unused] = {}
-    #: What it learned; there after a fit.
+    #: The fitted model; the attribute exists after ``fit``.
     _fitted: _mercer.Fitted
-    #: The words of the columns that came as words.
+    #: The levels of the categorical columns of a table.
     _levels: rows.Levels | None = None
-    #: The rows learned from, where the kernel is a Python function.
+    #: The training rows, if the kernel is callable.
     _kernel_rows: Any = None
 
     @property
     def certificate_(self) -> dict[str, Any]:
-        """How the fit ended: method, rows, objective, violation, seconds, what cut it short."""
+        """How the fit ended: status, rows, iterations, objective, duality gap, violation, seconds."""
         check_is_fitted(self)
         return self._fitted.certificate
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes a ``.mercer`` model file, whole or not at all."""
+        """Writes a ``.mercer`` model file. An existing file is replaced only by a complete one."""
         check_is_fitted(self)
         if self._kernel_rows is not None:
             raise ValueError(
-                "the kernel is a Python function, which a model file does not hold; keep the model "
-                "with pickle, or write the kernel as a formula"
+                "the kernel is a Python function, which a model file cannot store; use pickle, or "
+                "pass the kernel as a formula"
             )
         self._fitted.save(Path(path))
 
@@ -64,31 +71,30 @@ class Estimator(BaseEstimator):
         """Reads a model file of this class."""
         model = importlib.import_module(f"{__package__}.files").read(path)
         if not isinstance(model, cls):
-            raise ValueError(f"{path} holds a {type(model).__name__}, not a {cls.__name__}")
+            raise ValueError(f"{path} contains a {type(model).__name__}, not a {cls.__name__}")
         return model
 
     def __getattr__(self, name: str) -> Any:
-        """The fields of the fitted model: under their own names, and under scikit-learn's."""
+        """Fields of the fitted model, under their own names and under scikit-learn's."""
         fitted = self.__dict__.get("_fitted")
         if name not in NO_FIELDS and fitted is not None and name.endswith("_") and name[0] != "_":
             if name in OF_KERNEL_ROWS and self._kernel_rows is not None:
                 return self._kernel_rows[fitted.field("expansion")["support"]]
-            kernelized = OF_KERNELIZED.get(self._id)
-            if kernelized is not None and name in kernelized:
-                return kernelized[name](fitted)
-            if kernelized is None and name in OF_EXPANSION and "expansion" in fitted.fields():
+            own = BY_ESTIMATOR.get(self._id)
+            if own is not None and name in own:
+                return own[name](fitted)
+            if own is None and name in OF_EXPANSION and "expansion" in fitted.fields():
                 n_support = fitted.field("n_support") if "n_support" in fitted.fields() else None
                 if name != "n_support_" or n_support is None:
                     return OF_EXPANSION[name](fitted.field("expansion"), n_support)
-            # Scikit-learn may call two things by one name; what the model lacks is not meant.
+            # scikit-learn uses some names for two fields; the model has only one of them.
             for field, derive in [ALIASES.get(name, ("", None)), (name[:-1], None)]:
                 try:
                     value = fitted.field(field)
                 except KeyError:
                     continue
                 return value if derive is None else derive(value)
-            fields = fitted.fields()
-            if name in BY_COLUMN and "columns" in fields:
+            if name in BY_COLUMN and "columns" in fitted.fields():
                 return [column[BY_COLUMN[name]] for column in fitted.field("columns")]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
@@ -98,7 +104,7 @@ class Estimator(BaseEstimator):
         names = {alias for alias, (field, _) in ALIASES.items() if field in fields}
         names |= set(BY_COLUMN) if "columns" in fields else set()
         expansion = set(OF_EXPANSION) - {"coef_"} if "expansion" in fields else set()
-        names |= set(OF_KERNELIZED.get(self._id, expansion)) if fields else set()
+        names |= set(BY_ESTIMATOR.get(self._id, expansion)) if fields else set()
         return sorted({*super().__dir__(), *names, *(f"{field}_" for field in fields)})
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -108,43 +114,46 @@ class Estimator(BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = "missing-values" in self._inputs
         tags.input_tags.sparse = "sparse" in self._inputs
-        # The chi-squared kernel compares shares, and a share is never negative.
-        shares = type(self).__name__ == "AdditiveChi2Sampler"
-        tags.input_tags.positive_only = shares or not {"counts", "categories"}.isdisjoint(self._inputs)
+        # The chi-squared kernel is defined for histograms, which have no negative values.
+        histogram = type(self).__name__ == "AdditiveChi2Sampler"
+        discrete = not {"counts", "categories"}.isdisjoint(self._inputs)
+        tags.input_tags.positive_only = histogram or discrete
         tags.input_tags.pairwise = getattr(self, "kernel", None) == "precomputed"
         tags.input_tags.categorical = not {"categories", "mixed"}.isdisjoint(self._inputs)
         return tags
 
     def _params(self) -> str:
-        """The parameters as the core reads them; ``None`` stands for a default that is shown as it."""
+        """The parameters of the core as JSON, without those whose default is ``None`` and that are ``None``."""
         defaults = signature(type(self).__init__).parameters
-        params = in_our_words(self)
+        params = core_parameters(self)
         if "random_state" in params:
-            params["random_state"] = seed_of(params["random_state"])
-        told = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
-        return json.dumps({k: plain(v) for k, v in told.items()})
+            params["random_state"] = random_seed(params["random_state"])
+        given = {k: v for k, v in params.items() if v is not None or defaults[k].default is not None}
+        return json.dumps({k: to_json(v) for k, v in given.items()})
 
-    def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Compressed:
-        """Rows as the core reads them: checked, and made into kernel values where the kernel is a Python
-        function."""
+    def _rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Csr:
+        """Validated rows in the form of the core; for a callable kernel, rows of the kernel matrix."""
         matrix = self._checked_rows(X, reset=reset)
         if not callable(getattr(self, "kernel", None)):
             if reset:
                 self._kernel_rows = None
             return matrix
-        return self._kernel_values(matrix, reset=reset)
+        return self._kernel_matrix(matrix, reset=reset)
 
-    def _kernel_values(self, matrix: np.ndarray | rows.Compressed, *, reset: bool) -> np.ndarray:
-        """The kernel of rows with those learned from, asked for block by block; of those that the fitted
-        model has no use for, it is left at zero."""
+    def _kernel_matrix(self, matrix: np.ndarray | rows.Csr, *, reset: bool) -> np.ndarray:
+        """The callable kernel between ``matrix`` and the training rows, computed in blocks of rows.
+
+        A fitted model needs only the columns of its support vectors; the others are zero.
+        """
         if isinstance(matrix, tuple):
-            data, places, offsets, width = matrix
+            data, indices, offsets, width = matrix
             shape = (len(offsets) - 1, width)
             matrix = importlib.import_module("scipy.sparse").csr_matrix(
-                (data, places, offsets), shape=shape
+                (data, indices, offsets), shape=shape
             )
         else:
             assert_all_finite(matrix, input_name="X")
+        support: Any
         if reset:
             self._kernel_rows = matrix.copy()
             support = slice(None)
@@ -154,41 +163,41 @@ class Estimator(BaseEstimator):
             n_fit = self._fitted.n_columns
         others = self._kernel_rows[support]
         out = np.zeros((matrix.shape[0], n_fit))
-        for first in range(0, matrix.shape[0], KERNEL_ROWS):
-            part = slice(first, first + KERNEL_ROWS)
-            if self._id in BY_PAIR:
+        for first in range(0, matrix.shape[0], ROWS_PER_KERNEL_CALL):
+            block = slice(first, first + ROWS_PER_KERNEL_CALL)
+            if self._id in PAIRWISE_KERNELS:
                 pairwise = importlib.import_module("sklearn.metrics.pairwise").pairwise_kernels
-                named = self.kernel_params or {}
-                values = pairwise(matrix[part], others, metric=self.kernel, **named)
+                params = self.kernel_params or {}
+                values = pairwise(matrix[block], others, metric=self.kernel, **params)
             else:
-                values = np.asarray(self.kernel(matrix[part], others), dtype=np.float64)
-            expected = (matrix[part].shape[0], others.shape[0])
+                values = np.asarray(self.kernel(matrix[block], others), dtype=np.float64)
+            expected = (matrix[block].shape[0], others.shape[0])
             if values.shape != expected:
                 raise ValueError(
-                    f"the kernel gave values of shape {values.shape} where {expected} was expected"
+                    f"the kernel returned an array of shape {values.shape}, expected {expected}"
                 )
-            out[part, support] = values
+            out[block, support] = values
         return out
 
-    def _checked_rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Compressed:
-        """Checks rows and remembers their columns, or compares them with those remembered.
+    def _checked_rows(self, X: Any, *, reset: bool) -> np.ndarray | rows.Csr:
+        """Validates rows and stores their column names, or compares these with the stored names.
 
-        Whether numbers are finite is left to the core, which looks at every one of them anyway.
+        The core checks that values are finite, because it reads every value anyway.
         """
         if not reset and self._fitted.table_names is not None:
             kinds = dict(zip(self._fitted.table_names, self._fitted.table_kinds, strict=True))
-            return self._fitted.encode(rows.with_texts(X, kinds))
+            return self._fitted.encode(rows.text_table(X, kinds))
         if not {"mixed", "categories"}.isdisjoint(self._inputs):
             known = None if reset else self._fitted.levels
-            coded = rows.coded(X, known)
-            if coded is not None:
-                matrix, names, levels = coded
+            encoded = rows.encoded_table(X, known)
+            if encoded is not None:
+                matrix, names, levels = encoded
                 if reset:
                     self._levels = levels
                 return self._named(matrix, names, reset=reset)
         if reset:
             self._levels = None
-        table = rows.table(X)
+        table = rows.numeric_table(X)
         if table is not None:
             return self._named(*table, reset=reset)
         X = validate_data(
@@ -200,7 +209,7 @@ class Estimator(BaseEstimator):
             ensure_all_finite=False,
         )
         if "categories" in self._inputs:
-            X = whole_codes(X)
+            X = category_codes(X)
         return rows.matrix(X)
 
     def _named(self, X: np.ndarray, names: list[str], *, reset: bool) -> np.ndarray:
@@ -223,22 +232,22 @@ class Estimator(BaseEstimator):
             )
         return X
 
-    def _known_rows(self, X: Any) -> np.ndarray | rows.Compressed:
+    def _known_rows(self, X: Any) -> np.ndarray | rows.Csr:
         check_is_fitted(self)
         return self._rows(X, reset=False)
 
     def _one_row(self, x: Any) -> np.ndarray:
-        """One row of anything that has one, as an array."""
+        """One row as a dense vector, from a vector, a matrix or a table of one row."""
         if hasattr(x, "columns") or hasattr(x, "column_names") or hasattr(x, "tocsr"):
             row = self._rows(x, reset=False)
         else:
             row = np.atleast_2d(np.asarray(x, dtype=np.float64))
         if isinstance(row, tuple):
-            data, places, offsets, width = row
+            data, indices, offsets, width = row
             row = np.zeros((len(offsets) - 1, width))
             if len(row) == 1:
-                # A cell may be stored in parts.
-                np.add.at(row[0], places, data)
+                # CSR may store several entries for one cell; their sum is its value.
+                np.add.at(row[0], indices, data)
         if len(row) != 1:
             raise ValueError(f"explain takes one row, not {len(row)}")
         return np.ascontiguousarray(row[0], dtype=np.float64)
@@ -248,19 +257,18 @@ class Estimator(BaseEstimator):
         return None if names is None or self._kernel_rows is not None else list(names)
 
     def _start(self) -> _mercer.Fitted | None:
-        """The model a fit begins at, where it was asked to begin at one."""
+        """The model that the fit starts from, if ``warm_start``."""
         return self.__dict__.get("_fitted") if getattr(self, "warm_start", False) else None
 
-    def _bounds(self) -> tuple[Any, ...]:
-        """What a fit may use, and who is told its plan and its progress."""
-        tell = _say if getattr(self, "verbose", False) else None
-        return bounds(tell, threads_of(getattr(self, "n_jobs", None)))
+    def _limits(self) -> tuple[Any, ...]:
+        """The limits of a fit, and the function that prints its plan and progress if ``verbose``."""
+        report = _print_line if getattr(self, "verbose", False) else None
+        return current_limits(report, n_threads(getattr(self, "n_jobs", None)))
 
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
-        """Learns from rows that have no target."""
+        """Fits a model without a target."""
         matrix = self._rows(X, reset=True)
-        n_rows = len(matrix[2]) - 1 if isinstance(matrix, tuple) else len(matrix)
-        weights = row_weights(sample_weight, np.empty(n_rows))
+        weights = checked_weights(sample_weight, np.empty(n_rows(matrix)))
         fitted = _mercer.fit(
             self._id,
             self._params(),
@@ -270,36 +278,37 @@ class Estimator(BaseEstimator):
             weights,
             self._names(),
             self._levels,
-            self._bounds(),
+            self._limits(),
         )
-        return self._keep(fitted, n_rows)
+        return self._set_fitted(fitted, n_rows(matrix))
 
-    def _keep(self, fitted: _mercer.Fitted, n_rows: int) -> Self:
+    def _set_fitted(self, fitted: _mercer.Fitted, n_samples: int) -> Self:
+        """Stores a model, then raises the interrupt or warns of the time limit that ended its fit."""
         self._fitted = fitted
         certificate = fitted.certificate if fitted.ready else {}
         try:
             fitted.raise_interrupt()
         except BaseException as interrupt:
-            learned = certificate.get("text", "rows, too few for a model")
-            interrupt.add_note(f"What was learned until then is kept: {learned}")
+            state = certificate.get("text", "too few rows for a model")
+            interrupt.add_note(f"The model fitted until the interrupt is stored: {state}")
             raise
         if certificate.get("status") in ("time-limit", "interrupted"):
             warnings.warn(
-                f"the time limit ended the fit before all of {n_rows} rows were learned: "
+                f"the time limit ended the fit before all of {n_samples} rows were used: "
                 f"{certificate['text']}",
-                CutShortWarning,
+                TimeLimitWarning,
                 stacklevel=3,
             )
         return self
 
 
-def _say(line: str) -> None:
-    """Prints what a fit is about to do, or how far it is; at once, as what follows may take long."""
+def _print_line(line: str) -> None:
+    # Flushed at once, because the fit that follows may take long.
     print(line, flush=True)
 
 
 def with_fitted(model: Any, fitted: _mercer.Fitted) -> Any:
-    """A copy of an estimator around another fitted model."""
+    """A copy of an estimator with another fitted model."""
     other = copy.copy(model)
     other._fitted = fitted
     return other

@@ -22,7 +22,7 @@ def load(path: str | os.PathLike) -> Any:
     :class:`mercer.decision.DecisionClassifier`.
     """
     model = read(path)
-    if isinstance(model, Classifier) and model._fitted.decision is not None:
+    if isinstance(model, Classifier) and model._fitted.decision_rule is not None:
         return importlib.import_module(f"{PACKAGE}.decision")._restored(model)
     return model
 
@@ -30,19 +30,19 @@ def load(path: str | os.PathLike) -> Any:
 def read(path: str | os.PathLike) -> Any:
     """``load`` without the decision rule."""
     fitted = _mercer.load(Path(path))
-    if fitted.map is not None:
+    if fitted.feature_map is not None:
         raise ValueError(
-            f"{path} has a feature map in front of the estimator ({fitted.map}); predict with the "
+            f"{path} has a feature map in front of the estimator ({fitted.feature_map}); predict with the "
             "command `mercer predict`, or fit a pipeline of the map and the estimator in Python"
         )
-    prepared = fitted.prepared
-    if prepared:
+    preprocessed = fitted.preprocessed
+    if preprocessed:
         raise ValueError(
-            f"{path} preprocesses columns ({', '.join(prepared)}), which is not supported in Python; "
+            f"{path} preprocesses columns ({', '.join(preprocessed)}), which is not supported in Python; "
             "predict with the command `mercer predict`"
         )
-    place = next(card["python"] for card in _mercer.catalog() if card["id"] == fitted.id)
-    module, _, name = place.rpartition(".")
+    path_of_class = next(card["python"] for card in _mercer.catalog() if card["id"] == fitted.id)
+    module, _, name = path_of_class.rpartition(".")
     estimator = getattr(importlib.import_module(f"{PACKAGE}.{module}"), name)
     params = {k: None if v in ([], {}) else v for k, v in json.loads(fitted.params).items()}
     model = estimator(**params)

@@ -14,7 +14,7 @@ from .. import _mercer, rows
 
 def category_codes(X: np.ndarray) -> np.ndarray:
     """Category codes; fractions are truncated as in scikit-learn, but with a warning."""
-    if X.dtype == np.float64 and _mercer.are_codes(X):
+    if X.dtype == np.float64 and _mercer.are_category_codes(X):
         return X
     if (X < 0).any():
         raise ValueError("Negative values in data: category codes are integers of at least 0")

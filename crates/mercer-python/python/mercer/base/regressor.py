@@ -1,4 +1,4 @@
-"""Those that predict numbers: at once, by statistics, or one row after the other."""
+"""Regressors: fitted at once, from mergeable statistics, or online."""
 
 from typing import Any, Self
 
@@ -14,21 +14,21 @@ from sklearn.utils.validation import (
 from .. import _mercer, rows
 from ..explanation import TermExplanation
 from ..summary import Summary
-from .drop_in import refuse_start
 from .estimator import Estimator, with_fitted
-from .inputs import check_lengths, row_weights
-from .names import OF_TARGETS
+from .inputs import check_lengths, checked_weights
+from .sklearn_attributes import OF_TARGETS
+from .sklearn_parameters import refuse_initial_weights
 
 
 class Regressor(RegressorMixin, Estimator):
-    """Predicts numbers."""
+    """Predicts regression targets."""
 
-    #: Whether the numbers came as columns, and predictions are given so.
-    _columns_of_y = False
+    #: Whether ``y`` was two-dimensional, so that predictions are too.
+    _multi_output = False
 
     def __getattr__(self, name: str) -> Any:
         value = super().__getattr__(name)
-        if name not in OF_TARGETS or not (self._columns_of_y or self._fitted.n_targets > 1):
+        if name not in OF_TARGETS or not (self._multi_output or self._fitted.n_targets > 1):
             return value
         if name == "dual_coef_":
             return value.reshape(len(value), -1)
@@ -41,61 +41,64 @@ class Regressor(RegressorMixin, Estimator):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns from rows and their numbers.
+        """Fits the model.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their numbers; of shape (n_samples, n_targets) where the estimator learns several at once.
+            Regression targets; of shape (n_samples, n_targets) if the estimator supports several.
         sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights.
         """
         matrix = self._rows(X, reset=True)
-        self._columns_of_y = "multi-output" in self._inputs and y is not None and np.asarray(y).ndim == 2
-        if self._columns_of_y:
-            return self._fit_many(matrix, y, sample_weight)
-        numbers, weights = self._target(matrix, y, sample_weight)
+        self._multi_output = (
+            "multi-output" in self._inputs and y is not None and np.asarray(y).ndim == 2
+        )
+        if self._multi_output:
+            return self._fit_multi_output(matrix, y, sample_weight)
+        target, weights = self._target(matrix, y, sample_weight)
         fitted = _mercer.fit(
             self._id,
             self._params(),
             matrix,
-            numbers,
+            target,
             [],
             weights,
             self._names(),
             self._levels,
-            self._bounds(),
+            self._limits(),
             start=self._start(),
         )
-        return self._keep(fitted, len(numbers))
+        return self._set_fitted(fitted, len(target))
 
-    def _fit_many(self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any) -> Self:
+    def _fit_multi_output(self, matrix: np.ndarray | rows.Csr, y: Any, sample_weight: Any) -> Self:
         targets = check_array(y, dtype=np.float64, input_name="y")
         check_lengths(matrix, targets)
-        weights = row_weights(sample_weight, targets[:, 0])
-        fitted = _mercer.fit_many(
-            self._id, self._params(), matrix, targets, weights, self._names(), self._bounds()
+        weights = checked_weights(sample_weight, targets[:, 0])
+        fitted = _mercer.fit_multi_output(
+            self._id, self._params(), matrix, targets, weights, self._names(), self._limits()
         )
-        return self._keep(fitted, len(targets))
+        return self._set_fitted(fitted, len(targets))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The number of each row; a column a number where several were learned."""
+        """The predicted target of each row; one column per target if ``y`` had several."""
         matrix = self._known_rows(X)
-        if self._columns_of_y or self._fitted.n_targets > 1:
-            return self._fitted.numbers_many(matrix)
-        return self._fitted.numbers(matrix)
+        if self._multi_output or self._fitted.n_targets > 1:
+            return self._fitted.predict_multi_output(matrix)
+        return self._fitted.predict_target(matrix)
 
     def predict_interval(self, X: Any, level: float = 0.95) -> np.ndarray:
-        """For each row, the ends of an interval that holds its number with probability ``level``."""
+        """Prediction intervals: for each row, the ends of an interval that contains its target with
+        probability ``level``."""
         if not 0 < level < 1:
             raise ValueError(f"level is {level}; it must be between 0 and 1")
         matrix = self._known_rows(X)
-        return self._fitted.intervals(matrix, level)
+        return self._fitted.prediction_intervals(matrix, level)
 
     def _target(
-        self, matrix: np.ndarray | rows.Compressed, y: Any, sample_weight: Any
+        self, matrix: np.ndarray | rows.Csr, y: Any, sample_weight: Any
     ) -> tuple[np.ndarray, np.ndarray | None]:
         if y is None:
             raise ValueError(
@@ -104,48 +107,39 @@ class Regressor(RegressorMixin, Estimator):
         y = column_or_1d(y, warn=True, dtype=np.float64)
         assert_all_finite(y, input_name="y")
         check_lengths(matrix, y)
-        return np.ascontiguousarray(y), row_weights(sample_weight, y)
+        return np.ascontiguousarray(y), checked_weights(sample_weight, y)
 
 
 class MergeableRegressor(Regressor):
-    """Learns by statistics: rows can be added, taken back out, and learned in parts."""
+    """Fitted from mergeable sufficient statistics: supports adding, removing and merging rows."""
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learns more rows. Any split of the rows gives the model of all of them.
+        """Adds rows to the fit. Any split of the rows into batches gives the model of all rows.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their numbers.
+            Regression targets.
         sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
         matrix = self._rows(X, reset=first)
-        numbers, weights = self._target(matrix, y, sample_weight)
-        params, limit = self._params(), self._bounds()
+        target, weights = self._target(matrix, y, sample_weight)
+        params, limits = self._params(), self._limits()
         if first:
-            columns = self._names()
+            names, levels = self._names(), self._levels
             fitted = _mercer.fit(
-                self._id,
-                params,
-                matrix,
-                numbers,
-                [],
-                weights,
-                columns,
-                self._levels,
-                limit,
-                wait=True,
+                self._id, params, matrix, target, [], weights, names, levels, limits, wait=True
             )
         else:
-            fitted = self._fitted.observe(params, matrix, numbers, [], weights, limit)
-        return self._keep(fitted, len(numbers))
+            fitted = self._fitted.observe(params, matrix, target, [], weights, limits)
+        return self._set_fitted(fitted, len(target))
 
     def merge(self, other: Self) -> Self:
-        """The model of the rows of both, as a new estimator.
+        """Merges two fits into a new estimator, equal to a fit of the rows of both.
 
         Both must have the same parameters and columns.
         """
@@ -154,15 +148,15 @@ class MergeableRegressor(Regressor):
         return with_fitted(self, self._fitted.merge(other._fitted))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Takes rows back out, as if they had never been learned."""
+        """Removes rows from the fit, as if they had never been added."""
         matrix = self._known_rows(X)
-        numbers, weights = self._target(matrix, y, sample_weight)
-        self._fitted = self._fitted.forget(matrix, numbers, [], weights)
+        target, weights = self._target(matrix, y, sample_weight)
+        self._fitted = self._fitted.forget(matrix, target, [], weights)
         return self
 
 
 class OnlineRegressor(Regressor):
-    """Learns one row after the other: more rows can be learned at any time, and their order matters."""
+    """Fitted online, one row at a time; the result depends on the order of the rows."""
 
     def fit(
         self,
@@ -172,80 +166,81 @@ class OnlineRegressor(Regressor):
         intercept_init: Any = None,
         sample_weight: Any = None,
     ) -> Self:
-        """Learns from rows and their numbers.
+        """Fits the model.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their numbers.
+            Regression targets.
         coef_init, intercept_init : None
-            Weights to begin at. Nothing else is taken.
+            Initial weights, for scikit-learn's signature; only ``None`` is supported.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
         """
-        refuse_start(self, coef_init, intercept_init)
+        refuse_initial_weights(self, coef_init, intercept_init)
         return super().fit(X, y, sample_weight)
 
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Goes on with one pass over more rows.
+        """Continues the fit with one epoch over more rows.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
+            Training rows.
         y : array of shape (n_samples,)
-            Their numbers.
+            Regression targets.
         sample_weight : array of shape (n_samples,), default=None
-            How much each row counts.
+            Sample weights.
         """
         first = not self.__sklearn_is_fitted__()
         matrix = self._rows(X, reset=first)
-        numbers, weights = self._target(matrix, y, sample_weight)
-        fitted = _mercer.learn_on(
+        target, weights = self._target(matrix, y, sample_weight)
+        fitted = _mercer.partial_fit(
             self._id,
             self._params(),
             None if first else self._fitted,
             matrix,
-            numbers,
+            target,
             [],
             weights,
             self._names(),
-            self._bounds(),
+            self._limits(),
         )
-        return self._keep(fitted, len(numbers))
+        return self._set_fitted(fitted, len(target))
 
 
 class LinearModel(Regressor):
-    """Has predictions that are a weighted sum of columns."""
+    """The prediction is an intercept plus a weighted sum of the columns."""
 
     def explain(self, x: Any) -> TermExplanation:
-        """Why a row gets its number: what every column adds.
+        """Explains the prediction for one row by the term of every column.
 
         Parameters
         ----------
-        x : array of shape (n_features,), or anything of one row
+        x : array of shape (n_features,), or a matrix or table of one row
             The row.
         """
-        self._check_one_target("explain")
+        self._check_single_target("explain")
         return TermExplanation(self._fitted.explain_terms(self._one_row(x)))
 
     def summary(self, level: float = 0.95) -> Summary:
-        """The coefficients with their errors; ``print`` it to read it as R shows it.
+        """The coefficients with standard errors, t-tests and confidence intervals, and the R-squared
+        and F-test of the regression; ``print`` shows a table.
 
         Parameters
         ----------
         level : float, default=0.95
-            How sure the intervals are.
+            Confidence level of the intervals.
         """
-        self._check_one_target("summarize")
+        self._check_single_target("summary")
         return Summary(*self._fitted.summary(level))
 
-    def _check_one_target(self, what: str) -> None:
+    def _check_single_target(self, method: str) -> None:
         check_is_fitted(self)
         if self._fitted.n_targets > 1:
             raise ValueError(
-                f"the model has learned {self._fitted.n_targets} numbers at once; "
-                f"fit it to one of them to {what} it"
+                f"{method} supports one target, but the model was fitted to "
+                f"{self._fitted.n_targets}; fit it to one of them"
             )

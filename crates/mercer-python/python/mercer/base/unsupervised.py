@@ -1,4 +1,4 @@
-"""Those that learn from rows alone: they know strangers, find clusters, or make new columns."""
+"""Estimators without a target: outlier detectors, clusterers and transformers."""
 
 import warnings
 from typing import Any, Self
@@ -14,58 +14,58 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import _check_feature_names_in, check_array, check_is_fitted
 
 from .. import rows
-from ..exceptions import ErrorNotReachedWarning
+from ..exceptions import ApproximationErrorWarning
 from .estimator import Estimator
 
 
-class Alone(Estimator):
-    """Learns from rows that have no target."""
+class Unsupervised(Estimator):
+    """Fitted to rows without a target."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learns from rows alone.
+        """Fits the model.
 
         Parameters
         ----------
         X : array, sparse matrix or table of shape (n_samples, n_features)
-            The rows.
-        y : ignored
-            There for scikit-learn's pipelines.
+            Training rows.
+        y : None
+            Ignored; the parameter exists for pipelines.
         sample_weight : array of shape (n_samples,), default=None
-            How often each row counts.
+            Sample weights.
         """
         return self._fit_rows(X, sample_weight)
 
 
-class OutlierDetector(OutlierMixin, Alone):
-    """Knows the rows that are like those it learned from."""
+class OutlierDetector(OutlierMixin, Unsupervised):
+    """Distinguishes outliers from rows like the training rows."""
 
     def predict(self, X: Any) -> np.ndarray:
-        """1 for each row that is inside, -1 for a stranger."""
+        """1 for inliers and -1 for outliers."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
 
     def score_samples(self, X: Any) -> np.ndarray:
-        """The decision without its offset."""
+        """The decision function without its offset."""
         return self.decision_function(X) + self.offset_
 
 
-class Clusterer(ClusterMixin, Alone):
-    """Knows which rows lie together."""
+class Clusterer(ClusterMixin, Unsupervised):
+    """Assigns rows to clusters."""
 
     labels_: np.ndarray
 
     def predict(self, X: Any) -> np.ndarray:
-        """The nearest cluster of each row."""
+        """The index of the nearest cluster of each row."""
         matrix = self._known_rows(X)
-        return self._fitted.assign(matrix).astype(np.int32)
+        return self._fitted.predict_clusters(matrix).astype(np.int32)
 
     def distances(self, X: Any) -> np.ndarray:
-        """Squared distances from the center of each cluster, a column each."""
+        """Squared distances to the cluster centers, one column per cluster."""
         matrix = self._known_rows(X)
         return self._fitted.cluster_distances(matrix)
 
 
-class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Alone):
-    """Maps rows to other rows."""
+class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Unsupervised):
+    """Maps rows to rows of other columns."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -74,50 +74,54 @@ class Transformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Alone):
 
     def _fit_rows(self, X: Any, sample_weight: Any) -> Self:
         super()._fit_rows(X, sample_weight)
-        asked = getattr(self, "error", None)
-        if asked is not None and self.error_ > asked:
-            warnings.warn(self.certificate_["text"], ErrorNotReachedWarning, stacklevel=3)
+        requested = getattr(self, "error", None)
+        if requested is not None and self.error_ > requested:
+            warnings.warn(self.certificate_["text"], ApproximationErrorWarning, stacklevel=3)
         return self
 
     def transform(self, X: Any) -> Any:
-        """The new rows, in single precision where the rows are; sparse where new rows of sparse rows are."""
+        """The transformed rows, in the precision of ``X``; sparse if the map of sparse rows is."""
         matrix = self._known_rows(X)
         if isinstance(matrix, tuple):
-            thin = self._fitted.transform_sparse(matrix)
-            if thin is not None:
-                return rows.like(X, thin)
-        new = self._dense(X, matrix)
-        return np.asfortranarray(new) if getattr(self, "order", "C") == "F" else new
+            sparse = self._fitted.transform_sparse(matrix)
+            if sparse is not None:
+                return rows.like(X, sparse)
+        transformed = self._dense(X, matrix)
+        return np.asfortranarray(transformed) if getattr(self, "order", "C") == "F" else transformed
 
     @available_if(lambda self: getattr(self, "fit_inverse_transform", False))
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Rows that mapped ones could come from: the way back, as it was learned.
+        """Approximate pre-images of transformed rows, by the inverse map learned in ``fit``.
 
         Parameters
         ----------
         X : array of shape (n_samples, n_components)
-            Mapped rows.
+            Transformed rows.
         """
         check_is_fitted(self)
         X = check_array(X, dtype=[np.float64, np.float32])
         if X.shape[1] != self._n_features_out:
-            raise ValueError(f"X has {X.shape[1]} columns, and there are {self._n_features_out} components")
-        back = self._fitted.inverse(np.ascontiguousarray(X, dtype=np.float64))
-        return back.astype(X.dtype, copy=False)
+            raise ValueError(
+                f"X has {X.shape[1]} columns, but the model has {self._n_features_out} components"
+            )
+        inverse = self._fitted.inverse_transform(np.ascontiguousarray(X, dtype=np.float64))
+        return inverse.astype(X.dtype, copy=False)
 
-    def _dense(self, X: Any, matrix: np.ndarray | rows.Compressed) -> np.ndarray:
+    def _dense(self, X: Any, matrix: np.ndarray | rows.Csr) -> np.ndarray:
         if isinstance(matrix, np.ndarray) and matrix.dtype == np.float32:
             return self._fitted.transform_f32(matrix)
-        new = self._fitted.transform(matrix)
-        # Compressed rows are widened at the door.
-        return new.astype(np.float32) if getattr(X, "dtype", None) == np.float32 else new
+        transformed = self._fitted.transform(matrix)
+        # Sparse rows are always passed in double precision.
+        single = getattr(X, "dtype", None) == np.float32
+        return transformed.astype(np.float32) if single else transformed
 
     @property
     def _n_features_out(self) -> int:
         return self._fitted.n_outputs
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The names of the new columns: made of the old ones where the map says how, else numbered."""
+        """The names of the output columns: formulas of the input columns if the map defines them,
+        otherwise the class name with a number."""
         check_is_fitted(self)
         inputs = _check_feature_names_in(self, input_features)
         names = self._fitted.feature_names_out([str(name) for name in inputs])

@@ -1,4 +1,4 @@
-"""From raw data to numbers."""
+"""Feature extraction from raw data."""
 
 from . import text
 

@@ -1,9 +1,8 @@
-"""From texts to counts of words and their weights, with scikit-learn's names and numbers.
+"""Text vectorizers with the parameters, vocabularies and matrices of scikit-learn.
 
-Vocabularies and matrices are those of scikit-learn; columns are in order within a row, so that
-``fit_transform`` and ``transform`` give the same bits. A preprocessor, tokenizer or analyzer of your
-own, or a token pattern other than runs of word characters, is Python code and runs as such; all else
-is compiled, takes texts where Python keeps them and uses all threads.
+The column indices of a row are sorted, so that ``fit_transform`` and ``transform`` give the same bits. A
+callable preprocessor, tokenizer or analyzer, or a token pattern other than runs of word characters, runs
+in Python; everything else is compiled, reads Python's strings without a copy and uses all threads.
 """
 
 from .count import CountVectorizer

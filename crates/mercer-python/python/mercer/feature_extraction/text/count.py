@@ -1,4 +1,4 @@
-"""How often every term occurs in every text."""
+"""Document-term matrices of term counts."""
 
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -14,57 +14,59 @@ from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt
 
 from ... import _mercer
 from .matrix import matrix_of
-from .reading import READING, TOKEN_PATTERN, Texts
+from .vectorizer import ANALYZER_CONSTRAINTS, TOKEN_PATTERN, Vectorizer
 
 
-class CountVectorizer(Texts):
-    r"""Counts how often every term occurs in every text.
+class CountVectorizer(Vectorizer):
+    r"""The counts of the terms of a vocabulary in each document.
 
     Parameters
     ----------
     input : {'filename', 'file', 'content'}, default='content'
-        What documents are: names of files, open files, or texts themselves.
+        Whether documents are file names, open files, or strings.
     encoding : str, default='utf-8'
-        How bytes are decoded.
+        Encoding of documents that are bytes.
     decode_error : {'strict', 'ignore', 'replace'}, default='strict'
-        What happens to bytes that cannot be decoded.
+        How bytes that cannot be decoded are handled, as in ``bytes.decode``.
     strip_accents : {'ascii', 'unicode'} or callable, default=None
-        Takes accents off; 'ascii' drops what is then still not ASCII.
+        Removes accents; 'ascii' also removes all characters that are then not ASCII.
     lowercase : bool, default=True
-        Makes capitals small first.
+        Converts the text to lower case before tokenizing.
     preprocessor : callable, default=None
-        Takes the place of both, in Python.
+        Replaces ``strip_accents`` and ``lowercase`` by a Python function.
     tokenizer : callable or 'unicode', default=None
-        Finds words, in Python; 'unicode' finds them as Unicode separates words (UAX #29).
+        A Python function that returns the tokens of a string; 'unicode' uses the word boundaries of
+        Unicode (UAX #29).
     stop_words : {'english'}, list, default=None
-        Words to leave out.
+        Words that are removed.
     token_pattern : str or None, default=r"(?u)\\b\\w\\w+\\b"
-        What a word is. Runs of ``\\w`` are compiled, others are found by Python.
+        Regular expression of a token. Runs of ``\\w`` are compiled; other patterns run in Python.
     ngram_range : tuple (min_n, max_n), default=(1, 1)
-        Terms are this many words or characters in a row.
+        Minimum and maximum length of the n-grams, in words or characters.
     analyzer : {'word', 'char', 'char_wb'} or callable, default='word'
-        What terms are made of; 'char_wb' takes characters within words only.
+        Whether terms are n-grams of words or of characters; 'char_wb' forms n-grams of characters
+        within word boundaries only.
     max_df : float in [0, 1] or int, default=1.0
-        Terms in more texts (a share, or a number) are left out.
+        Maximum document frequency of a term, as a fraction or a number of documents.
     min_df : float in [0, 1] or int, default=1
-        Terms in fewer texts are left out.
+        Minimum document frequency of a term, as a fraction or a number of documents.
     max_features : int, default=None
-        Of more terms than this, those that occur most often stay.
+        Maximum size of the vocabulary, of the terms with the highest counts.
     vocabulary : Mapping or iterable, default=None
-        The terms to count; all others are passed over.
+        The vocabulary; other terms are ignored.
     binary : bool, default=False
-        Writes 1 for every count.
+        Replaces every count by 1.
     dtype : dtype, default=np.int64
-        What the counts are.
+        Type of the counts.
     stem : str, default=None
-        The language whose endings are taken off words (Snowball), like 'english' or 'german'.
+        Language of the Snowball stemmer, such as 'english' or 'german'; ``None`` does not stem.
 
     Attributes
     ----------
     vocabulary_ : dict
-        The terms and their columns.
+        The column of each term.
     fixed_vocabulary_ : bool
-        Whether the vocabulary was given.
+        Whether the vocabulary was passed as a parameter.
 
     Examples
     --------
@@ -79,7 +81,7 @@ class CountVectorizer(Texts):
     """
 
     _parameter_constraints: dict = {
-        **READING,
+        **ANALYZER_CONSTRAINTS,
         "max_df": [
             Interval(RealNotInt, 0, 1, closed="both"),
             Interval(Integral, 1, None, closed="left"),
@@ -94,7 +96,7 @@ class CountVectorizer(Texts):
         "dtype": "no_validation",
     }
 
-    #: The compiled vocabulary, in the order of columns; None if terms are not all strings.
+    #: The compiled vocabulary in the order of the columns; ``None`` if some terms are not strings.
     _terms: _mercer.Vocabulary | None = None
 
     def __init__(
@@ -140,14 +142,14 @@ class CountVectorizer(Texts):
 
     @property
     def vocabulary_(self) -> dict[Any, int]:
-        """The terms and their columns."""
-        made = self.__dict__.get("_vocabulary")
-        if made is None:
+        """The column of each term."""
+        vocabulary = self.__dict__.get("_vocabulary")
+        if vocabulary is None:
             if self._terms is None:
-                raise AttributeError("vocabulary_ is there after a fit")
-            made = dict(zip(self._terms.terms(), range(len(self._terms)), strict=True))
-            self._vocabulary = made
-        return made
+                raise AttributeError("the vectorizer is not fitted and has no vocabulary_")
+            vocabulary = dict(zip(self._terms.terms(), range(len(self._terms)), strict=True))
+            self._vocabulary = vocabulary
+        return vocabulary
 
     @vocabulary_.setter
     def vocabulary_(self, vocabulary: Mapping[Any, int]) -> None:
@@ -166,21 +168,21 @@ class CountVectorizer(Texts):
         raw_documents : iterable
             The documents.
         y : None
-            Not used.
+            Ignored.
         """
         self.fit_transform(raw_documents)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, raw_documents: Iterable[Any], y: Any = None) -> Any:
-        """Learns the vocabulary and counts its terms.
+        """Learns the vocabulary and returns the document-term matrix.
 
         Parameters
         ----------
         raw_documents : iterable
             The documents.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -189,8 +191,8 @@ class CountVectorizer(Texts):
         return self._fit_transform(raw_documents)
 
     def _fit_transform(self, raw_documents: Iterable[Any]) -> Any:
-        self._check_reading(raw_documents)
-        self._warn_of_unused()
+        self._check_documents(raw_documents)
+        self._warn_unused_parameters()
         self._validate_vocabulary()
         if self.fixed_vocabulary_:
             if self.lowercase and any(
@@ -202,65 +204,69 @@ class CountVectorizer(Texts):
                     stacklevel=3,
                 )
             return self._count(raw_documents)
-        native = self._native()
-        if native is None:
-            return self._fit_slowly(raw_documents)
-        reading, before = native
-        tallied = _mercer.tally_texts(self._documents(raw_documents, before), reading)
-        documents = tallied.documents()
-        n_texts = tallied.n_texts
-        keep = self._keep(
-            documents, n_texts, documents if self.binary else lambda: tallied.occurrences()
-        )
-        self._terms, parts = tallied.counts(keep)
+        compiled = self._compiled_analyzer()
+        if compiled is None:
+            return self._fit_in_python(raw_documents)
+        analyzer, preprocess = compiled
+        counts = _mercer.count_terms(self._documents(raw_documents, preprocess), analyzer)
+        frequencies = counts.document_frequencies()
+        totals = frequencies if self.binary else counts.occurrences
+        selected = self._selected_terms(frequencies, counts.n_documents, totals)
+        self._terms, csr = counts.select(selected)
         self._vocabulary = None
         if self.binary:
-            parts[2].fill(1)
-        return matrix_of(parts, len(self._terms), self.dtype)
+            csr[2].fill(1)
+        return matrix_of(csr, len(self._terms), self.dtype)
 
-    def _keep(self, documents: np.ndarray, n_texts: int, occurrences: Any) -> np.ndarray:
-        """Which terms stay."""
-        if not len(documents):
+    def _selected_terms(
+        self, frequencies: np.ndarray, n_documents: int, totals: Any
+    ) -> np.ndarray:
+        """The terms that ``min_df``, ``max_df`` and ``max_features`` select.
+
+        ``totals`` are the total counts of the terms, or a function that returns them.
+        """
+        if not len(frequencies):
             raise ValueError("empty vocabulary; perhaps the documents only contain stop words")
-        high = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n_texts
-        low = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n_texts
+        high = self.max_df if isinstance(self.max_df, Integral) else self.max_df * n_documents
+        low = self.min_df if isinstance(self.min_df, Integral) else self.min_df * n_documents
         if high < low:
             raise ValueError("max_df corresponds to < documents than min_df")
-        keep = (documents <= high) & (documents >= low)
-        if self.max_features is not None and keep.sum() > self.max_features:
-            occurrences = occurrences() if callable(occurrences) else occurrences
-            # The same call as scikit-learn's, so that equals are told apart the same way.
-            most = (-occurrences[keep]).argsort()[: self.max_features]
-            places = np.flatnonzero(keep)[most]
-            keep = np.zeros_like(keep)
-            keep[places] = True
-        if not keep.any():
+        selected = (frequencies <= high) & (frequencies >= low)
+        if self.max_features is not None and selected.sum() > self.max_features:
+            totals = totals() if callable(totals) else totals
+            # The same call as in scikit-learn, so that ties are broken in the same way.
+            largest = (-totals[selected]).argsort()[: self.max_features]
+            indices = np.flatnonzero(selected)[largest]
+            selected = np.zeros_like(selected)
+            selected[indices] = True
+        if not selected.any():
             raise ValueError(
                 "After pruning, no terms remain. Try a lower min_df or a higher max_df."
             )
-        return keep
+        return selected
 
-    def _fit_slowly(self, raw_documents: Iterable[Any]) -> Any:
-        """Terms by the user's own code."""
+    def _fit_in_python(self, raw_documents: Iterable[Any]) -> Any:
+        """The same for analyzers that are Python functions."""
         found: dict[Any, int] = {}
-        parts = _count_slowly(
+        csr = _count_in_python(
             map(self.build_analyzer(), raw_documents), lambda term: found.setdefault(term, len(found))
         )
-        matrix = matrix_of(parts, len(found), np.int64)
+        matrix = matrix_of(csr, len(found), np.int64)
         if self.binary:
             matrix.data.fill(1)
         terms = sorted(found)
         matrix = matrix[:, [found[term] for term in terms]]
-        documents = np.bincount(matrix.indices, minlength=len(terms))
-        keep = self._keep(documents, matrix.shape[0], lambda: np.asarray(matrix.sum(axis=0)).ravel())
-        matrix = matrix[:, np.flatnonzero(keep)]
+        frequencies = np.bincount(matrix.indices, minlength=len(terms))
+        totals = np.asarray(matrix.sum(axis=0)).ravel()
+        selected = self._selected_terms(frequencies, matrix.shape[0], totals)
+        matrix = matrix[:, np.flatnonzero(selected)]
         matrix.sort_indices()
-        kept = (term for term, stays in zip(terms, keep, strict=True) if stays)
-        self._set_vocabulary({term: j for j, term in enumerate(kept)})
+        remaining = (term for term, is_selected in zip(terms, selected, strict=True) if is_selected)
+        self._set_vocabulary({term: j for j, term in enumerate(remaining)})
         return matrix.astype(self.dtype)
 
     def transform(self, raw_documents: Iterable[Any]) -> Any:
-        """Counts the terms of the vocabulary.
+        """The document-term matrix of documents.
 
         Parameters
         ----------
@@ -271,22 +277,22 @@ class CountVectorizer(Texts):
         -------
         X : sparse matrix of shape (n_documents, n_terms)
         """
-        self._check_reading(raw_documents)
+        self._check_documents(raw_documents)
         self._check_vocabulary()
         return self._count(raw_documents)
 
     def _count(self, raw_documents: Iterable[Any]) -> Any:
-        native = self._native()
-        if native is not None and self._terms is not None:
-            reading, before = native
-            documents = self._documents(raw_documents, before)
-            parts, n = self._terms.count(documents, reading), len(self._terms)
+        compiled = self._compiled_analyzer()
+        if compiled is not None and self._terms is not None:
+            analyzer, preprocess = compiled
+            documents = self._documents(raw_documents, preprocess)
+            csr, n = self._terms.count(documents, analyzer), len(self._terms)
         else:
             find, n = self.vocabulary_.get, len(self.vocabulary_)
-            parts = _count_slowly(map(self.build_analyzer(), raw_documents), find)
+            csr = _count_in_python(map(self.build_analyzer(), raw_documents), find)
         if self.binary:
-            parts[2].fill(1)
-        return matrix_of(parts, n, self.dtype)
+            csr[2].fill(1)
+        return matrix_of(csr, n, self.dtype)
 
     def _validate_vocabulary(self) -> None:
         vocabulary = self.vocabulary
@@ -305,11 +311,11 @@ class CountVectorizer(Texts):
                         f"Vocabulary of size {len(vocabulary)} doesn't contain index {i}."
                     )
         else:
-            places: dict[Any, int] = {}
+            columns: dict[Any, int] = {}
             for i, term in enumerate(vocabulary):
-                if places.setdefault(term, i) != i:
+                if columns.setdefault(term, i) != i:
                     raise ValueError(f"Duplicate term in vocabulary: {term!r}")
-            vocabulary = places
+            vocabulary = columns
         if not vocabulary:
             raise ValueError("empty vocabulary passed to fit")
         self._set_vocabulary(dict(vocabulary))
@@ -321,12 +327,12 @@ class CountVectorizer(Texts):
                 raise NotFittedError("Vocabulary not fitted or provided")
 
     def inverse_transform(self, X: Any) -> list[np.ndarray]:
-        """The terms of every row that have a number other than zero.
+        """The terms of each row whose value is not zero.
 
         Parameters
         ----------
         X : {array, sparse matrix} of shape (n_documents, n_terms)
-            Counts or weights.
+            Document-term matrix.
         """
         self._check_vocabulary()
         X = check_array(X, accept_sparse="csr")
@@ -337,12 +343,12 @@ class CountVectorizer(Texts):
         return [terms[np.flatnonzero(row)] for row in X]
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """The terms in the order of columns.
+        """The terms in the order of the columns.
 
         Parameters
         ----------
         input_features : None
-            Not used.
+            Ignored.
         """
         self._check_vocabulary()
         return np.asarray(self._names(), dtype=object)
@@ -353,7 +359,7 @@ class CountVectorizer(Texts):
         return sorted(self.vocabulary_, key=self.vocabulary_.__getitem__)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The compiled vocabulary is small in a pickle; the dictionary can be made again."""
+        """Without the dictionary, which can be rebuilt from the smaller compiled vocabulary."""
         state = dict(super().__getstate__())
         if self._terms is not None:
             state["_vocabulary"] = None
@@ -364,21 +370,23 @@ class CountVectorizer(Texts):
         return known or self.vocabulary is not None
 
 
-def _count_slowly(terms: Iterable[Iterable[Any]], place: Callable[[Any], int | None]) -> tuple:
-    """Counts terms that Python made, by the place of each; terms without one are passed over."""
-    starts, columns, values = [0], [], []
+def _count_in_python(
+    terms: Iterable[Iterable[Any]], column_of: Callable[[Any], int | None]
+) -> tuple:
+    """The counts of terms as CSR arrays; terms whose column is ``None`` are ignored."""
+    offsets, columns, values = [0], [], []
     for document in terms:
         counts: dict[int, int] = {}
         for term in document:
-            j = place(term)
+            j = column_of(term)
             if j is not None:
                 counts[j] = counts.get(j, 0) + 1
         row = sorted(counts)
         columns.extend(row)
         values.extend(counts[j] for j in row)
-        starts.append(len(columns))
+        offsets.append(len(columns))
     return (
-        np.array(starts, dtype=np.int64),
+        np.array(offsets, dtype=np.int64),
         np.array(columns, dtype=np.int32),
         np.array(values, dtype=np.float64),
     )

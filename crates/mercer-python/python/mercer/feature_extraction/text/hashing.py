@@ -1,4 +1,4 @@
-"""Counts in columns that a hash of the term says: no vocabulary."""
+"""Feature hashing of text: document-term matrices without a vocabulary."""
 
 from collections.abc import Callable, Iterable
 from numbers import Integral
@@ -9,43 +9,43 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from ... import _mercer
-from .matrix import matrix_of, weigh
-from .reading import READING, TOKEN_PATTERN, Texts
+from .matrix import apply_tfidf, matrix_of
+from .vectorizer import ANALYZER_CONSTRAINTS, TOKEN_PATTERN, Vectorizer
 
 
-class HashingVectorizer(Texts):
-    r"""Counts terms by their hash: no vocabulary to learn, to keep or to outgrow.
+class HashingVectorizer(Vectorizer):
+    r"""Term counts by feature hashing, without a vocabulary.
 
-    A term's column is its MurmurHash3 modulo ``n_features``.
+    The column of a term is its MurmurHash3 modulo ``n_features``.
 
     Parameters
     ----------
     input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, stop_words, \
 token_pattern, ngram_range, analyzer, stem
-        As those of :class:`CountVectorizer`.
+        As in :class:`CountVectorizer`.
     n_features : int, default=2**20
-        How many columns there are; fewer take less memory and mix up more terms.
+        Number of columns. Fewer columns need less memory and have more collisions.
     binary : bool, default=False
-        Writes 1 for every count.
+        Replaces every count by 1.
     norm : {'l1', 'l2'} or None, default='l2'
-        What is one for every row in the end.
+        Norm by which each row is divided.
     alternate_sign : bool, default=True
-        Lets half of the terms count negative, so that terms in one column cancel on average.
+        Gives half of the terms a negative sign, so that collisions cancel in expectation.
     dtype : dtype, default=np.float64
-        What the numbers are.
-    keep_names : bool, default=False
-        Has ``fit`` remember for every column the term that brought most documents to it. Takes
-        memory by the number of distinct terms.
+        Type of the values.
+    store_names : bool, default=False
+        Lets ``fit`` store the most frequent term of each column. The memory grows with the number of
+        distinct terms.
 
     Attributes
     ----------
     names_ : dict
-        Columns and terms; there after ``fit`` if ``keep_names``.
+        The most frequent term of each column, if ``store_names``.
 
     Examples
     --------
     >>> from mercer.feature_extraction.text import HashingVectorizer
-    >>> vectorizer = HashingVectorizer(n_features=1024, norm=None, keep_names=True)
+    >>> vectorizer = HashingVectorizer(n_features=1024, norm=None, store_names=True)
     >>> vectorizer.fit_transform(["ham ham eggs"]).toarray().sum()
     np.float64(3.0)
     >>> sorted(vectorizer.names_.values())
@@ -53,13 +53,13 @@ token_pattern, ngram_range, analyzer, stem
     """
 
     _parameter_constraints: dict = {
-        **READING,
+        **ANALYZER_CONSTRAINTS,
         "n_features": [Interval(Integral, 1, np.iinfo(np.int32).max, closed="left")],
         "binary": ["boolean"],
         "norm": [StrOptions({"l1", "l2"}), None],
         "alternate_sign": ["boolean"],
         "dtype": "no_validation",
-        "keep_names": ["boolean"],
+        "store_names": ["boolean"],
     }
 
     def __init__(
@@ -82,7 +82,7 @@ token_pattern, ngram_range, analyzer, stem
         alternate_sign: bool = True,
         dtype: Any = np.float64,
         stem: str | None = None,
-        keep_names: bool = False,
+        store_names: bool = False,
     ) -> None:
         self.input = input
         self.encoding = encoding
@@ -101,60 +101,63 @@ token_pattern, ngram_range, analyzer, stem
         self.alternate_sign = alternate_sign
         self.dtype = dtype
         self.stem = stem
-        self.keep_names = keep_names
+        self.store_names = store_names
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Iterable[Any], y: Any = None) -> Self:
-        """Checks the parameters; learns nothing but names, and those only if asked.
+        """Validates the parameters and, if ``store_names``, stores the terms of the columns.
 
         Parameters
         ----------
         X : iterable
             The documents.
         y : None
-            Not used.
+            Ignored.
         """
-        self._check_reading(X)
-        self._warn_of_unused()
-        if self.keep_names:
-            native = self._native()
-            if native is None:
-                raise ValueError("keep_names needs terms that mercer finds itself")
+        self._check_documents(X)
+        self._warn_unused_parameters()
+        if self.store_names:
+            compiled = self._compiled_analyzer()
+            if compiled is None:
+                raise ValueError(
+                    "store_names does not support a callable analyzer or tokenizer, nor other token "
+                    "patterns than runs of word characters"
+                )
             names = _mercer.hash_names(
-                self._documents(X, native[1]), native[0], int(self.n_features)
+                self._documents(X, compiled[1]), compiled[0], int(self.n_features)
             )
             self.names_ = {j: name for j, name in enumerate(names) if name is not None}
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Iterable[Any], y: Any = None) -> Self:
-        """Checks the parameters.
+        """Validates the parameters.
 
         Parameters
         ----------
         X : iterable
-            Not used.
+            Ignored.
         y : None
-            Not used.
+            Ignored.
         """
         return self
 
     def fit_transform(self, X: Iterable[Any], y: Any = None) -> Any:
-        """Counts the terms of documents.
+        """The document-term matrix of documents.
 
         Parameters
         ----------
         X : iterable
             The documents.
         y : None
-            Not used.
+            Ignored.
         """
         if not isinstance(X, str | list):
             X = list(X)
         return self.fit(X, y).transform(X)
 
     def transform(self, X: Iterable[Any]) -> Any:
-        """Counts the terms of documents.
+        """The document-term matrix of documents.
 
         Parameters
         ----------
@@ -165,31 +168,31 @@ token_pattern, ngram_range, analyzer, stem
         -------
         X : sparse matrix of shape (n_documents, n_features)
         """
-        self._check_reading(X)
-        native, n = self._native(), int(self.n_features)
-        if native is not None:
-            texts = self._documents(X, native[1])
-            parts = _mercer.hash_texts(texts, native[0], n, bool(self.alternate_sign))
+        self._check_documents(X)
+        compiled, n = self._compiled_analyzer(), int(self.n_features)
+        if compiled is not None:
+            texts = self._documents(X, compiled[1])
+            csr = _mercer.hash_texts(texts, compiled[0], n, bool(self.alternate_sign))
         else:
-            parts = self._count_slowly(X, n)
+            csr = self._hash_in_python(X, n)
         if self.binary:
-            parts[2].fill(1)
-        return weigh(matrix_of(parts, n, self.dtype), None, self.norm)
+            csr[2].fill(1)
+        return apply_tfidf(matrix_of(csr, n, self.dtype), None, self.norm)
 
-    def _count_slowly(self, X: Iterable[Any], n: int) -> tuple:
-        starts, columns, values = [0], [], []
+    def _hash_in_python(self, X: Iterable[Any], n: int) -> tuple:
+        offsets, columns, values = [0], [], []
         for document in map(self.build_analyzer(), X):
             counts: dict[int, float] = {}
             for term in document:
                 j, positive = _mercer.hash_term(term, n)
-                step = 1.0 if positive or not self.alternate_sign else -1.0
-                counts[j] = counts.get(j, 0.0) + step
+                sign = 1.0 if positive or not self.alternate_sign else -1.0
+                counts[j] = counts.get(j, 0.0) + sign
             row = sorted(counts)
             columns.extend(row)
             values.extend(counts[j] for j in row)
-            starts.append(len(columns))
+            offsets.append(len(columns))
         return (
-            np.array(starts, dtype=np.int64),
+            np.array(offsets, dtype=np.int64),
             np.array(columns, dtype=np.int32),
             np.array(values, dtype=np.float64),
         )

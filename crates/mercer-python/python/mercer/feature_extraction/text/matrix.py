@@ -1,4 +1,4 @@
-"""Counts as matrices, and what they weigh."""
+"""Document-term matrices in the sparse format of scikit-learn, and their tf-idf weights."""
 
 from typing import Any
 
@@ -10,33 +10,33 @@ from sklearn.preprocessing import normalize
 from ... import _mercer
 
 
-def matrix_of(parts: tuple, n_columns: int, dtype: Any) -> Any:
-    """Compressed rows as scikit-learn hands them out."""
-    starts, columns, values = parts
-    if starts[-1] <= np.iinfo(np.int32).max:
-        starts = starts.astype(np.int32)
+def matrix_of(csr: tuple, n_columns: int, dtype: Any) -> Any:
+    """CSR arrays as a sparse matrix with the index types that scikit-learn uses."""
+    offsets, columns, values = csr
+    if offsets[-1] <= np.iinfo(np.int32).max:
+        offsets = offsets.astype(np.int32)
     else:
         columns = columns.astype(np.int64)
-    kind = sp.csr_array if hands_out_arrays() else sp.csr_matrix
-    shape = (len(starts) - 1, n_columns)
-    matrix = kind((values.astype(dtype, copy=False), columns, starts), shape=shape)
+    kind = sp.csr_array if returns_sparse_arrays() else sp.csr_matrix
+    shape = (len(offsets) - 1, n_columns)
+    matrix = kind((values.astype(dtype, copy=False), columns, offsets), shape=shape)
     matrix.has_sorted_indices = True
     matrix.has_canonical_format = True
     return matrix
 
 
-def weigh(matrix: Any, idf: np.ndarray | None, norm: str | None) -> Any:
-    """Weights and norms in place."""
+def apply_tfidf(matrix: Any, idf: np.ndarray | None, norm: str | None) -> Any:
+    """Multiplies the columns by ``idf`` and normalizes the rows, in place."""
     if matrix.data.dtype == np.float64 and matrix.indices.dtype == np.int32:
         idf = None if idf is None else np.ascontiguousarray(idf, dtype=np.float64)
-        starts = matrix.indptr.astype(np.int64)
-        _mercer.weigh_rows(starts, matrix.indices, matrix.data, idf, norm)
+        offsets = matrix.indptr.astype(np.int64)
+        _mercer.apply_tfidf(offsets, matrix.indices, matrix.data, idf, norm)
         return matrix
     if idf is not None:
         matrix.data *= idf[matrix.indices]
     return matrix if norm is None else normalize(matrix, norm=norm, copy=False)
 
 
-def hands_out_arrays() -> bool:
-    """Whether sparse arrays are wanted rather than matrices."""
+def returns_sparse_arrays() -> bool:
+    """Whether scikit-learn is configured to return sparse arrays instead of sparse matrices."""
     return sklearn.get_config().get("sparse_interface") == "sparray"

@@ -1,4 +1,4 @@
-"""Counts weighed by how few texts a term occurs in."""
+"""Tf-idf weights: term frequency times inverse document frequency."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -12,10 +12,10 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import FLOAT_DTYPES, check_is_fitted, validate_data
 
 from .count import CountVectorizer
-from .matrix import hands_out_arrays, weigh
-from .reading import TOKEN_PATTERN
+from .matrix import apply_tfidf, returns_sparse_arrays
+from .vectorizer import TOKEN_PATTERN
 
-WEIGHING = {
+TFIDF_CONSTRAINTS = {
     "norm": [StrOptions({"l1", "l2"}), None],
     "use_idf": ["boolean"],
     "smooth_idf": ["boolean"],
@@ -24,26 +24,26 @@ WEIGHING = {
 
 
 class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
-    """Turns counts into tf-idf weights.
+    """Transforms term counts into tf-idf weights.
 
-    A term that occurs in ``m`` of ``M`` texts weighs ``log((1 + M) / (1 + m)) + 1``, or
-    ``log(M / m) + 1`` without smoothing.
+    The inverse document frequency of a term in ``m`` of ``M`` documents is
+    ``log((1 + M) / (1 + m)) + 1``, or ``log(M / m) + 1`` without smoothing.
 
     Parameters
     ----------
     norm : {'l1', 'l2'} or None, default='l2'
-        What is one for every row in the end.
+        Norm by which each row is divided.
     use_idf : bool, default=True
-        Whether rare terms weigh more.
+        Whether to multiply by the inverse document frequency.
     smooth_idf : bool, default=True
-        Counts one more text that has every term.
+        Adds one document that contains every term, which avoids zero document frequencies.
     sublinear_tf : bool, default=False
-        Replaces a count by one and its logarithm.
+        Replaces a count ``tf`` by ``1 + log(tf)``.
 
     Attributes
     ----------
     idf_ : array of shape (n_terms,)
-        The weight of every term; there if ``use_idf``.
+        The inverse document frequency of each term, if ``use_idf``.
 
     Examples
     --------
@@ -52,7 +52,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     array([1.        , 1.40546511])
     """
 
-    _parameter_constraints: dict = WEIGHING
+    _parameter_constraints: dict = TFIDF_CONSTRAINTS
 
     def __init__(
         self,
@@ -69,47 +69,47 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learns the weight of every term.
+        """Computes the inverse document frequencies.
 
         Parameters
         ----------
         X : {array, sparse matrix} of shape (n_documents, n_terms)
-            Counts.
+            Term counts.
         y : None
-            Not used.
+            Ignored.
         """
         X = validate_data(self, X, accept_sparse=("csr", "csc"))
         X = X if sp.issparse(X) and X.format == "csr" else sp.csr_array(X)
-        return self._learn(X)
+        return self._fit_idf(X)
 
-    def _learn(self, X: Any) -> Self:
+    def _fit_idf(self, X: Any) -> Self:
         if self.use_idf:
             dtype = X.dtype if X.dtype in (np.float64, np.float32) else np.float64
-            n_texts = X.shape[0] + int(self.smooth_idf)
+            n_documents = X.shape[0] + int(self.smooth_idf)
             documents = np.bincount(X.indices, minlength=X.shape[1]).astype(dtype)
             documents += float(self.smooth_idf)
-            self.idf_ = np.full_like(documents, fill_value=n_texts)
+            self.idf_ = np.full_like(documents, fill_value=n_documents)
             self.idf_ /= documents
             np.log(self.idf_, out=self.idf_)
             self.idf_ += 1.0
         return self
 
     def transform(self, X: Any, copy: bool = True) -> Any:
-        """Weighs counts.
+        """Transforms counts into tf-idf weights.
 
         Parameters
         ----------
         X : {array, sparse matrix} of shape (n_documents, n_terms)
-            Counts.
+            Term counts.
         copy : bool, default=True
-            Whether to leave X as it is.
+            Whether to copy ``X`` instead of changing it in place.
         """
         check_is_fitted(self)
         X = validate_data(
             self, X, accept_sparse="csr", dtype=[np.float64, np.float32], copy=copy, reset=False
         )
         if not sp.issparse(X):
-            kind = sp.csr_array if hands_out_arrays() else sp.csr_matrix
+            kind = sp.csr_array if returns_sparse_arrays() else sp.csr_matrix
             X = kind(X)
         return self._transform(X)
 
@@ -117,7 +117,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         if self.sublinear_tf:
             np.log(X.data, X.data)
             X.data += 1.0
-        return weigh(X, getattr(self, "idf_", None), self.norm)
+        return apply_tfidf(X, getattr(self, "idf_", None), self.norm)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "idf_") or (not self.use_idf and hasattr(self, "n_features_in_"))
@@ -130,13 +130,13 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
 
 
 class TfidfVectorizer(CountVectorizer):
-    r"""Weighs how often every term occurs in every text: counts, then tf-idf.
+    r"""The tf-idf weights of documents: :class:`CountVectorizer`, then :class:`TfidfTransformer`.
 
     Parameters
     ----------
     input, encoding, decode_error, strip_accents, lowercase, preprocessor, tokenizer, analyzer, \
 stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary, binary, stem
-        As those of :class:`CountVectorizer`.
+        As in :class:`CountVectorizer`.
     dtype : dtype, default=np.float64
         What the weights are.
     norm, use_idf, smooth_idf, sublinear_tf
@@ -147,7 +147,7 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
     vocabulary_ : dict
         The terms and their columns.
     idf_ : array of shape (n_terms,)
-        The weight of every term; there if ``use_idf``.
+        The inverse document frequency of each term, if ``use_idf``.
 
     Examples
     --------
@@ -158,7 +158,7 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
            [0.   , 0.705, 0.502, 0.502]])
     """
 
-    _parameter_constraints: dict = {**CountVectorizer._parameter_constraints, **WEIGHING}
+    _parameter_constraints: dict = {**CountVectorizer._parameter_constraints, **TFIDF_CONSTRAINTS}
 
     _tfidf: TfidfTransformer
 
@@ -215,7 +215,7 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
 
     @property
     def idf_(self) -> np.ndarray:
-        """The weight of every term."""
+        """The inverse document frequency of each term."""
         if not hasattr(self, "_tfidf"):
             raise NotFittedError(
                 f"{type(self).__name__} is not fitted yet. Call 'fit' with "
@@ -254,39 +254,39 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
             )
 
     def fit(self, raw_documents: Iterable[Any], y: Any = None) -> Self:
-        """Learns the vocabulary and the weights.
+        """Learns the vocabulary and the inverse document frequencies.
 
         Parameters
         ----------
         raw_documents : iterable
             The documents.
         y : None
-            Not used.
+            Ignored.
         """
-        self._learn(raw_documents)
+        self._fit_counts(raw_documents)
         return self
 
     def fit_transform(self, raw_documents: Iterable[Any], y: Any = None) -> Any:
-        """Learns the vocabulary and the weights, and weighs the documents.
+        """Learns the vocabulary and the inverse document frequencies; returns the tf-idf matrix.
 
         Parameters
         ----------
         raw_documents : iterable
             The documents.
         y : None
-            Not used.
+            Ignored.
         """
-        return self._weighed(self._learn(raw_documents))
+        return self._apply_tfidf(self._fit_counts(raw_documents))
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def _learn(self, raw_documents: Iterable[Any]) -> Any:
+    def _fit_counts(self, raw_documents: Iterable[Any]) -> Any:
         self._check_dtype()
         X = self._fit_transform(raw_documents)
-        self._tfidf = self._transformer()._learn(X)
+        self._tfidf = self._transformer()._fit_idf(X)
         return X
 
     def transform(self, raw_documents: Iterable[Any]) -> Any:
-        """Weighs the terms of the vocabulary.
+        """The tf-idf matrix of documents.
 
         Parameters
         ----------
@@ -294,9 +294,9 @@ stop_words, token_pattern, ngram_range, max_df, min_df, max_features, vocabulary
             The documents.
         """
         check_is_fitted(self, msg="The TF-IDF vectorizer is not fitted")
-        return self._weighed(super().transform(raw_documents))
+        return self._apply_tfidf(super().transform(raw_documents))
 
-    def _weighed(self, X: Any) -> Any:
+    def _apply_tfidf(self, X: Any) -> Any:
         if X.dtype not in (np.float64, np.float32):
             X = X.astype(np.float64)
         return self._tfidf._transform(X)

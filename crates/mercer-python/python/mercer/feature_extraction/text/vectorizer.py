@@ -1,4 +1,7 @@
-"""How documents are read: from bytes to terms, in compiled code where that can do it."""
+"""The base class of the vectorizers: decoding, preprocessing, tokenizing and n-grams.
+
+The analyzer is compiled if all its steps are; otherwise all of it runs in Python.
+"""
 
 import json
 import re
@@ -14,13 +17,13 @@ from sklearn.utils._param_validation import StrOptions
 
 from ... import _mercer
 
-#: Scikit-learn's token pattern: words of at least two letters, digits or underscores.
+#: scikit-learn's default token pattern: words of at least two letters, digits or underscores.
 TOKEN_PATTERN = r"(?u)\b\w\w+\b"
 
-#: Patterns that say no more than how long a run of word characters is.
+#: Token patterns that match runs of word characters of a minimum length.
 _RUNS = re.compile(r"(?:\(\?u\))?(?:\\b)?(?P<more>(?:\\w)*)\\w\+(?:\\b)?")
 
-READING = {
+ANALYZER_CONSTRAINTS = {
     "input": [StrOptions({"filename", "file", "content"})],
     "encoding": [str],
     "decode_error": [StrOptions({"strict", "ignore", "replace"})],
@@ -47,7 +50,7 @@ def _strip_accents_ascii(text: str) -> str:
 
 
 class _Preprocess:
-    """Lower case, then accents; a class so that it can be pickled."""
+    """Lower-casing, then stripping of accents; a class because closures cannot be pickled."""
 
     def __init__(self, lowercase: bool, strip: Callable[[str], str] | None) -> None:
         self.lowercase = lowercase
@@ -60,7 +63,7 @@ class _Preprocess:
 
 
 class _Analyze:
-    """From a document to its terms, step by step in Python."""
+    """The composition of the steps from a document to its terms."""
 
     def __init__(self, *steps: Callable[[Any], Any]) -> None:
         self.steps = steps
@@ -71,11 +74,11 @@ class _Analyze:
         return document
 
 
-class Texts(TransformerMixin, BaseEstimator):
-    """How documents are read; what the vectorizers have in common."""
+class Vectorizer(TransformerMixin, BaseEstimator):
+    """The analyzer of the vectorizers: from documents to terms."""
 
     def decode(self, doc: Any) -> str:
-        """The text of a document: read from its file and decoded, as ``input`` says."""
+        """The string of a document, which is read from a file and decoded according to ``input``."""
         if self.input == "filename":
             with open(doc, "rb") as file:
                 doc = file.read()
@@ -88,7 +91,7 @@ class Texts(TransformerMixin, BaseEstimator):
         return doc
 
     def build_preprocessor(self) -> Callable[[str], str]:
-        """What makes letters alike before words are looked for."""
+        """The function that is applied to the string before tokenizing."""
         if self.preprocessor is not None:
             return self.preprocessor
         known = {"ascii": _strip_accents_ascii, "unicode": _strip_accents_unicode}
@@ -100,10 +103,10 @@ class Texts(TransformerMixin, BaseEstimator):
         return _Preprocess(self.lowercase, strip if callable(strip) else known[strip])
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
-        """What splits a string into words."""
+        """The function that splits a string into tokens."""
         if self.tokenizer == "unicode":
-            reading = {"unit": "unicode-words", "case": "keep"}
-            return _mercer.Analyzer(json.dumps(_reading(**reading)))
+            options = _analyzer_options(unit="unicode-words", case="keep")
+            return _mercer.Analyzer(json.dumps(options))
         if self.tokenizer is not None:
             return self.tokenizer
         pattern = re.compile(self.token_pattern)
@@ -114,7 +117,7 @@ class Texts(TransformerMixin, BaseEstimator):
         return pattern.findall
 
     def get_stop_words(self) -> frozenset[str] | None:
-        """The words that are left out."""
+        """The set of stop words, or ``None``."""
         if self.stop_words == "english":
             return ENGLISH_STOP_WORDS
         if isinstance(self.stop_words, str):
@@ -122,12 +125,12 @@ class Texts(TransformerMixin, BaseEstimator):
         return None if self.stop_words is None else frozenset(self.stop_words)
 
     def build_analyzer(self) -> Callable[[Any], list[Any]]:
-        """What makes the terms of a document: decoding, preprocessing, words, n-grams."""
-        native = self._native()
-        if native is not None:
-            reading, before = native
-            steps = [self.decode] if before is None else [self.decode, before]
-            return _Analyze(*steps, _mercer.Analyzer(reading))
+        """The function from a document to its terms: decoding, preprocessing, tokenizing, n-grams."""
+        compiled = self._compiled_analyzer()
+        if compiled is not None:
+            analyzer, preprocess = compiled
+            steps = [self.decode] if preprocess is None else [self.decode, preprocess]
+            return _Analyze(*steps, _mercer.Analyzer(analyzer))
         if callable(self.analyzer):
             return _Analyze(self.decode, self.analyzer)
         preprocess, tokenize = self.build_preprocessor(), self.build_tokenizer()
@@ -135,7 +138,7 @@ class Texts(TransformerMixin, BaseEstimator):
         return _Analyze(self.decode, preprocess, tokenize, self._word_ngrams)
 
     def _word_ngrams(self, tokens: Iterable[Any]) -> list[Any]:
-        """Words in a row, after those left out are gone."""
+        """The n-grams of the tokens without stop words."""
         stop_words = self.get_stop_words()
         words = list(tokens) if stop_words is None else [w for w in tokens if w not in stop_words]
         low, high = self.ngram_range
@@ -146,13 +149,14 @@ class Texts(TransformerMixin, BaseEstimator):
             terms.extend(" ".join(words[i : i + n]) for i in range(len(words) - n + 1))
         return terms
 
-    def _native(self) -> tuple[str, Callable[[str], str] | None] | None:
-        """How compiled code can read the texts, and what Python must do before; None if it cannot."""
-        own = callable(self.analyzer) or (self.analyzer == "word" and callable(self.tokenizer))
+    def _compiled_analyzer(self) -> tuple[str, Callable[[str], str] | None] | None:
+        """The options of the compiled analyzer as JSON, and the Python function to apply before it;
+        ``None`` if the analyzer must run in Python."""
+        in_python = callable(self.analyzer) or (self.analyzer == "word" and callable(self.tokenizer))
         unit: Any = {"char": "characters", "char_wb": "characters-in-words"}.get(
             self.analyzer if isinstance(self.analyzer, str) else ""
         )
-        if not own and self.analyzer == "word":
+        if not in_python and self.analyzer == "word":
             runs = _RUNS.fullmatch(self.token_pattern or "")
             if self.tokenizer == "unicode":
                 unit = "unicode-words"
@@ -161,22 +165,22 @@ class Texts(TransformerMixin, BaseEstimator):
         if unit is None:
             if self.stem is not None:
                 raise ValueError(
-                    "stem works on words that mercer finds itself; with an analyzer, tokenizer or "
-                    "token pattern of your own, take endings off in your tokenizer"
+                    "stem does not support a callable analyzer or tokenizer, nor other token patterns "
+                    "than runs of word characters; stem in the tokenizer instead"
                 )
             return None
-        before = None
+        preprocess = None
         case, accents = "lower" if self.lowercase else "keep", self.strip_accents or "keep"
         if self.preprocessor is not None or callable(self.strip_accents):
-            before, case, accents = self.build_preprocessor(), "keep", "keep"
+            preprocess, case, accents = self.build_preprocessor(), "keep", "keep"
         stop_words: Any = "keep"
         if self.analyzer == "word" and self.stop_words is not None:
             words = self.get_stop_words()
             stop_words = "english" if self.stop_words == "english" else {"own": sorted(words)}
-            if self.stop_words != "english" or before is not None or accents != "keep":
+            if self.stop_words != "english" or preprocess is not None or accents != "keep":
                 self._check_stop_words(self.build_preprocessor(), self.build_tokenizer())
         stem = self.stem if self.analyzer == "word" else None
-        reading = _reading(
+        options = _analyzer_options(
             case=case,
             accents=accents,
             unit=unit,
@@ -184,10 +188,10 @@ class Texts(TransformerMixin, BaseEstimator):
             stop_words=stop_words,
             stem=stem,
         )
-        return json.dumps(reading), before
+        return json.dumps(options), preprocess
 
     def _check_stop_words(self, preprocess: Callable, tokenize: Callable) -> None:
-        """Warns of words that are to be left out and never found as such."""
+        """Warns of stop words that the tokenizer never produces."""
         if id(self.stop_words) == getattr(self, "_stop_words_id", None):
             return
         self._stop_words_id = id(self.stop_words)
@@ -195,7 +199,7 @@ class Texts(TransformerMixin, BaseEstimator):
         try:
             found = {token for word in stop_words for token in tokenize(preprocess(word))}
         except Exception:
-            return  # A preprocessor of the user's may not take a bare word.
+            return  # A custom preprocessor may not support a single word.
         inconsistent = sorted(found - set(stop_words))
         if inconsistent:
             warnings.warn(
@@ -204,7 +208,7 @@ class Texts(TransformerMixin, BaseEstimator):
                 stacklevel=2,
             )
 
-    def _check_reading(self, raw_documents: Any) -> None:
+    def _check_documents(self, raw_documents: Any) -> None:
         if isinstance(raw_documents, str):
             raise ValueError("Iterable over raw text documents expected, string object received.")
         low, high = self.ngram_range
@@ -214,7 +218,7 @@ class Texts(TransformerMixin, BaseEstimator):
                 "lower boundary larger than the upper boundary."
             )
 
-    def _warn_of_unused(self) -> None:
+    def _warn_unused_parameters(self) -> None:
         unused = []
         if callable(self.tokenizer) and self.token_pattern is not None:
             unused.append(("token_pattern", "'tokenizer' is not None'"))
@@ -224,22 +228,24 @@ class Texts(TransformerMixin, BaseEstimator):
             if self.ngram_range not in ((1, 1), None):
                 unused.append(("ngram_range", "'analyzer' is callable'"))
         if self.analyzer != "word":
-            for name, usual in (("stop_words", None), ("token_pattern", TOKEN_PATTERN)):
-                if getattr(self, name) not in (None, usual):
+            for name, default in (("stop_words", None), ("token_pattern", TOKEN_PATTERN)):
+                if getattr(self, name) not in (None, default):
                     unused.append((name, "'analyzer' != 'word'"))
             if self.tokenizer is not None:
                 unused.append(("tokenizer", "'analyzer' != 'word'"))
             if self.stem is not None and not callable(self.analyzer):
                 unused.append(("stem", "'analyzer' != 'word'"))
-        for name, why in unused:
-            warnings.warn(f"The parameter '{name}' will not be used since {why}", stacklevel=3)
+        for name, reason in unused:
+            warnings.warn(f"The parameter '{name}' will not be used since {reason}", stacklevel=3)
 
-    def _documents(self, raw: Iterable[Any], before: Callable[[str], str] | None) -> list[str]:
-        """The documents as a list of strings."""
+    def _documents(
+        self, raw: Iterable[Any], preprocess: Callable[[str], str] | None
+    ) -> list[str]:
+        """The decoded and preprocessed documents."""
         documents = raw if type(raw) is list else list(raw)
         if self.input != "content" or not all(type(d) is str for d in documents):
             documents = [self.decode(d) for d in documents]
-        return documents if before is None else [before(d) for d in documents]
+        return documents if preprocess is None else [preprocess(d) for d in documents]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -248,8 +254,9 @@ class Texts(TransformerMixin, BaseEstimator):
         return tags
 
 
-def _reading(**given: Any) -> dict[str, Any]:
-    plain = {
+def _analyzer_options(**options: Any) -> dict[str, Any]:
+    """The options of the compiled analyzer, with defaults for those not given."""
+    defaults = {
         "case": "lower",
         "accents": "keep",
         "unit": {"words": 2},
@@ -257,4 +264,4 @@ def _reading(**given: Any) -> dict[str, Any]:
         "stop_words": "keep",
         "stem": None,
     }
-    return plain | given
+    return defaults | options
